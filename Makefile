@@ -1,0 +1,34 @@
+# Every target makes .venv itself when it is missing; nothing but python3 and make is needed.
+PYTHON ?= python3
+BIN := .venv/bin
+INSTALLED := .venv/.installed
+
+.PHONY: study test check bench dist clean
+
+study: $(INSTALLED)
+	$(BIN)/whynear study
+
+test: $(INSTALLED)
+	$(BIN)/pytest -n 2 $(PYTEST_ARGS)
+
+check: $(INSTALLED)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: bench-search
+
+bench-%: $(INSTALLED)
+	$(BIN)/python -m benchmarks.$*
+
+dist: $(INSTALLED)
+	$(BIN)/python -m build
+
+clean:
+	rm -rf .venv dist study .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+$(INSTALLED): pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	touch $@
