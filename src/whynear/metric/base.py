@@ -1,0 +1,184 @@
+"""What every metric value knows, whoever learned it."""
+
+from __future__ import annotations
+
+import hashlib
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any, NoReturn, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from whynear.metric.inputs import Array, check_features, check_names
+
+
+class Metric(ABC):
+    """A frozen distance between cases with named features.
+
+    Attributes
+    ----------
+    feature_names : tuple of str
+        The columns the distance is stated in; ``x0``, ``x1``, ... where nobody named them.
+    scale : ndarray of shape (n_features,) or None
+        What each column was divided by before the learner saw it, infinite for a column it never saw; None for a
+        metric learned on the columns as they are. The distance itself already contains it.
+    """
+
+    feature_names: tuple[str, ...]
+    scale: Array | None
+
+    def _settle(
+        self,
+        fields: Mapping[str, Array | None],
+        feature_names: Sequence[str] | None,
+        scale: ArrayLike | None,
+        d: int,
+    ) -> None:
+        """Set all attributes, once; the last step of every constructor."""
+        if scale is not None:
+            scale = np.array(scale, dtype=np.float64)
+            if scale.shape != (d,) or not (scale > 0).all():
+                raise ValueError(f"scale must hold {d} positive numbers, got {scale} instead.")
+            scale.setflags(write=False)
+        vars(self).update(fields, feature_names=check_names(feature_names, d), scale=scale)
+        self._array_names = (*fields, "scale")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in vars(self):
+            raise AttributeError(f"{type(self).__name__} is frozen: make a new value to change {name}.")
+        vars(self)[name] = value
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"{type(self).__name__} is frozen: {name} cannot be removed.")
+
+    @property
+    def n_features(self) -> int:
+        """Number of features of a case."""
+        return len(self.feature_names)
+
+    @abstractmethod
+    def sq_distances(self, X: ArrayLike, Y: ArrayLike | None = None) -> Array:
+        """Squared distances from each row of X to each row of Y (to X itself, or to the anchors, without Y).
+
+        The result has ``len(X) * len(Y)`` entries; walk over X in blocks where that is large (``row_blocks``).
+        """
+
+    @abstractmethod
+    def contributions(self, x: ArrayLike, y: ArrayLike) -> Array:
+        """What each feature adds to the squared distance of x and y, summing to it.
+
+        Takes single cases, or two tables compared row by row. Under a full matrix a part can be negative.
+        """
+
+    @abstractmethod
+    def relevances(self) -> Array:
+        """The diagonal of Lambda: one number per feature, and one such row per anchor for a local metric."""
+
+    @abstractmethod
+    def as_learned(self) -> Self:
+        """The same metric in the coordinates the learner saw, for ``learned_coordinates(X)``."""
+
+    def learned_coordinates(self, X: ArrayLike) -> Array:
+        """X as the learner saw it but for a shift, which no distance depends on."""
+        values = self._table(X)
+        return values if self.scale is None else values / self.scale
+
+    def __iter__(self) -> Iterator[Metric]:
+        """The linear maps one by one, each as a metric with that single map."""
+        yield self
+
+    def __len__(self) -> int:
+        """Number of linear maps: one, or one per anchor."""
+        return 1
+
+    def arrays(self) -> dict[str, Array]:
+        """The arrays that make up the value, by the names its constructor gives them."""
+        return {name: vars(self)[name] for name in self._array_names if vars(self)[name] is not None}
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A sha256 of everything the value holds: equal metrics have equal fingerprints."""
+        digest = hashlib.sha256(repr((type(self).__name__, self.feature_names)).encode())
+        for name, array in self.arrays().items():
+            digest.update(f"{name}{array.shape}".encode())
+            digest.update((array + 0.0).tobytes())  # + 0.0 turns -0.0 into 0.0, which equals it
+        return digest.hexdigest()
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Metric):
+            return NotImplemented
+        return self is other or self.fingerprint == other.fingerprint
+
+    def __hash__(self) -> int:
+        return hash(self.fingerprint)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Through the constructor, because a pickled array forgets that it is read-only.
+        return rebuild, (type(self), self.feature_names, self.arrays())
+
+    def __repr__(self) -> str:
+        shown = ", ".join(self.feature_names[:3]) + (", ..." if self.n_features > 3 else "")
+        return f"{type(self).__name__}({self._size()} features: {shown})"
+
+    @abstractmethod
+    def _size(self) -> str:
+        """How large the value is, in a few characters."""
+
+    def _table(self, X: ArrayLike, what: str = "X") -> Array:
+        return check_features(X, self.feature_names, what)
+
+    def _rows(self, x: ArrayLike, what: str) -> Array:
+        """One case as a table of one row, a table as it is."""
+        return self._table(np.asarray(x, dtype=np.float64)[None, :] if np.ndim(x) == 1 else x, what)
+
+    def _differences(self, x: ArrayLike, y: ArrayLike) -> Array:
+        """The differences x - y row by row, a single one for two single cases."""
+        first, second = self._rows(x, "x"), self._rows(y, "y")
+        if len(first) != len(second) and 1 not in (len(first), len(second)):
+            raise ValueError(
+                f"x and y must have the same number of rows, got {len(first)} and {len(second)} instead; "
+                "sq_distances compares all with all."
+            )
+        difference = first - second
+        return difference[0] if np.ndim(x) == np.ndim(y) == 1 else difference
+
+
+def rebuild(kind: Callable[..., Metric], feature_names: Sequence[str], arrays: Mapping[str, NDArray[Any]]) -> Metric:
+    """A value from its kind and what it holds: the inverse of ``feature_names`` and ``arrays()``."""
+    return kind(**arrays, feature_names=feature_names)
+
+
+def frozen(values: ArrayLike, name: str, ndim: int) -> Array:
+    """A read-only float64 copy: the learner it came from may go on training."""
+    array = np.array(values, dtype=np.float64, order="C")
+    if array.ndim != ndim:
+        raise ValueError(f"{name} must have {ndim} dimensions, got {array.ndim} instead.")
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} must be finite, got {np.count_nonzero(~np.isfinite(array))} NaN or infinite values.")
+    array.setflags(write=False)
+    return array
+
+
+def frozen_weights(weights: ArrayLike, ndim: int) -> Array:
+    """A read-only copy of weights, none of them negative."""
+    values = frozen(weights, "weights", ndim)
+    if (values < 0).any():
+        raise ValueError(
+            f"weights must be non-negative (they are the diagonal of Lambda), got {values.min():.4g} instead."
+        )
+    return values
+
+
+def unscaled(values: Array, scale: Array) -> Array:
+    """Maps (or weights, with the squared scale) in the learner's own coordinates, zero for columns it never saw."""
+    seen = np.isfinite(scale)
+    return np.where(seen, values * np.where(seen, scale, 0.0), 0.0)
+
+
+def finite(sq_distances: Array) -> Array:
+    """The distances, or an error where squaring them left the range of float64."""
+    if not np.isfinite(sq_distances).all():
+        raise ValueError("Squared distances overflow. Scale the columns, for example with StandardScaler.")
+    return sq_distances

@@ -1,0 +1,77 @@
+"""One weight per feature for all cases: d(x, y) = sum_l w_l (x_l - y_l)^2."""
+
+from collections.abc import Sequence
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.spatial.distance import cdist
+
+from whynear.metric.base import Metric, finite, frozen_weights, unscaled
+from whynear.metric.blocks import row_blocks
+from whynear.metric.inputs import Array
+
+
+class DiagonalMetric(Metric):
+    r"""The squared distance :math:`d(x, y) = \sum_l w_l (x_l - y_l)^2`, never stored as a matrix.
+
+    Parameters
+    ----------
+    weights : array-like of shape (n_features,)
+        The diagonal of Lambda, non-negative, copied.
+    feature_names, scale
+        As for `LinearMetric`.
+
+    Examples
+    --------
+    >>> DiagonalMetric([1.0, 4.0]).sq_distances([[0, 0]], [[1, 0], [0, 1]])
+    array([[1., 4.]])
+    """
+
+    weights: Array
+
+    def __init__(
+        self, weights: ArrayLike, feature_names: Sequence[str] | None = None, scale: ArrayLike | None = None
+    ) -> None:
+        weights = frozen_weights(weights, ndim=1)
+        self._settle({"weights": weights}, feature_names, scale, len(weights))
+
+    def matrix(self) -> Array:
+        """Lambda as a full matrix of shape (n_features, n_features)."""
+        return np.diag(self.weights)
+
+    def map(self, X: ArrayLike) -> Array:
+        """The rows of X in the metric's own coordinates, where the distance is Euclidean."""
+        return self._table(X) * np.sqrt(self.weights)
+
+    def sq_distances(self, X: ArrayLike, Y: ArrayLike | None = None) -> Array:
+        """Squared distances between the rows of X and of Y; zero exactly for equal rows."""
+        first = self._table(X)
+        second = first if Y is None else self._table(Y, "Y")
+        if not (first.size and second.size):
+            return np.zeros((len(first), len(second)))
+        return finite(cdist(first, second, "sqeuclidean", w=self.weights))
+
+    def sq_distances_at(self, X: Array, Y: Array, indices: NDArray[np.intp]) -> Array:
+        """Squared distances from row n of X to the rows of Y numbered ``indices[n]``, difference first."""
+        sq = np.empty(indices.shape)
+        for rows in row_blocks(len(X), row_bytes=16 * self.n_features * indices.shape[1]):
+            sq[rows] = np.square(X[rows, None, :] - Y[indices[rows]]) @ self.weights
+        return sq
+
+    def contributions(self, x: ArrayLike, y: ArrayLike) -> Array:
+        """Per feature w_l (x_l - y_l)^2."""
+        return finite(self.weights * np.square(self._differences(x, y)))
+
+    def relevances(self) -> Array:
+        """The weights."""
+        return self.weights.copy()
+
+    def as_learned(self) -> Self:
+        """The weights in the coordinates the learner saw."""
+        if self.scale is None:
+            return self
+        return type(self)(unscaled(self.weights, np.square(self.scale)), self.feature_names)
+
+    def _size(self) -> str:
+        return f"{self.n_features}"

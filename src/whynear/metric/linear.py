@@ -1,0 +1,90 @@
+"""One linear map for all cases: d(x, y) = ||omega (x - y)||^2."""
+
+from collections.abc import Sequence
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.spatial.distance import cdist
+
+from whynear.metric.base import Metric, finite, frozen, unscaled
+from whynear.metric.blocks import row_blocks
+from whynear.metric.inputs import Array
+
+
+class LinearMetric(Metric):
+    r"""The squared distance :math:`d(x, y) = \|\Omega (x - y)\|^2` with :math:`\Lambda = \Omega^T \Omega`.
+
+    Parameters
+    ----------
+    omega : array-like of shape (n_components, n_features)
+        The linear map, copied.
+    feature_names : sequence of str, optional
+        Names of the columns.
+    scale : array-like of shape (n_features,), optional
+        What the learner's input was divided by, already contained in ``omega`` (see `Metric`).
+
+    Examples
+    --------
+    >>> metric = LinearMetric([[1.0, 0.0], [1.0, 2.0]], feature_names=["height", "weight"])
+    >>> metric.sq_distances([[0, 0]], [[1, 0], [0, 1]])
+    array([[2., 4.]])
+    >>> metric.contributions([1, 1], [0, 0])
+    array([4., 6.])
+    """
+
+    omega: Array
+
+    def __init__(
+        self, omega: ArrayLike, feature_names: Sequence[str] | None = None, scale: ArrayLike | None = None
+    ) -> None:
+        omega = frozen(omega, "omega", ndim=2)
+        self._settle({"omega": omega}, feature_names, scale, omega.shape[1])
+
+    def matrix(self) -> Array:
+        """Lambda = omega^T omega, of shape (n_features, n_features)."""
+        return self.omega.T @ self.omega
+
+    def map(self, X: ArrayLike) -> Array:
+        """The rows of X in the metric's own coordinates, X omega^T, where the distance is Euclidean."""
+        return self._table(X) @ self.omega.T
+
+    def sq_distances(self, X: ArrayLike, Y: ArrayLike | None = None) -> Array:
+        """Squared distances between the rows of X and of Y; zero exactly for equal rows."""
+        first = self._table(X)
+        second = first if Y is None else self._table(Y, "Y")
+        if not (first.size and second.size):
+            return np.zeros((len(first), len(second)))
+        centre = second.mean(axis=0)
+        sq = finite(cdist((first - centre) @ self.omega.T, (second - centre) @ self.omega.T, "sqeuclidean"))
+        # Distances as small as the rounding error of the mapped coordinates are measured again, difference first.
+        reach = np.abs(self.omega).sum() * sum(np.abs(rows - centre).max() for rows in (first, second))
+        close = np.argwhere(sq <= (self.n_features * np.finfo(float).eps * reach) ** 2)
+        for pairs in row_blocks(len(close), row_bytes=24 * self.n_features):
+            i, j = close[pairs].T
+            sq[i, j] = np.square((first[i] - second[j]) @ self.omega.T).sum(axis=1)
+        return sq
+
+    def sq_distances_at(self, X: Array, Y: Array, indices: NDArray[np.intp]) -> Array:
+        """Squared distances from row n of X to the rows of Y numbered ``indices[n]``, difference first."""
+        sq = np.empty(indices.shape)
+        for rows in row_blocks(len(X), row_bytes=16 * self.n_features * indices.shape[1]):
+            mapped = (X[rows, None, :] - Y[indices[rows]]) @ self.omega.T
+            np.einsum("nkc,nkc->nk", mapped, mapped, out=sq[rows])
+        return sq
+
+    def contributions(self, x: ArrayLike, y: ArrayLike) -> Array:
+        """Per feature (x - y)_l (Lambda (x - y))_l, which sum to the squared distance and may be negative."""
+        difference = self._differences(x, y)
+        return finite(difference * ((difference @ self.omega.T) @ self.omega))
+
+    def relevances(self) -> Array:
+        """The diagonal of Lambda, sum_i omega_il^2 for each feature l."""
+        return np.square(self.omega).sum(axis=0)
+
+    def as_learned(self) -> Self:
+        """The map in the coordinates the learner saw."""
+        return self if self.scale is None else type(self)(unscaled(self.omega, self.scale), self.feature_names)
+
+    def _size(self) -> str:
+        return f"{self.omega.shape[0]} x {self.n_features}"

@@ -1,0 +1,164 @@
+"""One map per anchor: the anchor's own map measures the distance to it."""
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from whynear.metric import kernels
+from whynear.metric.base import Metric, finite, frozen, frozen_weights, unscaled
+from whynear.metric.blocks import row_blocks, run_in_chunks
+from whynear.metric.diagonal import DiagonalMetric
+from whynear.metric.inputs import Array
+from whynear.metric.linear import LinearMetric
+
+
+class LocalMetric(Metric):
+    r"""The squared distances :math:`d_i(x) = (x - a_i)^T \Lambda_i (x - a_i)` of a case to anchors.
+
+    Each anchor :math:`a_i` has its own :math:`\Lambda_i`, diagonal (``weights``) or full (``omegas``). The distance
+    is asymmetric and defined towards anchors only.
+
+    Parameters
+    ----------
+    anchors : array-like of shape (n_anchors, n_features)
+        Prototypes or training cases, copied.
+    weights : array-like of shape (n_anchors, n_features), optional
+        Diagonals of the :math:`\Lambda_i`, non-negative.
+    omegas : array-like of shape (n_anchors, n_components, n_features), optional
+        Maps with :math:`\Lambda_i = \Omega_i^T \Omega_i`. Exactly one of ``weights`` and ``omegas`` is given.
+    feature_names, scale
+        As for `LinearMetric`.
+
+    Examples
+    --------
+    >>> metric = LocalMetric([[0, 0], [1, 1]], weights=[[1, 0], [0, 1]])
+    >>> metric.sq_distances([[3, 2]])
+    array([[9., 1.]])
+    >>> metric[1]
+    DiagonalMetric(2 features: x0, x1)
+    """
+
+    anchors: Array
+    weights: Array | None
+    omegas: Array | None
+
+    def __init__(
+        self,
+        anchors: ArrayLike,
+        weights: ArrayLike | None = None,
+        omegas: ArrayLike | None = None,
+        feature_names: Sequence[str] | None = None,
+        scale: ArrayLike | None = None,
+    ) -> None:
+        if (weights is None) == (omegas is None):
+            raise ValueError("LocalMetric takes either weights (diagonal maps) or omegas (full maps), exactly one.")
+        anchors = frozen(anchors, "anchors", ndim=2)
+        weights = None if weights is None else frozen_weights(weights, ndim=2)
+        omegas = None if omegas is None else frozen(omegas, "omegas", ndim=3)
+        self._settle({"anchors": anchors, "weights": weights, "omegas": omegas}, feature_names, scale, anchors.shape[1])
+        shape = (self.maps.shape[0], self.maps.shape[-1])
+        if shape != anchors.shape:
+            raise ValueError(
+                f"weights or omegas must fit the {anchors.shape[0]} anchors with {anchors.shape[1]} features, "
+                f"got {shape[0]} maps of {shape[1]} features instead."
+            )
+
+    @property
+    def maps(self) -> Array:
+        """The weights or the omegas, whichever the metric has; its first axis counts the anchors."""
+        maps = self.omegas if self.weights is None else self.weights
+        assert maps is not None
+        return maps
+
+    def __len__(self) -> int:
+        return len(self.anchors)
+
+    def __getitem__(self, anchor: int) -> LinearMetric | DiagonalMetric:
+        """The map of one anchor as a metric of its own."""
+        kind = LinearMetric if self.weights is None else DiagonalMetric
+        return kind(self.maps[anchor], self.feature_names, self.scale)
+
+    def __iter__(self) -> Iterator[Metric]:
+        return (self[anchor] for anchor in range(len(self)))
+
+    def sq_distances(self, X: ArrayLike, Y: ArrayLike | None = None) -> Array:
+        """Squared distances from each row of X to each anchor, or to those anchors that are the rows of Y."""
+        rows = self._table(X)
+        chosen = slice(None) if Y is None else self._anchors_at(self._table(Y, "Y"), "Y")
+        anchors, maps = self.anchors[chosen], self.maps[chosen]
+        kernel = kernels.full_sq_distances if self.weights is None else kernels.diagonal_sq_distances
+        sq = np.empty((len(rows), len(anchors)))
+
+        def measure(start: int, stop: int) -> None:
+            kernel(rows[start:stop], anchors, maps, sq[start:stop])
+
+        run_in_chunks(measure, len(rows), chunk=1 + 20_000_000 // (1 + maps.size))
+        return finite(sq)
+
+    def sq_distances_at(self, X: Array, Y: Array, indices: NDArray[np.intp]) -> Array:
+        """Squared distances from row n of X to the anchors (which are Y) numbered ``indices[n]``."""
+        sq = np.empty(indices.shape)
+        for rows in row_blocks(len(X), row_bytes=24 * indices.shape[1] * self.maps[0].size):
+            difference, maps = X[rows, None, :] - Y[indices[rows]], self.maps[indices[rows]]
+            if self.weights is not None:
+                np.einsum("nkd,nkd->nk", maps, np.square(difference), out=sq[rows])
+            else:
+                np.square(np.einsum("nkcd,nkd->nkc", maps, difference)).sum(axis=2, out=sq[rows])
+        return sq
+
+    def contributions(self, x: ArrayLike, y: ArrayLike) -> Array:
+        """Per feature the part of the squared distance from x to the anchor y, under y's own map."""
+        difference = self._differences(x, y)
+        maps = self.maps[self._anchors_at(self._rows(y, "y"), "y")]
+        if self.weights is not None:
+            parts = maps * np.square(difference)
+        else:
+            mapped = np.einsum("ncd,nd->nc", maps, np.atleast_2d(difference))
+            parts = difference * np.einsum("ncd,nc->nd", maps, mapped)
+        return finite(parts[0] if difference.ndim == 1 else parts)
+
+    def relevances(self) -> Array:
+        """The diagonals of the Lambdas, of shape (n_anchors, n_features)."""
+        return self.maps.copy() if self.omegas is None else np.square(self.omegas).sum(axis=1)
+
+    def as_learned(self) -> Self:
+        """Anchors and maps in the coordinates the learner saw."""
+        if self.scale is None:
+            return self
+        anchors = self.anchors / self.scale
+        if self.omegas is None:
+            return type(self)(anchors, unscaled(self.maps, np.square(self.scale)), feature_names=self.feature_names)
+        return type(self)(anchors, omegas=unscaled(self.omegas, self.scale), feature_names=self.feature_names)
+
+    @cached_property
+    def _places(self) -> dict[bytes, int]:
+        """The first anchor with given coordinates; -1 where several differ in their maps."""
+        places: dict[bytes, int] = {}
+        for i, anchor in enumerate(self.anchors + 0.0):  # + 0.0 turns -0.0 into 0.0
+            first = places.setdefault(anchor.tobytes(), i)
+            if first >= 0 and not np.array_equal(self.maps[first], self.maps[i]):
+                places[anchor.tobytes()] = -1
+        return places
+
+    def _anchors_at(self, Y: Array, what: str) -> NDArray[np.intp]:
+        """The numbers of the anchors that the rows of Y are."""
+        places = [self._places.get(row.tobytes()) for row in Y + 0.0]
+        for i, place in enumerate(places):
+            if place is None:
+                raise ValueError(
+                    f"Row {i} of {what} is no anchor of this local metric, which measures distances to its "
+                    f"{len(self)} anchors only. Use rows of metric.anchors."
+                )
+            if place == -1:
+                raise ValueError(
+                    f"Row {i} of {what} stands for several anchors with different maps. "
+                    "Choose one by its number: metric[i]."
+                )
+        return np.array(places, dtype=np.intp)
+
+    def _size(self) -> str:
+        rank = "" if self.omegas is None else f"{self.omegas.shape[1]} x "
+        return f"{len(self)} anchors, {rank}{self.n_features}"

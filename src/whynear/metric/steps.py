@@ -1,0 +1,154 @@
+"""The linear part of scikit-learn's transformers; the one file that knows their attributes."""
+
+from dataclasses import dataclass
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.cross_decomposition import PLSCanonical, PLSRegression
+from sklearn.decomposition import PCA, IncrementalPCA
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.feature_selection import SelectorMixin
+from sklearn.impute import SimpleImputer
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
+
+from whynear.metric.inputs import Array
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """Divide each column: x / scale."""
+
+    scale: Array
+
+    @property
+    def n_inputs(self) -> int:
+        """Number of columns before the step."""
+        return len(self.scale)
+
+    n_outputs = n_inputs
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Keep some columns: x[kept]."""
+
+    kept: NDArray[np.bool_]
+
+    @property
+    def n_inputs(self) -> int:
+        """Number of columns before the step."""
+        return len(self.kept)
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of columns after the step."""
+        return int(self.kept.sum())
+
+
+@dataclass(frozen=True)
+class Mixing:
+    """Form new coordinates from all columns: components x."""
+
+    components: Array
+
+    @property
+    def n_inputs(self) -> int:
+        """Number of columns before the step."""
+        return self.components.shape[1]
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of columns after the step."""
+        return self.components.shape[0]
+
+
+Step = Scaling | Selection | Mixing
+
+
+@singledispatch
+def linear_steps(step: Any) -> list[Step]:
+    """What a fitted transformer does to differences of cases, in order; shifts do not count."""
+    if not hasattr(step, "components_") or not hasattr(step, "transform"):
+        raise _not_linear(step, "is not known to be a linear map")
+    components = step.components_
+    components = np.asarray(components.toarray() if hasattr(components, "toarray") else components, dtype=np.float64)
+    probes = np.random.default_rng(0).random((2, components.shape[1])) + getattr(step, "mean_", 0.0)
+    seen = np.diff(transformed(step, probes), axis=0)
+    expected = np.diff(probes, axis=0) @ components.T
+    if seen.shape != expected.shape or not np.allclose(seen, expected, rtol=1e-5, atol=1e-8 * np.abs(expected).max()):
+        raise _not_linear(step, "does not transform by X @ components_.T")
+    return [Mixing(components)]
+
+
+@linear_steps.register(StandardScaler)
+@linear_steps.register(RobustScaler)
+@linear_steps.register(MaxAbsScaler)
+def _divides_by_scale(step: Any) -> list[Step]:
+    return [] if step.scale_ is None else [Scaling(step.scale_)]
+
+
+@linear_steps.register
+def _min_max(step: MinMaxScaler) -> list[Step]:
+    if step.clip:
+        raise _not_linear(step, "clips values (clip=True)")
+    return [Scaling(1.0 / step.scale_)]
+
+
+@linear_steps.register
+def _selection(step: SelectorMixin) -> list[Step]:
+    return [Selection(step.get_support())]
+
+
+@linear_steps.register
+def _imputer(step: SimpleImputer) -> list[Step]:
+    """Complete rows pass through; columns without any value were dropped."""
+    if step.add_indicator:
+        raise _not_linear(step, "adds indicator columns (add_indicator=True)")
+    kept = ~pd.isna(step.statistics_)
+    return [] if kept.all() or step.keep_empty_features else [Selection(kept)]
+
+
+@linear_steps.register(PCA)
+@linear_steps.register(IncrementalPCA)
+def _pca(step: Any) -> list[Step]:
+    deviations = np.sqrt(step.explained_variance_)[:, None] if step.whiten else 1.0
+    return [Mixing(step.components_ / deviations)]
+
+
+@linear_steps.register
+def _discriminant(step: LinearDiscriminantAnalysis) -> list[Step]:
+    if not hasattr(step, "scalings_"):
+        raise _not_linear(step, f"has no map with solver={step.solver!r}; use 'svd' or 'eigen'")
+    return [Mixing(step.scalings_[:, : len(step.get_feature_names_out())].T)]
+
+
+@linear_steps.register(PLSRegression)
+@linear_steps.register(PLSCanonical)
+def _partial_least_squares(step: Any) -> list[Step]:
+    return [Scaling(step._x_std), Mixing(step.x_rotations_.T)]
+
+
+@linear_steps.register(KNeighborsClassifier)
+@linear_steps.register(KNeighborsRegressor)
+def _neighbors(step: Any) -> list[Step]:
+    if step.effective_metric_ != "euclidean":
+        raise _not_linear(step, f"measures by metric={step.effective_metric_!r}; use the Euclidean one")
+    return []
+
+
+def transformed(step: BaseEstimator, X: Array) -> Array:
+    """``step.transform(X)`` as an array, under the column names the step was fitted with."""
+    names = getattr(step, "feature_names_in_", None)
+    return np.asarray(step.transform(X if names is None else pd.DataFrame(X, columns=names)), dtype=np.float64)
+
+
+def _not_linear(step: Any, fact: str) -> TypeError:
+    return TypeError(
+        f"{type(step).__name__} {fact}, so distances behind it are no metric in its input columns. "
+        "Transform the table first and hand over the learner alone."
+    )

@@ -1,0 +1,5 @@
+"""The public conformance kit: what a metric and a learner must do to belong here."""
+
+from whynear.testing.metric import check_metric
+
+__all__ = ["check_metric"]

@@ -1,0 +1,25 @@
+import numpy as np
+from numpy.testing import assert_allclose
+
+from whynear import DiagonalMetric, LinearMetric
+
+
+def test_a_diagonal_metric_is_the_linear_metric_of_its_roots():
+    rng = np.random.default_rng(3)
+    weights, X = rng.exponential(size=4), rng.standard_normal((6, 4))
+    diagonal, full = DiagonalMetric(weights), LinearMetric(np.diag(np.sqrt(weights)))
+    assert_allclose(diagonal.sq_distances(X), full.sq_distances(X), rtol=1e-10, atol=1e-12)
+    assert_allclose(diagonal.contributions(X, X[0]), full.contributions(X, X[0]), rtol=1e-10, atol=1e-12)
+    assert_allclose(diagonal.matrix(), full.matrix())
+    assert_allclose(diagonal.map(X), full.map(X))
+
+
+def test_ten_thousand_features_take_kilobytes():
+    metric = DiagonalMetric(np.ones(10_000))
+    assert metric.sq_distances(np.zeros((1, 10_000)), np.ones((1, 10_000)))[0, 0] == 10_000
+    assert sum(array.nbytes for array in metric.arrays().values()) == 80_000
+
+
+def test_scale_enters_squared():
+    metric = DiagonalMetric([4.0, 0.0], scale=[0.5, np.inf])
+    assert metric.as_learned().weights.tolist() == [1.0, 0.0]
