@@ -9,7 +9,7 @@ study: $(INSTALLED)
 	$(BIN)/whynear study
 
 test: $(INSTALLED)
-	$(BIN)/pytest -n 2 $(PYTEST_ARGS)
+	$(BIN)/pytest -n 2 --dist loadfile $(PYTEST_ARGS)
 
 check: $(INSTALLED)
 	$(BIN)/ruff check .

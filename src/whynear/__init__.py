@@ -1,7 +1,7 @@
 """whynear: which features truly decide that two cases are near?"""
 
-from whynear.metric import DiagonalMetric, LinearMetric, LocalMetric, as_metric
+from whynear.metric import CandidateSearch, DiagonalMetric, LinearMetric, LocalMetric, NeighborSearch, as_metric
 
 __version__ = "0.1.0"
 
-__all__ = ["DiagonalMetric", "LinearMetric", "LocalMetric", "as_metric"]
+__all__ = ["CandidateSearch", "DiagonalMetric", "LinearMetric", "LocalMetric", "NeighborSearch", "as_metric"]

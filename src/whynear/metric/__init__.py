@@ -2,8 +2,18 @@
 
 from whynear.metric.adapt import as_metric
 from whynear.metric.base import Metric
+from whynear.metric.candidates import CandidateSearch
 from whynear.metric.diagonal import DiagonalMetric
 from whynear.metric.linear import LinearMetric
 from whynear.metric.local import LocalMetric
+from whynear.metric.neighbors import NeighborSearch
 
-__all__ = ["DiagonalMetric", "LinearMetric", "LocalMetric", "Metric", "as_metric"]
+__all__ = [
+    "CandidateSearch",
+    "DiagonalMetric",
+    "LinearMetric",
+    "LocalMetric",
+    "Metric",
+    "NeighborSearch",
+    "as_metric",
+]

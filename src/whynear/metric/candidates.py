@@ -1,0 +1,91 @@
+"""Approximate neighbours for large tables: short lists by pynndescent, measured exactly, with their recall."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from whynear.metric.engines import Indices
+from whynear.metric.inputs import Array
+from whynear.metric.local import LocalMetric
+from whynear.metric.neighbors import (
+    AnyMetric,
+    NeighborSearch,
+    check_k,
+    checked_exclude,
+    nearest_listed,
+    searched_cases,
+)
+
+
+class CandidateSearch:
+    """The nearest of given cases among lists of candidates: fast for large tables, approximate.
+
+    Candidates are the nearest cases in the mapped coordinates of a global metric; for a local one in coordinates
+    weighted by the anchors' mean relevances, each anchor's scaled to sum one. They are then measured by the metric
+    itself. ``recall`` tells what that misses.
+
+    Parameters
+    ----------
+    metric : LinearMetric, DiagonalMetric or LocalMetric
+        What measures.
+    Y : array-like of shape (n_cases, n_features), optional
+        The cases to search among; the anchors of a local metric.
+    n_candidates : int
+        Length of the lists.
+    random_state : int
+        Seed of pynndescent.
+
+    Attributes
+    ----------
+    lists : ndarray of shape (n_cases, n_candidates)
+        The candidates of each case, itself excluded.
+    """
+
+    def __init__(
+        self, metric: AnyMetric, Y: ArrayLike | None = None, *, n_candidates: int = 64, random_state: int = 0
+    ) -> None:
+        self.metric = metric
+        self.cases = searched_cases(metric, Y)
+        check_k(n_candidates, len(self.cases), excluding=True)
+        self.n_candidates = n_candidates
+        self._centre = self.cases.mean(axis=0)
+        # Imported here: it compiles for seconds, and most searches are exact.
+        from pynndescent import NNDescent
+
+        self._index = NNDescent(
+            self._coordinates(self.cases), n_neighbors=n_candidates + 1, random_state=random_state, compressed=False
+        )
+        self.lists = _without_self(self._index.neighbor_graph[0], n_candidates)
+
+    def nearest(self, X: ArrayLike, k: int, *, exclude: ArrayLike | None = None) -> tuple[Array, Indices]:
+        """Find the k nearest cases among the candidates of each row of X; see `NeighborSearch.nearest`."""
+        queries = self.metric._table(X)
+        skipped = checked_exclude(exclude, len(queries))
+        check_k(k, self.n_candidates, excluding=exclude is not None)
+        found, _ = self._index.query(self._coordinates(queries), k=self.n_candidates)
+        counts = np.full(len(queries), self.n_candidates)
+        return nearest_listed(self.metric, queries, self.cases, k, found.astype(np.intp), counts, skipped)
+
+    def recall(self, X: ArrayLike, k: int, *, exclude: ArrayLike | None = None) -> float:
+        """The share of the true k nearest cases of the rows of X that this search finds (exact search beside it)."""
+        _, found = self.nearest(X, k, exclude=exclude)
+        sq, _ = NeighborSearch(self.metric, self._given()).nearest(X, k, exclude=exclude)
+        reached = self.metric.sq_distances_at(self.metric._table(X), self.cases, found)
+        return float(np.mean(reached <= sq[:, -1:] * (1 + 1e-9)))
+
+    def _given(self) -> Array | None:
+        return None if isinstance(self.metric, LocalMetric) else self.cases
+
+    def _coordinates(self, X: Array) -> Array:
+        centred = X - self._centre
+        if not isinstance(self.metric, LocalMetric):
+            return self.metric.map(centred).astype(np.float32)
+        relevances = self.metric.relevances()
+        shares = relevances / np.maximum(relevances.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+        return (centred * np.sqrt(shares.mean(axis=0))).astype(np.float32)
+
+
+def _without_self(graph: Indices, n_candidates: int) -> Indices:
+    """Drop each case from its own list, or the last one where duplicates pushed it out."""
+    own = graph == np.arange(len(graph))[:, None]
+    own[~own.any(axis=1), -1] = True
+    return graph[~own].reshape(len(graph), n_candidates).astype(np.intp)

@@ -1,0 +1,165 @@
+"""Exact nearest neighbours under any metric value, in blocks of a byte budget."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from whynear.metric.base import Metric
+from whynear.metric.blocks import row_blocks
+from whynear.metric.diagonal import DiagonalMetric
+from whynear.metric.engines import Engine, Everything, Indices, Products, Tree
+from whynear.metric.inputs import Array
+from whynear.metric.linear import LinearMetric
+from whynear.metric.local import LocalMetric
+
+AnyMetric = LinearMetric | DiagonalMetric | LocalMetric
+
+# Beyond this many coordinates a tree visits so many leaves that matrix products are faster (`make bench-search`).
+TREE_COMPONENTS = 6
+
+# Larger blocks of scores spend their time on page faults.
+QUERY_BYTES = 32 << 20
+
+
+class NeighborSearch:
+    r"""The nearest of given cases under a metric: exact, ties broken by the lower number.
+
+    Parameters
+    ----------
+    metric : LinearMetric, DiagonalMetric or LocalMetric
+        What measures.
+    Y : array-like of shape (n_cases, n_features), optional
+        The cases to search among. A local metric searches among its anchors and takes no others.
+    n_jobs : int, optional
+        Number of threads; None or -1 for all cores.
+
+    Notes
+    -----
+    Few mapped coordinates go into a k-d tree. Otherwise all distances of a block of queries are one matrix product in
+    float32, because with a, w and x centred on the cases' mean
+
+    .. math:: \sum_l w_{il} (x_l - a_{il})^2 = \langle (x^2, x, 1), (w_i, -2 w_i a_i, \sum_l w_{il} a_{il}^2) \rangle .
+
+    Its rounding error is bounded, every case within that bound of the k-th is measured again in float64 from the
+    difference to the query, and a query with too many such cases is measured against all of them in float64.
+
+    Examples
+    --------
+    >>> search = NeighborSearch(DiagonalMetric([1.0, 0.0]), [[0, 0], [1, 5], [3, 0]])
+    >>> search.nearest([[2, 9]], k=2)
+    (array([[1., 1.]]), array([[1, 2]]))
+    """
+
+    def __init__(
+        self,
+        metric: AnyMetric,
+        Y: ArrayLike | None = None,
+        *,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.metric = metric
+        self.n_jobs = n_jobs
+        self.cases = searched_cases(metric, Y)
+        self._engine = _engine_for(metric, self.cases, n_jobs)
+
+    def nearest(self, X: ArrayLike, k: int, *, exclude: ArrayLike | None = None) -> tuple[Array, Indices]:
+        """Find the k nearest cases of each row of X.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_queries, n_features)
+            The queries.
+        k : int
+            Number of neighbours.
+        exclude : array-like of shape (n_queries,), optional
+            For each query the number of one case that does not count, -1 for none. ``np.arange(n)`` keeps cases from
+            being their own neighbours.
+
+        Returns
+        -------
+        sq_distances, indices : ndarrays of shape (n_queries, k)
+            In rising order; equal distances in the order of their numbers.
+        """
+        queries = self.metric._table(X)
+        skipped = checked_exclude(exclude, len(queries))
+        check_k(k, len(self.cases), excluding=exclude is not None)
+        sq, indices = np.empty((len(queries), k)), np.empty((len(queries), k), dtype=np.intp)
+        for rows in row_blocks(len(queries), row_bytes=self._engine.row_bytes(k), budget=QUERY_BYTES):
+            found, counts = self._engine.candidates(queries[rows], k, skipped[rows])
+            sq[rows], indices[rows] = self._nearest_of(queries[rows], k, found, counts, skipped[rows])
+        return sq, indices
+
+    def _nearest_of(
+        self, queries: Array, k: int, found: Indices, counts: Indices, skipped: Indices
+    ) -> tuple[Array, Indices]:
+        """Measure the candidates and order them; measure everything where they did not fit into the list."""
+        sq, indices = nearest_listed(self.metric, queries, self.cases, k, found, counts, skipped)
+        for row in np.flatnonzero((counts < 0) | (counts > found.shape[1])):
+            sq[row], indices[row] = self._nearest_of_all(queries[row : row + 1], k, skipped[row : row + 1])
+        return sq, indices
+
+    def _nearest_of_all(self, query: Array, k: int, skipped: Indices) -> tuple[Array, Indices]:
+        """The nearest of one query among all cases, in float64."""
+        everything = self.metric.sq_distances(query, None if isinstance(self.metric, LocalMetric) else self.cases)[0]
+        if skipped[0] >= 0:
+            everything[skipped[0]] = np.inf
+        kth = np.partition(everything, k - 1)[k - 1]
+        close = np.flatnonzero(everything <= kth * (1 + 1e-9))[None, :]
+        sq, indices = nearest_listed(self.metric, query, self.cases, k, close, np.array([close.size]), skipped)
+        return sq[0], indices[0]
+
+
+def nearest_listed(
+    metric: AnyMetric,
+    queries: Array,
+    cases: Array,
+    k: int,
+    found: Indices,
+    counts: Indices,
+    skipped: Indices,
+) -> tuple[Array, Indices]:
+    """The k nearest among listed cases: ``found[n, :counts[n]]`` without ``skipped[n]``, measured in float64."""
+    counts = np.where(counts > found.shape[1], 0, counts)
+    width = max(k, int(counts.max(initial=0)))
+    listed = found[:, :width]
+    outside = (np.arange(listed.shape[1]) >= counts[:, None]) | (listed == skipped[:, None]) | (listed < 0)
+    sq = np.where(outside, np.inf, metric.sq_distances_at(queries, cases, np.where(outside, 0, listed)))
+    order = np.lexsort((listed, sq), axis=1)[:, :k]
+    return np.take_along_axis(sq, order, axis=1), np.take_along_axis(listed, order, axis=1)
+
+
+def searched_cases(metric: Metric, Y: ArrayLike | None) -> Array:
+    """The cases a search runs over: the rows of Y, or the anchors of a local metric."""
+    if isinstance(metric, LocalMetric):
+        if Y is not None and not np.array_equal(np.asarray(Y, dtype=np.float64), metric.anchors):
+            raise ValueError("A local metric searches among its own anchors only: leave Y out.")
+        return metric.anchors
+    if Y is None:
+        raise ValueError(f"Y is missing: {type(metric).__name__} has no cases of its own to search among.")
+    return metric._table(Y, "Y")
+
+
+def check_k(k: int, n_cases: int, *, excluding: bool) -> None:
+    """Refuse more neighbours than there are cases."""
+    most = n_cases - excluding
+    if not 1 <= k <= most:
+        raise ValueError(
+            f"k={k} neighbours cannot be had from {n_cases} cases{' less the excluded one' if excluding else ''}. "
+            f"Use 1 <= k <= {most}."
+        )
+
+
+def checked_exclude(exclude: ArrayLike | None, n_queries: int) -> Indices:
+    """One case number per query, -1 where none is excluded."""
+    if exclude is None:
+        return np.full(n_queries, -1)
+    skipped = np.asarray(exclude, dtype=np.intp)
+    if skipped.shape != (n_queries,):
+        raise ValueError(f"exclude must hold one number for each of the {n_queries} queries, got {skipped.shape}.")
+    return skipped
+
+
+def _engine_for(metric: AnyMetric, cases: Array, n_jobs: int | None) -> Engine:
+    if isinstance(metric, LocalMetric):
+        return Everything(len(cases)) if metric.weights is None else Products(metric, cases, n_jobs)
+    n_components = metric.omega.shape[0] if isinstance(metric, LinearMetric) else np.count_nonzero(metric.weights)
+    return (Tree if n_components <= TREE_COMPONENTS else Products)(metric, cases, n_jobs)
