@@ -4,6 +4,7 @@ from whynear.metric.adapt import as_metric
 from whynear.metric.base import Metric
 from whynear.metric.candidates import CandidateSearch
 from whynear.metric.diagonal import DiagonalMetric
+from whynear.metric.files import load, register, save
 from whynear.metric.linear import LinearMetric
 from whynear.metric.local import LocalMetric
 from whynear.metric.neighbors import NeighborSearch
@@ -16,4 +17,7 @@ __all__ = [
     "Metric",
     "NeighborSearch",
     "as_metric",
+    "load",
+    "register",
+    "save",
 ]

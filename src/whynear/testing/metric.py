@@ -2,15 +2,17 @@
 
 import copy
 import pickle
+import warnings
 from collections.abc import Callable
 from functools import partial
 from itertools import islice
+from tempfile import TemporaryDirectory
 
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import ArrayLike, NDArray
 
-from whynear.metric import LocalMetric, Metric
+from whynear.metric import LocalMetric, Metric, load, save
 from whynear.metric.base import rebuild
 from whynear.testing.runner import refused, run_checks
 
@@ -139,6 +141,14 @@ def _equal_by_content(metric: Metric, _cases: Array) -> None:
     assert renamed != metric, "a metric with other names is equal"
 
 
+def _survives_a_file(metric: Metric, _cases: Array) -> None:
+    with TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # that a local metric contains its anchors
+        save(metric, f"{folder}/metric")
+        again = load(f"{folder}/metric")
+    assert again == metric, "a saved and loaded metric is not equal"
+
+
 def _same_in_learned_coordinates(metric: Metric, cases: Array) -> None:
     learned = metric.as_learned()
     assert learned.scale is None, "as_learned() keeps a scale"
@@ -175,6 +185,7 @@ LAWS: dict[str, Callable[[Metric, Array], None]] = {
     "a relevance is the squared distance of a unit step": _relevance_is_a_unit_step,
     "iteration gives the linear maps": _maps_one_by_one,
     "equality is by content, through copies and pickle": _equal_by_content,
+    "saving and loading gives an equal metric": _survives_a_file,
     "learned coordinates keep the distances": _same_in_learned_coordinates,
     "input arrays are not modified": _input_untouched,
     "bad input is refused by name": _bad_input_refused,

@@ -1,0 +1,192 @@
+"""Metrics and fitted learners as files: what they hold is spelled out as JSON and arrays, never pickled."""
+
+import re
+import warnings
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import VarianceThreshold
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
+
+from whynear.metric.archive import ArchiveError, StrPath, read_archive, write_archive
+from whynear.metric.base import Metric, rebuild
+from whynear.metric.diagonal import DiagonalMetric
+from whynear.metric.linear import LinearMetric
+from whynear.metric.local import LocalMetric
+
+METRICS: dict[str, Callable[..., Metric]] = {
+    kind.__name__: kind for kind in (LinearMetric, DiagonalMetric, LocalMetric)
+}
+EstimatorType = TypeVar("EstimatorType", bound=type[BaseEstimator])
+ESTIMATORS: dict[str, type[BaseEstimator]] = {}
+
+
+def register(kind: EstimatorType) -> EstimatorType:
+    """Let `save` and `load` handle estimators of this class; usable as a decorator.
+
+    What is saved are the parameters and every other attribute: numbers, strings, lists, tuples, dicts, arrays, metrics
+    and registered estimators.
+    """
+    ESTIMATORS[kind.__name__] = kind
+    return kind
+
+
+for _step in (Pipeline, StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler, SimpleImputer, VarianceThreshold):
+    register(_step)
+
+
+def save(obj: Metric | BaseEstimator, path: StrPath) -> None:
+    """Save a metric, a learner or a Pipeline of scalers and a learner, whole or not at all.
+
+    The file is a zip of JSON and ``.npy`` parts with checksums; nothing in it is code. It replaces an older file of
+    the same name only once it is on the disk. The file of a `LocalMetric` contains its anchors: for LANN these are
+    training cases, which a warning points out.
+
+    Parameters
+    ----------
+    obj : Metric or estimator
+        What to save.
+    path : str or path
+        The file to write.
+    """
+    if not isinstance(obj, Metric) and type(obj) not in ESTIMATORS.values():
+        raise TypeError(
+            f"{type(obj).__name__} cannot be saved; metrics and {', '.join(ESTIMATORS)} can. "
+            "Save its metric: whynear.save(whynear.as_metric(obj), path)."
+        )
+    writer = _Writer()
+    node = writer.encode(obj, "")
+    write_archive(path, {"object": node}, writer.arrays)
+    if writer.n_anchors:
+        warnings.warn(
+            f"{path} contains the {writer.n_anchors} anchors of a local metric, which may be training cases. "
+            "Share it only where these may be seen.",
+            stacklevel=2,
+        )
+
+
+def load(path: StrPath) -> Any:
+    """Load what `save` wrote. Checksums, version and sizes are checked before anything is made of it.
+
+    Parameters
+    ----------
+    path : str or path
+        The file to read.
+
+    Returns
+    -------
+    Metric or estimator
+        Equal to what was saved.
+    """
+    header, arrays = read_archive(path)
+    try:
+        return _decode(header["object"], arrays)
+    except ArchiveError as error:
+        raise ArchiveError(f"{path} cannot be read: {error}") from error
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise ArchiveError(f"{path} cannot be read: its content does not fit together ({error}).") from error
+
+
+class _Writer:
+    """Spells out objects as JSON nodes and collects their arrays."""
+
+    def __init__(self) -> None:
+        self.arrays: dict[str, NDArray[Any]] = {}
+        self.n_anchors = 0
+
+    def encode(self, value: Any, place: str) -> Any:
+        """The JSON node of a value; ``place`` is where it was found, for errors and the names of parts."""
+        match value:
+            case None | bool() | str():
+                return value
+            case np.generic():
+                return self.encode(value.item(), place)
+            case int():
+                return value
+            case float():
+                return value if np.isfinite(value) else {"float": repr(value)}
+            case list():
+                return self._all(value, place)
+            case tuple():
+                return {"tuple": self._all(value, place)}
+            case dict():
+                return {"dict": [self._all(pair, f"{place}.{pair[0]}") for pair in value.items()]}
+            case np.dtype():
+                return {"dtype": value.str}
+            case np.ndarray():
+                return self._array(value, place)
+            case Metric():
+                self.n_anchors += len(value) if isinstance(value, LocalMetric) else 0
+                fields = {name: self.encode(array, f"{place}.{name}") for name, array in value.arrays().items()}
+                return {"metric": type(value).__name__, "names": list(value.feature_names), "arrays": fields}
+            case BaseEstimator() if type(value) in ESTIMATORS.values():
+                params = value.get_params(deep=False)
+                fitted = {name: field for name, field in vars(value).items() if name not in params}
+                return {
+                    "estimator": type(value).__name__,
+                    "params": self.encode(params, place),
+                    "fitted": self.encode(fitted, place),
+                }
+        raise TypeError(
+            f"{place.strip('.') or 'The object'} holds {type(value).__name__}, which cannot be saved without pickle. "
+            "Use numbers, strings, lists, dicts, arrays, metrics or registered estimators (an int for random_state)."
+        )
+
+    def _all(self, values: Any, place: str) -> list[Any]:
+        return [self.encode(value, place) for value in values]
+
+    def _array(self, array: NDArray[Any], place: str) -> Any:
+        if array.dtype.kind in "OU":
+            labels = self._all(array.ravel().tolist(), place)
+            return {"labels": labels, "shape": list(array.shape), "dtype": array.dtype.kind}
+        part = f"{len(self.arrays)}{re.sub('[^a-z0-9_]+', '-', place.lower())}"[:100]
+        self.arrays[part] = array
+        return {"array": part}
+
+
+def _decode(node: Any, arrays: dict[str, NDArray[Any]]) -> Any:
+    """The value a node spells out."""
+
+    def items(of: Any) -> list[Any]:
+        return [_decode(item, arrays) for item in of]
+
+    match node:
+        case list():
+            return items(node)
+        case {"float": str(text)}:
+            return float(text)
+        case {"tuple": values}:
+            return tuple(items(values))
+        case {"dict": pairs}:
+            return dict(map(items, pairs))
+        case {"array": part}:
+            return arrays[part].copy()
+        case {"labels": values, "shape": shape, "dtype": "O" | "U" as kind}:
+            labels = np.empty(len(values), dtype=object)
+            labels[:] = items(values)
+            return labels.astype(object if kind == "O" else str).reshape(shape)
+        case {"dtype": str(name)}:
+            return np.dtype(name)
+        case {"metric": kind, "names": names, "arrays": fields}:
+            return rebuild(_known(kind, METRICS), names, {name: arrays[part["array"]] for name, part in fields.items()})
+        case {"estimator": kind, "params": params, "fitted": fitted}:
+            estimator = _known(kind, ESTIMATORS)(**_decode(params, arrays))
+            for name, value in _decode(fitted, arrays).items():
+                if not name.isidentifier() or hasattr(type(estimator), name):
+                    raise ArchiveError(f"it sets {name!r}, which is no attribute of a fitted {kind}.")
+                setattr(estimator, name, value)
+            return estimator
+        case dict():
+            raise ArchiveError(f"it holds {sorted(node)}, which this version does not know.")
+    return node
+
+
+def _known(kind: str, registry: dict[str, Any]) -> Any:
+    if kind not in registry:
+        raise ArchiveError(f"it holds a {kind}, which this version does not know; it knows {', '.join(registry)}.")
+    return registry[kind]

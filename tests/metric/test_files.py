@@ -1,0 +1,175 @@
+import json
+import os
+import pickle
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+from sklearn.base import BaseEstimator
+from sklearn.datasets import load_iris
+from sklearn.decomposition import PCA
+from sklearn.feature_selection import VarianceThreshold
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from tests.metric.strategies import metrics
+from whynear import DiagonalMetric, LinearMetric, LocalMetric, as_metric, load, save
+from whynear.metric import register
+from whynear.metric.archive import ArchiveError, read_archive, write_archive
+
+
+@register
+class Remembering(BaseEstimator):
+    """An estimator whose fitted state is whatever it is given."""
+
+    def __init__(self, metric=None, mapping=None, random_state=None):
+        self.metric = metric
+        self.mapping = mapping
+        self.random_state = random_state
+
+    def fit(self, X, y=None, **state):
+        for name, value in state.items():
+            setattr(self, name, value)
+        return self
+
+
+def same(first, second):
+    if isinstance(first, np.ndarray):
+        return type(second) is type(first) and first.dtype == second.dtype and np.array_equal(first, second)
+    if isinstance(first, (list, tuple)):
+        return type(first) is type(second) and all(map(same, first, second)) and len(first) == len(second)
+    if isinstance(first, dict):
+        return first.keys() == second.keys() and all(same(first[key], second[key]) for key in first)
+    return type(first) is type(second) and (first == second or first != first)
+
+
+scalars = st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats() | st.text(max_size=5)
+arrays = st.sampled_from(
+    [np.arange(6.0).reshape(2, 3), np.array([], dtype=np.int32), np.array(["a", "ü"]), np.array(["a", 1, None], object)]
+)
+states = st.recursive(
+    scalars | arrays | metrics(),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.tuples(inner, inner)
+        | st.dictionaries(st.text(max_size=3) | st.integers(0, 9), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("files")
+
+
+@given(metric=metrics())
+@pytest.mark.filterwarnings("ignore:.*anchors of a local metric")
+def test_a_metric_comes_back_equal(folder, metric):
+    save(metric, folder / "m")
+    assert load(folder / "m") == metric
+
+
+@given(state=states, params=st.dictionaries(st.integers(0, 3), st.integers(1, 3)))
+@pytest.mark.filterwarnings("ignore:.*anchors of a local metric")
+def test_a_fitted_learner_comes_back_with_all_it_holds(folder, state, params):
+    learner = Remembering(mapping=params, random_state=7).fit(None, state_=state)
+    save(learner, folder / "l")
+    again = load(folder / "l")
+    assert again.get_params() == learner.get_params()
+    assert same(again.state_, learner.state_)
+
+
+def test_a_learner_can_go_on_training_after_loading(folder):
+    save(Remembering().fit(None, weights_=np.zeros(3)), folder / "w")
+    load(folder / "w").weights_[0] = 1
+
+
+def test_a_pipeline_keeps_its_metric_and_scale(folder):
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    X = X.assign(constant=1.0, empty=np.nan)
+    steps = [SimpleImputer(keep_empty_features=True), VarianceThreshold(), StandardScaler()]
+    scaled = make_pipeline(*steps).fit(X)
+    pipeline = make_pipeline(*steps, Remembering()).fit(X, y)
+    pipeline[-1].metric_ = DiagonalMetric(np.arange(4.0))
+    save(pipeline, folder / "p")
+    again = load(folder / "p")
+    assert_array_equal(again[:-1].transform(X), scaled.transform(X))
+    assert as_metric(again) == as_metric(pipeline)
+    save(as_metric(pipeline), folder / "pm")
+    assert_array_equal(load(folder / "pm").scale, as_metric(pipeline).scale)
+    assert load(folder / "pm").feature_names == tuple(X.columns)
+
+
+def test_saving_anchors_is_said(folder):
+    with pytest.warns(UserWarning, match="contains the 2 anchors"):
+        save(LocalMetric(np.eye(2), np.eye(2)), folder / "local")
+
+
+def test_what_cannot_be_saved_is_refused_by_name_and_writes_nothing(folder):
+    with pytest.raises(TypeError, match="PCA cannot be saved; metrics and Pipeline"):
+        save(PCA(), folder / "no")
+    with pytest.raises(TypeError, match=r"random_state holds RandomState.*an int for random_state"):
+        save(Remembering(random_state=np.random.RandomState(0)), folder / "no")
+    with pytest.raises(TypeError, match="rows_ holds DataFrame"):
+        save(Remembering().fit(None, rows_=pd.DataFrame()), folder / "no")
+    with pytest.raises(TypeError, match="holds PCA"):
+        save(make_pipeline(PCA()), folder / "no")
+    assert not (folder / "no").exists()
+
+
+def test_the_file_is_plain_json_and_npy(folder):
+    save(LinearMetric([[1.0, 2.0]], ["a", "<script>"]), folder / "plain")
+    with zipfile.ZipFile(folder / "plain") as archive:
+        manifest = json.loads(archive.read("manifest.json"))
+        assert manifest["format"] == 1
+        assert manifest["library"].startswith("whynear ")
+        part = manifest["header"]["object"]["arrays"]["omega"]["array"]
+        with archive.open(f"{part}.npy") as file:
+            assert_array_equal(np.load(file, allow_pickle=False), [[1.0, 2.0]])
+
+
+@pytest.mark.parametrize(
+    ("node", "message"),
+    [
+        ({"estimator": "Popen", "params": {"dict": []}, "fitted": {"dict": []}}, "holds a Popen, which this version"),
+        ({"metric": "QuantumMetric", "names": [], "arrays": {}}, "holds a QuantumMetric"),
+        ({"metric": "LinearMetric", "names": ["a"], "arrays": {"omega": {"array": "omega"}}}, "feature_names must"),
+        ({"metric": "LinearMetric", "names": ["a", "b"], "arrays": {}}, "does not fit together"),
+        ({"metric": "LinearMetric", "names": ["a"], "arrays": {"omega": {"array": "gone"}}}, "gone"),
+        ({"estimator": "Remembering", "params": {"dict": [["x", 1]]}, "fitted": {"dict": []}}, "does not fit together"),
+        ({"estimator": "Remembering", "params": {"dict": []}, "fitted": {"dict": [["fit", 1]]}}, "sets 'fit'"),
+        ({"estimator": "Remembering", "params": {"dict": []}, "fitted": {"dict": [["__class__", 1]]}}, "__class__"),
+        ({"python": "import os"}, "holds \\['python'\\], which this version does not know"),
+    ],
+)
+def test_content_that_makes_no_sense_is_refused_with_the_files_name(folder, node, message):
+    write_archive(folder / "odd", {"object": node}, {"omega": np.ones((1, 2))})
+    with pytest.raises(ArchiveError, match=f"odd cannot be read: .*{message}"):
+        load(folder / "odd")
+
+
+def test_a_pickle_in_place_of_a_model_does_not_run(folder):
+    class Bomb:
+        def __reduce__(self):
+            return os.mkdir, (str(folder / "exploded"),)
+
+    (folder / "bomb").write_bytes(pickle.dumps(Bomb()))
+    with pytest.raises(ArchiveError, match="bomb cannot be read"):
+        load(folder / "bomb")
+    assert not (folder / "exploded").exists()
+
+
+def test_an_interrupted_or_failing_save_keeps_the_old_file(folder):
+    save(DiagonalMetric([1.0]), folder / "kept")
+    with pytest.raises(TypeError):
+        save(Remembering(random_state=object()), folder / "kept")
+    with pytest.raises(OSError, match=r"needs .* bytes"):
+        save(DiagonalMetric([2.0]), folder / "missing" / "kept")
+    assert load(folder / "kept") == DiagonalMetric([1.0])
+    assert read_archive(folder / "kept")[0]["object"]["names"] == ["x0"]
