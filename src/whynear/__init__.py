@@ -1,6 +1,6 @@
 """whynear: which features truly decide that two cases are near?"""
 
-from whynear import testing
+from whynear import datasets, testing
 from whynear.metric import (
     CandidateSearch,
     DiagonalMetric,
@@ -21,6 +21,7 @@ __all__ = [
     "LocalMetric",
     "NeighborSearch",
     "as_metric",
+    "datasets",
     "load",
     "save",
     "testing",
