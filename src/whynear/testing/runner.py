@@ -15,6 +15,7 @@ def run_checks(subject: str, checks: Iterable[Check]) -> None:
         count += 1
         try:
             with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)  # such as non-convergence on a few rows
                 check()
         except Exception as error:
             place = traceback.extract_tb(error.__traceback__)[-1]
