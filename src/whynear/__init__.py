@@ -1,6 +1,6 @@
 """whynear: which features truly decide that two cases are near?"""
 
-from whynear import datasets, testing
+from whynear import datasets
 from whynear.metric import (
     CandidateSearch,
     DiagonalMetric,
@@ -11,6 +11,7 @@ from whynear.metric import (
     load,
     save,
 )
+from whynear.report import Study, study
 
 __version__ = "0.1.0"
 
@@ -20,9 +21,10 @@ __all__ = [
     "LinearMetric",
     "LocalMetric",
     "NeighborSearch",
+    "Study",
     "as_metric",
     "datasets",
     "load",
     "save",
-    "testing",
+    "study",
 ]

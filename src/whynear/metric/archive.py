@@ -20,7 +20,7 @@ import shutil
 import stat
 import struct
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache, partial
 from importlib import metadata
 from io import BytesIO
@@ -58,11 +58,8 @@ def write_archive(path: StrPath, header: dict[str, Any], arrays: Mapping[str, ND
     """
     parts = {f"{name}.npy": _npy_bytes(name, arrays[name]) for name in sorted(arrays)}
     entries = {MANIFEST: _manifest(header, parts), **parts}
-    try:
-        _replace(os.path.realpath(path), entries)
-    except OSError as error:
-        needed = sum(100 + 2 * len(name) + len(data) for name, data in entries.items())
-        raise _explained(error, path, needed) from error
+    needed = sum(100 + 2 * len(name) + len(data) for name, data in entries.items())
+    write_whole(path, partial(_write_zip, entries), needed)
 
 
 def read_archive(path: StrPath) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -84,6 +81,17 @@ def read_archive(path: StrPath) -> tuple[dict[str, Any], dict[str, NDArray[Any]]
     except _BROKEN as error:
         fault = f"it is damaged, cut short or not a whynear file ({error!s:.200})"
         raise ArchiveError(f"{os.fspath(path)} cannot be read: {fault}; {_RESTORE}.") from error
+
+
+def write_whole(path: StrPath, write: Callable[[IO[bytes]], object], needed: int) -> None:
+    """Let ``write`` fill a file of about ``needed`` bytes that takes the place of ``path`` in one step, or not at all.
+
+    It is written beside its target, brought to the disk and renamed; an OSError says what is needed and what is free.
+    """
+    try:
+        _replace(os.path.realpath(path), write)
+    except OSError as error:
+        raise _explained(error, path, needed) from error
 
 
 def _npy_bytes(name: str, array: NDArray[Any]) -> bytes:
@@ -119,8 +127,8 @@ def _library() -> str:
         return "whynear (not installed)"
 
 
-def _replace(target: str, entries: Mapping[str, bytes]) -> None:
-    """Put a zip of ``entries`` in the place of ``target``, in one step, once it is on the disk."""
+def _replace(target: str, write: Callable[[IO[bytes]], object]) -> None:
+    """Put what ``write`` writes in the place of ``target``, in one step, once it is on the disk."""
     mode = _mode_of(target)
     folder, name = os.path.split(target)
     temporary = os.path.join(folder, f".{name[:32]}.{secrets.token_hex(8)}")
@@ -128,7 +136,7 @@ def _replace(target: str, entries: Mapping[str, bytes]) -> None:
         with open(temporary, "xb", opener=partial(os.open, mode=0o666 if mode is None else mode)) as file:
             if mode is not None:
                 os.chmod(temporary, mode)
-            _write_zip(file, entries)
+            write(file)
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, target)
@@ -159,7 +167,7 @@ def _mode_of(target: str) -> int | None:
     return stat.S_IMODE(status.st_mode)
 
 
-def _write_zip(file: IO[bytes], entries: Mapping[str, bytes]) -> None:
+def _write_zip(entries: Mapping[str, bytes], file: IO[bytes]) -> None:
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
         for name, data in entries.items():
             entry = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from whynear.datasets import load
 from whynear.datasets.bundled import LOADERS
-from whynear.datasets.load import ONLY_AS_FILES
+from whynear.datasets.by_name import ONLY_AS_FILES
 
 
 @pytest.fixture

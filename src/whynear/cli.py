@@ -1,0 +1,124 @@
+"""The command line: one command, one call into the library."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.bar import Bar
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+app = typer.Typer(
+    help="Which features truly decide that two cases are near?",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+BAD_INPUT, INTERRUPTED = 2, 130
+
+
+def main() -> None:
+    """Run the command line."""
+    app()
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from whynear import __version__
+
+        typer.echo(f"whynear {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _whynear(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Which features truly decide that two cases are near?"""
+
+
+@app.command()
+def study(
+    table: Annotated[
+        str, typer.Argument(help="A file (CSV, TSV, Parquet) or the name of a data set.")
+    ] = "breast_cancer",
+    target: Annotated[str | None, typer.Option(help="The column to predict; data sets know theirs.")] = None,
+    out: Annotated[Path, typer.Option(help="The folder for report.html and relevance.csv.")] = Path("study"),
+    drop: Annotated[list[str] | None, typer.Option(help="A column to leave out; may be given several times.")] = None,
+    bins: Annotated[int | None, typer.Option(help="Sort a numeric target into so many classes of equal size.")] = None,
+    folds: Annotated[int, typer.Option(help="Number of folds to hold out in turn.")] = 10,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same study.")] = 0,
+    encoding: Annotated[str, typer.Option(help="Encoding of a text file.")] = "utf-8",
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show where an error came from.")] = False,
+) -> None:
+    """Learn a metric from a table and report which features matter."""
+    console = Console(quiet=quiet)
+    with _errors_in_a_sentence(debug), _live_progress(console) as show:
+        from whynear.report import study as run_study  # its imports take seconds, which --help need not wait for
+
+        result = run_study(
+            table,
+            target,
+            drop=drop or [],
+            bins=bins,
+            folds=folds,
+            random_state=seed,
+            encoding=encoding,
+            progress=show,
+        )
+        written = result.save(out)
+    console.print()
+    console.print(escape(result.finding()), style="bold")
+    console.print(_relevance_table(result.frame().head(10)))
+    for caveat in result.caveats:
+        console.print(f"[yellow]Caveat:[/yellow] {escape(caveat)}")
+    console.print(f"Written: {escape(', '.join(str(path) for path in written))}")
+
+
+def _relevance_table(frame) -> Table:
+    table = Table(title="Most relevant features (per standard deviation)", title_justify="left", box=None)
+    table.add_column("feature", overflow="fold")
+    table.add_column("share", justify="right")
+    table.add_column("", width=30)
+    largest = max(frame["relevance"].max(), sys.float_info.min)
+    for feature, relevance in frame.itertuples(index=False):
+        table.add_row(escape(feature), f"{relevance:.1%}", Bar(largest, 0, relevance, color="blue"))
+    return table
+
+
+@contextmanager
+def _live_progress(console: Console) -> Iterator:
+    columns = SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("start", total=1.0)
+        yield lambda step, share: bar.update(task, description=step, completed=share)
+
+
+@contextmanager
+def _errors_in_a_sentence(debug: bool) -> Iterator[None]:
+    """Bad input ends with one sentence and code 2, an interrupt with code 130; a traceback only on request."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        typer.echo("Interrupted.", err=True)
+        raise typer.Exit(INTERRUPTED) from None
+    except (ValueError, TypeError, OSError, ImportError) as error:
+        if debug:
+            raise
+        typer.echo(f"Error: {_sentence(error)}", err=True)
+        raise typer.Exit(BAD_INPUT) from None
+
+
+def _sentence(error: Exception) -> str:
+    """What went wrong, without the number the system gives it."""
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}." if error.filename else error.strerror
+    return str(error)

@@ -1,0 +1,123 @@
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+from numpy.testing import assert_allclose
+from sklearn.datasets import load_iris
+
+import whynear as wn
+from whynear.report import flow
+from whynear.testing import check_metric
+
+
+@pytest.fixture(scope="module")
+def iris():
+    return load_iris(as_frame=True).frame.assign(constant=3.0)
+
+
+@pytest.fixture(scope="module")
+def study(iris):
+    return wn.study(iris, "target", folds=3)
+
+
+def test_the_metric_is_stated_in_the_columns_of_the_table(study, iris):
+    assert study.metric.feature_names == tuple(iris.columns.drop("target"))
+    check_metric(study.metric, iris.drop(columns="target"))
+
+
+def test_relevances_are_shares_per_standard_deviation(study):
+    frame = study.frame()
+    assert_allclose(frame["relevance"].sum(), 1)
+    assert frame["relevance"].is_monotonic_decreasing
+    by_name = frame.set_index("feature")["relevance"]
+    expected = study.metric.as_learned().relevances()
+    assert_allclose(by_name[list(study.metric.feature_names)], expected / expected.sum())
+    assert by_name["constant"] == 0
+    assert by_name[["petal length (cm)", "petal width (cm)"]].sum() > 0.6
+
+
+def test_both_methods_are_judged_on_the_same_held_out_folds(study):
+    assert list(study.accuracy.columns) == ["learned metric (NCA)", "plain kNN"]
+    assert len(study.accuracy) == 3
+    assert (study.accuracy > 0.85).all(axis=None)
+
+
+def test_the_finding_says_it_in_words_and_numbers(study):
+    text = study.finding()
+    assert re.search(r"predicts \d+\.\d% ± \d+\.\d% of held-out cases right, plain kNN \d+\.\d%", text)
+    assert study.frame()["feature"][0] in text
+
+
+def test_a_constant_column_is_a_caveat(study):
+    assert any("'constant'" in caveat for caveat in study.caveats)
+
+
+def test_the_same_seed_gives_the_same_files_byte_for_byte(study, iris, tmp_path):
+    first = [path.read_bytes() for path in study.save(tmp_path / "one")]
+    second = [path.read_bytes() for path in wn.study(iris, "target", folds=3).save(tmp_path / "two")]
+    assert first == second
+
+
+def test_the_page_is_complete_in_itself(study, tmp_path):
+    page, table = study.save(tmp_path / "new" / "folder")
+    text = page.read_text()
+    assert len(text) < 3_000_000
+    assert not re.search(r"\bsrc=|@import|url\(\s*['\"]?(?!#)|<link|<script|href=\"(?!#)", text)
+    assert study.finding().split("“")[0].strip() in text
+    assert pd.read_csv(table)["feature"].tolist() == study.frame()["feature"].tolist()
+
+
+def test_hostile_names_are_escaped_in_the_page_and_harmless_in_the_table(tmp_path):
+    rng = np.random.default_rng(0)
+    names = ["<script>alert(1)</script>", "=cmd()", "$x^{", "--><img src=x onerror=b>", 'a"onmouseover="b', "@sum"]
+    X = pd.DataFrame(rng.standard_normal((60, 6)), columns=names)
+    table = X.assign(**{"<b>kind</b>": np.where(X["=cmd()"] > 0, "</title><script>", "&")})
+    page, relevance = wn.study(table, "<b>kind</b>", folds=2).save(tmp_path)
+    text = re.sub("<!--.*?-->", "", page.read_text(), flags=re.DOTALL)
+    assert "<script" not in text
+    assert "<b>" not in text
+    assert "<img" not in text
+    assert 'a"onmouseover' not in text
+    assert "&lt;script&gt;alert(1)" in text
+    assert not any(line.startswith(("=", "+", "@")) for line in relevance.read_text().splitlines())
+
+
+def test_small_classes_make_fewer_folds(iris):
+    small = iris.iloc[:103]
+    study = wn.study(small, "target")
+    assert len(study.accuracy) == 3
+    assert any("has 3 rows, so 3 folds were made instead of 10" in caveat for caveat in study.caveats)
+    with pytest.raises(ValueError, match="folds=1 leaves nothing"):
+        wn.study(iris, "target", folds=1)
+
+
+def test_a_long_table_is_sampled_and_says_so(monkeypatch):
+    monkeypatch.setattr(flow, "MOST_ROWS", 100)
+    y = np.arange(5000) % 2
+    study = wn.study(pd.DataFrame({"a": y + np.random.default_rng(0).random(5000), "y": y}), "y", folds=2)
+    assert any("Of 5,000 rows a random 100 were used" in caveat for caveat in study.caveats)
+
+
+def test_one_feature_is_enough():
+    study = wn.study(pd.DataFrame({"a": np.arange(40.0), "y": np.arange(40) // 20}), "y", folds=2)
+    assert "“a” carries 100%" in study.finding()
+
+
+def test_progress_runs_from_zero_to_one(iris):
+    seen = []
+    wn.study(iris, "target", folds=2, progress=lambda step, share: seen.append((step, share)))
+    shares = [share for _, share in seen]
+    assert shares[0] == 0
+    assert shares[-1] == 1
+    assert shares == sorted(shares)
+    assert any("fold 2 of 2" in step for step, _ in seen)
+
+
+def test_the_plot_returns_its_axes_and_draws_into_given_ones(study):
+    ax = Figure().add_subplot()
+    assert study.plot(ax, most=3) is ax
+    assert len(ax.patches) == 3
+    assert "standard deviation" in ax.get_xlabel()
+    assert study.plot().get_figure() is not ax.get_figure()

@@ -1,0 +1,27 @@
+"""What the README shows is what happens."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+from sklearn.datasets import load_iris
+
+README = (Path(__file__).parent.parent / "README.md").read_text()
+
+
+def test_the_python_lines_run_as_they_stand(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    load_iris(as_frame=True).frame.rename(columns={"target": "diagnosis"}).to_csv("cases.csv", index=False)
+    (block,) = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
+    names: dict = {}
+    exec(block, names)
+    assert names["metric"].feature_names[0] == "alcohol"
+    assert names["cases"].shape == (3, 5)
+    assert np.array_equal(names["cases"][:, 0], [0, 1, 2])
+    assert (tmp_path / "wine.whynear").exists()
+    assert (tmp_path / "study" / "report.html").exists()
+
+
+def test_linked_files_exist():
+    for target in re.findall(r"\]\(([^)]+)\)", README):
+        assert (Path(__file__).parent.parent / target).exists(), target
