@@ -1,6 +1,8 @@
 """whynear: which features truly decide that two cases are near?"""
 
 from whynear import datasets
+from whynear.interpret import NullSpaceProjector, null_space, regularize
+from whynear.learn import MinimumNormRegressor
 from whynear.metric import (
     CandidateSearch,
     DiagonalMetric,
@@ -20,11 +22,15 @@ __all__ = [
     "DiagonalMetric",
     "LinearMetric",
     "LocalMetric",
+    "MinimumNormRegressor",
     "NeighborSearch",
+    "NullSpaceProjector",
     "Study",
     "as_metric",
     "datasets",
     "load",
+    "null_space",
+    "regularize",
     "save",
     "study",
 ]

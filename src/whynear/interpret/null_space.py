@@ -1,0 +1,234 @@
+"""Null-space regularization (Strickert, Hammer, Villmann, Biehl 2013): the smallest map that does the same."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from whynear.metric import DiagonalMetric, LinearMetric, LocalMetric, Metric, NeighborSearch, as_metric
+from whynear.metric.inputs import Array
+from whynear.metric.projection import Directions, principal_directions
+from whynear.metric.steps import Mixing, Step, linear_steps
+
+
+def regularize(
+    metric: Metric | BaseEstimator,
+    X: ArrayLike,
+    effective_dim: int | None = None,
+    prototypes: ArrayLike | None = None,
+) -> LinearMetric | LocalMetric:
+    r"""Remove from a metric what the data cannot support.
+
+    Replaces :math:`\Omega` by :math:`\Omega \Psi_K` (eqs. 6 and 8), where :math:`\Psi_K` projects on the K directions
+    in which the data vary most. With all of them every distance on the data stays, and the result is the one smallest
+    :math:`\Lambda` for which it does; fewer smooth.
+
+    Parameters
+    ----------
+    metric : metric, fitted learner or Pipeline
+        The metric; it is projected in the coordinates the learner saw. A local metric is projected map by map, each on
+        the rows of X whose nearest anchor it is (on all rows where it serves fewer than two).
+    X : array-like of shape (n_samples, n_features)
+        The data, in the columns of the metric.
+    effective_dim : int, optional
+        K; the numerical rank of the data without it.
+    prototypes : array-like of shape (n_prototypes, n_features), optional
+        Further points that count into the covariance, so that distances to them stay too. A local metric takes its
+        own anchor into each map's data when this is given.
+
+    Returns
+    -------
+    LinearMetric or LocalMetric
+        In the columns of the given metric.
+
+    Examples
+    --------
+    >>> regularize(LinearMetric([[1.0, 0.0]]), [[0, 0], [1, 1], [2, 2]]).omega  # two columns that say the same
+    array([[0.5, 0.5]])
+    """
+    given = quadratic(metric)
+    if isinstance(given, LocalMetric):
+        return _regularize_local(given, X, effective_dim, prototypes is not None)
+    learned, directions = seen_by_learner(given, X, effective_dim, prototypes)
+    return restated(LinearMetric(_projected(learned, directions), given.feature_names), given.scale)
+
+
+@dataclass(frozen=True)
+class NullSpace:
+    """What projecting on the kept directions does to a metric.
+
+    Attributes
+    ----------
+    rank : int
+        Number of directions in which the data vary, by the tolerance below.
+    effective_dim : int
+        Number of directions kept.
+    loss : float
+        Squared Frobenius norm of the change of the mapped data (eq. 9): zero at full rank.
+    removed_norm : float
+        Share of the squared norm of the map that is removed.
+    tolerance : float
+        Singular values of the centred data up to this one count as zero.
+    """
+
+    rank: int
+    effective_dim: int
+    loss: float
+    removed_norm: float
+    tolerance: float
+
+
+def null_space(metric: Metric | BaseEstimator, X: ArrayLike, effective_dim: int | None = None) -> NullSpace:
+    """Report how much of a metric lies where the data do not vary, and what leaving it out would change.
+
+    Parameters
+    ----------
+    metric : LinearMetric, DiagonalMetric, fitted learner or Pipeline
+        The metric; take the maps of a local one by one, ``null_space(metric[i], X_served)``.
+    X : array-like of shape (n_samples, n_features)
+        The data.
+    effective_dim : int, optional
+        How many directions to keep; the numerical rank of the data without it.
+
+    Returns
+    -------
+    NullSpace
+    """
+    given = quadratic(metric)
+    if isinstance(given, LocalMetric):
+        raise TypeError("A local metric has one null space per map: call null_space(metric[i], X_served) for each.")
+    learned, directions = seen_by_learner(given, X, effective_dim)
+    total = float(learned.relevances().sum())
+    along = np.square(times(learned, directions.vectors)).sum(axis=0)
+    lost = np.square(directions.singular_values[directions.effective_dim :]) @ along[directions.effective_dim :]
+    kept = float(along[: directions.effective_dim].sum())
+    return NullSpace(
+        rank=directions.rank,
+        effective_dim=directions.effective_dim,
+        loss=float(lost),
+        removed_norm=max(0.0, 1 - kept / total) if total > 0 else 0.0,
+        tolerance=directions.tolerance,
+    )
+
+
+class NullSpaceProjector(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    """Project data on the directions in which they vary most, in their own columns (eq. 10).
+
+    A map learned behind it is regularized by construction. On centred data this is the reconstruction from the first
+    principal components.
+
+    Parameters
+    ----------
+    effective_dim : int, default=None
+        Number of directions kept; the numerical rank of the training data for None.
+
+    Attributes
+    ----------
+    directions_ : Directions
+        The directions of the training data.
+    mean_ : ndarray of shape (n_features,)
+        The mean of the training data, which the projection leaves in place.
+    """
+
+    def __init__(self, effective_dim: int | None = None) -> None:
+        self.effective_dim = effective_dim
+
+    def fit(self, X: ArrayLike, y: Any = None) -> Self:  # noqa: ARG002 - the interface of a transformer
+        """Find the directions of X."""
+        values = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        self.mean_ = values.mean(axis=0)
+        self.directions_ = principal_directions(values, self.effective_dim)
+        return self
+
+    def transform(self, X: ArrayLike) -> Array:
+        """Project X."""
+        check_is_fitted(self)
+        values = validate_data(self, X, dtype=np.float64, reset=False)
+        return self.mean_ + self.directions_.project(values - self.mean_)
+
+
+@linear_steps.register
+def _projector_steps(step: NullSpaceProjector) -> list[Step]:
+    return [Mixing(step.directions_.kept.T), Mixing(step.directions_.kept)]
+
+
+def served_rows(metric: LocalMetric, X: ArrayLike) -> NDArray[np.intp]:
+    """For each row of X the number of its nearest anchor, under the anchors' own maps."""
+    return NeighborSearch(metric).nearest(X, k=1)[1][:, 0]
+
+
+def quadratic(metric: Any) -> LinearMetric | DiagonalMetric | LocalMetric:
+    """The metric of a value, learner or Pipeline, refused unless it is a quadratic form with linear maps."""
+    value = as_metric(metric)
+    if not isinstance(value, LinearMetric | DiagonalMetric | LocalMetric):
+        raise TypeError(
+            f"{type(value).__name__} has no linear map; a quadratic form (x - y)^T Lambda (x - y) is needed."
+        )
+    return value
+
+
+def seen_by_learner(
+    metric: LinearMetric | DiagonalMetric,
+    X: ArrayLike,
+    effective_dim: int | None = None,
+    prototypes: ArrayLike | None = None,
+) -> tuple[LinearMetric | DiagonalMetric, Directions]:
+    """The metric and the directions of the data, both in the coordinates the learner saw."""
+    rows = metric.learned_coordinates(X)
+    if prototypes is not None:
+        rows = np.vstack([rows, metric.learned_coordinates(prototypes)])
+    if len(rows) < 2:
+        raise ValueError(f"X must have at least 2 rows to vary, got {len(rows)} instead.")
+    return metric.as_learned(), principal_directions(rows, effective_dim)
+
+
+def times(metric: LinearMetric | DiagonalMetric, vectors: Array) -> Array:
+    """The map of the metric times column vectors, up to a rotation that keeps all products of columns."""
+    if isinstance(metric, LinearMetric):
+        return metric.omega @ vectors
+    return np.asarray(np.linalg.qr(np.sqrt(metric.weights)[:, None] * vectors, mode="r"))
+
+
+def restated(learned: LinearMetric, scale: Array | None) -> LinearMetric:
+    """A map in the coordinates a learner saw, stated in the columns before they were divided by the scale."""
+    return LinearMetric(learned.omega * _inverse(scale), learned.feature_names, scale)
+
+
+def _inverse(scale: Array | None) -> Array | float:
+    return 1.0 if scale is None else 1.0 / scale  # zero for columns the learner never saw
+
+
+def _projected(metric: LinearMetric | DiagonalMetric, directions: Directions) -> Array:
+    return times(metric, directions.kept) @ directions.kept.T
+
+
+def _regularize_local(metric: LocalMetric, X: ArrayLike, effective_dim: int | None, with_anchors: bool) -> LocalMetric:
+    learned, rows, served = metric.as_learned(), metric.learned_coordinates(X), served_rows(metric, X)
+    everything = principal_directions(rows)
+    maps = []
+    for i, one in enumerate(learned):
+        assert isinstance(one, LinearMetric | DiagonalMetric)
+        mine = rows[served == i]
+        if with_anchors:
+            mine = np.vstack([mine, learned.anchors[i]])
+        directions = everything if len(mine) < 2 else principal_directions(mine)
+        if effective_dim is not None and effective_dim < directions.rank:
+            directions = Directions(directions.vectors, directions.singular_values, effective_dim, directions.tolerance)
+        maps.append(_projected(one, directions))
+    alone = np.count_nonzero(np.bincount(served, minlength=len(metric)) < 2)
+    if alone:
+        warnings.warn(
+            f"{alone} of {len(metric)} maps serve fewer than two rows; they were projected on the directions of all.",
+            stacklevel=3,
+        )
+    width = max(len(omega) for omega in maps)
+    omegas = np.stack([np.vstack([omega, np.zeros((width - len(omega), omega.shape[1]))]) for omega in maps])
+    return LocalMetric(
+        metric.anchors, omegas=omegas * _inverse(metric.scale), feature_names=metric.feature_names, scale=metric.scale
+    )

@@ -1,0 +1,89 @@
+"""Linear regression by the pseudo-inverse, restricted to the directions in which the data vary most."""
+
+from __future__ import annotations
+
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils.validation import validate_data
+
+from whynear.learn.inputs import predict_inputs
+from whynear.learn.with_metric import WithMetric
+from whynear.metric import LinearMetric, register
+from whynear.metric.inputs import check_finite, check_magnitudes, column_names, default_names
+from whynear.metric.projection import principal_directions
+
+
+@register
+class MinimumNormRegressor(WithMetric, RegressorMixin, BaseEstimator):
+    r"""The linear map of least norm that fits best: :math:`\omega = y X^+`, projected on K directions.
+
+    Its ``metric_`` is the one-row map itself, so that null space, intervals and effective dimension serve regression as
+    they serve classification.
+
+    Parameters
+    ----------
+    effective_dim : int, default=None
+        Number of directions of the centred data kept (see `regularize`); all for None.
+    fit_intercept : bool, default=True
+        Whether X and y are centred first. Without it the pseudo-inverse is that of X as it is.
+
+    Attributes
+    ----------
+    metric_ : LinearMetric
+        The map, of shape (1, n_features).
+    coef_ : ndarray of shape (n_features,)
+        Its row.
+    intercept_ : float
+        The prediction at zero.
+    origin_, target_origin_ : ndarray of shape (n_features,), float
+        The means of X and y, zero without intercept.
+
+    References
+    ----------
+    Strickert, Hammer, Villmann, Biehl: Regularization and improved interpretation of linear data mappings and adaptive
+    distance measures, 2013.
+
+    Examples
+    --------
+    >>> model = MinimumNormRegressor().fit([[0, 0], [1, 1], [2, 2]], [0, 2, 4])
+    >>> model.coef_.round(6).tolist()
+    [1.0, 1.0]
+    """
+
+    def __init__(self, effective_dim: int | None = None, fit_intercept: bool = True) -> None:
+        self.effective_dim = effective_dim
+        self.fit_intercept = fit_intercept
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Fit the map; time O(n d min(n, d)), memory O(n d)."""
+        values, target = validate_data(
+            self, X, y, dtype=np.float64, y_numeric=True, ensure_all_finite=False, ensure_min_samples=2
+        )
+        names = column_names(X) or default_names(values.shape[1])
+        check_finite(values, names)
+        check_magnitudes(values, names, by_column=True)
+        check_finite(target[:, None], ["y"], "y")
+        self.origin_ = values.mean(axis=0) if self.fit_intercept else np.zeros(values.shape[1])
+        self.target_origin_ = float(target.mean()) if self.fit_intercept else 0.0
+        omega = np.linalg.pinv(values - self.origin_) @ (target - self.target_origin_)
+        if self.effective_dim is not None:  # the pseudo-inverse has no part outside all directions
+            omega = principal_directions(values, self.effective_dim).project(omega)
+        self.metric_ = LinearMetric(omega[None, :], names)
+        return self
+
+    @property
+    def coef_(self) -> NDArray[np.float64]:
+        """The row of the map."""
+        return self.metric_.omega[0]
+
+    @property
+    def intercept_(self) -> float:
+        """The prediction at zero."""
+        return self.target_origin_ - float(self.origin_ @ self.coef_)
+
+    def predict(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Predict the target."""
+        return (predict_inputs(self, X) - self.origin_) @ self.coef_ + self.target_origin_

@@ -1,0 +1,75 @@
+"""The directions in which data vary: the projection Psi_K of Strickert et al. (2013)."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from whynear.metric.inputs import Array
+
+
+@dataclass(frozen=True)
+class Directions:
+    r"""Eigenvectors of the covariance of centred data, by falling eigenvalue, and how many are kept.
+
+    Psi_K = sum_{j <= K} u_j u_j^T is never formed: it is applied as two thin products.
+
+    Attributes
+    ----------
+    vectors : ndarray of shape (n_features, rank)
+        The orthonormal u_j with a non-zero eigenvalue.
+    singular_values : ndarray of shape (rank,)
+        Square roots of the eigenvalues of the scatter matrix of the centred data.
+    effective_dim : int
+        K, the number of directions kept.
+    tolerance : float
+        Singular values up to this one count as zero.
+    """
+
+    vectors: Array
+    singular_values: Array
+    effective_dim: int
+    tolerance: float
+
+    @property
+    def rank(self) -> int:
+        """Number of directions in which the data vary at all."""
+        return self.vectors.shape[1]
+
+    @property
+    def kept(self) -> Array:
+        """The first K vectors, of shape (n_features, K)."""
+        return self.vectors[:, : self.effective_dim]
+
+    def project(self, rows: ArrayLike) -> Array:
+        """Rows times Psi_K."""
+        return (np.asarray(rows, dtype=np.float64) @ self.kept) @ self.kept.T
+
+
+def principal_directions(X: Array, effective_dim: int | None = None) -> Directions:
+    """Directions of the rows of X about their mean.
+
+    The numerical rank counts singular values above ``max(n, d) eps`` times the largest one. Time O(n d min(n, d)),
+    memory O(n d): with more features than rows nothing of size d x d is made.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        The data.
+    effective_dim : int, optional
+        How many directions to keep; all that the data have without it.
+    """
+    centred = X - X.mean(axis=0)
+    if X.shape[0] > X.shape[1]:
+        centred = np.linalg.qr(centred, mode="r")
+    _, singular, rows = np.linalg.svd(centred, full_matrices=False)
+    tolerance = max(X.shape) * np.finfo(float).eps * singular.max(initial=0.0)
+    rank = int(np.count_nonzero(singular > tolerance))
+    if effective_dim is None:
+        effective_dim = rank
+    elif not 1 <= effective_dim <= rank:
+        raise ValueError(
+            f"effective_dim={effective_dim} is not among the {rank} directions in which the {X.shape[0]} rows vary. "
+            f"Use 1 <= effective_dim <= {rank}, or None for all."
+        )
+    return Directions(rows[:rank].T, singular[:rank], effective_dim, float(tolerance))

@@ -1,0 +1,79 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.linear_model import LinearRegression
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import check_estimator
+
+import whynear as wn
+from whynear.testing import check_metric
+
+
+def test_it_is_a_scikit_learn_regressor():
+    check_estimator(wn.MinimumNormRegressor())
+
+
+def test_with_enough_rows_it_is_least_squares():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((30, 4)), rng.standard_normal(30)
+    for fit_intercept in (True, False):
+        ours = wn.MinimumNormRegressor(fit_intercept=fit_intercept).fit(X, y)
+        theirs = LinearRegression(fit_intercept=fit_intercept).fit(X, y)
+        assert_allclose(ours.coef_, theirs.coef_)
+        assert_allclose(ours.intercept_, theirs.intercept_, atol=1e-12)
+        check_metric(ours.metric_, X)
+
+
+def test_with_few_rows_it_fits_exactly_with_the_least_norm():
+    rng = np.random.default_rng(1)
+    X, y = rng.standard_normal((10, 50)), rng.standard_normal(10)
+    model = wn.MinimumNormRegressor().fit(X, y)
+    assert_allclose(model.predict(X), y)
+    assert_allclose(wn.regularize(model, X).omega[0], model.coef_, atol=1e-10)
+
+
+def test_it_predicts_with_another_metric():
+    rng = np.random.default_rng(2)
+    X, y = rng.standard_normal((30, 4)), rng.standard_normal(30)
+    model = wn.MinimumNormRegressor().fit(X, y)
+    smooth = model.with_metric(wn.regularize(model, X, 2))
+    assert_allclose(smooth.predict(X), wn.MinimumNormRegressor(2).fit(X, y).predict(X))
+    assert model.metric_ != smooth.metric_
+    with pytest.raises(ValueError, match="must have the 4 features of the learner, got 2"):
+        model.with_metric(wn.LinearMetric([[1.0, 2.0]]))
+
+
+def spectra(real_data):
+    """Learning and test roles switched, three outliers left out, as in the paper."""
+    data = wn.datasets.load("wine_spectra", real_data)
+    X, y = data.X.to_numpy(), data.y
+    learning, test = np.flatnonzero(data.split == "train"), np.flatnonzero(data.split == "test")
+    learning = np.delete(learning, [33, 34, 83])
+    return X[test], y[test], X[learning], y[learning]
+
+
+def test_wine_spectra_norms_are_the_papers(real_data):
+    X, y, _, _ = spectra(real_data)
+    raw = wn.MinimumNormRegressor(fit_intercept=False).fit(X, y)
+    assert round(float(np.square(raw.coef_).sum()), 1) == 7132.8
+    at_twelve = wn.MinimumNormRegressor(12, fit_intercept=False).fit(X, y)
+    assert round(float(np.square(at_twelve.coef_).sum()), 1) == 758.0
+    assert wn.null_space(raw, X, 12).removed_norm == pytest.approx(1 - 758.04 / 7132.84, abs=1e-4)
+
+
+def test_wine_spectra_correlation_is_the_papers(real_data):
+    X, y, X_test, y_test = spectra(real_data)
+    correlations = {}
+    for effective_dim in range(1, 30):
+        model = wn.MinimumNormRegressor(effective_dim).fit(X, y)
+        correlations[effective_dim] = np.corrcoef(model.predict(X_test), y_test)[0, 1]
+    assert max(correlations, key=correlations.get) == 12
+    assert round(correlations[12], 4) == 0.9954
+    assert all(value > 0.95 for K, value in correlations.items() if K >= 5)
+
+
+def test_it_survives_a_file(tmp_path):
+    X, y = StandardScaler().fit_transform(np.arange(12.0).reshape(6, 2) ** 2), np.arange(6.0)
+    model = wn.MinimumNormRegressor().fit(X, y)
+    wn.save(model, tmp_path / "model")
+    assert_allclose(wn.load(tmp_path / "model").predict(X), model.predict(X))
