@@ -1,7 +1,7 @@
 """whynear: which features truly decide that two cases are near?"""
 
 from whynear import datasets
-from whynear.interpret import NullSpaceProjector, null_space, regularize
+from whynear.interpret import NullSpaceProjector, Relevance, null_space, regularize, relevance_intervals
 from whynear.learn import MinimumNormRegressor
 from whynear.metric import (
     CandidateSearch,
@@ -25,12 +25,14 @@ __all__ = [
     "MinimumNormRegressor",
     "NeighborSearch",
     "NullSpaceProjector",
+    "Relevance",
     "Study",
     "as_metric",
     "datasets",
     "load",
     "null_space",
     "regularize",
+    "relevance_intervals",
     "save",
     "study",
 ]

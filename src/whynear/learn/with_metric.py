@@ -26,9 +26,7 @@ class WithMetric:
         value = as_metric(metric).as_learned()
         expected = self.metric_.n_features
         if value.n_features != expected:
-            raise ValueError(
-                f"metric must have the {expected} features of the learner, got {value.n_features} instead."
-            )
+            raise ValueError(f"metric must have the {expected} features of the learner, got {value.n_features}.")
         twin = copy.copy(self)
         twin.metric_ = value
         return twin

@@ -1,0 +1,299 @@
+"""Bounds of every weight among all maps that act alike on the data and have nearly the least L1 norm."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import highspy
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import qr
+from threadpoolctl import threadpool_limits
+
+from whynear.interpret import simplex
+from whynear.metric.blocks import n_threads, run_in_chunks
+from whynear.metric.inputs import Array
+
+Indices = NDArray[np.intp]
+
+ACCEPTED = 1e-7  # largest error of a bound, relative to mu, that a certificate may leave
+BATCH_BYTES = 24 << 20
+
+
+@dataclass(frozen=True)
+class LeastNorm:
+    """The least L1 norm mu of w with U^T w = b, a map that has it, and its basis and multipliers.
+
+    Scaled so that mu is one: ``b`` is the given right-hand side divided by ``mu``.
+    """
+
+    U: Array
+    b: Array
+    mu: float
+    basis: Indices
+    weights: Array
+    multipliers: Array
+
+
+@dataclass(frozen=True)
+class Extremes:
+    """The largest (or smallest) value of chosen weights, and the maps that attain it.
+
+    ``columns`` and ``values`` hold the non-zero weights of each map. ``error`` bounds the error of each value;
+    infinite where neither the simplex nor HiGHS came to an end. ``by_highs`` tells which HiGHS solved.
+    """
+
+    values: Array
+    columns: Indices
+    weights: Array
+    error: Array
+    by_highs: NDArray[np.bool_]
+
+
+def least_norm(U: Array, b: Array) -> LeastNorm:
+    """Solve min ||w||_1 subject to U^T w = b by HiGHS, whose basis all other programs start from."""
+    scale = float(np.abs(b).max())
+    model = _model(U, b / scale, budget=None)
+    model.run()
+    if model.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+        raise ArithmeticError(f"HiGHS found no map of least norm: {model.modelStatusToString(model.getModelStatus())}.")
+    d = len(U)
+    status = np.array([int(value) for value in model.getBasis().col_status])
+    basic = np.flatnonzero(status == int(highspy.HighsBasisStatus.kBasic))
+    basis = _completed(U, basic)
+    signed = np.where(basis[:, None] < d, U[basis % d], -U[basis % d])
+    amounts = np.linalg.solve(signed.T, b / scale)
+    multipliers: Array = np.linalg.solve(signed, np.ones(len(basis))).astype(np.float64)
+    mu = float(amounts.sum())
+    if amounts.min() < -1e-7 * mu:  # the basis lost its feasibility when logicals were pivoted out
+        raise ArithmeticError("The basis of the map of least norm is not feasible.")
+    weights = np.zeros(d)
+    np.add.at(weights, basis % d, np.where(basis < d, amounts, -amounts))
+    return LeastNorm(U, b / (scale * mu), mu * scale, basis, weights / mu, multipliers)
+
+
+def safe_bounds(start: LeastNorm, budget: float) -> Array:
+    """Bounds of |w_j| that hold without solving a program, from the multipliers z of the map of least norm.
+
+    Because w.Uz = b.z and |Uz| <= 1: w_j <= (budget - b.z) / (1 - u_j.z) and -w_j <= (budget - b.z) / (1 + u_j.z).
+    """
+    prices = start.U @ start.multipliers
+    excess = max(1.0, float(np.abs(prices).max()))  # rounding may leave z a little outside
+    prices, gap = prices / excess, budget - float(start.b @ start.multipliers) / excess
+    with np.errstate(divide="ignore"):
+        return np.minimum(gap / (1.0 - np.abs(prices)), budget)
+
+
+def extremes(
+    start: LeastNorm,
+    budget: float,
+    features: Indices,
+    signs: Array,
+    *,
+    n_jobs: int | None = None,
+    time_limit: float = 60.0,
+    most_pivots: int | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Extremes:
+    """Maximise sign * w_j for each pair of feature and sign, among w with U^T w = b and ||w||_1 <= budget.
+
+    Values are relative to mu, as ``start`` is. Programs run in batches whose prices are one matrix product.
+    """
+    d, K = start.U.shape
+    n = len(features)
+    found = Extremes(
+        np.empty(n), np.empty((n, K + 1), dtype=np.intp), np.empty((n, K + 1)), np.empty(n), np.empty(n, dtype=bool)
+    )
+    share = -(-n // (2 * n_threads(n_jobs)))  # the last batches are small, so that no thread is left waiting long
+    size = max(1, min(share, BATCH_BYTES // (8 * (d + (K + 1) ** 2))))
+
+    def solve(first: int, last: int) -> None:
+        part = _Batch(start, budget, features[first:last], signs[first:last], most_pivots).solve(time_limit)
+        for name, values in vars(part).items():
+            getattr(found, name)[first:last] = values
+        if progress is not None:
+            progress(last - first)
+
+    # One thread of BLAS for each of ours: they would wait for each other in turns.
+    with threadpool_limits(1, user_api="blas"):
+        run_in_chunks(solve, n, chunk=size, n_jobs=n_jobs)
+    return found
+
+
+class _Batch:
+    """Programs that are solved together, all from the basis of the map of least norm."""
+
+    def __init__(
+        self,
+        start: LeastNorm,
+        budget: float,
+        features: Indices,
+        signs: Array,
+        most_pivots: int | None,
+    ) -> None:
+        self.start, self.budget, self.features, self.signs = start, budget, features, signs
+        n, d, rows = len(features), *start.U.shape[:1], start.U.shape[1] + 1
+        self.most_pivots = 40 * rows + 400 if most_pivots is None else most_pivots
+        self.right = np.append(start.b, budget)
+        first = np.append(start.basis, 2 * d)
+        inverse = np.linalg.inv(self._matrices(first[None, :])[0])
+        self.bases = np.tile(first, (n, 1))
+        self.inverses = np.tile(inverse, (n, 1, 1))
+        self.xs = np.tile(np.maximum(inverse @ self.right, 0.0), (n, 1))
+        self.ys = np.zeros((n, rows))
+        self.states = np.full(n, simplex.RUNNING)
+        self.stalls = np.zeros(n, dtype=np.int64)
+        self.pivots = np.zeros(n, dtype=np.int64)
+        for program in range(n):
+            simplex.multipliers(
+                features[program], signs[program], d, self.bases[program], self.inverses[program], self.ys[program]
+            )
+
+    def solve(self, time_limit: float) -> Extremes:
+        """Pivot until all are optimal, check each against its own basis, repair, and hand the rest to HiGHS."""
+        for _ in range(3):
+            self._run()
+            error = self._certify()
+            again = np.flatnonzero((self.states != simplex.FAILED) & (error > 1e-9))
+            if not len(again):
+                break
+            self._refactor(again)
+        return self._result(error, time_limit)
+
+    def _run(self) -> None:
+        """Most pivots with prices in float32, the last ones in float64."""
+        for precision, tolerance in ((np.float32, 1e-5), (np.float64, simplex.TOLERANCE)):
+            self.states[self.states == simplex.OPTIMAL] = simplex.RUNNING
+            U = self.start.U.astype(precision)
+            while len(active := np.flatnonzero(self.states == simplex.RUNNING)):
+                simplex.advance(
+                    active,
+                    np.matmul(self.ys[active, :-1].astype(precision), U.T),
+                    self.start.U,
+                    self.features,
+                    self.signs,
+                    self.bases,
+                    self.inverses,
+                    self.xs,
+                    self.ys,
+                    self.states,
+                    self.stalls,
+                    self.pivots,
+                    self.most_pivots,
+                    tolerance,
+                )
+
+    def _matrices(self, bases: Indices) -> Array:
+        """The basis matrices, of shape (n, K + 1, K + 1)."""
+        d, K = self.start.U.shape
+        matrices = np.zeros((len(bases), K + 1, K + 1))
+        matrices[:, K, :] = 1.0
+        u = self.start.U[bases % d] * np.where(bases < d, 1.0, -1.0)[:, :, None]
+        matrices[:, :K, :] = np.where((bases < 2 * d)[:, None, :], np.swapaxes(u, 1, 2), 0.0)
+        return matrices
+
+    def _certify(self) -> Array:
+        """A bound of the error of each value, from primal and dual solutions computed afresh from the basis.
+
+        The dual gap is at most the largest reduced cost times the budget; what is missing to primal feasibility is the
+        most negative amount and the residual.
+        """
+        d = len(self.start.U)
+        matrices = self._matrices(self.bases)
+        with np.errstate(all="ignore"):
+            try:
+                self.xs = np.linalg.solve(matrices, np.broadcast_to(self.right[:, None], (*self.xs.shape, 1)))[..., 0]
+                costs = np.where(self.bases == self.features[:, None], self.signs[:, None], 0.0)
+                costs = np.where(self.bases == self.features[:, None] + d, -self.signs[:, None], costs)
+                self.ys = np.linalg.solve(np.swapaxes(matrices, 1, 2), costs[..., None])[..., 0]
+            except np.linalg.LinAlgError:
+                return np.full(len(self.features), np.inf)
+            residual = np.abs(np.einsum("nij,nj->ni", matrices, self.xs) - self.right).max(axis=1)
+            prices = self.ys[:, :-1] @ self.start.U.T
+            prices[np.arange(len(prices)), self.features] -= self.signs
+            gap = np.maximum(np.abs(prices).max(axis=1), 0.0) - self.ys[:, -1]
+            error = (
+                residual + np.maximum(gap, -self.ys[:, -1]).clip(0) * self.budget - self.xs.min(axis=1).clip(None, 0)
+            )
+        return np.where(np.isfinite(error), error, np.inf)
+
+    def _refactor(self, again: Indices) -> None:
+        """Begin anew from the same bases with fresh inverses; those that lost their feasibility are given up."""
+        good = self.xs[again].min(axis=1) > -1e-9
+        self.states[again[~good]] = simplex.FAILED
+        again = again[good]
+        self.inverses[again] = np.linalg.inv(self._matrices(self.bases[again]))
+        self.xs[again] = np.maximum(self.xs[again], 0.0)
+        self.states[again], self.stalls[again] = simplex.RUNNING, 0
+
+    def _result(self, error: Array, time_limit: float) -> Extremes:
+        d = len(self.start.U)
+        weights = np.where(self.bases < d, self.xs, np.where(self.bases < 2 * d, -self.xs, 0.0))
+        columns = np.where(self.bases < 2 * d, self.bases % d, 0)
+        values = self.signs * np.where(columns == self.features[:, None], weights, 0.0).sum(axis=1)
+        by_highs = (self.states == simplex.FAILED) | (error > ACCEPTED)
+        error = np.where(by_highs, np.inf, error)
+        if by_highs.any():
+            model = _model(self.start.U, self.start.b, self.budget)
+            model.setOptionValue("time_limit", time_limit)
+            for program in np.flatnonzero(by_highs):
+                found = _by_highs(model, self.start, self.features[program], self.signs[program], self.budget)
+                if found is not None:
+                    w, error[program] = found
+                    values[program] = self.signs[program] * w[self.features[program]]
+                    kept = np.argsort(-np.abs(w), kind="stable")[: columns.shape[1]]
+                    columns[program], weights[program] = kept, w[kept]
+        return Extremes(values, columns.astype(np.intp), weights, error, by_highs)
+
+
+def _completed(U: Array, basic: Indices) -> Indices:
+    """Basic columns that span all rows: where HiGHS kept logicals of rows, columns at zero take their place."""
+    d, K = U.shape
+    if len(basic) == K:
+        return basic
+    have = U[basic % d]
+    rest = U - (U @ np.linalg.pinv(have)) @ have if len(basic) else U
+    order = qr(rest.T, mode="r", pivoting=True)[1]
+    return np.concatenate([basic, order[: K - len(basic)]])
+
+
+def _model(U: Array, b: Array, budget: float | None) -> highspy.Highs:
+    """Columns p and q, rows U^T (p - q) = b; with a budget the row sum(p + q) <= budget, else the sum as cost."""
+    d = len(U)
+    blocks = [np.hstack([U.T, -U.T])] + ([] if budget is None else [np.ones((1, 2 * d))])
+    matrix = np.vstack(blocks)
+    lp = highspy.HighsLp()
+    lp.num_col_, lp.num_row_ = 2 * d, len(matrix)
+    lp.col_cost_ = np.ones(2 * d) if budget is None else np.zeros(2 * d)
+    lp.col_lower_, lp.col_upper_ = np.zeros(2 * d), np.full(2 * d, highspy.kHighsInf)
+    lp.row_lower_ = b if budget is None else np.append(b, -highspy.kHighsInf)
+    lp.row_upper_ = b if budget is None else np.append(b, budget)
+    lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+    lp.a_matrix_.start_ = np.arange(2 * d + 1, dtype=np.int32) * len(matrix)
+    lp.a_matrix_.index_ = np.tile(np.arange(len(matrix), dtype=np.int32), 2 * d)
+    lp.a_matrix_.value_ = matrix.T.ravel()
+    model = highspy.Highs()
+    model.setOptionValue("output_flag", False)
+    model.setOptionValue("primal_feasibility_tolerance", 1e-9)
+    model.setOptionValue("dual_feasibility_tolerance", 1e-9)
+    model.passModel(lp)
+    return model
+
+
+def _by_highs(
+    model: highspy.Highs, start: LeastNorm, feature: int, sign: float, budget: float
+) -> tuple[Array, float] | None:
+    """One program by HiGHS; relaxed once where rounding made it infeasible. None if it does not end in an optimum."""
+    d = len(start.U)
+    model.changeColsCost(2, np.array([feature, d + feature], dtype=np.int32), np.array([-sign, sign]))
+    try:
+        for relaxation in (0.0, 1e-7):
+            model.changeRowBounds(start.U.shape[1], -highspy.kHighsInf, budget * (1 + relaxation))
+            model.run()
+            if model.getModelStatus() == highspy.HighsModelStatus.kOptimal:
+                pair = np.asarray(model.getSolution().col_value).reshape(2, d)
+                weights = pair[0] - pair[1]
+                residual = float(np.abs(start.U.T @ weights - start.b).max())
+                return weights, max(residual, relaxation * budget)
+    finally:
+        model.changeColsCost(2, np.array([feature, d + feature], dtype=np.int32), np.zeros(2))
+    return None

@@ -1,0 +1,166 @@
+"""The compiled step of many linear programs that share their constraints and their first basis.
+
+Each program reads: maximise +-(p_j - q_j) subject to U^T (p - q) = b, sum(p + q) + s = budget, all non-negative.
+Columns are numbered k for p_k, d + k for q_k and 2 d for s. With y the multipliers of the rows, split into those of
+U^T (p - q) = b and the one of the budget, y_s, and v = U y, the better of p_k and q_k has the reduced cost
+|c_k - v_k| - y_s, and s has -y_s. The products v of a whole batch of programs are one matrix product outside; here each
+program takes the best column from its v and pivots on it.
+"""
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+RUNNING, OPTIMAL, FAILED = 0, 1, 2
+TOLERANCE = 1e-10  # of reduced costs, with the least norm mu scaled to one
+PIVOT = 1e-9  # smallest entry to divide by
+STALLED = 12  # pivots without progress before Bland's rule, which cannot cycle
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+def multipliers(
+    j: int, sign: float, n_columns: int, basis: NDArray[Any], inverse: NDArray[Any], y: NDArray[Any]
+) -> None:  # pragma: no cover - compiled
+    """Fill y = c_B B^-1; the cost c has entries at p_j and q_j only."""
+    y[:] = 0.0
+    for row in range(len(basis)):
+        if basis[row] == j:
+            y += sign * inverse[row]
+        elif basis[row] == n_columns + j:
+            y -= sign * inverse[row]
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+def pivot(
+    column: int,
+    U: NDArray[Any],
+    basis: NDArray[Any],
+    inverse: NDArray[Any],
+    x: NDArray[Any],
+    alpha: NDArray[Any],
+    bland: bool,
+) -> float:  # pragma: no cover - compiled
+    """Let a column enter the basis; return the step taken, or -1 if no row can leave. Time O(K^2)."""
+    rows, d = len(basis), U.shape[0]
+    u = U[column % d]
+    side = 1.0 if column < d else (-1.0 if column < 2 * d else 0.0)
+    for row in range(rows):
+        own = inverse[row]
+        product = 0.0
+        for i in range(rows - 1):
+            product += own[i] * u[i]
+        alpha[row] = own[rows - 1] + side * product
+    leaving, step = -1, np.inf
+    for row in range(rows):
+        if alpha[row] > PIVOT:
+            ratio = max(x[row], 0.0) / alpha[row]
+            if ratio < step - 1e-13:
+                leaving, step = row, ratio
+            elif ratio <= step + 1e-13:
+                better = basis[row] < basis[leaving] if bland else alpha[row] > alpha[leaving]
+                if better:
+                    leaving, step = row, min(ratio, step)
+    if leaving < 0:
+        return -1.0
+    pivot_row = inverse[leaving] / alpha[leaving]
+    for row in range(rows):
+        factor = alpha[row]
+        own = inverse[row]
+        for i in range(rows):
+            own[i] -= factor * pivot_row[i]
+        x[row] -= step * factor
+    inverse[leaving] = pivot_row
+    x[leaving] = step
+    basis[leaving] = column
+    return step
+
+
+@njit(cache=True, nogil=True)
+def place_of_largest(v: NDArray[Any]) -> int:  # pragma: no cover - compiled
+    """Where the largest absolute value is; stretches without a larger one are passed over in wide registers."""
+    place, best, stretch = 0, abs(v[0]), 256
+    for start in range(0, len(v), stretch):
+        part = v[start : start + stretch]
+        count = 0
+        for k in range(len(part)):
+            count += abs(part[k]) > best
+        if count > 0:
+            for k in range(len(part)):
+                if abs(part[k]) > best:
+                    place, best = start + k, abs(part[k])
+    return place
+
+
+@njit(cache=True, nogil=True)
+def first_improving(v: NDArray[Any], limit: float) -> int:  # pragma: no cover - compiled
+    """Bland's rule: the column of the lowest number that improves."""
+    d = len(v)
+    for code in range(2 * d):
+        if (-v[code] if code < d else v[code - d]) > limit:
+            return code
+    return 2 * d
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+def reduced_cost(
+    code: int, j: int, sign: float, U: NDArray[Any], y: NDArray[Any]
+) -> Any:  # pragma: no cover - compiled
+    """What a unit of a column adds to the objective, in float64."""
+    d, last = U.shape[0], U.shape[1]
+    if code == 2 * d:
+        return -y[last]
+    price = 0.0
+    for i in range(last):
+        price += U[code % d, i] * y[i]
+    if code % d == j:
+        price -= sign
+    return (-price if code < d else price) - y[last]
+
+
+@njit(cache=True, nogil=True)
+def advance(
+    programs: NDArray[Any],
+    V: NDArray[Any],
+    U: NDArray[Any],
+    features: NDArray[Any],
+    signs: NDArray[Any],
+    bases: NDArray[Any],
+    inverses: NDArray[Any],
+    xs: NDArray[Any],
+    ys: NDArray[Any],
+    states: NDArray[Any],
+    stalls: NDArray[Any],
+    pivots: NDArray[Any],
+    most_pivots: int,
+    tolerance: float,
+) -> None:  # pragma: no cover - compiled
+    """One pivot of each program, on the best column by its prices V = U y.
+
+    V may be float32: what enters is priced again in float64, and a program whose best column then does not improve
+    counts as optimal for prices of this precision.
+    """
+    d, rows = U.shape[0], bases.shape[1]
+    alpha = np.empty(rows)
+    for place in range(len(programs)):
+        program = programs[place]
+        j, sign, v, y = features[program], signs[program], V[place], ys[program]
+        v[j] -= sign  # from here on |v_k| - y_s is the reduced cost of every pair of columns, the target's too
+        k = place_of_largest(v)
+        bland = stalls[program] > STALLED
+        if bland:
+            entering = first_improving(v, y[rows - 1] + tolerance)
+        else:
+            entering = k if v[k] < 0 else d + k
+        # The reduced cost of s, -y_s, never exceeds that of the best pair, |v_k| - y_s.
+        if reduced_cost(entering, j, sign, U, y) <= tolerance:
+            states[program] = OPTIMAL
+            continue
+        step = pivot(entering, U, bases[program], inverses[program], xs[program], alpha, bland)
+        pivots[program] += 1
+        if step < 0 or pivots[program] > most_pivots:
+            states[program] = FAILED
+            continue
+        stalls[program] = stalls[program] + 1 if step <= 1e-12 else 0
+        multipliers(j, sign, d, bases[program], inverses[program], y)
