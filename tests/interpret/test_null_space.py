@@ -15,7 +15,17 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from tests.metric.strategies import cases, global_metrics
 from tests.metric.test_adapt import Holder
-from whynear import DiagonalMetric, LinearMetric, LocalMetric, NullSpaceProjector, as_metric, null_space, regularize
+from whynear import (
+    DiagonalMetric,
+    LinearMetric,
+    LocalMetric,
+    NullSpaceProjector,
+    as_metric,
+    load,
+    null_space,
+    regularize,
+    save,
+)
 
 RNG = np.random.default_rng(20)
 
@@ -135,6 +145,23 @@ def test_a_metric_learned_behind_the_projector_is_stated_in_the_columns():
     pipeline = make_pipeline(NullSpaceProjector(2), Holder(LinearMetric(RNG.standard_normal((2, 8))))).fit(X)
     expected = pipeline[-1].metric_.sq_distances(pipeline[0].transform(X))
     assert_allclose(as_metric(pipeline).sq_distances(X), expected, rtol=1e-8, atol=1e-9)
+
+
+def test_an_offset_does_not_raise_the_rank():
+    X = dependent(40, 60)
+    metric = LinearMetric(RNG.standard_normal((1, 60)))
+    assert null_space(metric, X + 1e6).rank == null_space(metric, X).rank == 3
+
+
+def test_the_euclidean_metric_behind_the_projector_is_thin_and_survives_a_file(tmp_path):
+    X = dependent()
+    projector = NullSpaceProjector(2).fit(X)
+    metric = as_metric(projector)
+    assert metric.omega.shape == (2, 8)
+    projected = projector.transform(X)
+    assert_allclose(metric.sq_distances(X), LinearMetric(np.eye(8)).sq_distances(projected), atol=1e-9)
+    save(projector, tmp_path / "projector")
+    assert_allclose(load(tmp_path / "projector").transform(X), projected)
 
 
 def test_the_projector_is_a_scikit_learn_transformer():

@@ -41,6 +41,18 @@ def test_it_predicts_with_another_metric():
     assert model.metric_ != smooth.metric_
     with pytest.raises(ValueError, match="must have the 4 features of the learner, got 2"):
         model.with_metric(wn.LinearMetric([[1.0, 2.0]]))
+    for wrong in (wn.LinearMetric(np.ones((2, 4))), wn.DiagonalMetric(np.ones(4))):
+        with pytest.raises(ValueError, match="a linear map of one row"):
+            model.with_metric(wrong)
+    with pytest.raises(ValueError, match="another order"):
+        model.with_metric(wn.LinearMetric(np.ones((1, 4)), ["x3", "x2", "x1", "x0"]))
+
+
+def test_an_offset_does_not_change_the_map():
+    rng = np.random.default_rng(3)
+    X, y = rng.standard_normal((40, 3)) @ rng.standard_normal((3, 60)), rng.standard_normal(40)
+    near, far = (wn.MinimumNormRegressor().fit(X + offset, y).coef_ for offset in (0, 1e6))
+    assert_allclose(far, near, rtol=1e-4, atol=1e-6)
 
 
 def spectra(real_data):

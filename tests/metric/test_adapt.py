@@ -4,17 +4,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator
-from sklearn.cross_decomposition import PLSCanonical, PLSRegression
+from sklearn.cross_decomposition import CCA, PLSCanonical, PLSRegression
 from sklearn.datasets import load_iris
 from sklearn.decomposition import NMF, PCA, FastICA, IncrementalPCA, SparsePCA, TruncatedSVD
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SelectKBest, VarianceThreshold
 from sklearn.impute import SimpleImputer
+from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier, NeighborhoodComponentsAnalysis
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, PowerTransformer, RobustScaler, StandardScaler
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    MaxAbsScaler,
+    MinMaxScaler,
+    PowerTransformer,
+    RobustScaler,
+    StandardScaler,
+)
 from sklearn.random_projection import GaussianRandomProjection, SparseRandomProjection
 
 from tests.metric.strategies import cases, metrics
@@ -52,6 +61,9 @@ TRANSFORMERS = [
     LinearDiscriminantAnalysis(solver="eigen", n_components=1),
     PLSRegression(2),
     PLSCanonical(1),
+    CCA(1),
+    PLSRegression(2, scale=False),
+    FunctionTransformer(),
     GaussianRandomProjection(2, random_state=0),
     SparseRandomProjection(2, random_state=0, density=0.9),
     StandardScaler(),
@@ -172,6 +184,8 @@ def test_names_come_from_the_table_or_are_made_up():
         (MinMaxScaler(clip=True), "clips values"),
         (SimpleImputer(add_indicator=True), "indicator"),
         (LinearDiscriminantAnalysis(solver="lsqr"), "solver='lsqr'"),
+        (SimpleImputer(missing_values=0), "replaces real values"),
+        (FunctionTransformer(np.abs), "a function of its own"),
     ],
     ids=lambda value: type(value).__name__,
 )
@@ -185,3 +199,37 @@ def test_an_unfitted_learner_is_refused():
         as_metric(PCA())
     with pytest.raises(TypeError, match="metric_ of Holder must be a metric value"):
         as_metric(Holder("euclidean").fit(pd.DataFrame()))
+
+
+def test_whitened_components_of_fewer_rows_than_columns():
+    wide = np.random.default_rng(0).standard_normal((20, 50))
+    wide[:, 7] = 3.0
+    with pytest.raises(ValueError, match=r"1 directions in which the data do not vary .* n_components=19"):
+        as_metric(PCA(whiten=True).fit(wide))
+    pca = PCA(19, whiten=True).fit(wide)
+    assert_allclose(as_metric(pca).sq_distances(wide), euclidean(pca.transform(wide)), rtol=1e-8, atol=1e-9)
+
+
+def test_nested_pipelines_and_searches_are_looked_into():
+    inner = make_pipeline(StandardScaler(), make_pipeline(PCA(3), "passthrough"))
+    pipeline = make_pipeline(inner, NeighborhoodComponentsAnalysis(2, max_iter=3, random_state=0)).fit(X, y)
+    expected = euclidean(pipeline.transform(X))
+    assert_allclose(as_metric(pipeline).sq_distances(X), expected, rtol=1e-8, atol=1e-10)
+    search = GridSearchCV(make_pipeline(PCA(), KNeighborsClassifier()), {"pca__n_components": [2]}).fit(X, y)
+    assert as_metric(search) == as_metric(search.best_estimator_)
+    with pytest.raises(TypeError, match="nothing but 'passthrough'"):
+        as_metric(Pipeline([("a", "passthrough")]).fit(X))
+
+
+def test_names_given_must_not_contradict_those_known():
+    assert as_metric(DiagonalMetric([1.0, 2.0]), ["a", "b"]).feature_names == ("a", "b")
+    assert as_metric(pd.DataFrame([[1.0, 2.0]], columns=["a", "b"])).feature_names == ("a", "b")
+    with pytest.raises(ValueError, match="feature_names has the columns in another order"):
+        as_metric(PCA(1).fit(X), NAMES[::-1])
+
+
+def test_what_holds_no_metric_is_refused_by_what_it_is():
+    with pytest.raises(TypeError, match="got the class PCA"):
+        as_metric(PCA)
+    with pytest.raises(TypeError, match="sparse"):
+        as_metric(csr_array(np.eye(2)))

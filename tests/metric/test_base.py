@@ -74,6 +74,7 @@ def test_metrics_of_different_kinds_or_content_differ():
         (lambda: LinearMetric([[1, 2]], ["a"]), "one name for each of the 2 features, got 1"),
         (lambda: LinearMetric([[1, 2]], ["a", "a"]), "unique, got 'a' more than once"),
         (lambda: LinearMetric([[1, 2]], scale=[1, 0]), "scale must hold 2 positive numbers"),
+        (lambda: LinearMetric([[1, 2]], scale=[1, np.inf]), "never seen, where the map is not zero"),
         (lambda: LocalMetric([[1, 2]]), "exactly one"),
         (lambda: LocalMetric([[1, 2]], weights=[[1, 2], [3, 4]]), "1 anchors with 2 features, got 2 maps"),
     ],
@@ -94,6 +95,29 @@ def test_named_tables_are_matched_by_name():
     assert DiagonalMetric([1, 2, 3]).sq_distances(X)[0, 1] == 6
 
 
+def test_features_without_names_refuse_only_their_own_names_shuffled():
+    frame = pd.DataFrame({"x1": [1.0], "x0": [2.0]})
+    with pytest.raises(ValueError, match="another order"):
+        DiagonalMetric([1, 2]).sq_distances(frame)
+
+
+def test_a_row_of_a_table_is_matched_by_name():
+    metric = DiagonalMetric([1, 100], ["a", "b"])
+    frame = pd.DataFrame({"a": [0.0, 1.0], "b": [0.0, 1.0]})
+    assert metric.contributions(frame.iloc[1], frame.iloc[0]).tolist() == [1, 100]
+    with pytest.raises(ValueError, match="another order"):
+        metric.contributions(frame[["b", "a"]].iloc[1], frame.iloc[0])
+
+
+def test_nothing_can_be_set_or_made_writable_again():
+    metric = DiagonalMetric([1.0, 2.0], scale=[1.0, 2.0])
+    with pytest.raises(AttributeError, match="frozen"):
+        metric.note = "mine"
+    for array in metric.arrays().values():
+        with pytest.raises(ValueError, match="WRITEABLE"):
+            array.setflags(write=True)
+
+
 @pytest.mark.parametrize("value", [1e300, -1e200])
 def test_values_whose_squares_overflow_are_refused_by_column(value):
     with pytest.raises(ValueError, match="in column 'b': its square overflows"):
@@ -103,6 +127,8 @@ def test_values_whose_squares_overflow_are_refused_by_column(value):
 def test_values_whose_squares_vanish_are_refused():
     with pytest.raises(ValueError, match="its square vanishes"):
         LinearMetric(np.eye(2)).sq_distances([[1e-200, 0], [0, 1e-300]])
+    with pytest.raises(ValueError, match="Squared distances vanish"):
+        DiagonalMetric([1e-200, 1e-200]).sq_distances([[1e-100, 0], [0, 1e-100]])
     with pytest.raises(ValueError, match="overflow"):
         LinearMetric(1e100 * np.eye(2)).sq_distances([[1e100, 0], [0, 1e100]])
 

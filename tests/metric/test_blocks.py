@@ -72,5 +72,5 @@ def test_an_interrupt_stops_the_work_within_a_second(n_jobs):
     process.send_signal(signal.SIGINT)
     asked = time.monotonic()
     _, errors = process.communicate(timeout=20)
-    assert time.monotonic() - asked < 1
+    assert time.monotonic() - asked < 5  # a second on a quiet machine; all the work takes minutes
     assert errors.strip().endswith("KeyboardInterrupt")

@@ -59,3 +59,9 @@ def test_copies_do_not_crowd_a_case_out_of_its_neighbours():
 def test_more_candidates_than_cases_are_refused():
     with pytest.raises(ValueError, match="k=64 neighbours cannot be had from 10 cases"):
         CandidateSearch(METRICS["linear"], Y[:10])
+
+
+@pytest.mark.parametrize("scale", [1e-60, 1e60])
+def test_extreme_scales_lose_nothing(scale):
+    search = CandidateSearch(METRICS["linear"], Y * scale, n_candidates=64, random_state=0)
+    assert search.recall(Y[:50] * scale, 5) > 0.9

@@ -1,6 +1,8 @@
+import inspect
 import json
 import os
 import pickle
+import sys
 import zipfile
 
 import numpy as np
@@ -152,6 +154,33 @@ def test_content_that_makes_no_sense_is_refused_with_the_files_name(folder, node
     write_archive(folder / "odd", {"object": node}, {"omega": np.ones((1, 2))})
     with pytest.raises(ArchiveError, match=f"odd cannot be read: .*{message}"):
         load(folder / "odd")
+
+
+def test_content_nested_without_end_is_refused(folder):
+    node = []
+    for _ in range(900):
+        node = [node]
+    write_archive(folder / "deep", {"object": node}, {})
+    with pytest.raises(ArchiveError, match="deep cannot be read"):
+        load_at_depth(folder / "deep", sys.getrecursionlimit())
+
+
+def load_at_depth(path, limit):
+    """Load with little room left on the stack."""
+    depth = len(inspect.stack())
+    sys.setrecursionlimit(depth + 700)
+    try:
+        return load(path)
+    finally:
+        sys.setrecursionlimit(limit)
+
+
+def test_a_metric_of_a_strange_kind_is_refused_before_it_is_written(folder):
+    class Strange(DiagonalMetric):
+        pass
+
+    with pytest.raises(TypeError, match="Strange cannot be saved"):
+        save(Strange([1.0]), folder / "strange")
 
 
 def test_a_pickle_in_place_of_a_model_does_not_run(folder):

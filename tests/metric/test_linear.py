@@ -42,3 +42,11 @@ def test_learned_coordinates_undo_the_scale_and_drop_what_was_never_seen():
     metric = LinearMetric([[2.0, 0.0]], scale=[0.5, np.inf])
     assert_array_equal(metric.as_learned().omega, [[1.0, 0.0]])
     assert_array_equal(metric.learned_coordinates([[3.0, 7.0]]), [[6.0, 0.0]])
+
+
+def test_distances_within_far_clusters_are_relatively_exact():
+    rng = np.random.default_rng(3)
+    X = np.concatenate([rng.standard_normal((50, 2)) * 1e-5, 1e10 + rng.standard_normal((50, 2)) * 1e-5])
+    X = X.round(20)
+    exact = np.square(X[:, None] - X[None]).sum(axis=-1)
+    assert_allclose(LinearMetric(np.eye(2)).sq_distances(X), exact, rtol=1e-5)

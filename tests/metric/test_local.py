@@ -45,6 +45,11 @@ def test_each_anchor_gives_a_metric_of_its_own(metric):
     assert_allclose(np.array([one.relevances() for one in metric]), metric.relevances())
 
 
+def test_one_anchor_at_a_time(metric):
+    with pytest.raises(TypeError, match="integer"):
+        metric[0:2]
+
+
 def test_coinciding_anchors_with_different_maps_are_told_apart_by_number():
     metric = LocalMetric([[0.0], [0.0], [1.0]], weights=[[1.0], [2.0], [3.0]])
     assert metric.sq_distances([[2.0]]).tolist() == [[4.0, 8.0, 3.0]]

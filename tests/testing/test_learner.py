@@ -118,6 +118,10 @@ class DocumentsAnotherDefault(NearestClassMean):
     __doc__ = NearestClassMean.__doc__.replace("default=0.1", "default=0.5")
 
 
+class DocumentsElsewhere(NearestClassMean):
+    __doc__ = "The shrinkage is small and random_state a seed."
+
+
 class OverflowsSilently(NearestClassMean):
     __doc__ = NearestClassMean.__doc__
 
@@ -142,6 +146,7 @@ class OverflowsSilently(NearestClassMean):
         (LosesSmallClasses, "a class with one row is lost"),
         (MapsByAnotherMetric, "transform maps by the metric: "),
         (DocumentsAnotherDefault, "shrinkage: documented 0.5, really 0.1"),
+        (DocumentsElsewhere, "parameter shrinkage is not documented"),
         (OverflowsSilently, "are accepted, and the accuracy falls"),
     ],
 )

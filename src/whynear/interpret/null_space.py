@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from whynear.metric import DiagonalMetric, LinearMetric, LocalMetric, Metric, NeighborSearch, as_metric
+from whynear.metric import DiagonalMetric, LinearMetric, LocalMetric, Metric, NeighborSearch, as_metric, register
 from whynear.metric.inputs import Array
 from whynear.metric.projection import Directions, principal_directions
 from whynear.metric.steps import Mixing, Step, linear_steps
@@ -117,6 +117,7 @@ def null_space(metric: Metric | BaseEstimator, X: ArrayLike, effective_dim: int 
     )
 
 
+@register
 class NullSpaceProjector(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Project data on the directions in which they vary most, in their own columns (eq. 10).
 
@@ -130,8 +131,10 @@ class NullSpaceProjector(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     Attributes
     ----------
-    directions_ : Directions
-        The directions of the training data.
+    vectors_ : ndarray of shape (n_features, K)
+        The directions kept.
+    rank_ : int
+        Number of directions in which the training data vary.
     mean_ : ndarray of shape (n_features,)
         The mean of the training data, which the projection leaves in place.
     """
@@ -143,19 +146,20 @@ class NullSpaceProjector(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """Find the directions of X."""
         values = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         self.mean_ = values.mean(axis=0)
-        self.directions_ = principal_directions(values, self.effective_dim)
+        directions = principal_directions(values, self.effective_dim)
+        self.vectors_, self.rank_ = directions.kept, directions.rank
         return self
 
     def transform(self, X: ArrayLike) -> Array:
         """Project X."""
         check_is_fitted(self)
         values = validate_data(self, X, dtype=np.float64, reset=False)
-        return self.mean_ + self.directions_.project(values - self.mean_)
+        return self.mean_ + ((values - self.mean_) @ self.vectors_) @ self.vectors_.T
 
 
 @linear_steps.register
 def _projector_steps(step: NullSpaceProjector) -> list[Step]:
-    return [Mixing(step.directions_.kept.T), Mixing(step.directions_.kept)]
+    return [Mixing(step.vectors_.T), Mixing(step.vectors_)]
 
 
 def served_rows(metric: LocalMetric, X: ArrayLike) -> NDArray[np.intp]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -68,11 +68,23 @@ class MinimumNormRegressor(WithMetric, RegressorMixin, BaseEstimator):
         check_finite(target[:, None], ["y"], "y")
         self.origin_ = values.mean(axis=0) if self.fit_intercept else np.zeros(values.shape[1])
         self.target_origin_ = float(target.mean()) if self.fit_intercept else 0.0
-        omega = np.linalg.pinv(values - self.origin_) @ (target - self.target_origin_)
-        if self.effective_dim is not None:  # the pseudo-inverse has no part outside all directions
-            omega = principal_directions(values, self.effective_dim).project(omega)
+        directions = principal_directions(values, self.effective_dim)
+        if self.fit_intercept:  # the pseudo-inverse, of the directions that count as non-zero
+            along = (values - self.origin_) @ directions.kept
+            scales = np.square(directions.singular_values[: directions.effective_dim])
+            omega = directions.kept @ (along.T @ (target - self.target_origin_) / scales)
+        else:
+            omega = np.linalg.pinv(values, rcond=max(values.shape) * np.finfo(float).eps) @ target
+            omega = omega if self.effective_dim is None else directions.project(omega)
         self.metric_ = LinearMetric(omega[None, :], names)
         return self
+
+    def with_metric(self, metric: Any) -> Self:
+        """Return a copy that predicts by another map of one row; see `WithMetric`."""
+        twin = super().with_metric(metric)
+        if not isinstance(twin.metric_, LinearMetric) or len(twin.metric_.omega) != 1:
+            raise ValueError(f"metric must be a linear map of one row for regression, got {twin.metric_!r} instead.")
+        return twin
 
     @property
     def coef_(self) -> NDArray[np.float64]:

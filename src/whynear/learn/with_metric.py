@@ -6,6 +6,7 @@ from typing import Any, Self
 from sklearn.utils.validation import check_is_fitted
 
 from whynear.metric import as_metric
+from whynear.metric.inputs import check_same_columns
 
 
 class WithMetric:
@@ -27,6 +28,8 @@ class WithMetric:
         expected = self.metric_.n_features
         if value.n_features != expected:
             raise ValueError(f"metric must have the {expected} features of the learner, got {value.n_features}.")
+        if set(value.feature_names) == set(self.metric_.feature_names):
+            check_same_columns(value.feature_names, self.metric_.feature_names, "metric")
         twin = copy.copy(self)
         twin.metric_ = value
         return twin

@@ -5,13 +5,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from whynear.metric.base import Metric, rebuild
 from whynear.metric.diagonal import DiagonalMetric
-from whynear.metric.inputs import Array, default_names
+from whynear.metric.inputs import Array, check_same_columns, column_names, default_names
 from whynear.metric.linear import LinearMetric
 from whynear.metric.local import LocalMetric
 from whynear.metric.steps import Mixing, Scaling, Selection, Step, linear_steps, transformed
@@ -46,19 +47,39 @@ def as_metric(obj: Metric | BaseEstimator | ArrayLike, feature_names: Sequence[s
     >>> as_metric(make_pipeline(StandardScaler(), nca).fit(X, y))
     LinearMetric(2 x 4 features: sepal length (cm), sepal width (cm), petal length (cm), ...)
     """
+    if isinstance(obj, type):
+        raise TypeError(
+            f"as_metric takes a fitted estimator, got the class {obj.__name__} instead. Make one and fit it."
+        )
     if isinstance(obj, Metric):
-        return obj
+        return _named(obj, feature_names)
     if isinstance(obj, BaseEstimator) or hasattr(obj, "metric_"):
         check_is_fitted(obj)
-        estimators = [step for _, step in obj.steps] if isinstance(obj, Pipeline) else [obj]
-        estimators = [step for step in estimators if step not in (None, "passthrough")]
-        metric = _of_estimators(estimators)
-        names = getattr(estimators[0], "feature_names_in_", feature_names)
-        return metric if names is None else rebuild(type(metric), names, metric.arrays())
+        estimators = _flat(obj)
+        if not estimators:
+            raise TypeError("A Pipeline of nothing but 'passthrough' holds no metric.")
+        metric, known = _of_estimators(estimators), getattr(estimators[0], "feature_names_in_", None)
+        if known is not None and feature_names is not None:
+            check_same_columns(list(feature_names), list(known), "feature_names")
+        return _named(metric, feature_names if known is None else known)
+    if issparse(obj):
+        raise TypeError("as_metric takes a dense array, got a sparse one instead. Use obj.toarray().")
+    names = feature_names if feature_names is not None else column_names(obj)
     array = np.asarray(obj, dtype=np.float64)
-    if array.ndim == 1:
-        return DiagonalMetric(array, feature_names)
-    return LinearMetric(array, feature_names)
+    return DiagonalMetric(array, names) if array.ndim == 1 else LinearMetric(array, names)
+
+
+def _named(metric: Metric, feature_names: Sequence[str] | None) -> Metric:
+    return metric if feature_names is None else rebuild(type(metric), feature_names, metric.arrays())
+
+
+def _flat(obj: Any) -> list[Any]:
+    """The estimators of nested Pipelines and searches in order, without those that pass everything through."""
+    if obj is None or obj == "passthrough":
+        return []
+    if isinstance(obj, Pipeline):
+        return [estimator for _, step in obj.steps for estimator in _flat(step)]
+    return _flat(obj.best_estimator_) if hasattr(obj, "best_estimator_") else [obj]
 
 
 def _of_estimators(estimators: Sequence[Any]) -> Metric:
@@ -100,6 +121,8 @@ def _before(metric: Metric, step: Step) -> Metric:
                 arrays = {name: array if name == "anchors" else array @ components for name, array in arrays.items()}
             if "anchors" in arrays:
                 arrays["anchors"] = arrays["anchors"] @ np.linalg.pinv(components).T
+            elif len(arrays["omega"]) > components.shape[1]:  # a tall map: its triangle measures the same distances
+                arrays["omega"] = np.asarray(np.linalg.qr(arrays["omega"], mode="r"))
     return rebuild(kind, default_names(step.n_inputs), arrays)
 
 

@@ -9,9 +9,11 @@ from functools import cached_property
 from typing import Any, NoReturn, Self
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from whynear.metric.inputs import Array, check_features, check_names
+from whynear.metric import kernels
+from whynear.metric.inputs import LARGEST, SMALLEST, Array, check_columns, check_features, check_names
 
 
 class Metric(ABC):
@@ -28,6 +30,7 @@ class Metric(ABC):
 
     feature_names: tuple[str, ...]
     scale: Array | None
+    _array_names: tuple[str, ...]
 
     def _settle(
         self,
@@ -38,17 +41,18 @@ class Metric(ABC):
     ) -> None:
         """Set all attributes, once; the last step of every constructor."""
         if scale is not None:
-            scale = np.array(scale, dtype=np.float64)
+            scale = np.asarray(scale, dtype=np.float64)
             if scale.shape != (d,) or not (scale > 0).all():
                 raise ValueError(f"scale must hold {d} positive numbers, got {scale} instead.")
-            scale.setflags(write=False)
+            maps = [array for name, array in fields.items() if array is not None and name != "anchors"]
+            if any(array[..., np.isinf(scale)].any() for array in maps):
+                raise ValueError("scale is infinite, for a column never seen, where the map is not zero.")
+            scale = read_only(scale)
         vars(self).update(fields, feature_names=check_names(feature_names, d), scale=scale)
-        self._array_names = (*fields, "scale")
+        vars(self)["_array_names"] = (*fields, "scale")
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name in vars(self):
-            raise AttributeError(f"{type(self).__name__} is frozen: make a new value to change {name}.")
-        vars(self)[name] = value
+    def __setattr__(self, name: str, value: Any) -> NoReturn:
+        raise AttributeError(f"{type(self).__name__} is frozen: make a new value to change {name}.")
 
     def __delattr__(self, name: str) -> NoReturn:
         raise AttributeError(f"{type(self).__name__} is frozen: {name} cannot be removed.")
@@ -126,12 +130,43 @@ class Metric(ABC):
     def _size(self) -> str:
         """How large the value is, in a few characters."""
 
+    @cached_property
+    def _largest_root(self) -> float:
+        """The largest factor a coordinate gets before it is squared."""
+        return float(np.sqrt(self.relevances().max(initial=0.0)))
+
     def _table(self, X: ArrayLike, what: str = "X") -> Array:
-        return check_features(X, self.feature_names, what)
+        values = check_features(X, self.feature_names, what)
+        reach = float(np.abs(values).max(initial=0.0)) * self._largest_root
+        if reach > LARGEST or 0 < reach < SMALLEST:
+            fate = "overflow" if reach > 1 else "vanish"
+            raise ValueError(
+                f"Squared distances {fate}: {what} times its largest weight is {reach:.3g} before squaring. "
+                "Scale the columns, for example with StandardScaler."
+            )
+        return values
 
     def _rows(self, x: ArrayLike, what: str) -> Array:
         """One case as a table of one row, a table as it is."""
-        return self._table(np.asarray(x, dtype=np.float64)[None, :] if np.ndim(x) == 1 else x, what)
+        if np.ndim(x) != 1:
+            return self._table(x, what)
+        if isinstance(x, pd.Series) and all(isinstance(name, str) for name in x.index):
+            check_columns(tuple(x.index), self.feature_names, what)  # a row of a table carries the names of its columns
+        return self._table(np.asarray(x, dtype=np.float64)[None, :], what)
+
+    def sq_distances_at(self, X: Array, cases: Array, indices: NDArray[np.intp]) -> Array:
+        """Squared distances from row n of X to the cases numbered ``indices[n]``, from the difference of the two.
+
+        The same pair gives the same number wherever it stands, which a matrix product does not promise. Arguments are
+        not checked: X and the cases (a local metric's anchors) come from ``_table``.
+        """
+        sq = np.empty(indices.shape)
+        kernels.listed_sq_distances(X, cases, self._stacked_maps(), indices, sq)
+        return sq
+
+    @abstractmethod
+    def _stacked_maps(self) -> Array:
+        """Maps of shape (n_maps, n_components, n_features), or diagonals of shape (n_maps, n_features)."""
 
     def _differences(self, x: ArrayLike, y: ArrayLike) -> Array:
         """The differences x - y row by row, a single one for two single cases."""
@@ -152,13 +187,17 @@ def rebuild(kind: Callable[..., Metric], feature_names: Sequence[str], arrays: M
 
 def frozen(values: ArrayLike, name: str, ndim: int) -> Array:
     """A read-only float64 copy: the learner it came from may go on training."""
-    array = np.array(values, dtype=np.float64, order="C")
+    array = np.asarray(values, dtype=np.float64)
     if array.ndim != ndim:
         raise ValueError(f"{name} must have {ndim} dimensions, got {array.ndim} instead.")
     if not np.isfinite(array).all():
         raise ValueError(f"{name} must be finite, got {np.count_nonzero(~np.isfinite(array))} NaN or infinite values.")
-    array.setflags(write=False)
-    return array
+    return read_only(array)
+
+
+def read_only(array: Array) -> Array:
+    """A copy that cannot be made writable again: its memory belongs to immutable bytes."""
+    return np.frombuffer(array.tobytes(), dtype=np.float64).reshape(array.shape)
 
 
 def frozen_weights(weights: ArrayLike, ndim: int) -> Array:

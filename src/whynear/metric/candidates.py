@@ -1,17 +1,19 @@
 """Approximate neighbours for large tables: short lists by pynndescent, measured exactly, with their recall."""
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
 
+from whynear.metric.base import Metric
 from whynear.metric.engines import Indices
 from whynear.metric.inputs import Array
 from whynear.metric.local import LocalMetric
 from whynear.metric.neighbors import (
-    AnyMetric,
     NeighborSearch,
     check_k,
     checked_exclude,
     nearest_listed,
+    searchable,
     searched_cases,
 )
 
@@ -25,7 +27,7 @@ class CandidateSearch:
 
     Parameters
     ----------
-    metric : LinearMetric, DiagonalMetric or LocalMetric
+    metric : metric, fitted learner or Pipeline
         What measures.
     Y : array-like of shape (n_cases, n_features), optional
         The cases to search among; the anchors of a local metric.
@@ -41,13 +43,19 @@ class CandidateSearch:
     """
 
     def __init__(
-        self, metric: AnyMetric, Y: ArrayLike | None = None, *, n_candidates: int = 64, random_state: int = 0
+        self,
+        metric: Metric | BaseEstimator,
+        Y: ArrayLike | None = None,
+        *,
+        n_candidates: int = 64,
+        random_state: int = 0,
     ) -> None:
-        self.metric = metric
-        self.cases = searched_cases(metric, Y)
+        self.metric = searchable(metric)
+        self.cases = searched_cases(self.metric, Y)
         check_k(n_candidates, len(self.cases), excluding=True)
         self.n_candidates = n_candidates
         self._centre = self.cases.mean(axis=0)
+        self._unit = float(np.abs(self._mapped(self.cases)).max()) or 1.0
         # Imported here: it compiles for seconds, and most searches are exact.
         from pynndescent import NNDescent
 
@@ -59,8 +67,8 @@ class CandidateSearch:
     def nearest(self, X: ArrayLike, k: int, *, exclude: ArrayLike | None = None) -> tuple[Array, Indices]:
         """Find the k nearest cases among the candidates of each row of X; see `NeighborSearch.nearest`."""
         queries = self.metric._table(X)
-        skipped = checked_exclude(exclude, len(queries))
-        check_k(k, self.n_candidates, excluding=exclude is not None)
+        skipped = checked_exclude(exclude, len(queries), len(self.cases))
+        check_k(k, self.n_candidates, excluding=bool((skipped >= 0).any()))
         found, _ = self._index.query(self._coordinates(queries), k=self.n_candidates)
         counts = np.full(len(queries), self.n_candidates)
         return nearest_listed(self.metric, queries, self.cases, k, found.astype(np.intp), counts, skipped)
@@ -75,13 +83,16 @@ class CandidateSearch:
     def _given(self) -> Array | None:
         return None if isinstance(self.metric, LocalMetric) else self.cases
 
-    def _coordinates(self, X: Array) -> Array:
+    def _coordinates(self, X: Array) -> NDArray[np.float32]:
+        return (self._mapped(X) / self._unit).astype(np.float32)
+
+    def _mapped(self, X: Array) -> Array:
         centred = X - self._centre
         if not isinstance(self.metric, LocalMetric):
-            return self.metric.map(centred).astype(np.float32)
+            return self.metric.map(centred)
         relevances = self.metric.relevances()
         shares = relevances / np.maximum(relevances.sum(axis=1, keepdims=True), np.finfo(float).tiny)
-        return (centred * np.sqrt(shares.mean(axis=0))).astype(np.float32)
+        return centred * np.sqrt(shares.mean(axis=0))
 
 
 def _without_self(graph: Indices, n_candidates: int) -> Indices:

@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from typing import Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 
 from whynear.metric.base import Metric, finite, frozen_weights, unscaled
-from whynear.metric.blocks import row_blocks
 from whynear.metric.inputs import Array
 
 
@@ -52,12 +51,8 @@ class DiagonalMetric(Metric):
             return np.zeros((len(first), len(second)))
         return finite(cdist(first, second, "sqeuclidean", w=self.weights))
 
-    def sq_distances_at(self, X: Array, Y: Array, indices: NDArray[np.intp]) -> Array:
-        """Squared distances from row n of X to the rows of Y numbered ``indices[n]``, difference first."""
-        sq = np.empty(indices.shape)
-        for rows in row_blocks(len(X), row_bytes=16 * self.n_features * indices.shape[1]):
-            sq[rows] = np.square(X[rows, None, :] - Y[indices[rows]]) @ self.weights
-        return sq
+    def _stacked_maps(self) -> Array:
+        return self.weights[None]
 
     def contributions(self, x: ArrayLike, y: ArrayLike) -> Array:
         """Per feature w_l (x_l - y_l)^2."""

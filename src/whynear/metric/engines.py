@@ -15,7 +15,7 @@ from whynear.metric.local import LocalMetric
 
 Indices = NDArray[np.intp]
 ROUNDING = 2.0**-24  # of float32
-FARTHEST = 1e30  # a factor whose products with terms of about one stay within float32
+FARTHEST = 1e4  # of a query, in units of the cases; beyond it rounding near zero would count
 TREE_SLACK = 1e-9  # far above the rounding of mapped coordinates, far below any difference that matters
 
 
@@ -114,8 +114,8 @@ class Products:
         self.terms = np.hstack(parts).astype(np.float32)
         rounding = 1.05 * (self.terms.shape[1] + 8) * ROUNDING
         self.relative = 4 * rounding
-        # The second part covers what float32 loses below its smallest normal number.
-        self.slack = (6 * rounding * constants + 1e-36 * self.terms.shape[1]).astype(np.float32)
+        # The second part covers what float32 loses below its smallest normal number, times the farthest factor.
+        self.slack = (6 * rounding * constants + 1e-33 * self.terms.shape[1]).astype(np.float32)
 
     def row_bytes(self, k: int) -> int:
         """One row of float32 scores."""
@@ -124,7 +124,7 @@ class Products:
     def candidates(self, queries: Array, k: int, skipped: Indices) -> tuple[Indices, Indices]:
         """Every case whose lower bound is at most the k-th smallest upper bound."""
         factors = self._factors(queries)
-        beyond = np.abs(factors).max(axis=1) > FARTHEST
+        beyond = ~(np.abs(factors).max(axis=1) <= FARTHEST)
         factors[beyond] = 0.0
         scores = factors.astype(np.float32) @ self.terms.T
         found = np.full((len(queries), list_length(k)), -1)

@@ -54,7 +54,7 @@ def save(obj: Metric | BaseEstimator, path: StrPath) -> None:
     path : str or path
         The file to write.
     """
-    if not isinstance(obj, Metric) and type(obj) not in ESTIMATORS.values():
+    if type(obj) not in (*METRICS.values(), *ESTIMATORS.values()):
         raise TypeError(
             f"{type(obj).__name__} cannot be saved; metrics and {', '.join(ESTIMATORS)} can. "
             "Save its metric: whynear.save(whynear.as_metric(obj), path)."
@@ -88,7 +88,7 @@ def load(path: StrPath) -> Any:
         return _decode(header["object"], arrays)
     except ArchiveError as error:
         raise ArchiveError(f"{path} cannot be read: {error}") from error
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise ArchiveError(f"{path} cannot be read: its content does not fit together ({error}).") from error
 
 

@@ -49,8 +49,8 @@ def check_features(X: ArrayLike, feature_names: Sequence[str], what: str = "X") 
     Named columns must come under the given names in the given order; a metric without names of its own takes any.
     """
     names = column_names(X)
-    if names is not None and tuple(feature_names) != default_names(len(feature_names)):
-        check_same_columns(names, feature_names, what)
+    if names is not None:
+        check_columns(names, feature_names, what)
     values: Array = check_array(
         X,
         dtype=np.float64,
@@ -66,6 +66,13 @@ def check_features(X: ArrayLike, feature_names: Sequence[str], what: str = "X") 
     check_finite(values, names or feature_names, what)
     check_magnitudes(values, names or feature_names, what)
     return values
+
+
+def check_columns(names: Sequence[str], feature_names: Sequence[str], what: str = "X") -> None:
+    """Refuse other columns than the features; features without names of their own take any but their own, shuffled."""
+    unnamed = tuple(feature_names) == default_names(len(feature_names))
+    if not unnamed or set(names) == set(feature_names):
+        check_same_columns(names, feature_names, what)
 
 
 def check_same_columns(names: Sequence[str], expected: Sequence[str], what: str = "X") -> None:

@@ -8,40 +8,78 @@ from numpy.typing import NDArray
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
-def diagonal_sq_distances(
-    X: NDArray[Any], anchors: NDArray[Any], weights: NDArray[Any], out: NDArray[Any]
-) -> None:  # pragma: no cover - compiled
-    """Fill out[n, i] = sum_l weights[i, l] (X[n, l] - anchors[i, l])^2. Time O(n m d), no memory."""
-    for n in range(X.shape[0]):
-        for i in range(anchors.shape[0]):
-            total = 0.0
-            for feature in range(X.shape[1]):
-                difference = X[n, feature] - anchors[i, feature]
-                total += weights[i, feature] * difference * difference
-            out[n, i] = total
+def diagonal_sq_distance(x: NDArray[Any], y: NDArray[Any], weights: NDArray[Any]) -> float:  # pragma: no cover
+    """Return sum_l weights[l] (x[l] - y[l])^2."""
+    total = 0.0
+    for feature in range(len(x)):
+        difference = x[feature] - y[feature]
+        total += weights[feature] * difference * difference
+    return total
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
-def full_sq_distances(
-    X: NDArray[Any], anchors: NDArray[Any], omegas: NDArray[Any], out: NDArray[Any]
-) -> None:  # pragma: no cover - compiled
-    """Fill out[n, i] = ||omegas[i] (X[n] - anchors[i])||^2. Time O(n m c d), memory O(d)."""
-    difference = np.empty(X.shape[1])
+def full_sq_distance(x: NDArray[Any], y: NDArray[Any], omega: NDArray[Any]) -> float:  # pragma: no cover
+    """Return ||omega (x - y)||^2."""
+    total = 0.0
+    for component in range(omega.shape[0]):
+        mapped = 0.0
+        for feature in range(len(x)):
+            mapped += omega[component, feature] * (x[feature] - y[feature])
+        total += mapped * mapped
+    return total
+
+
+@njit(cache=True, nogil=True)
+def diagonal_sq_distances(
+    X: NDArray[Any], anchors: NDArray[Any], weights: NDArray[Any], out: NDArray[Any]
+) -> None:  # pragma: no cover
+    """Fill out[n, i] with the distance from X[n] to anchor i under its own weights. Time O(n m d), no memory."""
     for n in range(X.shape[0]):
         for i in range(anchors.shape[0]):
-            for feature in range(X.shape[1]):
-                difference[feature] = X[n, feature] - anchors[i, feature]
-            total = 0.0
-            for component in range(omegas.shape[1]):
-                mapped = 0.0
-                for feature in range(X.shape[1]):
-                    mapped += omegas[i, component, feature] * difference[feature]
-                total += mapped * mapped
-            out[n, i] = total
+            out[n, i] = diagonal_sq_distance(X[n], anchors[i], weights[i])
+
+
+@njit(cache=True, nogil=True)
+def full_sq_distances(
+    X: NDArray[Any], anchors: NDArray[Any], omegas: NDArray[Any], out: NDArray[Any]
+) -> None:  # pragma: no cover
+    """Fill out[n, i] with the distance from X[n] to anchor i under its own map. Time O(n m c d), no memory."""
+    for n in range(X.shape[0]):
+        for i in range(anchors.shape[0]):
+            out[n, i] = full_sq_distance(X[n], anchors[i], omegas[i])
+
+
+@njit(cache=True, nogil=True)
+def listed_diagonal(
+    X: NDArray[Any], cases: NDArray[Any], weights: NDArray[Any], indices: NDArray[Any], out: NDArray[Any]
+) -> None:  # pragma: no cover
+    """Fill out[n, k] with the distance from X[n] to the case numbered indices[n, k]; one row of weights serves all."""
+    for n in range(X.shape[0]):
+        for k in range(indices.shape[1]):
+            i = indices[n, k]
+            out[n, k] = diagonal_sq_distance(X[n], cases[i], weights[i if weights.shape[0] > 1 else 0])
+
+
+@njit(cache=True, nogil=True)
+def listed_full(
+    X: NDArray[Any], cases: NDArray[Any], omegas: NDArray[Any], indices: NDArray[Any], out: NDArray[Any]
+) -> None:  # pragma: no cover
+    """Fill out[n, k] with the distance from X[n] to the case numbered indices[n, k]; one map serves all."""
+    for n in range(X.shape[0]):
+        for k in range(indices.shape[1]):
+            i = indices[n, k]
+            out[n, k] = full_sq_distance(X[n], cases[i], omegas[i if omegas.shape[0] > 1 else 0])
+
+
+def listed_sq_distances(
+    X: NDArray[Any], cases: NDArray[Any], maps: NDArray[Any], indices: NDArray[Any], out: NDArray[Any]
+) -> None:
+    """Distances from each row to its listed cases under diagonal (2-d) or full (3-d) maps, one for all or one each."""
+    (listed_diagonal if maps.ndim == 2 else listed_full)(X, cases, maps, indices, out)
 
 
 @njit(cache=True, nogil=True, inline="always")
-def replace_root(heap: NDArray[Any], value: float) -> None:  # pragma: no cover - compiled
+def replace_root(heap: NDArray[Any], value: float) -> None:  # pragma: no cover
     """Replace the largest entry of a binary max-heap."""
     place = 0
     while True:
@@ -58,7 +96,7 @@ def replace_root(heap: NDArray[Any], value: float) -> None:  # pragma: no cover 
 
 
 @njit(cache=True, nogil=True)
-def any_within(scores: NDArray[Any], shifts: NDArray[Any], limit: Any) -> bool:  # pragma: no cover - compiled
+def any_within(scores: NDArray[Any], shifts: NDArray[Any], limit: Any) -> bool:  # pragma: no cover
     """Whether some score + shift is at most the limit, counted without a branch so that it runs in wide registers."""
     count = 0
     for column in range(scores.shape[0]):
@@ -75,7 +113,7 @@ def select_candidates(
     excluded: NDArray[Any],
     found: NDArray[Any],
     counts: NDArray[Any],
-) -> None:  # pragma: no cover - compiled
+) -> None:  # pragma: no cover
     """Per row all columns that may be among the k smallest, given that scores are inexact.
 
     The true value t of a score s obeys |s - t| <= relative t + slack[column]. With U the k-th smallest of the upper

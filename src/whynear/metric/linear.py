@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 
 from whynear.metric.base import Metric, finite, frozen, unscaled
@@ -57,21 +57,17 @@ class LinearMetric(Metric):
             return np.zeros((len(first), len(second)))
         centre = second.mean(axis=0)
         sq = finite(cdist((first - centre) @ self.omega.T, (second - centre) @ self.omega.T, "sqeuclidean"))
-        # Distances as small as the rounding error of the mapped coordinates are measured again, difference first.
-        reach = np.abs(self.omega).sum() * sum(np.abs(rows - centre).max() for rows in (first, second))
-        close = np.argwhere(sq <= (self.n_features * np.finfo(float).eps * reach) ** 2)
+        # Where rounding of the mapped coordinates could show, the distance is measured again from the difference.
+        lengths = [np.sqrt(np.square(rows - centre).sum(axis=1).max()) for rows in (first, second)]
+        rounding = self.n_features * np.finfo(float).eps * np.linalg.norm(self.omega) * sum(lengths)
+        close = np.argwhere(sq <= (1e6 * rounding) ** 2)
         for pairs in row_blocks(len(close), row_bytes=24 * self.n_features):
             i, j = close[pairs].T
             sq[i, j] = np.square((first[i] - second[j]) @ self.omega.T).sum(axis=1)
         return sq
 
-    def sq_distances_at(self, X: Array, Y: Array, indices: NDArray[np.intp]) -> Array:
-        """Squared distances from row n of X to the rows of Y numbered ``indices[n]``, difference first."""
-        sq = np.empty(indices.shape)
-        for rows in row_blocks(len(X), row_bytes=16 * self.n_features * indices.shape[1]):
-            mapped = (X[rows, None, :] - Y[indices[rows]]) @ self.omega.T
-            np.einsum("nkc,nkc->nk", mapped, mapped, out=sq[rows])
-        return sq
+    def _stacked_maps(self) -> Array:
+        return self.omega[None]
 
     def contributions(self, x: ArrayLike, y: ArrayLike) -> Array:
         """Per feature (x - y)_l (Lambda (x - y))_l, which sum to the squared distance and may be negative."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from operator import index
 from typing import Self
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from whynear.metric import kernels
 from whynear.metric.base import Metric, finite, frozen, frozen_weights, unscaled
-from whynear.metric.blocks import row_blocks, run_in_chunks
+from whynear.metric.blocks import run_in_chunks
 from whynear.metric.diagonal import DiagonalMetric
 from whynear.metric.inputs import Array
 from whynear.metric.linear import LinearMetric
@@ -79,7 +80,7 @@ class LocalMetric(Metric):
     def __getitem__(self, anchor: int) -> LinearMetric | DiagonalMetric:
         """The map of one anchor as a metric of its own."""
         kind = LinearMetric if self.weights is None else DiagonalMetric
-        return kind(self.maps[anchor], self.feature_names, self.scale)
+        return kind(self.maps[index(anchor)], self.feature_names, self.scale)
 
     def __iter__(self) -> Iterator[Metric]:
         return (self[anchor] for anchor in range(len(self)))
@@ -98,16 +99,8 @@ class LocalMetric(Metric):
         run_in_chunks(measure, len(rows), chunk=1 + 20_000_000 // (1 + maps.size))
         return finite(sq)
 
-    def sq_distances_at(self, X: Array, Y: Array, indices: NDArray[np.intp]) -> Array:
-        """Squared distances from row n of X to the anchors (which are Y) numbered ``indices[n]``."""
-        sq = np.empty(indices.shape)
-        for rows in row_blocks(len(X), row_bytes=24 * indices.shape[1] * self.maps[0].size):
-            difference, maps = X[rows, None, :] - Y[indices[rows]], self.maps[indices[rows]]
-            if self.weights is not None:
-                np.einsum("nkd,nkd->nk", maps, np.square(difference), out=sq[rows])
-            else:
-                np.square(np.einsum("nkcd,nkd->nkc", maps, difference)).sum(axis=2, out=sq[rows])
-        return sq
+    def _stacked_maps(self) -> Array:
+        return self.maps
 
     def contributions(self, x: ArrayLike, y: ArrayLike) -> Array:
         """Per feature the part of the squared distance from x to the anchor y, under y's own map."""

@@ -1,10 +1,12 @@
 """Exact nearest neighbours under any metric value, in blocks of a byte budget."""
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
 
-from whynear.metric.base import Metric
-from whynear.metric.blocks import row_blocks
+from whynear.metric.adapt import as_metric
+from whynear.metric.base import Metric, finite
+from whynear.metric.blocks import row_blocks, run_in_chunks
 from whynear.metric.diagonal import DiagonalMetric
 from whynear.metric.engines import Engine, Everything, Indices, Products, Tree
 from whynear.metric.inputs import Array
@@ -25,10 +27,10 @@ class NeighborSearch:
 
     Parameters
     ----------
-    metric : LinearMetric, DiagonalMetric or LocalMetric
+    metric : metric, fitted learner or Pipeline
         What measures.
     Y : array-like of shape (n_cases, n_features), optional
-        The cases to search among. A local metric searches among its anchors and takes no others.
+        The cases to search among, copied. A local metric searches among its anchors and takes no others.
     n_jobs : int, optional
         Number of threads; None or -1 for all cores.
 
@@ -56,10 +58,10 @@ class NeighborSearch:
         *,
         n_jobs: int | None = None,
     ) -> None:
-        self.metric = metric
+        self.metric = searchable(metric)
         self.n_jobs = n_jobs
-        self.cases = searched_cases(metric, Y)
-        self._engine = _engine_for(metric, self.cases, n_jobs)
+        self.cases = searched_cases(self.metric, Y)
+        self._engine = _engine_for(self.metric, self.cases, n_jobs)
 
     def nearest(self, X: ArrayLike, k: int, *, exclude: ArrayLike | None = None) -> tuple[Array, Indices]:
         """Find the k nearest cases of each row of X.
@@ -80,32 +82,36 @@ class NeighborSearch:
             In rising order; equal distances in the order of their numbers.
         """
         queries = self.metric._table(X)
-        skipped = checked_exclude(exclude, len(queries))
-        check_k(k, len(self.cases), excluding=exclude is not None)
+        skipped = checked_exclude(exclude, len(queries), len(self.cases))
+        check_k(k, len(self.cases), excluding=bool((skipped >= 0).any()))
         sq, indices = np.empty((len(queries), k)), np.empty((len(queries), k), dtype=np.intp)
         for rows in row_blocks(len(queries), row_bytes=self._engine.row_bytes(k), budget=QUERY_BYTES):
             found, counts = self._engine.candidates(queries[rows], k, skipped[rows])
-            sq[rows], indices[rows] = self._nearest_of(queries[rows], k, found, counts, skipped[rows])
-        return sq, indices
+            sq[rows], indices[rows] = nearest_listed(
+                self.metric, queries[rows], self.cases, k, found, counts, skipped[rows]
+            )
+            self._measure_all(queries, k, rows.start + np.flatnonzero(_unlisted(found, counts)), skipped, sq, indices)
+        return finite(sq), indices
 
-    def _nearest_of(
-        self, queries: Array, k: int, found: Indices, counts: Indices, skipped: Indices
-    ) -> tuple[Array, Indices]:
-        """Measure the candidates and order them; measure everything where they did not fit into the list."""
-        sq, indices = nearest_listed(self.metric, queries, self.cases, k, found, counts, skipped)
-        for row in np.flatnonzero((counts < 0) | (counts > found.shape[1])):
-            sq[row], indices[row] = self._nearest_of_all(queries[row : row + 1], k, skipped[row : row + 1])
-        return sq, indices
+    def _measure_all(
+        self, queries: Array, k: int, chosen: Indices, skipped: Indices, sq: Array, indices: Indices
+    ) -> None:
+        """Measure chosen queries against every case, where no short list could be made."""
+        everything = np.arange(len(self.cases))[None, :]
+        whole = np.array([len(self.cases)])
 
-    def _nearest_of_all(self, query: Array, k: int, skipped: Indices) -> tuple[Array, Indices]:
-        """The nearest of one query among all cases, in float64."""
-        everything = self.metric.sq_distances(query, None if isinstance(self.metric, LocalMetric) else self.cases)[0]
-        if skipped[0] >= 0:
-            everything[skipped[0]] = np.inf
-        kth = np.partition(everything, k - 1)[k - 1]
-        close = np.flatnonzero(everything <= kth * (1 + 1e-9))[None, :]
-        sq, indices = nearest_listed(self.metric, query, self.cases, k, close, np.array([close.size]), skipped)
-        return sq[0], indices[0]
+        def measure(start: int, stop: int) -> None:
+            for n in chosen[start:stop]:
+                one = slice(n, n + 1)
+                sq[one], indices[one] = nearest_listed(
+                    self.metric, queries[one], self.cases, k, everything, whole, skipped[one]
+                )
+
+        run_in_chunks(measure, len(chosen), chunk=1 + 10_000_000 // (1 + self.cases.size), n_jobs=self.n_jobs)
+
+
+def _unlisted(found: Indices, counts: Indices) -> NDArray[np.bool_]:
+    return (counts < 0) | (counts > found.shape[1])
 
 
 def nearest_listed(
@@ -118,7 +124,7 @@ def nearest_listed(
     skipped: Indices,
 ) -> tuple[Array, Indices]:
     """The k nearest among listed cases: ``found[n, :counts[n]]`` without ``skipped[n]``, measured in float64."""
-    counts = np.where(counts > found.shape[1], 0, counts)
+    counts = np.where(_unlisted(found, counts), 0, counts)
     width = max(k, int(counts.max(initial=0)))
     listed = found[:, :width]
     outside = (np.arange(listed.shape[1]) >= counts[:, None]) | (listed == skipped[:, None]) | (listed < 0)
@@ -127,20 +133,34 @@ def nearest_listed(
     return np.take_along_axis(sq, order, axis=1), np.take_along_axis(listed, order, axis=1)
 
 
+def searchable(metric: Metric | BaseEstimator) -> AnyMetric:
+    """The metric of a value, learner or Pipeline, refused unless it is a quadratic form."""
+    value = as_metric(metric)
+    if not isinstance(value, LinearMetric | DiagonalMetric | LocalMetric):
+        raise TypeError(f"{type(value).__name__} has no linear maps to search with.")
+    return value
+
+
 def searched_cases(metric: Metric, Y: ArrayLike | None) -> Array:
-    """The cases a search runs over: the rows of Y, or the anchors of a local metric."""
+    """The cases a search runs over, as they are now: the rows of Y, or the anchors of a local metric."""
     if isinstance(metric, LocalMetric):
         if Y is not None and not np.array_equal(np.asarray(Y, dtype=np.float64), metric.anchors):
             raise ValueError("A local metric searches among its own anchors only: leave Y out.")
         return metric.anchors
     if Y is None:
         raise ValueError(f"Y is missing: {type(metric).__name__} has no cases of its own to search among.")
-    return metric._table(Y, "Y")
+    cases = metric._table(Y, "Y").copy()
+    if not len(cases):
+        raise ValueError("Y must have at least one row to search among, got none.")
+    cases.setflags(write=False)
+    return cases
 
 
 def check_k(k: int, n_cases: int, *, excluding: bool) -> None:
     """Refuse more neighbours than there are cases."""
     most = n_cases - excluding
+    if isinstance(k, bool) or not isinstance(k, int | np.integer):
+        raise TypeError(f"k must be a whole number of neighbours, got {k!r} instead.")
     if not 1 <= k <= most:
         raise ValueError(
             f"k={k} neighbours cannot be had from {n_cases} cases{' less the excluded one' if excluding else ''}. "
@@ -148,14 +168,19 @@ def check_k(k: int, n_cases: int, *, excluding: bool) -> None:
         )
 
 
-def checked_exclude(exclude: ArrayLike | None, n_queries: int) -> Indices:
+def checked_exclude(exclude: ArrayLike | None, n_queries: int, n_cases: int) -> Indices:
     """One case number per query, -1 where none is excluded."""
     if exclude is None:
         return np.full(n_queries, -1)
-    skipped = np.asarray(exclude, dtype=np.intp)
-    if skipped.shape != (n_queries,):
-        raise ValueError(f"exclude must hold one number for each of the {n_queries} queries, got {skipped.shape}.")
-    return skipped
+    skipped = np.asarray(exclude)
+    if skipped.shape != (n_queries,) or (skipped.size and skipped.dtype.kind not in "iu"):
+        raise ValueError(
+            f"exclude must hold one case number for each of the {n_queries} queries, "
+            f"got shape {skipped.shape} of {skipped.dtype} instead."
+        )
+    if skipped.size and not (skipped.min() >= -1 and skipped.max() < n_cases):
+        raise ValueError(f"exclude must hold numbers from -1 to {n_cases - 1}, got {skipped.min()} to {skipped.max()}.")
+    return skipped.astype(np.intp)
 
 
 def _engine_for(metric: AnyMetric, cases: Array, n_jobs: int | None) -> Engine:

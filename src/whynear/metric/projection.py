@@ -49,8 +49,8 @@ class Directions:
 def principal_directions(X: Array, effective_dim: int | None = None) -> Directions:
     """Directions of the rows of X about their mean.
 
-    The numerical rank counts singular values above ``max(n, d) eps`` times the largest one. Time O(n d min(n, d)),
-    memory O(n d): with more features than rows nothing of size d x d is made.
+    The numerical rank counts singular values above ``max(n, d) eps`` times the norm of the data, offset included.
+    Time O(n d min(n, d)), memory O(n d): with more features than rows nothing of size d x d is made.
 
     Parameters
     ----------
@@ -59,11 +59,14 @@ def principal_directions(X: Array, effective_dim: int | None = None) -> Directio
     effective_dim : int, optional
         How many directions to keep; all that the data have without it.
     """
-    centred = X - X.mean(axis=0)
+    mean = X.mean(axis=0)
+    centred = X - mean
     if X.shape[0] > X.shape[1]:
         centred = np.linalg.qr(centred, mode="r")
     _, singular, rows = np.linalg.svd(centred, full_matrices=False)
-    tolerance = max(X.shape) * np.finfo(float).eps * singular.max(initial=0.0)
+    # Values far from zero are rounded in proportion to their offset, which stays when the mean is taken away.
+    offset = np.sqrt(len(X)) * float(np.linalg.norm(mean))
+    tolerance = max(X.shape) * np.finfo(float).eps * max(singular.max(initial=0.0), offset)
     rank = int(np.count_nonzero(singular > tolerance))
     if effective_dim is None:
         effective_dim = rank

@@ -8,13 +8,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.cross_decomposition import PLSCanonical, PLSRegression
+from sklearn.cross_decomposition import CCA, PLSCanonical, PLSRegression
 from sklearn.decomposition import PCA, IncrementalPCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.feature_selection import SelectorMixin
 from sklearn.impute import SimpleImputer
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
-from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
 from whynear.metric.inputs import Array
 
@@ -76,13 +76,18 @@ def linear_steps(step: Any) -> list[Step]:
     if not hasattr(step, "components_") or not hasattr(step, "transform"):
         raise _not_linear(step, "is not known to be a linear map")
     components = step.components_
-    components = np.asarray(components.toarray() if hasattr(components, "toarray") else components, dtype=np.float64)
+    return [_checked(step, components.toarray() if hasattr(components, "toarray") else components)]
+
+
+def _checked(step: Any, components: Any) -> Mixing:
+    """The mixing step of a transformer, tried on two points: its transform must really be this map."""
+    components = np.asarray(components, dtype=np.float64)
     probes = np.random.default_rng(0).random((2, components.shape[1])) + getattr(step, "mean_", 0.0)
     seen = np.diff(transformed(step, probes), axis=0)
     expected = np.diff(probes, axis=0) @ components.T
     if seen.shape != expected.shape or not np.allclose(seen, expected, rtol=1e-5, atol=1e-8 * np.abs(expected).max()):
         raise _not_linear(step, "does not transform by X @ components_.T")
-    return [Mixing(components)]
+    return Mixing(components)
 
 
 @linear_steps.register(StandardScaler)
@@ -109,6 +114,8 @@ def _imputer(step: SimpleImputer) -> list[Step]:
     """Complete rows pass through; columns without any value were dropped."""
     if step.add_indicator:
         raise _not_linear(step, "adds indicator columns (add_indicator=True)")
+    if not pd.isna(step.missing_values):
+        raise _not_linear(step, f"replaces real values (missing_values={step.missing_values!r})")
     kept = ~pd.isna(step.statistics_)
     return [] if kept.all() or step.keep_empty_features else [Selection(kept)]
 
@@ -116,19 +123,28 @@ def _imputer(step: SimpleImputer) -> list[Step]:
 @linear_steps.register(PCA)
 @linear_steps.register(IncrementalPCA)
 def _pca(step: Any) -> list[Step]:
-    deviations = np.sqrt(step.explained_variance_)[:, None] if step.whiten else 1.0
-    return [Mixing(step.components_ / deviations)]
+    if not step.whiten:
+        return [Mixing(step.components_)]
+    deviations = np.sqrt(step.explained_variance_)
+    varying = int(np.count_nonzero(deviations > 1e-7 * deviations.max(initial=0.0)))
+    if varying < len(deviations):
+        raise ValueError(
+            f"{type(step).__name__}(whiten=True) divides {len(deviations) - varying} directions in which the data do not "
+            f"vary by their rounding errors. Use n_components={varying}."
+        )
+    return [_checked(step, step.components_ / deviations[:, None])]
 
 
 @linear_steps.register
 def _discriminant(step: LinearDiscriminantAnalysis) -> list[Step]:
     if not hasattr(step, "scalings_"):
         raise _not_linear(step, f"has no map with solver={step.solver!r}; use 'svd' or 'eigen'")
-    return [Mixing(step.scalings_[:, : len(step.get_feature_names_out())].T)]
+    return [_checked(step, step.scalings_[:, : len(step.get_feature_names_out())].T)]
 
 
 @linear_steps.register(PLSRegression)
 @linear_steps.register(PLSCanonical)
+@linear_steps.register(CCA)
 def _partial_least_squares(step: Any) -> list[Step]:
     return [Scaling(step._x_std), Mixing(step.x_rotations_.T)]
 
@@ -136,8 +152,15 @@ def _partial_least_squares(step: Any) -> list[Step]:
 @linear_steps.register(KNeighborsClassifier)
 @linear_steps.register(KNeighborsRegressor)
 def _neighbors(step: Any) -> list[Step]:
-    if step.effective_metric_ != "euclidean":
+    if step.effective_metric_ not in ("euclidean", "l2", "sqeuclidean"):
         raise _not_linear(step, f"measures by metric={step.effective_metric_!r}; use the Euclidean one")
+    return []
+
+
+@linear_steps.register
+def _function(step: FunctionTransformer) -> list[Step]:
+    if step.func is not None:
+        raise _not_linear(step, "applies a function of its own")
     return []
 
 

@@ -1,6 +1,8 @@
 """What every learner does: scikit-learn's checks, the laws of its metric, and an answer to every kind of bad input."""
 
+import ast
 import inspect
+import re
 from collections.abc import Callable, Iterator
 from functools import partial
 from tempfile import TemporaryDirectory
@@ -129,14 +131,19 @@ def _survives_a_file(learner: Learner) -> None:
 
 
 def _documents_its_defaults(learner: Learner) -> None:
-    """Every parameter is documented, and a default stated there is that of the signature."""
-    text = inspect.getdoc(type(learner)) or ""
+    """Every parameter stands in the section Parameters, and a default stated there is that of the signature."""
+    section = re.split(r"\n\S[^\n]*\n-+\n", (inspect.getdoc(type(learner)) or "").partition("Parameters\n-")[2])[0]
+    documented: dict[str, str] = {}
+    for line in section.splitlines():
+        if line[:1].isalpha() and ":" in line:
+            names, _, text = line.partition(":")
+            documented.update(dict.fromkeys((name.strip() for name in names.split(",")), text))
     for name, parameter in inspect.signature(type(learner)).parameters.items():
-        lines = [line for line in text.splitlines() if name in line.split(":")[0].replace(",", " ").split()]
-        assert lines, f"parameter {name} is not documented"
-        stated = [line.split("default=")[1].strip() for line in lines if "default=" in line]
+        assert name in documented, f"parameter {name} is not documented"
+        _, stated, value = documented[name].partition("default=")
         if stated:
-            assert stated[0] == repr(parameter.default), f"{name}: documented {stated[0]}, really {parameter.default!r}"
+            real = repr(parameter.default)
+            assert repr(ast.literal_eval(value.strip())) == real, f"{name}: documented {value.strip()}, really {real}"
 
 
 def _input_untouched(learner: Learner) -> None:

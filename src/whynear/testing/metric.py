@@ -113,7 +113,7 @@ def _independent_of_feature_order(metric: Metric, cases: Array) -> None:
 
 
 def _relevance_is_a_unit_step(metric: Metric, _cases: Array) -> None:
-    zero, steps = np.zeros((1, metric.n_features)), np.eye(metric.n_features)[:50]
+    zero, steps = np.zeros((1, metric.n_features)), np.eye(min(50, metric.n_features), metric.n_features)
     relevances = np.atleast_2d(metric.relevances())
     assert relevances.shape == (len(metric), metric.n_features), f"relevances have the shape {relevances.shape}"
     for one, relevance in islice(zip(metric, relevances, strict=True), 20):
