@@ -1,14 +1,21 @@
+import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
+import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 from typer.testing import CliRunner
 
 import whynear
+from whynear import cli, report
 from whynear.cli import app
+
+WHYNEAR = [sys.executable, "-c", "from whynear.cli import main; main()"]
 
 
 @pytest.fixture
@@ -44,6 +51,7 @@ def test_quiet_prints_nothing(table, tmp_path):
         (["irys"], "Error: name must be a known data set, got 'irys' instead. Did you mean 'iris'?"),
         (["iris", "--target", "nothing"], "Error: iris has no column 'nothing'."),
         (["iris", "--folds", "1"], "Error: folds=1 leaves nothing"),
+        (["iris", "--seed", "-1"], "Error: The seed must be a whole number from 0"),
     ],
 )
 def test_bad_input_gets_one_sentence_and_code_two(words, message, tmp_path):
@@ -55,12 +63,72 @@ def test_bad_input_gets_one_sentence_and_code_two(words, message, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def test_a_folder_that_cannot_be_written_is_named(table, tmp_path):
+@pytest.fixture
+def no_learning(monkeypatch):
+    monkeypatch.setattr(report, "study", lambda *_, **__: pytest.fail("learned before looking at the folder"))
+
+
+def test_a_file_in_the_way_is_found_before_learning(table, tmp_path, no_learning):
     (tmp_path / "out").write_text("in the way")
+    for folder in (tmp_path / "out", tmp_path / "out" / "deeper"):
+        result = run("study", table, "--target", "target", "--out", folder)
+        assert result.exit_code == 2
+        way_out = "is in the way: it is not a folder. Choose another folder with --out."
+        assert result.stderr == f"Error: {tmp_path / 'out'} {way_out}\n"
+    assert (tmp_path / "out").read_text() == "in the way"
+
+
+def test_a_folder_in_place_of_a_file_is_found_before_learning(table, tmp_path, no_learning):
+    (tmp_path / "out" / "report.html").mkdir(parents=True)
+    result = run("study", table, "--target", "target", "--out", tmp_path / "out")
+    assert result.exit_code == 2
+    assert result.stderr.endswith("report.html is in the way: it is a folder. Choose another folder with --out.\n")
+
+
+def test_a_folder_without_permission_is_found_before_learning(table, tmp_path, no_learning, monkeypatch):
+    def refuse(dir):
+        raise PermissionError(13, "Permission denied", str(dir))
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", refuse)  # the superuser may write anywhere
+    result = run("study", table, "--target", "target", "--out", tmp_path / "new" / "out")
+    assert result.exit_code == 2
+    fact = "cannot be written into (Permission denied). Choose another folder with --out."
+    assert result.stderr == f"Error: {tmp_path} {fact}\n"
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_any_encoding_of_the_terminal_will_do(tmp_path, encoding):
+    path = tmp_path / "cases.csv"
+    rows = "".join(f"{i % 7},{i * i % 11},{i % 2}\n" for i in range(40))
+    path.write_text(f"温度,\x1b[31mred,y\n{rows}", encoding="utf-8")
+    command = [*WHYNEAR, "study", str(path), "--target", "y", "--folds", "2", "--out", str(tmp_path / "out")]
+    environment = {**os.environ, "PYTHONIOENCODING": encoding}
+    done = subprocess.run(command, capture_output=True, env=environment, timeout=120)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"?[31mred" in done.stdout
+    assert b"######" in done.stdout
+    assert b"Written" in done.stdout
+
+
+def test_names_cannot_command_the_terminal(tmp_path):
+    path = tmp_path / "odd\x1b[2J.csv"
+    path.write_text("a\x1b[31m,y\n" + "1,u\n2,v\n" * 20)
+    studied = run("study", path, "--target", "y", "--folds", 2, "--out", tmp_path / "o\x07ut")
+    assert studied.exit_code == 0, studied.output
+    refused = run("study", path, "--target", "z")
+    assert refused.exit_code == 2
+    assert not set(studied.output + refused.output) & set("\x1b\x07")
+
+
+def test_what_goes_wrong_while_printing_is_a_sentence_too(table, tmp_path, monkeypatch):
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(cli, "_relevance_table", full)
     result = run("study", table, "--target", "target", "--folds", 2, "--out", tmp_path / "out")
     assert result.exit_code == 2
-    assert result.stderr == f"Error: {tmp_path / 'out'}: File exists.\n"
-    assert (tmp_path / "out").read_text() == "in the way"
+    assert result.stderr == "Error: No space left on device\n"
 
 
 def test_debug_shows_where_an_error_came_from():
@@ -74,10 +142,26 @@ def test_version_and_help():
     assert "--target" in run("study", "--help").stdout
 
 
+# The study tells each step on a line of its own, so that the interrupt comes while it learns.
+TELLING = """
+from whynear import report
+study = report.study
+report.study = lambda *words, progress, **options: study(
+    *words, progress=lambda step, share: print(step, flush=True), **options
+)
+from whynear.cli import main
+main()
+"""
+
+
 def test_an_interrupt_leaves_no_half_file_and_code_130(tmp_path):
-    command = [sys.executable, "-c", "from whynear.cli import main; main()", "study", "--out", str(tmp_path / "out")]
+    rng = np.random.default_rng(0)
+    cases = pd.DataFrame(rng.random((2000, 20))).assign(y=rng.integers(0, 3, 2000))
+    cases.to_csv(tmp_path / "cases.csv", index=False)
+    words = ["study", str(tmp_path / "cases.csv"), "--target", "y", "--out", str(tmp_path / "out")]
+    command = [sys.executable, "-c", TELLING, *words]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    time.sleep(8)
+    assert any("hold out fold 1" in line for line in process.stdout)
     process.send_signal(signal.SIGINT)
     asked = time.monotonic()
     _, errors = process.communicate(timeout=30)

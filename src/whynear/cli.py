@@ -1,5 +1,6 @@
 """The command line: one command, one call into the library."""
 
+import io
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,11 +8,17 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from pandas import DataFrame
 from rich.bar import Bar
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
+
+from whynear import Study, __version__
+from whynear import study as run_study
+from whynear.report.result import check_folder
+from whynear.report.wording import printable
 
 app = typer.Typer(
     help="Which features truly decide that two cases are near?",
@@ -23,14 +30,15 @@ BAD_INPUT, INTERRUPTED = 2, 130
 
 
 def main() -> None:
-    """Run the command line."""
+    """Run the command line, on terminals of any encoding."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     app()
 
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        from whynear import __version__
-
         typer.echo(f"whynear {__version__}")
         raise typer.Exit
 
@@ -61,37 +69,47 @@ def study(
 ) -> None:
     """Learn a metric from a table and report which features matter."""
     console = Console(quiet=quiet)
-    with _errors_in_a_sentence(debug), _live_progress(console) as show:
-        from whynear.report import study as run_study  # its imports take seconds, which --help need not wait for
+    with _errors_in_a_sentence(debug):
+        check_folder(out)
+        with _live_progress(console) as show:
+            result = run_study(
+                table,
+                target,
+                drop=drop or [],
+                bins=bins,
+                folds=folds,
+                random_state=seed,
+                encoding=encoding,
+                progress=show,
+            )
+            written = result.save(out)
+        _print_result(console, result, written)
 
-        result = run_study(
-            table,
-            target,
-            drop=drop or [],
-            bins=bins,
-            folds=folds,
-            random_state=seed,
-            encoding=encoding,
-            progress=show,
-        )
-        written = result.save(out)
+
+def _print_result(console: Console, result: Study, written: list[Path]) -> None:
     console.print()
-    console.print(escape(result.finding()), style="bold")
-    console.print(_relevance_table(result.frame().head(10)))
+    console.print(_plain(result.finding()), style="bold")
+    console.print(_relevance_table(result.frame().head(10), ascii_only=console.options.ascii_only))
     for caveat in result.caveats:
-        console.print(f"[yellow]Caveat:[/yellow] {escape(caveat)}")
-    console.print(f"Written: {escape(', '.join(str(path) for path in written))}")
+        console.print(f"[yellow]Caveat:[/yellow] {_plain(caveat)}")
+    console.print(f"Written: {_plain(', '.join(str(path) for path in written))}")
 
 
-def _relevance_table(frame) -> Table:
+def _relevance_table(frame: DataFrame, ascii_only: bool, width: int = 30) -> Table:
     table = Table(title="Most relevant features (per standard deviation)", title_justify="left", box=None)
     table.add_column("feature", overflow="fold")
     table.add_column("share", justify="right")
-    table.add_column("", width=30)
+    table.add_column("", width=width)
     largest = max(frame["relevance"].max(), sys.float_info.min)
     for feature, relevance in frame.itertuples(index=False):
-        table.add_row(escape(feature), f"{relevance:.1%}", Bar(largest, 0, relevance, color="blue"))
+        bar = "#" * round(width * relevance / largest) if ascii_only else Bar(largest, 0, relevance, color="blue")
+        table.add_row(_plain(feature), f"{relevance:.1%}", bar)
     return table
+
+
+def _plain(text: str) -> str:
+    """Text that neither rich nor the terminal takes for a command."""
+    return escape(printable(text))
 
 
 @contextmanager
@@ -118,7 +136,8 @@ def _errors_in_a_sentence(debug: bool) -> Iterator[None]:
 
 
 def _sentence(error: Exception) -> str:
-    """What went wrong, without the number the system gives it."""
+    """What went wrong on one line, without the number the system gives it."""
+    text = str(error)
     if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename}: {error.strerror}." if error.filename else error.strerror
-    return str(error)
+        text = f"{error.filename}: {error.strerror}." if error.filename else error.strerror
+    return printable(text)

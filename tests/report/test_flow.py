@@ -1,3 +1,4 @@
+import pickle
 import re
 
 import numpy as np
@@ -84,6 +85,23 @@ def test_hostile_names_are_escaped_in_the_page_and_harmless_in_the_table(tmp_pat
     assert not any(line.startswith(("=", "+", "@")) for line in relevance.read_text().splitlines())
 
 
+@pytest.mark.filterwarnings("error")
+def test_names_that_command_a_terminal_or_lack_a_glyph_are_shown_harmlessly(tmp_path):
+    names = ["\x1b[31mred", "two\nlines", "\u202eesrever", "温度"]
+    X = pd.DataFrame(np.random.default_rng(0).random((60, 4)), columns=names)
+    study = wn.study(X.assign(y=np.where(X["温度"] > 0.5, "\x07", "\x9b")), "y", folds=2)
+    texts = [study.finding(), *(path.read_text() for path in study.save(tmp_path))]
+    for text in texts:
+        assert not set(text) & set("\x1b\x07\x9b\u202e")
+        assert all(shown in text for shown in ["\ufffd[31mred", "two lines", "\ufffdesrever", "温度"])
+    assert study.metric.feature_names == tuple(names)
+
+
+def test_a_column_without_any_value_is_irrelevant(iris):
+    study = wn.study(iris.assign(empty=np.nan), "target", folds=2)
+    assert study.frame().set_index("feature")["relevance"]["empty"] == 0
+
+
 def test_small_classes_make_fewer_folds(iris):
     small = iris.iloc[:103]
     study = wn.study(small, "target")
@@ -98,6 +116,72 @@ def test_a_long_table_is_sampled_and_says_so(monkeypatch):
     y = np.arange(5000) % 2
     study = wn.study(pd.DataFrame({"a": y + np.random.default_rng(0).random(5000), "y": y}), "y", folds=2)
     assert any("Of 5,000 rows a random 100 were used" in caveat for caveat in study.caveats)
+
+
+def test_one_row_more_than_can_be_compared_is_no_difficulty(monkeypatch):
+    monkeypatch.setattr(flow, "MOST_ROWS", 60)
+    study = wn.study(pd.DataFrame({"a": np.random.default_rng(0).random(61), "y": np.arange(61) % 2}), "y", folds=2)
+    assert any("Of 61 rows a random 60" in caveat for caveat in study.caveats)
+
+
+def test_more_classes_than_can_be_compared_are_refused(monkeypatch):
+    monkeypatch.setattr(flow, "MOST_ROWS", 60)
+    table = pd.DataFrame({"a": np.arange(62) / 3, "y": [f"c{i % 31}" for i in range(62)]})
+    with pytest.raises(ValueError, match=r"'y' has 31 classes, too many .* the 60 that can be compared. Merge classes"):
+        wn.study(table, "y")
+
+
+def test_a_table_in_which_nothing_changes_is_refused(iris):
+    with pytest.raises(ValueError, match=r"no column changes from row to row.*'constant'. Add a column"):
+        wn.study(iris[["constant", "target"]], "target")
+
+
+def rows_of_two_classes(n_rows, **columns):
+    y = np.tile(["u", "v"], n_rows)[:n_rows]
+    return pd.DataFrame({**columns, "y": y})
+
+
+ONE_ROW = np.eye(1, 40, 3).ravel()
+NOISE = np.random.default_rng(0).random(40)
+EQUAL_MEANS = np.repeat([0.0, 1.0], 20)
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        rows_of_two_classes(40, a=ONE_ROW),
+        rows_of_two_classes(40, a=ONE_ROW, b=NOISE),
+        rows_of_two_classes(6, a=NOISE[:6], b=NOISE[6:12]),
+        rows_of_two_classes(4, a=NOISE[:4]),
+        rows_of_two_classes(40, a=np.tile([0.0, 1.0], 20)),
+        rows_of_two_classes(40, a=EQUAL_MEANS),
+        pd.DataFrame({"a": NOISE, "b": NOISE[::-1], "y": [f"c{i // 2}" for i in range(40)]}),
+        pd.DataFrame({f"x{i}": NOISE + i * NOISE[::-1] for i in range(9)} | {"y": [f"c{i // 5}" for i in range(40)]}),
+    ],
+    ids=["one row varies", "in one fold only", "6 rows", "4 rows", "pure", "equal means", "pairs", "dependent columns"],
+)
+@pytest.mark.filterwarnings("error")
+def test_scarce_data_are_studied_all_the_same(table):
+    study = wn.study(table, "y", folds=4)
+    assert study.accuracy.notna().all(axis=None)
+    assert len(study.relevance) == table.shape[1] - 1
+    assert study.settings["neighbours"] == min(5, len(table) - len(table) // study.settings["folds"])
+
+
+def test_fewer_neighbours_are_a_caveat():
+    study = wn.study(rows_of_two_classes(6, a=NOISE[:6]), "y", folds=3)
+    assert any("4 neighbours were asked instead of 5" in caveat for caveat in study.caveats)
+
+
+@pytest.mark.parametrize("seed", [-1, 2**32, None, 1.5])
+def test_a_seed_out_of_range_is_refused(iris, seed):
+    with pytest.raises(ValueError, match=rf"from 0 to 4294967295, got {seed} instead \(--seed 0\)"):
+        wn.study(iris, "target", random_state=seed)
+
+
+def test_folds_must_be_a_whole_number(iris):
+    with pytest.raises(ValueError, match=r"folds=2.5 .* Use a whole number"):
+        wn.study(iris, "target", folds=2.5)
 
 
 def test_one_feature_is_enough():
@@ -121,3 +205,21 @@ def test_the_plot_returns_its_axes_and_draws_into_given_ones(study):
     assert len(ax.patches) == 3
     assert "standard deviation" in ax.get_xlabel()
     assert study.plot().get_figure() is not ax.get_figure()
+
+
+def test_a_study_does_not_change_with_what_it_handed_out(study):
+    before = study.finding()
+    accuracy, relevance, frame = study.accuracy, study.relevance, study.frame()
+    accuracy.iloc[:] = relevance["relevance"] = frame["relevance"] = 0.0
+    with pytest.raises(TypeError, match="does not support item assignment"):
+        study.settings["seed"] = 7
+    with pytest.raises(AttributeError):
+        study.accuracy = accuracy
+    assert study.finding() == before
+    assert before in repr(study)
+
+
+def test_a_study_can_be_sent_to_another_process(study):
+    sent = pickle.loads(pickle.dumps(study))
+    assert sent.finding() == study.finding()
+    assert sent.settings == study.settings

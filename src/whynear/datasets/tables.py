@@ -8,15 +8,18 @@ import gzip
 import io
 import os
 import zlib
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
+from itertools import islice
 from pathlib import Path
 from typing import IO, cast
 
 import pandas as pd
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
+_SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 _SUPPORTED = ".csv, .tsv, .txt (tab-separated), each also with .gz, and .parquet"
 _MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL"]
 _CHUNK = 1 << 20
@@ -39,7 +42,8 @@ def read_table(path: str | os.PathLike[str], encoding: str = "utf-8") -> tuple[p
         The table. Empty fields and NA, N/A, NaN, nan, null, NULL are missing values.
     notes : list of str
         What was changed while reading: duplicate names suffixed (``name``, ``name.1``), columns without a
-        name named, empty lines left out.
+        name named, a first column without a name that only numbers the rows left out, empty lines left out,
+        another separator (semicolon, tab, vertical bar, comma) than the extension tells.
 
     Raises
     ------
@@ -100,19 +104,20 @@ def _read_text(path: Path, encoding: str, delimiter: str, zipped: bool) -> tuple
             f"encoding must be one that Python knows, got {encoding!r} instead. Try utf-8 or latin-1."
         ) from None
     try:
-        header, n_rows, n_empty = _check(path, encoding, delimiter, zipped)
+        separator = _separator(path, encoding, delimiter, zipped)
+        header, n_rows, n_empty = _check(path, encoding, separator, zipped)
     except UnicodeError:
         raise _wrong_encoding(path, encoding, zipped) from None
     names, notes = _distinct_names(header)
+    if separator != delimiter:
+        notes.append(f"The columns were read as separated by {_SEPARATORS[separator]}, not {_SEPARATORS[delimiter]}.")
     if n_empty:
         notes.append(f"Empty lines within the table were left out: {n_empty}.")
-    if len(names) == 1 and ";" in header[0]:
-        notes.append("The header holds semicolons but no commas: export with commas to get several columns.")
     try:
         with _open(path, zipped) as raw, io.TextIOWrapper(raw, encoding=encoding) as text:
             frame = pd.read_csv(
                 text,
-                sep=delimiter,
+                sep=separator,
                 header=0,
                 names=names,
                 index_col=False,
@@ -124,7 +129,38 @@ def _read_text(path: Path, encoding: str, delimiter: str, zipped: bool) -> tuple
         raise _misread(path, str(error)) from error
     if len(frame) != n_rows:
         raise _misread(path, f"{n_rows} rows were counted and {len(frame)} parsed")
+    if not header[0].strip() and len(names) > 1 and _numbers_rows(frame[names[0]]):
+        notes.append(f"The first column has no name and only numbers the rows: {names[0]!r} was left out.")
+        frame = frame.drop(columns=names[0])
     return frame, notes
+
+
+def _numbers_rows(column: pd.Series) -> bool:
+    """Whether a column holds 0, 1, 2, ... or 1, 2, 3, ..., as an index saved beside a table does."""
+    return any(column.equals(pd.Series(range(start, start + len(column)))) for start in (0, 1))
+
+
+def _separator(path: Path, encoding: str, usual: str, zipped: bool) -> str:
+    """The usual separator, unless it finds a single column where another finds several in header and first row."""
+    found = {separator: _first_rows(path, encoding, separator, zipped) for separator in _SEPARATORS}
+    if found[usual] and len(found[usual][0]) > 1:
+        return usual
+    several = [separator for separator, rows in found.items() if rows and all(len(row) > 1 for row in rows)]
+    return max(several, key=lambda separator: len(found[separator][0]), default=usual)
+
+
+def _first_rows(path: Path, encoding: str, separator: str, zipped: bool) -> list[list[str]]:
+    """The header and the first row under a separator; nothing where its quotes go wrong."""
+    with _open(path, zipped) as raw, io.TextIOWrapper(raw, encoding=encoding) as text:
+        reader = csv.reader(_without_nul(text, path), delimiter=separator, strict=True)
+        try:
+            return list(islice((row for row in reader if not _is_blank(row)), 2))
+        except csv.Error:
+            return []
+
+
+def _is_blank(row: list[str]) -> bool:
+    return not row or (len(row) == 1 and row[0] != "" and not row[0].strip(" \t"))
 
 
 def _check(path: Path, encoding: str, delimiter: str, zipped: bool) -> tuple[list[str], int, int]:
@@ -136,7 +172,7 @@ def _check(path: Path, encoding: str, delimiter: str, zipped: bool) -> tuple[lis
         line = 1
         try:
             for row in reader:
-                if not row or (len(row) == 1 and row[0] and not row[0].strip(" \t")):
+                if _is_blank(row):
                     pending += 1
                 elif not header:
                     header, pending = row, 0
@@ -219,21 +255,23 @@ def _wrong_encoding(path: Path, encoding: str, zipped: bool) -> ValueError:
 def _distinct_names(header: list[str]) -> tuple[list[str], list[str]]:
     """Names without blanks around them, none empty, none twice; and notes of what had to change."""
     names: list[str] = []
+    given_out: set[str] = set()
+    last_number: Counter[str] = Counter()
     suffixed, named = [], []
     taken = {name.strip() for name in header}
     for place, raw in enumerate(header, start=1):
         given = raw.strip()
         name = given or f"column_{place}"
-        base, number = name, 0
-        while name in names or (name != given and name in taken):
-            number += 1
-            name = f"{base}.{number}"
+        base = name
+        while name in given_out or (name != given and name in taken):
+            last_number[base] += 1
+            name = f"{base}.{last_number[base]}"
         if not given:
             named.append(f"column {place} is now {name!r}")
         elif name != given:
             suffixed.append(f"{given!r} (column {place}) is now {name!r}")
         names.append(name)
-        taken.add(name)
+        given_out.add(name)
     notes = []
     if suffixed:
         notes.append(f"Duplicate column names were suffixed: {', '.join(suffixed)}.")

@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING
+import warnings
+from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
-if TYPE_CHECKING:
-    from whynear.report.flow import Study
+from whynear.report.wording import printable
 
-_PAGES = Environment(loader=PackageLoader("whynear.report"), autoescape=True, undefined=StrictUndefined)
+if TYPE_CHECKING:
+    from whynear.report.result import Study
+
+
+def _harmless(value: Any) -> Any:
+    return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+_PAGES = Environment(
+    loader=PackageLoader("whynear.report"), autoescape=True, undefined=StrictUndefined, finalize=_harmless
+)
 
 
 def render(study: Study) -> str:
@@ -36,7 +46,12 @@ def render(study: Study) -> str:
 
 def _svg(study: Study) -> Markup:
     """The relevance plot; equal studies give equal bytes."""
-    with mpl.rc_context({"svg.hashsalt": "whynear", "svg.fonttype": "path", "font.size": 10}):
+    with (
+        mpl.rc_context({"svg.hashsalt": "whynear", "svg.fonttype": "path", "font.size": 10}),
+        warnings.catch_warnings(),
+    ):
+        # Names in a script that the font lacks stay readable in the table of the page.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font", category=UserWarning)
         shown = min(25, len(study.relevance))
         figure = Figure(figsize=(7.4, 0.9 + 0.26 * shown), layout="constrained")
         study.plot(figure.add_subplot(), most=shown)

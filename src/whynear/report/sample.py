@@ -1,0 +1,29 @@
+"""A random part of the rows that keeps every class."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def stratified_rows(y: NDArray[Any], most: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Draw ``most`` rows, at least two of each class and otherwise the classes in their shares, in their order.
+
+    Every class must have two rows, and all classes together must fit: ``2 * n_classes <= most <= len(y)``.
+    """
+    _, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
+    shuffled = rng.permutation(len(y))
+    by_class = shuffled[np.argsort(codes[shuffled], kind="stable")]
+    place_in_class = np.arange(len(y)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return np.sort(by_class[place_in_class < np.repeat(_quotas(counts, most), counts)])
+
+
+def _quotas(counts: NDArray[np.intp], most: int) -> NDArray[np.intp]:
+    """Whole numbers nearest to the shares of ``most``, none below two, that sum to ``most``."""
+    shares = counts * (most / counts.sum())
+    quotas = np.maximum(2, np.floor(shares)).astype(np.intp)
+    while quotas.sum() > most:
+        quotas[np.argmax(np.where(quotas > 2, quotas - shares, -np.inf))] -= 1
+    while quotas.sum() < most:
+        quotas[np.argmax(np.where(quotas < counts, shares - quotas, -np.inf))] += 1
+    return quotas
