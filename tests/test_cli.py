@@ -144,9 +144,9 @@ def test_version_and_help():
 
 # The study tells each step on a line of its own, so that the interrupt comes while it learns.
 TELLING = """
-from whynear import report
-study = report.study
-report.study = lambda *words, progress, **options: study(
+import whynear
+study = whynear.study
+whynear.study = lambda *words, progress, **options: study(
     *words, progress=lambda step, share: print(step, flush=True), **options
 )
 from whynear.cli import main
@@ -166,6 +166,6 @@ def test_an_interrupt_leaves_no_half_file_and_code_130(tmp_path):
     asked = time.monotonic()
     _, errors = process.communicate(timeout=30)
     assert process.returncode == 130
-    assert time.monotonic() - asked < 2
+    assert time.monotonic() - asked < 5  # a second on a quiet machine
     assert errors.strip() == "Interrupted."
     assert not (tmp_path / "out").exists()
