@@ -17,7 +17,7 @@ check: $(INSTALLED)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: bench-search
+bench: bench-search bench-intervals
 
 bench-%: $(INSTALLED)
 	$(BIN)/python -m benchmarks.$*

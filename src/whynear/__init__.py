@@ -1,7 +1,16 @@
 """whynear: which features truly decide that two cases are near?"""
 
 from whynear import datasets
-from whynear.interpret import NullSpaceProjector, Relevance, null_space, regularize, relevance_intervals
+from whynear.interpret import (
+    NullSpaceProjector,
+    Relevance,
+    effective_dimension,
+    null_space,
+    regularization_paths,
+    regularize,
+    relevance_floor,
+    relevance_intervals,
+)
 from whynear.learn import MinimumNormRegressor
 from whynear.metric import (
     CandidateSearch,
@@ -29,9 +38,12 @@ __all__ = [
     "Study",
     "as_metric",
     "datasets",
+    "effective_dimension",
     "load",
     "null_space",
+    "regularization_paths",
     "regularize",
+    "relevance_floor",
     "relevance_intervals",
     "save",
     "study",

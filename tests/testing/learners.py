@@ -5,12 +5,12 @@ from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from whynear import DiagonalMetric
-from whynear.learn import fit_inputs, predict_inputs
+from whynear.learn import WithMetric, fit_inputs, predict_inputs
 from whynear.metric import register
 
 
 @register
-class NearestClassMean(ClassifierMixin, BaseEstimator):
+class NearestClassMean(WithMetric, ClassifierMixin, BaseEstimator):
     """Predict the class whose mean is nearest, columns weighted by the inverse variance within classes.
 
     Parameters

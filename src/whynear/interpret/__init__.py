@@ -1,15 +1,25 @@
 """What the data can support: null spaces, relevance intervals, effective dimension."""
 
+from whynear.interpret.dimension import EffectiveDimension, effective_dimension
+from whynear.interpret.floor import Floor, relevance_floor
+from whynear.interpret.intervals import relevance_intervals
 from whynear.interpret.null_space import NullSpace, NullSpaceProjector, null_space, regularize
-from whynear.interpret.relevance import Relevance, relevance_intervals
+from whynear.interpret.paths import RegularizationPaths, regularization_paths
+from whynear.interpret.relevance import Relevance
 from whynear.interpret.substitutes import Substitutes
 
 __all__ = [
+    "EffectiveDimension",
+    "Floor",
     "NullSpace",
     "NullSpaceProjector",
+    "RegularizationPaths",
     "Relevance",
     "Substitutes",
+    "effective_dimension",
     "null_space",
+    "regularization_paths",
     "regularize",
+    "relevance_floor",
     "relevance_intervals",
 ]

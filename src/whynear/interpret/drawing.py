@@ -8,19 +8,30 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from whynear.interpret.dimension import EffectiveDimension
+    from whynear.interpret.paths import RegularizationPaths
     from whynear.interpret.relevance import Relevance
 
 # Blue and orange are told apart by all readers; fill, hatch and marker tell them apart in grey print.
+NAMED = ("#1f5f8b", "#e08a1e", "#2e8b57", "#b03060", "#6a5acd", "#5b4636")
+CRITERIA = {
+    "validation_error": "classification error",
+    "mse": "mean squared error",
+    "correlation": "correlation of prediction and target",
+}
 STYLES: dict[str, dict[str, Any]] = {
     "strong": {"color": "#1f5f8b", "marker": "s", "hatch": None},
     "weak": {"color": "#e08a1e", "marker": "o", "hatch": "////"},
     "irrelevant": {"color": "#9aa3ab", "marker": "|", "hatch": None},
     "unknown": {"color": "#b03060", "marker": "x", "hatch": None},
 }
+
+LONGEST = 32  # characters of a name
 
 
 def new_axes(width: float, height: float) -> Axes:
@@ -42,7 +53,7 @@ def draw_intervals(relevance: Relevance, ax: Axes | None, most: int) -> Axes:
     """Intervals as lines, one per feature, or as areas along the axis of many features."""
     if len(relevance.feature_names) > most:
         return _draw_along(relevance, ax or new_axes(8, 3.4))
-    return _draw_lines(relevance, ax or new_axes(6.5, 1.2 + 0.26 * len(relevance.feature_names)))
+    return _draw_lines(relevance, ax or new_axes(6.5, 1.6 + 0.26 * len(relevance.feature_names)))
 
 
 def _draw_lines(relevance: Relevance, ax: Axes) -> Axes:
@@ -50,61 +61,125 @@ def _draw_lines(relevance: Relevance, ax: Axes) -> Axes:
     for place, j in enumerate(order):
         style = STYLES[str(relevance.strength[j])]
         lower, upper = relevance.lower[j], relevance.upper[j]
-        if relevance.strength[j] == "weak":
-            ax.barh(place, upper - lower, left=lower, height=0.5, fill=False, edgecolor=style["color"], hatch="////")
+        if style["hatch"]:
+            ax.barh(
+                place, upper - lower, left=lower, height=0.5, fill=False, edgecolor=style["color"], hatch=style["hatch"]
+            )
         else:
             ax.plot([lower, upper], [place, place], color=style["color"], linewidth=5, solid_capstyle="butt")
-        ax.plot([lower, upper], [place, place], style["marker"], color=style["color"], markersize=6)
-    ax.set_yticks(np.arange(len(order)), [relevance.feature_names[j] for j in order])
+        ends = {"color": style["color"], "markersize": 6, "clip_on": False, "zorder": 3}
+        ax.plot([lower, upper], [place, place], style["marker"], **ends)
+    ax.set_yticks(np.arange(len(order)), [_short(relevance.feature_names[j]) for j in order])
     for label in ax.get_yticklabels():
         label.set_parse_math(False)
     ax.set_ylim(-0.7, len(order) - 0.3)
-    ax.set_xlim(left=min(0.0, ax.get_xlim()[0]))
+    ax.set_xlim(left=0.0)
     _floor_line(relevance, ax.axvline)
     ax.set_xlabel(f"relevance interval ({relevance.units})")
     tidy(ax, "x")
-    ax.legend(handles=_handles(relevance, lines=True), loc="lower right", frameon=False, fontsize="small")
+    handles = [_handle(kind) for kind in STYLES if (relevance.strength == kind).any()]
+    _legend(ax, [*handles, _floor_handle()])
     return ax
 
 
 def _draw_along(relevance: Relevance, ax: Axes) -> Axes:
     place = np.arange(1, len(relevance.upper) + 1)
-    ax.fill_between(
-        place, relevance.lower, relevance.upper, step="mid", facecolor="#f3c98b", edgecolor="#e08a1e", linewidth=0.6
-    )
-    ax.fill_between(place, 0, relevance.lower, step="mid", color="#1f5f8b", linewidth=0)
+    # The edges keep a lone feature visible among thousands.
+    can = {"facecolor": "#f3c98b", "edgecolor": STYLES["weak"]["color"], "hatch": STYLES["weak"]["hatch"]}
+    must = {"facecolor": STYLES["strong"]["color"], "edgecolor": STYLES["strong"]["color"]}
+    ax.fill_between(place, relevance.lower, relevance.upper, step="mid", linewidth=0.6, **can)
+    ax.fill_between(place, 0, relevance.lower, step="mid", linewidth=0.6, **must)
+    handles: list[Line2D | Patch]
+    handles = [
+        Patch(label="must matter (lower bound)", **must),
+        Patch(label="can matter (upper bound)", **can),
+        _floor_handle(),
+    ]
     unknown = relevance.strength == "unknown"
     if unknown.any():
-        ax.plot(place[unknown], np.zeros(unknown.sum()), "x", color=STYLES["unknown"]["color"])
+        style = STYLES["unknown"]
+        ax.plot(place[unknown], np.zeros(unknown.sum()), style["marker"], color=style["color"], clip_on=False, zorder=3)
+        handles.append(Line2D([], [], linestyle="", marker=style["marker"], color=style["color"], label="unknown"))
     _floor_line(relevance, ax.axhline)
     ax.set_xlim(0.5, len(place) + 0.5)
     ax.set_ylim(bottom=0)
     ax.set_xlabel("feature, in the order of the table")
     ax.set_ylabel(f"relevance ({relevance.units})")
     tidy(ax, "y")
-    ax.legend(
-        handles=[Patch(color="#1f5f8b", label="must matter (lower bound)"),
-                 Patch(facecolor="#f3c98b", edgecolor="#e08a1e", label="can matter (up to the upper bound)")],
-        loc="upper right", frameon=False, fontsize="small",
-    )  # fmt: skip
+    _legend(ax, handles)
     return ax
 
 
+def draw_dimension(result: EffectiveDimension, ax: Axes | None) -> Axes:
+    """Results on training and validation data over the number of directions, with the choice marked."""
+    ax = ax or new_axes(6, 3.4)
+    curve, kept = result.curve, result.curve["effective_dim"]
+    train = next(name for name in curve if str(name).startswith("train"))
+    shown = [result.criterion] if result.criterion == "correlation" else [train, result.criterion]
+    for name, color, line, marker in zip(shown[::-1], NAMED, ("-", "--"), ("o", "s"), strict=False):
+        ax.plot(kept, curve[name], line, color=color, marker=marker, markersize=4, label=str(name).replace("_", " "))
+    ax.axvline(result.best, color="0.35", linestyle=":", linewidth=1)
+    place = (result.best, 0.03)
+    ax.annotate(f" best: {result.best}", place, xycoords=("data", "axes fraction"), color="0.35", fontsize="small")
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.set_xlabel("effective dimension (directions of the data kept)")
+    ax.set_ylabel(CRITERIA[result.criterion])
+    tidy(ax, "y")
+    ax.legend(frameon=False, fontsize="small")
+    return ax
+
+
+def draw_paths(paths: RegularizationPaths, axes: list[Axes] | None) -> list[Axes]:
+    """One panel per method; the features with the largest weights have colours and names, the others are grey."""
+    if axes is None:
+        from matplotlib import pyplot as plt
+
+        axes = list(plt.subplots(1, len(paths.weights), figsize=(9, 3.2), sharey=True, layout="constrained")[1])
+    largest = np.max([np.abs(weights).max(axis=0) for weights in paths.weights.values()], axis=0)
+    named = np.argsort(-largest, kind="stable")[: len(NAMED)]
+    for ax, (method, weights) in zip(axes, paths.weights.items(), strict=True):
+        ax.plot(paths.alphas[method], np.delete(weights, named, axis=1), color="0.8", linewidth=0.7)
+        for j, color, line in zip(named, NAMED, ("-", "--", "-.", ":", "-", "--"), strict=False):
+            label = _short(paths.feature_names[j])
+            ax.plot(paths.alphas[method], weights[:, j], line, color=color, linewidth=1.5, label=label)
+        ax.set_xscale("log")
+        ax.invert_xaxis()
+        ax.set_title(method)
+        ax.set_xlabel("penalty")
+        tidy(ax, "y")
+    axes[0].set_ylabel(f"weight ({paths.units})")
+    for text in axes[-1].legend(frameon=False, fontsize="small").get_texts():
+        text.set_parse_math(False)
+    return axes
+
+
 def _floor_line(relevance: Relevance, line: Callable[..., object]) -> None:
-    largest = relevance.upper[np.isfinite(relevance.upper)].max(initial=0.0)
-    line(float(relevance.floor) * largest, color="0.35", linestyle=":", linewidth=1)
+    line(relevance.threshold, color="0.35", linestyle=":", linewidth=1)
 
 
-def _handles(relevance: Relevance, lines: bool) -> list[Line2D | Patch]:
-    present = [kind for kind in STYLES if (relevance.strength == kind).any()]
-    handles: list[Line2D | Patch] = []
-    for kind in present:
-        style = STYLES[kind]
-        if kind == "weak":
-            handles.append(Patch(fill=False, edgecolor=style["color"], hatch="////", label="weak: can be replaced"))
-        else:
-            text = {"strong": "strong: must matter", "irrelevant": "irrelevant", "unknown": "unknown"}[kind]
-            handles.append(Line2D([], [], color=style["color"], marker=style["marker"], linewidth=4, label=text))
-    if lines:
-        handles.append(Line2D([], [], color="0.35", linestyle=":", linewidth=1, label="floor"))
-    return handles
+def _floor_handle() -> Line2D:
+    return Line2D([], [], color="0.35", linestyle=":", linewidth=1, label="floor")
+
+
+def _handle(kind: str) -> Line2D | Patch:
+    style = STYLES[kind]
+    if style["hatch"]:
+        return Patch(fill=False, edgecolor=style["color"], hatch=style["hatch"], label="weak: can be replaced")
+    text = {"strong": "strong: must matter"}.get(kind, kind)
+    return Line2D([], [], color=style["color"], marker=style["marker"], linewidth=4, label=text)
+
+
+def _legend(ax: Axes, handles: list[Line2D | Patch]) -> None:
+    """Above the axes, where it covers no interval."""
+    ax.legend(
+        handles=handles,
+        loc="lower left",
+        bbox_to_anchor=(0.0, 1.0),
+        ncols=3 if len(handles) == 5 else len(handles) if len(handles) < 4 else 2,
+        frameon=False,
+        fontsize="small",
+    )
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= LONGEST else f"{name[: LONGEST - 12]}…{name[-11:]}"

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
+from typing import Any
 
 import highspy
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import qr
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from whynear.interpret import simplex
 from whynear.metric.blocks import n_threads, run_in_chunks
@@ -16,7 +18,10 @@ from whynear.metric.inputs import Array
 Indices = NDArray[np.intp]
 
 ACCEPTED = 1e-7  # largest error of a bound, relative to mu, that a certificate may leave
+ROUNDING = 1e-12  # of products of multipliers with columns and right-hand side
 BATCH_BYTES = 24 << 20
+WORTH_A_BATCH = 4_000_000  # products per round; less is faster in one piece
+PIVOTS_AT_ONCE = 20  # of the map of least norm: an interrupt is answered between them
 
 
 @dataclass(frozen=True)
@@ -39,7 +44,8 @@ class Extremes:
     """The largest (or smallest) value of chosen weights, and the maps that attain it.
 
     ``columns`` and ``values`` hold the non-zero weights of each map. ``error`` bounds the error of each value;
-    infinite where neither the simplex nor HiGHS came to an end. ``by_highs`` tells which HiGHS solved.
+    infinite where neither the simplex nor HiGHS came to an end, whose weights are zero. ``by_highs`` tells which were
+    handed to HiGHS.
     """
 
     values: Array
@@ -50,25 +56,68 @@ class Extremes:
 
 
 def least_norm(U: Array, b: Array) -> LeastNorm:
-    """Solve min ||w||_1 subject to U^T w = b by HiGHS, whose basis all other programs start from."""
+    """Solve min ||w||_1 subject to U^T w = b; all other programs start from its basis.
+
+    By the same simplex, or by HiGHS where that does not end in an optimum.
+    """
     scale = float(np.abs(b).max())
-    model = _model(U, b / scale, budget=None)
+    basis = _least_by_simplex(U, b / scale)
+    start = None if basis is None else _from_basis(U, b, basis)
+    if start is not None and np.abs(U @ start.multipliers).max() <= 1 + 1e-8:
+        return start
+    start = _from_basis(U, b, _least_by_highs(U, b / scale))
+    if start is None:
+        raise ArithmeticError("The basis of the map of least norm is not feasible.")
+    return start
+
+
+def _from_basis(U: Array, b: Array, basis: Indices) -> LeastNorm | None:
+    """The map of a basis, computed afresh; None where rounding made the basis infeasible."""
+    d = len(U)
+    signed = np.where(basis[:, None] < d, U[basis % d], -U[basis % d])
+    try:
+        amounts = np.linalg.solve(signed.T, b)
+        multipliers: Array = np.linalg.solve(signed, np.ones(len(basis))).astype(np.float64)
+    except np.linalg.LinAlgError:
+        return None
+    mu = float(amounts.sum())
+    if not amounts.min() >= -1e-7 * mu:
+        return None
+    weights = np.zeros(d)
+    np.add.at(weights, basis % d, np.where(basis < d, amounts, -amounts))
+    return LeastNorm(U, b / mu, mu, basis, weights / mu, multipliers)
+
+
+def _least_by_simplex(U: Array, b: Array) -> Indices | None:
+    """Begin with independent columns, each on the side that makes its amount positive, and maximise what is left."""
+    d, K = U.shape
+    independent = qr(U.T, mode="r", pivoting=True)[1][:K]
+    try:
+        amounts = np.linalg.solve(U[independent].T, b)
+        basis = np.append(np.where(amounts >= 0, independent, d + independent), 2 * d)
+        matrix = np.ones((K + 1, K + 1))
+        matrix[:K] = np.where(basis < d, U[basis % d].T, -U[basis % d].T)
+        matrix[:K, K] = 0.0
+        inverse = np.linalg.inv(matrix)
+    except np.linalg.LinAlgError:
+        return None
+    x = np.append(np.abs(amounts), np.abs(amounts).sum())  # twice the norm of the first map is the budget
+    x, inverse, stalls = x / x[-1], np.ascontiguousarray(inverse), np.zeros(1, dtype=np.int64)
+    state, rounds = simplex.RUNNING, (40 * K + 400) // PIVOTS_AT_ONCE
+    with one_blas_thread():
+        while state == simplex.RUNNING and rounds > 0:
+            state = simplex.maximize_slack(U, basis, inverse, x, stalls, PIVOTS_AT_ONCE)
+            rounds -= 1
+    return basis[:-1] if state == simplex.OPTIMAL and basis[-1] == 2 * d else None
+
+
+def _least_by_highs(U: Array, b: Array) -> Indices:
+    model = _model(U, b, budget=None)
     model.run()
     if model.getModelStatus() != highspy.HighsModelStatus.kOptimal:
         raise ArithmeticError(f"HiGHS found no map of least norm: {model.modelStatusToString(model.getModelStatus())}.")
-    d = len(U)
     status = np.array([int(value) for value in model.getBasis().col_status])
-    basic = np.flatnonzero(status == int(highspy.HighsBasisStatus.kBasic))
-    basis = _completed(U, basic)
-    signed = np.where(basis[:, None] < d, U[basis % d], -U[basis % d])
-    amounts = np.linalg.solve(signed.T, b / scale)
-    multipliers: Array = np.linalg.solve(signed, np.ones(len(basis))).astype(np.float64)
-    mu = float(amounts.sum())
-    if amounts.min() < -1e-7 * mu:  # the basis lost its feasibility when logicals were pivoted out
-        raise ArithmeticError("The basis of the map of least norm is not feasible.")
-    weights = np.zeros(d)
-    np.add.at(weights, basis % d, np.where(basis < d, amounts, -amounts))
-    return LeastNorm(U, b / (scale * mu), mu * scale, basis, weights / mu, multipliers)
+    return _completed(U, np.flatnonzero(status == int(highspy.HighsBasisStatus.kBasic)))
 
 
 def safe_bounds(start: LeastNorm, budget: float) -> Array:
@@ -78,9 +127,11 @@ def safe_bounds(start: LeastNorm, budget: float) -> Array:
     """
     prices = start.U @ start.multipliers
     excess = max(1.0, float(np.abs(prices).max()))  # rounding may leave z a little outside
-    prices, gap = prices / excess, budget - float(start.b @ start.multipliers) / excess
-    with np.errstate(divide="ignore"):
-        return np.minimum(gap / (1.0 - np.abs(prices)), budget)
+    gap = max(budget - float(start.b @ start.multipliers) / excess, 0.0) + ROUNDING
+    rest = 1.0 - np.abs(prices) / excess - ROUNDING
+    bounds = np.full(len(prices), budget)
+    np.divide(gap, rest, out=bounds, where=rest > 0)
+    return np.minimum(bounds, budget)
 
 
 def extremes(
@@ -104,6 +155,7 @@ def extremes(
         np.empty(n), np.empty((n, K + 1), dtype=np.intp), np.empty((n, K + 1)), np.empty(n), np.empty(n, dtype=bool)
     )
     share = -(-n // (2 * n_threads(n_jobs)))  # the last batches are small, so that no thread is left waiting long
+    share = max(share, WORTH_A_BATCH // (d * K))
     size = max(1, min(share, BATCH_BYTES // (8 * (d + (K + 1) ** 2))))
 
     def solve(first: int, last: int) -> None:
@@ -114,9 +166,23 @@ def extremes(
             progress(last - first)
 
     # One thread of BLAS for each of ours: they would wait for each other in turns.
-    with threadpool_limits(1, user_api="blas"):
+    with one_blas_thread():
         run_in_chunks(solve, n, chunk=size, n_jobs=n_jobs)
     return found
+
+
+def one_blas_thread(size: int = 0) -> Any:
+    """A context in which BLAS keeps to one thread, unless a table of this size is worth more.
+
+    Threads that wait for each other cost small problems more than they save, on a busy machine many times more.
+    """
+    return _libraries().limit(limits=1 if size < 1 << 20 else None, user_api="blas")
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    """Looked up once: finding the libraries of a process takes longer than a small set of programs."""
+    return ThreadpoolController()
 
 
 class _Batch:
@@ -135,18 +201,14 @@ class _Batch:
         self.most_pivots = 40 * rows + 400 if most_pivots is None else most_pivots
         self.right = np.append(start.b, budget)
         first = np.append(start.basis, 2 * d)
-        inverse = np.linalg.inv(self._matrices(first[None, :])[0])
+        inverse = np.linalg.inv(_matrices(self._columns(first[None, :]))[0])
         self.bases = np.tile(first, (n, 1))
         self.inverses = np.tile(inverse, (n, 1, 1))
         self.xs = np.tile(np.maximum(inverse @ self.right, 0.0), (n, 1))
-        self.ys = np.zeros((n, rows))
+        self.ys = signs[:, None] * ((features[:, None] == first) * 1.0 - (features[:, None] + d == first)) @ inverse
         self.states = np.full(n, simplex.RUNNING)
         self.stalls = np.zeros(n, dtype=np.int64)
         self.pivots = np.zeros(n, dtype=np.int64)
-        for program in range(n):
-            simplex.multipliers(
-                features[program], signs[program], d, self.bases[program], self.inverses[program], self.ys[program]
-            )
 
     def solve(self, time_limit: float) -> Extremes:
         """Pivot until all are optimal, check each against its own basis, repair, and hand the rest to HiGHS."""
@@ -182,38 +244,40 @@ class _Batch:
                     tolerance,
                 )
 
-    def _matrices(self, bases: Indices) -> Array:
-        """The basis matrices, of shape (n, K + 1, K + 1)."""
-        d, K = self.start.U.shape
-        matrices = np.zeros((len(bases), K + 1, K + 1))
-        matrices[:, K, :] = 1.0
-        u = self.start.U[bases % d] * np.where(bases < d, 1.0, -1.0)[:, :, None]
-        matrices[:, :K, :] = np.where((bases < 2 * d)[:, None, :], np.swapaxes(u, 1, 2), 0.0)
-        return matrices
+    def _columns(self, bases: Indices) -> Array:
+        """The rows of U behind each basis with their signs, of shape (n, K + 1, K); zero for s."""
+        d = len(self.start.U)
+        sides = np.where(bases < d, 1.0, np.where(bases < 2 * d, -1.0, 0.0))
+        return self.start.U[bases % d] * sides[:, :, None]
 
     def _certify(self) -> Array:
-        """A bound of the error of each value, from primal and dual solutions computed afresh from the basis.
+        """A bound of the error of each value, from the basis and residuals computed afresh.
 
-        The dual gap is at most the largest reduced cost times the budget; what is missing to primal feasibility is the
-        most negative amount and the residual.
+        The dual gap is at most the largest reduced cost times the budget, and the difference of the two objectives;
+        what is missing to primal feasibility is the most negative amount and the residual.
         """
         d = len(self.start.U)
-        matrices = self._matrices(self.bases)
+        columns = self._columns(self.bases)
+        costs = self.signs[:, None] * (
+            (self.bases == self.features[:, None]) * 1.0 - (self.bases == self.features[:, None] + d)
+        )
+
+        def missing() -> Array:
+            made = np.matmul(self.xs[:, None, :], columns)[:, 0]
+            return self.right - np.column_stack([made, self.xs.sum(axis=1)])
+
         with np.errstate(all="ignore"):
-            try:
-                self.xs = np.linalg.solve(matrices, np.broadcast_to(self.right[:, None], (*self.xs.shape, 1)))[..., 0]
-                costs = np.where(self.bases == self.features[:, None], self.signs[:, None], 0.0)
-                costs = np.where(self.bases == self.features[:, None] + d, -self.signs[:, None], costs)
-                self.ys = np.linalg.solve(np.swapaxes(matrices, 1, 2), costs[..., None])[..., 0]
-            except np.linalg.LinAlgError:
-                return np.full(len(self.features), np.inf)
-            residual = np.abs(np.einsum("nij,nj->ni", matrices, self.xs) - self.right).max(axis=1)
+            # What rounding did to the inverse is repaired by refinement.
+            self.xs += np.matmul(self.inverses, missing()[:, :, None])[..., 0]
+            unpaid = costs - np.matmul(columns, self.ys[:, :-1, None])[..., 0] - self.ys[:, -1:]
+            self.ys += np.matmul(unpaid[:, None, :], self.inverses)[:, 0]
+            residual = np.abs(missing()).max(axis=1)
             prices = self.ys[:, :-1] @ self.start.U.T
             prices[np.arange(len(prices)), self.features] -= self.signs
-            gap = np.maximum(np.abs(prices).max(axis=1), 0.0) - self.ys[:, -1]
-            error = (
-                residual + np.maximum(gap, -self.ys[:, -1]).clip(0) * self.budget - self.xs.min(axis=1).clip(None, 0)
-            )
+            gap = np.abs(prices).max(axis=1) - self.ys[:, -1]
+            difference = np.abs(self.ys @ self.right - (costs * self.xs).sum(axis=1))
+            infeasible = -self.xs.min(axis=1)
+            error = residual + difference + gap.clip(0) * self.budget + infeasible.clip(0)
         return np.where(np.isfinite(error), error, np.inf)
 
     def _refactor(self, again: Indices) -> None:
@@ -221,7 +285,11 @@ class _Batch:
         good = self.xs[again].min(axis=1) > -1e-9
         self.states[again[~good]] = simplex.FAILED
         again = again[good]
-        self.inverses[again] = np.linalg.inv(self._matrices(self.bases[again]))
+        try:
+            self.inverses[again] = np.linalg.inv(_matrices(self._columns(self.bases[again])))
+        except np.linalg.LinAlgError:
+            self.states[again] = simplex.FAILED
+            return
         self.xs[again] = np.maximum(self.xs[again], 0.0)
         self.states[again], self.stalls[again] = simplex.RUNNING, 0
 
@@ -232,17 +300,25 @@ class _Batch:
         values = self.signs * np.where(columns == self.features[:, None], weights, 0.0).sum(axis=1)
         by_highs = (self.states == simplex.FAILED) | (error > ACCEPTED)
         error = np.where(by_highs, np.inf, error)
+        weights[by_highs] = 0.0
         if by_highs.any():
             model = _model(self.start.U, self.start.b, self.budget)
-            model.setOptionValue("time_limit", time_limit)
             for program in np.flatnonzero(by_highs):
-                found = _by_highs(model, self.start, self.features[program], self.signs[program], self.budget)
+                found = _by_highs(
+                    model, self.start, self.features[program], self.signs[program], self.budget, time_limit
+                )
                 if found is not None:
                     w, error[program] = found
                     values[program] = self.signs[program] * w[self.features[program]]
                     kept = np.argsort(-np.abs(w), kind="stable")[: columns.shape[1]]
                     columns[program], weights[program] = kept, w[kept]
         return Extremes(values, columns.astype(np.intp), weights, error, by_highs)
+
+
+def _matrices(columns: Array) -> Array:
+    """Basis matrices of shape (n, K + 1, K + 1), with the row of the budget."""
+    n, rows, _ = columns.shape
+    return np.concatenate([np.swapaxes(columns, 1, 2), np.ones((n, 1, rows))], axis=1)
 
 
 def _completed(U: Array, basic: Indices) -> Indices:
@@ -280,7 +356,7 @@ def _model(U: Array, b: Array, budget: float | None) -> highspy.Highs:
 
 
 def _by_highs(
-    model: highspy.Highs, start: LeastNorm, feature: int, sign: float, budget: float
+    model: highspy.Highs, start: LeastNorm, feature: int, sign: float, budget: float, time_limit: float
 ) -> tuple[Array, float] | None:
     """One program by HiGHS; relaxed once where rounding made it infeasible. None if it does not end in an optimum."""
     d = len(start.U)
@@ -288,8 +364,12 @@ def _by_highs(
     try:
         for relaxation in (0.0, 1e-7):
             model.changeRowBounds(start.U.shape[1], -highspy.kHighsInf, budget * (1 + relaxation))
+            model.setOptionValue("time_limit", model.getRunTime() + time_limit)  # its clock runs on from run to run
             model.run()
-            if model.getModelStatus() == highspy.HighsModelStatus.kOptimal:
+            status = model.getModelStatus()
+            if status == highspy.HighsModelStatus.kTimeLimit:
+                return None
+            if status == highspy.HighsModelStatus.kOptimal:
                 pair = np.asarray(model.getSolution().col_value).reshape(2, d)
                 weights = pair[0] - pair[1]
                 residual = float(np.abs(start.U.T @ weights - start.b).max())

@@ -4,7 +4,8 @@ Each program reads: maximise +-(p_j - q_j) subject to U^T (p - q) = b, sum(p + q
 Columns are numbered k for p_k, d + k for q_k and 2 d for s. With y the multipliers of the rows, split into those of
 U^T (p - q) = b and the one of the budget, y_s, and v = U y, the better of p_k and q_k has the reduced cost
 |c_k - v_k| - y_s, and s has -y_s. The products v of a whole batch of programs are one matrix product outside; here each
-program takes the best column from its v and pivots on it.
+program takes the best column from its v and pivots on it. The map of least norm maximises s instead: its target is
+the column 2 d.
 """
 
 from typing import Any
@@ -23,13 +24,15 @@ STALLED = 12  # pivots without progress before Bland's rule, which cannot cycle
 def multipliers(
     j: int, sign: float, n_columns: int, basis: NDArray[Any], inverse: NDArray[Any], y: NDArray[Any]
 ) -> None:  # pragma: no cover - compiled
-    """Fill y = c_B B^-1; the cost c has entries at p_j and q_j only."""
-    y[:] = 0.0
-    for row in range(len(basis)):
-        if basis[row] == j:
-            y += sign * inverse[row]
-        elif basis[row] == n_columns + j:
-            y -= sign * inverse[row]
+    """Fill y = c_B B^-1; the cost c has entries at p_j and q_j only, or at s for j = 2 d."""
+    rows = len(basis)
+    for i in range(rows):
+        y[i] = 0.0
+    for row in range(rows):
+        if basis[row] == j or basis[row] == n_columns + j:
+            cost = sign if basis[row] == j else -sign
+            for i in range(rows):
+                y[i] += cost * inverse[row, i]
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
@@ -64,12 +67,13 @@ def pivot(
                     leaving, step = row, min(ratio, step)
     if leaving < 0:
         return -1.0
-    pivot_row = inverse[leaving] / alpha[leaving]
+    pivot_row = np.empty(rows)
+    for i in range(rows):
+        pivot_row[i] = inverse[leaving, i] / alpha[leaving]
     for row in range(rows):
         factor = alpha[row]
-        own = inverse[row]
         for i in range(rows):
-            own[i] -= factor * pivot_row[i]
+            inverse[row, i] -= factor * pivot_row[i]
         x[row] -= step * factor
     inverse[leaving] = pivot_row
     x[leaving] = step
@@ -146,7 +150,8 @@ def advance(
     for place in range(len(programs)):
         program = programs[place]
         j, sign, v, y = features[program], signs[program], V[place], ys[program]
-        v[j] -= sign  # from here on |v_k| - y_s is the reduced cost of every pair of columns, the target's too
+        if j < d:
+            v[j] -= sign  # from here on |v_k| - y_s is the reduced cost of every pair of columns, the target's too
         k = place_of_largest(v)
         bland = stalls[program] > STALLED
         if bland:
@@ -164,3 +169,24 @@ def advance(
             continue
         stalls[program] = stalls[program] + 1 if step <= 1e-12 else 0
         multipliers(j, sign, d, bases[program], inverses[program], y)
+
+
+@njit(cache=True, nogil=True)
+def maximize_slack(
+    U: NDArray[Any], basis: NDArray[Any], inverse: NDArray[Any], x: NDArray[Any], stalls: NDArray[Any], most_pivots: int
+) -> int:  # pragma: no cover - compiled
+    """Pivot one program, whose target is s, at most so many times; return its state. Time O(d K) a pivot."""
+    d, rows = U.shape[0], len(basis)
+    alone, target, sign = np.zeros(1, np.intp), np.full(1, 2 * d), np.ones(1)
+    states, pivots, ys = np.zeros(1, np.int64), np.zeros(1, np.int64), np.empty((1, rows))
+    V = np.empty((1, d))
+    multipliers(2 * d, 1.0, d, basis, inverse, ys[0])
+    for _ in range(most_pivots):
+        V[0] = U @ ys[0, : rows - 1]
+        advance(
+            alone, V, U, target, sign, basis.reshape(1, -1), inverse.reshape(1, rows, rows), x.reshape(1, -1), ys,
+            states, stalls, pivots, most_pivots, TOLERANCE,
+        )  # fmt: skip
+        if states[0] != RUNNING:
+            break
+    return states[0]

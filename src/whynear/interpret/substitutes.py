@@ -81,8 +81,12 @@ def _upper_bounds_with(relevance: Relevance, feature: int, partners: NDArray[np.
     """Upper bounds of the partners, summed over rows, when a feature has the largest weight it can have."""
     total = np.zeros(len(partners))
     for row, start, live in zip(relevance.rows, relevance._starts, relevance._live, strict=True):
+        if start is None or feature not in live:  # nothing is known, or nothing changes
+            total += row.share * row.upper[partners]
+            continue
         forced = row.high[feature] if abs(row.high[feature]) >= abs(row.low[feature]) else row.low[feature]
-        total += row.mu * _row_upper_bounds(start, live, feature, forced / row.mu, 1 + relevance.slack, partners)
+        bounds = _row_upper_bounds(start, live, feature, forced / row.mu, 1 + relevance.slack, partners)
+        total += row.share * row.mu * bounds
     return total
 
 
@@ -97,18 +101,24 @@ def _row_upper_bounds(
     """The same programs without the forced feature's column, its part taken from right-hand side and budget."""
     bounds = np.zeros(len(partners))
     others = np.flatnonzero(live != feature)
-    place = np.flatnonzero(live == feature)
     wanted = np.flatnonzero(np.isin(partners, live[others]))
-    if not len(wanted) or not len(place):
+    if not len(wanted):
         return bounds
-    rest = start.b - forced * start.U[place[0]]
+    own = start.U[live == feature][0]
+    U, rest = start.U[others], start.b - forced * own
     left = budget - abs(forced)
-    if np.abs(rest).max() <= 1e-9:  # the feature does all the work alone; only slack is left to the others
+    if own @ own > 1 - 1e-9:  # a direction that only this feature has: the others cannot take part in it
+        aside = np.linalg.svd(own[None, :])[2][1:].T
+        U, rest = U @ aside, aside.T @ rest
+    if np.abs(rest).max(initial=0.0) <= 1e-9:  # the feature does all the work alone; only slack is left to the others
         bounds[wanted] = max(left, 0.0)
         return bounds
-    U = np.ascontiguousarray(start.U[others])
-    again = programs.least_norm(U, rest)
     columns = np.searchsorted(live[others], partners[wanted])
+    try:
+        again = programs.least_norm(np.ascontiguousarray(U), rest)
+    except ArithmeticError:
+        bounds[wanted] = budget
+        return bounds
     found = programs.extremes(
         again,
         max(left / again.mu, 1 + 1e-6),  # forced to its very end, rounding could leave nothing feasible

@@ -53,7 +53,7 @@ class NeighborSearch:
 
     def __init__(
         self,
-        metric: AnyMetric,
+        metric: Metric | BaseEstimator,
         Y: ArrayLike | None = None,
         *,
         n_jobs: int | None = None,

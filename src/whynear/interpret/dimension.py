@@ -1,0 +1,196 @@
+"""The effective dimension: how many directions of the data a metric needs to predict as well as it can."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, clone, is_regressor
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.utils.validation import check_is_fitted
+
+from whynear.interpret.intervals import relevance_intervals
+from whynear.interpret.null_space import quadratic, regularize, seen_by_learner
+from whynear.interpret.prediction import predictor
+from whynear.metric import LocalMetric, Metric
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+FOLDS = 5
+MOST_CANDIDATES = 40
+
+Split = tuple[Any, NDArray[Any], Any, NDArray[Any], Any]
+
+
+@dataclass(frozen=True)
+class EffectiveDimension:
+    """The curve of errors over the number of directions kept, and the best of them.
+
+    Attributes
+    ----------
+    best : int
+        The smallest number of directions (the largest null space) with the best validation result.
+    curve : DataFrame
+        Columns ``effective_dim``, ``train_error`` and ``validation_error``; for regression ``effective_dim``,
+        ``train_mse``, ``mse`` and ``correlation``, the latter two on validation data.
+    scheme : str
+        "projection" or "extremes".
+    criterion : str
+        The column the choice was made by.
+    """
+
+    best: int
+    curve: pd.DataFrame
+    scheme: str
+    criterion: str
+
+    def frame(self) -> pd.DataFrame:
+        """The curve."""
+        return self.curve.copy()
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the curve with the choice marked."""
+        from whynear.interpret.drawing import draw_dimension
+
+        return draw_dimension(self, ax)
+
+
+def effective_dimension(
+    learner: BaseEstimator,
+    X: ArrayLike,
+    y: ArrayLike,
+    X_val: ArrayLike | None = None,
+    y_val: ArrayLike | None = None,
+    candidates: Sequence[int] | None = None,
+    scheme: Literal["projection", "extremes"] = "projection",
+    scoring: Literal["error", "mse", "correlation"] | None = None,
+) -> EffectiveDimension:
+    """Choose how many directions of the data a metric may use, by its predictions on validation data.
+
+    Parameters
+    ----------
+    learner : estimator
+        A classifier or regressor with a metric, or a Pipeline ending in one. A fitted one is taken as it is when there
+        is validation data; otherwise it is cloned and fitted, in cross-validation once per fold.
+    X, y : array-like
+        The training data.
+    X_val, y_val : array-like, optional
+        Validation data; five-fold cross-validation of X and y without them.
+    candidates : sequence of int, optional
+        Numbers of directions to try; all up to the rank of the data, thinned out to 40, without it.
+    scheme : {"projection", "extremes"}
+        Predict with the projected map (Strickert et al. 2013), or average the errors of the 2 d extreme maps of the
+        relevance intervals (Schulz et al. 2015, section 5.1).
+    scoring : {"error", "mse", "correlation"}, optional
+        What decides: the error of a classifier; for a regressor the mean squared error, or the correlation of
+        prediction and target.
+
+    Returns
+    -------
+    EffectiveDimension
+    """
+    if scheme not in ("projection", "extremes"):
+        raise ValueError(f"scheme must be 'projection' or 'extremes', got {scheme!r} instead.")
+    regression = is_regressor(learner)
+    criterion = _criterion(scoring, regression)
+    if (X_val is None) != (y_val is None):
+        raise ValueError("X_val and y_val belong together: give both or neither.")
+    splits = list(_splits(learner, X, np.asarray(y), X_val, y_val, regression))
+    ranks = [_rank(quadratic(model), X_train) for X_train, _, _, _, model in splits]
+    tried = _candidates(candidates, min(ranks))
+    rows = [_scores(K, splits, scheme, regression) for K in tried]
+    curve = pd.DataFrame(rows).assign(effective_dim=tried)
+    curve = curve[["effective_dim", *curve.columns.drop("effective_dim")]]
+    values = -curve[criterion] if criterion == "correlation" else curve[criterion]
+    best = int(curve["effective_dim"][int(np.flatnonzero(values <= values.min() + 1e-12)[0])])
+    return EffectiveDimension(best, curve, scheme, criterion)
+
+
+def _criterion(scoring: str | None, regression: bool) -> str:
+    allowed = {"mse": "mse", "correlation": "correlation"} if regression else {"error": "validation_error"}
+    if scoring is None:
+        return next(iter(allowed.values()))
+    if scoring not in allowed:
+        kind = "regressor" if regression else "classifier"
+        raise ValueError(f"scoring must be one of {', '.join(allowed)} for a {kind}, got {scoring!r} instead.")
+    return allowed[scoring]
+
+
+def _splits(
+    learner: BaseEstimator, X: Any, y: NDArray[Any], X_val: Any, y_val: Any, regression: bool
+) -> Iterator[Split]:
+    """Training and validation parts, each with the learner fitted on the training part."""
+    if X_val is not None:
+        try:
+            check_is_fitted(learner)
+            model = learner
+        except NotFittedError:
+            model = clone(learner).fit(X, y)
+        yield X, y, X_val, np.asarray(y_val), model
+        return
+    kind = KFold if regression else StratifiedKFold
+    for train, test in kind(FOLDS, shuffle=True, random_state=0).split(X, y):
+        X_train, X_test = (
+            X.iloc[part] if isinstance(X, pd.DataFrame) else np.asarray(X)[part] for part in (train, test)
+        )
+        yield X_train, y[train], X_test, y[test], clone(learner).fit(X_train, y[train])
+
+
+def _rows(X: Any, chosen: NDArray[np.intp]) -> Any:
+    return X.iloc[chosen] if isinstance(X, pd.DataFrame) else np.asarray(X)[chosen]
+
+
+def _rank(metric: Any, X: ArrayLike) -> int:
+    if isinstance(metric, LocalMetric):
+        metric = metric[0]
+    return seen_by_learner(metric, X)[1].rank
+
+
+def _candidates(candidates: Sequence[int] | None, rank: int) -> list[int]:
+    if candidates is None:
+        return sorted({round(K) for K in np.linspace(1, rank, min(rank, MOST_CANDIDATES))})
+    wrong = [K for K in candidates if not 1 <= K <= rank]
+    if wrong or not len(candidates):
+        raise ValueError(f"candidates must lie between 1 and the rank {rank} of the data, got {wrong or 'none'}.")
+    return sorted({int(K) for K in candidates})
+
+
+def _scores(K: int, splits: Sequence[Split], scheme: str, regression: bool) -> dict[str, float]:
+    """Results at one number of directions, averaged over maps and splits."""
+    results = []
+    for X, y, X_val, y_val, model in splits:
+        for metric in _metrics(model, X, K, scheme):
+            predict = predictor(model, metric, X, y)
+            train, validation = predict(X, True), predict(X_val, False)
+            if regression:
+                results.append(
+                    {
+                        "train_mse": float(np.mean((train - y) ** 2)),
+                        "mse": float(np.mean((validation - y_val) ** 2)),
+                        "correlation": _correlation(validation, y_val),
+                    }
+                )
+            else:
+                errors = float(np.mean(train != y)), float(np.mean(validation != y_val))
+                results.append({"train_error": errors[0], "validation_error": errors[1]})
+    return {name: float(np.mean([result[name] for result in results])) for name in results[0]}
+
+
+def _metrics(model: Any, X: ArrayLike, K: int, scheme: str) -> Iterator[Metric]:
+    if scheme == "projection":
+        yield regularize(model, X, K)
+    else:
+        yield from relevance_intervals(model, X, K, extremes=True).extreme_metrics()
+
+
+def _correlation(first: NDArray[Any], second: NDArray[Any]) -> float:
+    """The correlation, zero where one side never changes."""
+    if np.ptp(first) == 0 or np.ptp(second) == 0:
+        return 0.0
+    return float(np.corrcoef(first, second)[0, 1])

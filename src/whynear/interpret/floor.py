@@ -1,0 +1,152 @@
+"""How relevant pure noise gets: the bound below which relevance means nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from joblib import Parallel, delayed
+from joblib.externals.loky.process_executor import TerminatedWorkerError
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, clone
+
+from whynear.interpret.intervals import relevance_intervals
+from whynear.metric.inputs import Array
+
+MOST_AT_ONCE = 50
+
+
+class Floor(float):
+    """A floor relative to the largest upper bound, as `relevance_intervals` takes it.
+
+    Attributes
+    ----------
+    confidence : float
+        Probability that a further feature of pure noise stays below the floor: N / (N + 1) for N probes.
+    bounds : ndarray of shape (n_probes,)
+        The relative upper bounds that the probes reached.
+    """
+
+    confidence: float
+    bounds: Array
+
+    def __new__(cls, bounds: Iterable[float]) -> Floor:
+        """Make the floor of what probes reached."""
+        values = np.sort(np.array(list(bounds), dtype=np.float64))
+        floor = super().__new__(cls, values[-1])
+        floor.bounds, floor.confidence = values, len(values) / (len(values) + 1)
+        return floor
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Floor, (self.bounds,)
+
+    def __repr__(self) -> str:
+        return f"Floor({float(self):.4g}, confidence={self.confidence:.3f})"
+
+
+@dataclass(frozen=True)
+class _Round:
+    """One table with probes beside the real columns: how many, and the seed of their permutations."""
+
+    n_probes: int
+    seed: np.random.SeedSequence
+
+
+def relevance_floor(
+    learner: BaseEstimator,
+    X: ArrayLike,
+    y: ArrayLike,
+    n_probes: int = 20,
+    random_state: int | None = None,
+    *,
+    effective_dim: int | None = None,
+    slack: float = 0.01,
+    n_jobs: int | None = None,
+) -> Floor:
+    """Find the upper bound that features of pure noise reach under a learner.
+
+    Permuted copies of random columns, which by construction tell nothing about the target, are put beside the real
+    columns, the metric is learned again, and the largest upper bound of a copy, relative to the largest of all, is the
+    floor. Half as many copies as columns are tried at a time, in as many rounds as it takes.
+
+    Parameters
+    ----------
+    learner : estimator
+        A learner or Pipeline; it is cloned for each round.
+    X, y : array-like
+        The training data.
+    n_probes : int
+        Number of permuted copies in all.
+    random_state : int, optional
+        Seed of columns and permutations.
+    effective_dim : int, optional
+        Number of directions of the real data kept; one more is kept for each copy.
+    slack : float
+        As in `relevance_intervals`.
+    n_jobs : int, optional
+        Number of processes for the rounds; one without it. A round whose process dies is repeated once.
+
+    Returns
+    -------
+    Floor
+        A float with ``confidence``.
+    """
+    if n_probes < 1:
+        raise ValueError(f"n_probes={n_probes} must be at least 1.")
+    frame = X if isinstance(X, pd.DataFrame) else pd.DataFrame(np.asarray(X)).add_prefix("x")
+    size = max(1, min(frame.shape[1] // 2, MOST_AT_ONCE))
+    sizes = [min(size, n_probes - start) for start in range(0, n_probes, size)]
+    seeds = np.random.SeedSequence(random_state).spawn(len(sizes))
+    rounds = [_Round(n, seed) for n, seed in zip(sizes, seeds, strict=True)]
+    settings = {"effective_dim": effective_dim, "slack": slack}
+    results = _run(rounds, learner, frame, np.asarray(y), settings, n_jobs)
+    return Floor(bound for number in sorted(results) for bound in results[number])
+
+
+def _run(
+    rounds: list[_Round],
+    learner: BaseEstimator,
+    frame: pd.DataFrame,
+    y: Any,
+    settings: dict[str, Any],
+    n_jobs: int | None,
+) -> dict[int, list[float]]:
+    """The bounds of each round; what was finished when a process died is kept, the rest tried once more."""
+    results: dict[int, list[float]] = {}
+    for attempt in (1, 2):
+        missing = [number for number in range(len(rounds)) if number not in results]
+        jobs = (delayed(_bounds)(number, rounds[number], learner, frame, y, settings) for number in missing)
+        try:
+            for number, bounds in Parallel(n_jobs=n_jobs or 1, return_as="generator_unordered")(jobs):
+                results[number] = bounds
+            break
+        except TerminatedWorkerError as error:
+            if attempt == 2:
+                raise RuntimeError(
+                    "A worker process died twice while the floor was estimated, perhaps for want of memory. "
+                    "Use fewer processes (n_jobs) or fewer probes."
+                ) from error
+    return results
+
+
+def _bounds(
+    number: int, one: _Round, learner: BaseEstimator, frame: pd.DataFrame, y: Any, settings: dict[str, Any]
+) -> tuple[int, list[float]]:
+    """Learn with probes beside the columns and bound what the probes can matter."""
+    rng = np.random.default_rng(one.seed)
+    columns = rng.choice(frame.shape[1], one.n_probes, replace=one.n_probes > frame.shape[1])
+    probes = {f"probe {i}": rng.permutation(frame.iloc[:, column]) for i, column in enumerate(columns)}
+    together = pd.concat([frame, pd.DataFrame(probes, index=frame.index)], axis=1)
+    kept = settings["effective_dim"]
+    relevance = relevance_intervals(
+        clone(learner).fit(together, y),
+        together,
+        effective_dim=None if kept is None else kept + one.n_probes,
+        slack=settings["slack"],
+        n_jobs=1,
+    )
+    largest = relevance.upper.max()
+    return number, (relevance.upper[-one.n_probes :] / largest if largest > 0 else np.zeros(one.n_probes)).tolist()

@@ -1,0 +1,255 @@
+"""Relevance intervals (Schulz, Mokbel, Biehl, Hammer 2015): from a metric and data to bounds for each feature."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from threading import Lock
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+
+from whynear.interpret import programs
+from whynear.interpret.null_space import quadratic
+from whynear.interpret.relevance import Certificate, Relevance, RowBounds, strengths
+from whynear.interpret.rows import RowProblem, maps_with_directions, row_problems
+from whynear.metric import Metric
+from whynear.metric.inputs import Array
+
+Progress = Callable[[str, float], None]
+
+
+def relevance_intervals(
+    metric: Metric | BaseEstimator,
+    X: ArrayLike,
+    effective_dim: int | None = None,
+    slack: float = 0.01,
+    floor: float = 0.1,
+    rows: Literal["eigen", "map"] = "eigen",
+    extremes: bool = False,
+    n_jobs: int | None = None,
+    *,
+    screen: bool = False,
+    time_limit: float = 60.0,
+    progress: Progress | None = None,
+) -> Relevance:
+    r"""Bound for each feature how much it can and must matter in a metric.
+
+    Many maps act alike on given data. Among those equal to a row :math:`w` of the map on the data,
+    :math:`\Psi_K w' = \Psi_K w`, and of nearly the least L1 norm, :math:`\|w'\|_1 \leq (1 + slack) \mu`, the weight
+    of a feature ranges over an interval. A feature whose weight cannot be zero must matter (strong); one whose weight
+    can be large but also zero can be replaced (weak).
+
+    Parameters
+    ----------
+    metric : metric, fitted learner or Pipeline
+        The metric, in the coordinates its learner saw. The maps of a local metric are bounded on the rows of X that
+        each serves, and summed by the share of rows.
+    X : array-like of shape (n_samples, n_features)
+        The data, in the columns of the metric.
+    effective_dim : int, optional
+        K, the number of directions of the data on which maps must agree; all that the data have without it.
+    slack : float
+        By how much the norm may exceed the least one.
+    floor : float
+        What counts as nothing, relative to the largest upper bound; see `relevance_floor`.
+    rows : {"eigen", "map"}
+        Bound the eigenvectors of :math:`\Psi \Lambda \Psi` times the root of their eigenvalue, or the rows of the map
+        as they are.
+    extremes : bool
+        Keep the maps that attain the bounds (for features that ``screen`` leaves out, the map of least norm).
+    n_jobs : int, optional
+        Number of threads; None or -1 for all cores.
+    screen : bool
+        Solve no programs for features that safe bounds show to be below the floor; their upper bounds are then these.
+    time_limit : float
+        Seconds that HiGHS may spend on a program the simplex could not solve.
+    progress : callable, optional
+        Called with the name of the step and the share of the work done.
+
+    Returns
+    -------
+    Relevance
+
+    Notes
+    -----
+    With U the kept directions, the programs read: maximise :math:`\pm w'_j` subject to
+    :math:`U^T w' = U^T w, \|w'\|_1 \leq (1 + slack)\mu`: K + 1 rows instead of the paper's 2 d, and two programs per
+    feature instead of three. All start from the basis of the map of least norm, in batches by a compiled primal
+    simplex.
+
+    Examples
+    --------
+    >>> from whynear import LinearMetric
+    >>> X = np.array([[0, 0, 1], [1, 1, 0], [2, 2, 2], [4, 4, 1]])  # the first two columns say the same
+    >>> relevance_intervals(LinearMetric([[1.0, 0.0, 1.0]]), X).frame().round(2)
+      feature  lower  upper strength
+    0      x0    0.0   1.01     weak
+    1      x1    0.0   1.01     weak
+    2      x2    1.0   1.00   strong
+    """
+    if slack < 0:
+        raise ValueError(f"slack={slack} must not be negative: no map has less than the least norm.")
+    if rows not in ("eigen", "map"):
+        raise ValueError(f"rows must be 'eigen' or 'map', got {rows!r} instead.")
+    given = quadratic(metric)
+    tell = progress or _silent
+    tell("find maps of least norm", 0.0)
+    with programs.one_blas_thread(np.size(X)):
+        parts = list(maps_with_directions(given, X, effective_dim))
+        problems, skipped = row_problems(parts, rows)
+    starts = [_least_norm(problem) for problem in problems]
+    budget = 1.0 + slack
+    chosen = _worth_solving(problems, starts, budget, float(floor), given.n_features) if screen else None
+
+    worth = [np.arange(len(p.live)) if chosen is None else np.flatnonzero(chosen[p.live]) for p in problems]
+    total = sum(2 * len(places) for places, start in zip(worth, starts, strict=True) if start is not None)
+    done, one_by_one = 0, Lock()
+
+    def count(solved: int) -> None:
+        nonlocal done
+        with one_by_one:
+            done += solved
+            tell(f"solved {done:,} of {total:,} programs", done / max(total, 1))
+
+    bounds, errors, fallbacks, unknown = [], [0.0], 0, np.zeros(given.n_features, dtype=bool)
+    for problem, start, places in zip(problems, starts, worth, strict=True):
+        if start is None:
+            bounds.append(_unbounded(problem, budget, given.n_features))
+            unknown[problem.live] = True
+            continue
+        found = programs.extremes(
+            start,
+            budget,
+            np.repeat(places, 2),
+            np.tile([1.0, -1.0], len(places)),
+            n_jobs=n_jobs,
+            time_limit=time_limit,
+            progress=count,
+        )
+        row, failed = _row_bounds(problem, start, budget, places, found, given.n_features, extremes)
+        bounds.append(row)
+        unknown |= failed
+        errors.append(float(found.error[np.isfinite(found.error)].max(initial=0.0)))
+        fallbacks += int(found.by_highs.sum())
+    tell("done", 1.0)
+    lower = sum((row.share * row.lower for row in bounds), np.zeros(given.n_features))
+    upper = sum((row.share * row.upper for row in bounds), np.zeros(given.n_features))
+    return Relevance(
+        feature_names=given.feature_names,
+        lower=lower,
+        upper=upper,
+        strength=strengths(lower, upper, float(floor), unknown),
+        rows=tuple(bounds),
+        floor=floor,
+        slack=slack,
+        effective_dim=max((directions.effective_dim for _, directions, _, _ in parts), default=0),
+        rank=max((directions.rank for _, directions, _, _ in parts), default=0),
+        units="per unit" if given.scale is None else "per standard deviation",
+        skipped_rows=skipped,
+        certificate=Certificate(max(errors), total, fallbacks, int(np.count_nonzero(unknown))),
+        _scale=given.scale,
+        _starts=tuple(starts),
+        _live=tuple(problem.live for problem in problems),
+    )
+
+
+def _least_norm(problem: RowProblem) -> programs.LeastNorm | None:
+    """The map of least norm, or None if no solver finds it."""
+    try:
+        return programs.least_norm(problem.U, problem.b)
+    except ArithmeticError:
+        return None
+
+
+def _unbounded(problem: RowProblem, budget: float, d: int) -> RowBounds:
+    """What holds of a row without its map of least norm: the row itself acts alike, so the least norm is not larger."""
+    norm = float(np.abs(problem.map).sum())
+    upper = np.zeros(d)
+    upper[problem.live] = budget * norm
+    nothing = np.zeros((d, 1), dtype=np.intp), np.zeros((d, 1))
+    return RowBounds(
+        np.zeros(d),
+        upper,
+        -upper,
+        upper,
+        norm,
+        problem.map,
+        problem.anchor,
+        problem.share,
+        problem.map,
+        nothing,
+        nothing,
+    )
+
+
+def _worth_solving(
+    problems: Sequence[RowProblem], starts: Sequence[programs.LeastNorm | None], budget: float, floor: float, d: int
+) -> NDArray[np.bool_]:
+    """Features that safe bounds do not already show to be below the floor."""
+    safe, certain = np.zeros(d), np.zeros(d)
+    for problem, start in zip(problems, starts, strict=True):
+        if start is None:
+            continue
+        safe[problem.live] += problem.share * start.mu * programs.safe_bounds(start, budget)
+        certain[problem.live] += problem.share * start.mu * np.abs(start.weights)
+    return safe >= floor * certain.max(initial=0.0)
+
+
+def _row_bounds(
+    problem: RowProblem,
+    start: programs.LeastNorm,
+    budget: float,
+    places: NDArray[np.intp],
+    found: programs.Extremes,
+    d: int,
+    keep_maps: bool,
+) -> tuple[RowBounds, NDArray[np.bool_]]:
+    """Bounds of all features from the programs of those at the given places, the others from safe bounds."""
+    safe = programs.safe_bounds(start, budget)
+    high, low = safe.copy(), -safe
+    solved = np.isfinite(found.error)
+    ends = np.where(solved, found.values, np.repeat(safe[places], 2)).reshape(-1, 2)
+    high[places], low[places] = ends[:, 0], -ends[:, 1]
+    high = np.maximum(high, low)
+    across = (low <= 0) & (high >= 0)
+    upper = np.maximum(np.abs(low), np.abs(high))
+    lower = np.where(across, 0.0, np.minimum(np.abs(low), np.abs(high)))
+    failed = np.zeros(d, dtype=bool)
+    unsolved = places[~solved.reshape(-1, 2).all(axis=1)]
+    lower[unsolved] = 0.0
+    failed[problem.live[unsolved]] = True
+
+    def spread(values: Array) -> Array:
+        wide = np.zeros(d)
+        wide[problem.live] = start.mu * values
+        return wide
+
+    def maps(which: int) -> tuple[NDArray[np.intp], Array] | None:
+        if not keep_maps:
+            return None
+        columns = np.zeros((d, found.columns.shape[1]), dtype=np.intp)
+        weights = np.zeros((d, found.columns.shape[1]))
+        columns[problem.live[places]] = problem.live[found.columns[which::2]]
+        weights[problem.live[places]] = start.mu * found.weights[which::2]
+        return columns, weights
+
+    row = RowBounds(
+        lower=spread(lower),
+        upper=spread(upper),
+        low=spread(low),
+        high=spread(high),
+        mu=start.mu,
+        map=problem.map,
+        anchor=problem.anchor,
+        share=problem.share,
+        least=spread(start.weights),
+        _lowest=maps(1),
+        _highest=maps(0),
+    )
+    return row, failed
+
+
+def _silent(_step: str, _share: float) -> None:
+    """Progress that nobody wants to see."""

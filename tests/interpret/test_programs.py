@@ -1,0 +1,301 @@
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from scipy.optimize import linprog
+
+from whynear import LinearMetric, relevance_intervals
+from whynear.interpret import programs, simplex
+
+KINDS = ["plain", "duplicates", "zero columns", "rank one", "one-hot", "sparse", "tiny", "huge", "short"]
+
+
+def case(seed, kind):
+    """A small table, one row of a map and the number of directions to keep, degenerate in a chosen way."""
+    rng = np.random.default_rng(seed)
+    d = int(rng.integers(2, 7))
+    n = int(rng.integers(2, d + 1)) if kind == "short" else int(rng.integers(d + 1, 3 * d))
+    X, w = rng.standard_normal((n, d)), rng.standard_normal(d)
+    if kind == "duplicates":
+        X[:, d // 2 :] = X[:, : d - d // 2] * rng.choice([1.0, -1.0, 2.0])
+    elif kind == "zero columns":
+        X[:, rng.random(d) < 0.4] = 7.0
+    elif kind == "rank one":
+        X = np.outer(rng.standard_normal(n), rng.integers(-2, 3, d))
+    elif kind == "one-hot":
+        X, w = np.eye(d)[rng.integers(0, d, n)], np.eye(d)[rng.integers(d)]
+    elif kind == "sparse":
+        X, w = X * (rng.random((n, d)) < 0.4), w * (rng.random(d) < 0.4)
+    elif kind in ("tiny", "huge"):
+        scale = 1e-8 if kind == "tiny" else 1e8
+        X, w = X * scale, w * scale
+    singular = np.linalg.svd(X - X.mean(axis=0), compute_uv=False)
+    rank = int(np.count_nonzero(singular > 1e-9 * singular[0]))
+    gaps = [k for k in range(1, rank) if singular[k] < 0.9 * singular[k - 1]]
+    kept = int(rng.choice(gaps)) if gaps and rng.random() < 0.4 else rank
+    return X, w, kept
+
+
+def by_the_paper(X, w, kept, slack):
+    """Eqs. 6, 9 and 10 as they stand, over an explicit basis of the null space, with the budget (1 + slack) mu.
+
+    Only a column that does not vary is set aside: there the programs could waste all slack, and bound it by slack mu.
+    """
+    centred = X - X.mean(axis=0)
+    values, vectors = np.linalg.eigh(centred.T @ centred)
+    null = vectors[:, np.argsort(-values)[kept:]]
+    d, given = len(w), np.abs(w).max()
+    w = w - null @ (null.T @ w)
+    size = np.abs(w).max()
+    if size <= 1e-12 * given:
+        return np.zeros(d), np.zeros(d), 0.0
+    w = w / size
+    free = [(0, None)] * d + [(None, None)] * null.shape[1]
+    total = np.append(np.ones(d), np.zeros(null.shape[1]))
+    A = np.block([[-np.eye(d), null], [-np.eye(d), -null]])
+    b = np.concatenate([-w, w])
+
+    def solve(cost, A, b):
+        found = linprog(cost, A, b, bounds=free)
+        return found.fun if found.status == 0 else np.inf
+
+    mu = solve(total, A, b)
+    A, b = np.vstack([A, total]), np.append(b, (1 + slack) * mu)
+    lower, upper = np.empty(d), np.empty(d)
+    for j in range(d):
+        lower[j] = solve(np.eye(d + null.shape[1])[j], A, b)
+        moved = np.append(np.zeros(d), null[j])
+        # Maximise +-(w_j + sum_i alpha_i v_ij), which itself must not be negative.
+        ends = [solve(-s * moved, np.vstack([A, -s * moved]), np.append(b, s * w[j])) for s in (1, -1)]
+        upper[j] = max(w[j] - ends[0], -w[j] - ends[1])
+    dead = np.linalg.norm(np.delete(vectors, np.argsort(-values)[kept:], axis=1), axis=1) < 1e-7
+    assert_allclose(upper[dead], slack * mu, atol=1e-6 * mu)
+    upper[dead] = 0.0
+    return lower * size, upper * size, mu * size
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_intervals_equal_the_papers_programs_solved_one_by_one(kind):
+    for seed in range(23):
+        X, w, kept = case(seed, kind)
+        if kept == 0:
+            continue
+        slack = (0.001, 0.01, 0.2)[seed % 3]
+        lower, upper, mu = by_the_paper(X, w, kept, slack)
+        found = relevance_intervals(LinearMetric([w]), X, kept, slack)
+        assert_allclose(found.lower, lower, rtol=0, atol=1e-6 * mu, err_msg=f"{kind} {seed}")
+        assert_allclose(found.upper, upper, rtol=0, atol=1e-6 * mu, err_msg=f"{kind} {seed}")
+        assert_allclose(sum(row.mu for row in found.rows), mu, rtol=1e-6)
+        assert found.certificate.error < 1e-9
+
+
+def directions(d, K, seed=0, copies=0):
+    """Orthonormal directions, some rows of which are repeated, and a right-hand side."""
+    rng = np.random.default_rng(seed)
+    rows = rng.standard_normal((d - copies, K))
+    U = np.linalg.qr(np.vstack([rows, rows[:copies]]))[0]
+    return np.ascontiguousarray(U), U.T @ rng.standard_normal(d)
+
+
+def both_ends(d):
+    return np.repeat(np.arange(d), 2), np.tile([1.0, -1.0], d)
+
+
+@pytest.mark.parametrize(("d", "K", "copies"), [(1, 1, 0), (8, 8, 0), (30, 7, 0), (40, 12, 15), (200, 30, 60)])
+def test_the_simplex_finds_the_least_norm_that_highs_finds(d, K, copies):
+    U, b = directions(d, K, seed=d, copies=copies)
+    start = programs.least_norm(U, b)
+    expected = programs._from_basis(U, b, programs._least_by_highs(U, b / np.abs(b).max()))
+    assert_allclose(start.mu, expected.mu, rtol=1e-9)
+    assert_allclose(U.T @ start.weights, start.b, atol=1e-12)
+    assert_allclose(np.abs(start.weights).sum(), 1.0)
+    assert np.abs(U @ start.multipliers).max() <= 1 + 1e-8
+    assert_allclose(start.b @ start.multipliers, 1.0)
+
+
+@pytest.mark.parametrize("loss", ["no optimum", "no basis", "too many pivots"])
+def test_highs_takes_over_when_the_simplex_finds_no_least_norm(monkeypatch, loss):
+    U, b = directions(40, 9, copies=10)
+    expected = programs.least_norm(U, b).mu
+    with monkeypatch.context() as patch:
+        if loss == "too many pivots":
+            patch.setattr(programs.simplex, "maximize_slack", lambda *_: simplex.RUNNING)
+        elif loss == "no optimum":
+            patch.setattr(programs.simplex, "maximize_slack", lambda *_: simplex.FAILED)
+        else:
+            patch.setattr(programs, "_least_by_simplex", lambda U, b: np.zeros(9, dtype=np.intp))
+        assert_allclose(programs.least_norm(U, b).mu, expected, rtol=1e-9)
+
+
+def test_one_hot_rows_start_from_a_complete_basis_with_highs_too():
+    """HiGHS leaves the logicals of rows with right-hand side zero in its basis."""
+    U, b = np.eye(6)[:, :4].copy(), np.array([0.0, 2.0, 0.0, 0.0])
+    start = programs._from_basis(U, b, programs._least_by_highs(U, b / 2))
+    assert_allclose([start.mu, np.abs(start.weights).sum(), start.weights[1]], [2, 1, 1])
+    assert len(set(start.basis % 6)) == 4
+
+
+def test_a_least_norm_that_nobody_finds_is_an_arithmetic_error():
+    U = np.array([[1.0, 0.0], [1.0, 0.0]])  # the second row of U^T w = b cannot be met
+    with pytest.raises(ArithmeticError, match="no map of least norm"):
+        programs.least_norm(U, np.array([1.0, 1.0]))
+
+
+@pytest.mark.parametrize("slack", [0.0, 0.01, 0.3])
+def test_programs_the_simplex_gives_up_go_to_highs_and_agree(slack):
+    U, b = directions(60, 10, seed=3, copies=20)
+    start = programs.least_norm(U, b)
+    features, signs = both_ends(60)
+    fast = programs.extremes(start, 1 + slack, features, signs)
+    slow = programs.extremes(start, 1 + slack, features, signs, most_pivots=0)
+    assert not fast.by_highs.any()
+    assert slow.by_highs.sum() > (10 if slack == 0 else 50)
+    assert_allclose(slow.values, fast.values, atol=1e-6)
+    assert (slow.error < programs.ACCEPTED * 10).all()
+    for found in (fast, slow):
+        for columns, weights, value, j, sign in zip(
+            found.columns, found.weights, found.values, features, signs, strict=True
+        ):
+            w = np.zeros(60)
+            np.add.at(w, columns, weights)
+            assert_allclose(U.T @ w, start.b, atol=1e-7)
+            assert np.abs(w).sum() <= (1 + slack) * (1 + 1e-6)
+            assert_allclose(sign * w[j], value, atol=1e-9)
+
+
+def test_programs_nobody_can_solve_have_no_value_and_no_map():
+    U, b = directions(60, 10, seed=3)
+    start = programs.least_norm(U, b)
+    found = programs.extremes(start, 1.01, *both_ends(60), most_pivots=0, time_limit=0.0)
+    lost = ~np.isfinite(found.error)
+    assert lost.sum() > 60
+    assert found.by_highs[lost].all()
+    assert not found.weights[lost].any()
+
+
+def test_the_time_limit_holds_for_each_program_not_for_all_together():
+    U, b = directions(300, 30, seed=4)
+    start = programs.least_norm(U, b)
+    model = programs._model(U, start.b, 1.01)
+    j = 0
+    while model.getRunTime() < 0.5:
+        programs._by_highs(model, start, j % 300, 1.0, 1.01, 60.0)
+        j += 1
+    assert programs._by_highs(model, start, 200, -1.0, 1.01, 0.0) is None
+    assert programs._by_highs(model, start, 200, -1.0, 1.01, 0.4) is not None
+
+
+def test_a_program_infeasible_by_rounding_is_relaxed_once():
+    U, b = directions(30, 5, seed=5)
+    start = programs.least_norm(U, b)
+    for missing, solvable in ((3e-8, True), (1e-4, False)):
+        model = programs._model(U, start.b, 1.0)
+        found = programs._by_highs(model, start, 3, 1.0, 1 - missing, 60.0)
+        assert (found is not None) == solvable
+    model = programs._model(U, start.b, 1.0)
+    assert programs._by_highs(model, start, 3, 1.0, 1 - 3e-8, 60.0)[1] >= 0.9e-7
+
+
+def test_a_worn_inverse_is_repaired_and_a_spoilt_basis_goes_to_highs(monkeypatch):
+    U, b = directions(50, 8, seed=6)
+    start = programs.least_norm(U, b)
+    features, signs = both_ends(50)
+    expected = programs.extremes(start, 1.01, features, signs).values
+    run = programs._Batch._run
+
+    def worn(batch):
+        run(batch)
+        batch.inverses *= 1 + 1e-3 * np.random.default_rng(0).standard_normal(batch.inverses.shape)
+
+    def spoilt(batch):
+        run(batch)
+        batch.bases[::7, 0] = batch.bases[::7, 1]
+        batch.inverses[::7] = np.nan
+
+    for damage, by_highs in ((worn, 0), (spoilt, 15)):
+        with monkeypatch.context() as patch:
+            patch.setattr(programs._Batch, "_run", damage)
+            found = programs.extremes(start, 1.01, features, signs, n_jobs=1)
+        assert_allclose(found.values, expected, atol=1e-6)
+        assert found.by_highs.sum() >= by_highs
+
+
+@given(st.integers(0, 10_000), st.sampled_from([0.0, 0.01, 0.1]), st.booleans())
+def test_safe_bounds_are_never_violated(seed, slack, copied):
+    U, b = directions(30, 6, seed=seed, copies=10 if copied else 0)
+    start = programs.least_norm(U, b)
+    found = programs.extremes(start, 1 + slack, *both_ends(30))
+    largest = found.values.reshape(-1, 2).max(axis=1)
+    safe = programs.safe_bounds(start, 1 + slack)
+    assert np.isfinite(safe).all()
+    assert (safe <= 1 + slack).all()
+    assert (largest <= safe + 1e-9).all()
+
+
+@pytest.mark.parametrize("slack", [0.0, 0.01])
+def test_safe_bounds_hold_for_two_thousand_features(slack):
+    U, b = directions(2000, 40, seed=7)
+    start = programs.least_norm(U, b)
+    found = programs.extremes(start, 1 + slack, *both_ends(2000))
+    largest = found.values.reshape(-1, 2).max(axis=1)
+    assert (largest <= programs.safe_bounds(start, 1 + slack) + 1e-9).all()
+    assert found.error.max() < 1e-9
+
+
+@settings(max_examples=20)
+@given(st.integers(0, 10_000))
+def test_certificates_bound_the_true_error(seed):
+    U, b = directions(25, 6, seed=seed, copies=8)
+    start = programs.least_norm(U, b)
+    features, signs = both_ends(25)
+    found = programs.extremes(start, 1.05, features, signs)
+    model = programs._model(U, start.b, 1.05)
+    for j in range(0, 50, 9):
+        w, error = programs._by_highs(model, start, features[j], signs[j], 1.05, 60.0)
+        assert abs(signs[j] * w[features[j]] - found.values[j]) <= found.error[j] + error + 1e-8
+
+
+def test_batches_of_any_size_give_the_same_values(monkeypatch):
+    U, b = directions(120, 15, seed=8, copies=30)
+    start = programs.least_norm(U, b)
+    expected = programs.extremes(start, 1.01, *both_ends(120), n_jobs=1).values
+    for size in (1, 5_000, 50_000):
+        monkeypatch.setattr(programs, "BATCH_BYTES", size)
+        assert_allclose(programs.extremes(start, 1.01, *both_ends(120)).values, expected, atol=1e-10)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_ctrl_c_in_the_middle_stops_soon_and_leaves_no_threads(n_jobs):
+    script = f"""
+        import threading
+        import numpy as np
+        from whynear import LinearMetric, relevance_intervals
+        rng = np.random.default_rng(0)
+        relevance_intervals(LinearMetric([[1.0, 2.0]]), rng.standard_normal((9, 2)))  # compiles or loads
+        X, row = rng.standard_normal((60, 4000)), rng.standard_normal((1, 4000))
+        begun = []
+        tell = lambda step, share: begun or begun.append(print("running", flush=True)) if share > 0 else None
+        try:
+            for _ in range(100):
+                relevance_intervals(LinearMetric(row), X, n_jobs={n_jobs}, progress=tell)
+        except KeyboardInterrupt:
+            print("stopped with", threading.active_count(), "thread", flush=True)
+            raise
+    """
+    command = [sys.executable, "-c", textwrap.dedent(script)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "running\n"
+        os.kill(process.pid, signal.SIGINT)
+        start = time.perf_counter()
+        assert process.stdout.readline() == "stopped with 1 thread\n"
+        assert time.perf_counter() - start < 1.5
+        process.communicate(timeout=60)
+    assert process.returncode not in (0, None)
