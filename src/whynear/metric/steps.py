@@ -129,8 +129,8 @@ def _pca(step: Any) -> list[Step]:
     varying = int(np.count_nonzero(deviations > 1e-7 * deviations.max(initial=0.0)))
     if varying < len(deviations):
         raise ValueError(
-            f"{type(step).__name__}(whiten=True) divides {len(deviations) - varying} directions in which the data do not "
-            f"vary by their rounding errors. Use n_components={varying}."
+            f"{type(step).__name__}(whiten=True) divides {len(deviations) - varying} directions in which the data "
+            f"do not vary by their rounding errors. Use n_components={varying}."
         )
     return [_checked(step, step.components_ / deviations[:, None])]
 
