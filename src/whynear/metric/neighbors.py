@@ -97,17 +97,16 @@ class NeighborSearch:
         self, queries: Array, k: int, chosen: Indices, skipped: Indices, sq: Array, indices: Indices
     ) -> None:
         """Measure chosen queries against every case, where no short list could be made."""
-        everything = np.arange(len(self.cases))[None, :]
-        whole = np.array([len(self.cases)])
+        everything = np.arange(len(self.cases))
 
         def measure(start: int, stop: int) -> None:
-            for n in chosen[start:stop]:
-                one = slice(n, n + 1)
-                sq[one], indices[one] = nearest_listed(
-                    self.metric, queries[one], self.cases, k, everything, whole, skipped[one]
-                )
+            rows = chosen[start:stop]
+            listed, counts = np.tile(everything, (len(rows), 1)), np.full(len(rows), len(everything))
+            sq[rows], indices[rows] = nearest_listed(
+                self.metric, queries[rows], self.cases, k, listed, counts, skipped[rows]
+            )
 
-        run_in_chunks(measure, len(chosen), chunk=1 + 10_000_000 // (1 + self.cases.size), n_jobs=self.n_jobs)
+        run_in_chunks(measure, len(chosen), chunk=1 + 500_000 // len(everything), n_jobs=self.n_jobs)
 
 
 def _unlisted(found: Indices, counts: Indices) -> NDArray[np.bool_]:
