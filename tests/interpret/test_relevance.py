@@ -240,7 +240,7 @@ def test_a_constant_column_is_irrelevant_with_bounds_of_zero():
 def test_data_that_do_not_vary_leave_nothing_to_bound():
     for metric in (LinearMetric(np.eye(3)), DiagonalMetric(np.ones(3))):
         found = relevance_intervals(metric, np.ones((5, 3)), extremes=True)
-        assert (found.rank, found.rows, found.skipped_rows) == (0, (), 0)
+        assert (found.rank, found.rows, found.skipped_rows) == (0, (), ())
         assert_array_equal(found.strength, ["irrelevant"] * 3)
         assert_array_equal(found.mean_map().omega, np.zeros((1, 3)))
 
@@ -248,7 +248,7 @@ def test_data_that_do_not_vary_leave_nothing_to_bound():
 def test_a_map_in_the_null_space_is_nothing_but_rounding():
     X = np.column_stack([np.arange(9.0)] * 3) / 7
     found = relevance_intervals(LinearMetric([[1.0, 1.0, -2.0]]), X)
-    assert (found.rank, found.skipped_rows) == (1, 1)
+    assert (found.rank, found.skipped_rows) == (1, ("row 0",))
     assert_array_equal(found.upper, np.zeros(3))
     assert_array_equal(found.strength, ["irrelevant"] * 3)
 
@@ -262,12 +262,12 @@ def test_fewer_rows_than_columns_work_and_show_the_rank():
     assert found.certificate.programs == 80
 
 
-def test_negligible_rows_are_skipped_and_counted():
+def test_negligible_rows_are_skipped_and_named():
     X, rng = table()
     omega = rng.standard_normal((2, 8))
     padded = np.vstack([omega, 1e-9 * rng.standard_normal(8), np.zeros(8)])
     found = relevance_intervals(LinearMetric(padded), X, rows="map")
-    assert (len(found.rows), found.skipped_rows) == (2, 2)
+    assert (len(found.rows), found.skipped_rows) == (2, ("row 2", "row 3"))
     same_bounds(found, relevance_intervals(LinearMetric(omega), X, rows="map"))
 
 

@@ -121,8 +121,8 @@ class Relevance:
         The tolerance of the norm, the number of directions kept and the number there are.
     units : str
         What a weight refers to: "per standard deviation" where the learner saw scaled columns.
-    skipped_rows : int
-        Rows of the map that were too small to matter.
+    skipped_rows : tuple of str
+        Names of the rows of the map that were too small to matter and were left out.
     certificate : Certificate
         How far the bounds can be trusted.
     """
@@ -137,7 +137,7 @@ class Relevance:
     effective_dim: int
     rank: int
     units: str
-    skipped_rows: int
+    skipped_rows: tuple[str, ...]
     certificate: Certificate
     _scale: Array | None = field(repr=False)
     _starts: tuple[programs.LeastNorm | None, ...] = field(repr=False)
@@ -170,6 +170,7 @@ class Relevance:
             "effective_dim": self.effective_dim,
             "rank": self.rank,
             "units": self.units,
+            "skipped_rows": list(self.skipped_rows),
             "certificate": vars(self.certificate).copy(),
             "rows": [{"mu": r.mu, "lower": r.lower.tolist(), "upper": r.upper.tolist()} for r in self.rows],
         }

@@ -56,9 +56,10 @@ def maps_with_directions(
             yield one, directions, len(mine) / len(rows), anchor
 
 
-def row_problems(parts: Sequence[Part], rows: str) -> tuple[list[RowProblem], int]:
-    """The rows to bound, and how many were left out because they are negligible."""
-    problems, skipped = [], 0
+def row_problems(parts: Sequence[Part], rows: str) -> tuple[list[RowProblem], tuple[str, ...]]:
+    """The rows to bound, and the names of those left out because they are negligible."""
+    problems: list[RowProblem] = []
+    skipped: list[str] = []
     for metric, directions, share, anchor in parts:
         U = directions.kept
         if not U.shape[1]:  # data that do not vary
@@ -75,9 +76,10 @@ def row_problems(parts: Sequence[Part], rows: str) -> tuple[list[RowProblem], in
         norms = np.linalg.norm(mapped, axis=1)
         rounding = len(U) * EPS * np.sqrt(metric.relevances().sum())  # what a map in the null space leaves
         kept = norms > max(NEGLIGIBLE * norms.max(initial=0.0), rounding)
-        skipped += int(np.count_nonzero(~kept))
+        whose = "" if anchor is None else f"anchor {anchor}, "
+        skipped += [f"{whose}row {row}" for row in np.flatnonzero(~kept)]
         lengths = np.linalg.norm(U, axis=1)
         live = np.flatnonzero(lengths > 1e-10 * lengths.max(initial=0.0))
         for b in mapped[kept]:
             problems.append(RowProblem(np.ascontiguousarray(U[live]), b, live, U @ b, share, anchor))
-    return problems, skipped
+    return problems, tuple(skipped)
