@@ -256,28 +256,23 @@ class _Batch:
         The dual gap is at most the largest reduced cost times the budget, and the difference of the two objectives;
         what is missing to primal feasibility is the most negative amount and the residual.
         """
-        d = len(self.start.U)
-        columns = self._columns(self.bases)
-        costs = self.signs[:, None] * (
-            (self.bases == self.features[:, None]) * 1.0 - (self.bases == self.features[:, None] + d)
-        )
-
-        def missing() -> Array:
-            made = np.matmul(self.xs[:, None, :], columns)[:, 0]
-            return self.right - np.column_stack([made, self.xs.sum(axis=1)])
-
+        error = np.empty(len(self.bases))
         with np.errstate(all="ignore"):
-            # What rounding did to the inverse is repaired by refinement.
-            self.xs += np.matmul(self.inverses, missing()[:, :, None])[..., 0]
-            unpaid = costs - np.matmul(columns, self.ys[:, :-1, None])[..., 0] - self.ys[:, -1:]
-            self.ys += np.matmul(unpaid[:, None, :], self.inverses)[:, 0]
-            residual = np.abs(missing()).max(axis=1)
+            simplex.refine(
+                self.start.U,
+                self.right,
+                self.features,
+                self.signs,
+                self.bases,
+                self.inverses,
+                self.xs,
+                self.ys,
+                error,
+            )
             prices = self.ys[:, :-1] @ self.start.U.T
             prices[np.arange(len(prices)), self.features] -= self.signs
-            gap = np.abs(prices).max(axis=1) - self.ys[:, -1]
-            difference = np.abs(self.ys @ self.right - (costs * self.xs).sum(axis=1))
-            infeasible = -self.xs.min(axis=1)
-            error = residual + difference + gap.clip(0) * self.budget + infeasible.clip(0)
+            gap = np.maximum(prices.max(axis=1), -prices.min(axis=1)) - self.ys[:, -1]
+            error += gap.clip(0) * self.budget
         return np.where(np.isfinite(error), error, np.inf)
 
     def _refactor(self, again: Indices) -> None:

@@ -171,6 +171,66 @@ def advance(
         multipliers(j, sign, d, bases[program], inverses[program], y)
 
 
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+def missing(
+    U: NDArray[Any], basis: NDArray[Any], x: NDArray[Any], right: NDArray[Any], out: NDArray[Any]
+) -> None:  # pragma: no cover - compiled
+    """Fill what the amounts x of the basic columns leave of the right-hand side."""
+    d, last = U.shape
+    out[:] = right
+    for row in range(len(basis)):
+        out[last] -= x[row]
+        if basis[row] < 2 * d:
+            amount = x[row] if basis[row] < d else -x[row]
+            u = U[basis[row] % d]
+            for i in range(last):
+                out[i] -= amount * u[i]
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+def refine(
+    U: NDArray[Any],
+    right: NDArray[Any],
+    features: NDArray[Any],
+    signs: NDArray[Any],
+    bases: NDArray[Any],
+    inverses: NDArray[Any],
+    xs: NDArray[Any],
+    ys: NDArray[Any],
+    errors: NDArray[Any],
+) -> None:  # pragma: no cover - compiled
+    """Repair what rounding did to amounts and multipliers, and fill what they still lack.
+
+    An error is the residual, plus the difference of the two objectives, plus the most negative amount.
+    """
+    d, last = U.shape
+    rest = np.empty(last + 1)
+    unpaid = np.empty(last + 1)
+    for program in range(len(bases)):
+        j, sign, basis, inverse = features[program], signs[program], bases[program], inverses[program]
+        x, y = xs[program], ys[program]
+        missing(U, basis, x, right, rest)
+        for row in range(last + 1):
+            own, product = inverse[row], 0.0
+            for i in range(last + 1):
+                product += own[i] * rest[i]
+            x[row] += product
+            unpaid[row] = reduced_cost(basis[row], j, sign, U, y)
+        for row in range(last + 1):
+            own, amount = inverse[row], unpaid[row]
+            for i in range(last + 1):
+                y[i] += amount * own[i]
+        missing(U, basis, x, right, rest)
+        residual, least, difference = 0.0, 0.0, 0.0
+        for row in range(last + 1):
+            residual += abs(rest[row])  # a sum, which keeps NaN
+            least = min(least, x[row])
+            difference += y[row] * right[row]
+            if basis[row] % d == j and basis[row] < 2 * d:
+                difference -= sign * x[row] if basis[row] < d else -sign * x[row]
+        errors[program] = residual + abs(difference) - least
+
+
 @njit(cache=True, nogil=True)
 def maximize_slack(
     U: NDArray[Any], basis: NDArray[Any], inverse: NDArray[Any], x: NDArray[Any], stalls: NDArray[Any], most_pivots: int
