@@ -17,7 +17,7 @@ check: $(INSTALLED)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: bench-search bench-intervals
+bench: bench-search bench-intervals bench-learners
 
 bench-%: $(INSTALLED)
 	$(BIN)/python -m benchmarks.$*
@@ -26,7 +26,7 @@ dist: $(INSTALLED)
 	$(BIN)/python -m build
 
 clean:
-	rm -rf .venv dist study .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .rivals dist study .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 $(INSTALLED): pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv

@@ -1,6 +1,7 @@
 """Measuring cases in processes of their own, and the table they fill."""
 
 import json
+import re
 import resource
 import subprocess
 import sys
@@ -31,22 +32,31 @@ def peak_mb() -> float:
 
 def run_alone(module: str, case: dict[str, Any], limit: float) -> dict[str, Any] | None:
     """Run ``python -m module CASE`` and read the JSON it prints; None when it takes longer than the limit."""
-    command = [sys.executable, "-m", module, json.dumps(case)]
     try:
-        run = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, timeout=limit)
+        return read_json([sys.executable, "-m", module, json.dumps(case)], limit)
     except subprocess.TimeoutExpired:
         return None
+
+
+def read_json(command: Sequence[str | Path], limit: float | None = None) -> dict[str, Any]:
+    run = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, timeout=limit)
     return json.loads(run.stdout)
 
 
-def write(name: str, title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print the table and keep it under results/."""
+def write(
+    name: str, title: str, header: Sequence[str], rows: Sequence[Sequence[str]], *, keep_others: bool = False
+) -> None:
+    """Print the table and keep it under results/, on request in place among the file's other tables."""
     widths = [max(len(line[i]) for line in (header, *rows)) for i in range(len(header))]
     lines = [
         "| " + " | ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) + " |"
         for line in (header, ["-" * width for width in widths], *rows)
     ]
     text = "\n".join([f"# {title}", "", *lines, ""])
-    (HERE / "results").mkdir(exist_ok=True)
-    (HERE / "results" / f"{name}.md").write_text(text)
+    path = HERE / "results" / f"{name}.md"
+    path.parent.mkdir(exist_ok=True)
+    old = path.read_text() if keep_others and path.exists() else ""
+    tables = {part.partition("\n")[0]: part.strip() + "\n" for part in re.split(r"^(?=# )", old, flags=re.M) if part}
+    tables[f"# {title}"] = text
+    path.write_text("\n".join(tables.values()))
     print(text)
