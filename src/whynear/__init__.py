@@ -11,7 +11,7 @@ from whynear.interpret import (
     relevance_floor,
     relevance_intervals,
 )
-from whynear.learn import MinimumNormRegressor
+from whynear.learn import GMLVQ, GRLVQ, LGMLVQ, LGRLVQ, MinimumNormRegressor
 from whynear.metric import (
     CandidateSearch,
     DiagonalMetric,
@@ -27,6 +27,10 @@ from whynear.report import Study, study
 __version__ = "0.1.0"
 
 __all__ = [
+    "GMLVQ",
+    "GRLVQ",
+    "LGMLVQ",
+    "LGRLVQ",
     "CandidateSearch",
     "DiagonalMetric",
     "LinearMetric",

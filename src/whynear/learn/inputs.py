@@ -1,6 +1,6 @@
 """The first line of every ``fit`` and ``predict``: tables and targets checked, faults named."""
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
@@ -13,35 +13,94 @@ from whynear.metric.inputs import check_finite, check_magnitudes, column_names, 
 
 
 class Labelled(NamedTuple):
-    """A checked training set: the classes are coded as their places in ``classes``."""
+    """A checked training set: the classes are coded as their places in ``classes``, the weights sum to one."""
 
     X: NDArray[np.float64]
     codes: NDArray[np.intp]
     classes: NDArray[Any]
     feature_names: tuple[str, ...]
+    weights: NDArray[np.float64]
+
+    def distinct(self) -> Self:
+        """The same training set, each different row once, with the weight of all its copies.
+
+        The rows come in an order of their own: what is learned from them depends neither on the order of the table
+        nor on whether a row is repeated or weighted, not even by rounding.
+        """
+        rows = pd.DataFrame(self.X + 0.0)  # -0.0 is 0.0
+        keys = pd.util.hash_pandas_object(rows.assign(code=self.codes), index=False).to_numpy()
+        _, first, group = np.unique(keys, return_index=True, return_inverse=True)
+        if not (np.array_equal(self.X[first][group], self.X) and np.array_equal(self.codes[first][group], self.codes)):
+            return self  # two rows share a key, once in 2^64: then copies stay
+        weights = np.bincount(group, self.weights)
+        return self._replace(X=self.X[first], codes=self.codes[first], weights=weights / weights.sum())
 
 
-def fit_inputs(learner: BaseEstimator, X: ArrayLike, y: ArrayLike) -> Labelled:
+def fit_inputs(learner: BaseEstimator, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Labelled:
     """Check a training set and set ``n_features_in_`` and ``feature_names_in_`` of the learner.
 
-    Refused by name are NaN and infinities, values whose squares leave the range of float64, missing targets, and a
-    target with a single class.
+    Refused by name are NaN and infinities, values whose squares leave the range of float64, missing targets, negative
+    weights, and a target with a single class. Rows of weight zero are left out.
     """
-    if y is None:
-        raise ValueError(f"{type(learner).__name__} requires y to be passed, but the target y is None.")
-    values = validate_data(learner, X, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=2)
-    names = column_names(X) or default_names(values.shape[1])
-    check_finite(values, names)
+    values, labels, names = _table_and_labels(learner, X, y, reset=True)
     check_magnitudes(values, names, by_column=True)
-    labels = _labels(y)
-    check_consistent_length(values, labels)
+    weights = _weights(sample_weight, len(values))
+    if not weights.all():
+        values, labels, weights = values[weights > 0], labels[weights > 0], weights[weights > 0]
     classes, codes = np.unique(labels, return_inverse=True)
     if len(classes) < 2:
         raise ValueError(
             f"y holds the single class {classes[0]!r}, and {type(learner).__name__} needs at least two. "
             "Add rows of another class or choose another target."
         )
-    return Labelled(values, codes.astype(np.intp), classes, names)
+    return Labelled(values, codes.astype(np.intp), classes, names, weights / weights.sum())
+
+
+def stream_inputs(
+    learner: BaseEstimator, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None, sample_weight: ArrayLike | None
+) -> Labelled:
+    """Check a part of a stream; the first part names all classes that may come."""
+    first = not hasattr(learner, "classes_")
+    if first and classes is None:
+        raise ValueError("classes must be passed on the first call to partial_fit: all labels that may come.")
+    values, labels, names = _table_and_labels(learner, X, y, reset=first)
+    check_magnitudes(values, names)
+    known = np.unique(np.asarray(classes)) if first else learner.classes_
+    if classes is not None and not np.array_equal(np.unique(np.asarray(classes)), known):
+        raise ValueError(f"classes={classes!r} is not the same as on the first call to partial_fit: {known.tolist()}.")
+    if len(known) < 2:
+        raise ValueError(f"classes holds {len(known)} class, and {type(learner).__name__} needs at least two.")
+    codes = np.searchsorted(known, labels).clip(max=len(known) - 1)
+    new = np.unique(labels[known[codes] != labels])
+    if len(new):
+        raise ValueError(f"y holds {new[0]!r}, which is not among the classes {known.tolist()}. Fit anew with it.")
+    weights = _weights(sample_weight, len(values))
+    return Labelled(values, codes.astype(np.intp), known, names, weights / weights.sum())
+
+
+def _table_and_labels(
+    learner: BaseEstimator, X: ArrayLike, y: ArrayLike, *, reset: bool
+) -> tuple[NDArray[np.float64], NDArray[Any], tuple[str, ...]]:
+    if y is None:
+        raise ValueError(f"{type(learner).__name__} requires y to be passed, but the target y is None.")
+    least = 2 if reset else 1
+    values = validate_data(learner, X, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=least, reset=reset)
+    names = column_names(X) or default_names(values.shape[1])
+    check_finite(values, names)
+    labels = _labels(y)
+    check_consistent_length(values, labels)
+    return values, labels, names
+
+
+def _weights(sample_weight: ArrayLike | None, n: int) -> NDArray[np.float64]:
+    weights = np.ones(n) if sample_weight is None else np.array(sample_weight, dtype=np.float64)
+    if weights.ndim == 0:
+        weights = np.full(n, float(weights))
+    if weights.shape != (n,):
+        raise ValueError(f"sample_weight must hold one number for each of the {n} rows, got shape {weights.shape}.")
+    if not (np.isfinite(weights).all() and weights.min() >= 0 and weights.any()):
+        raise ValueError("sample_weight must hold finite numbers, none negative and not all zero.")
+    return weights / weights.max()
 
 
 def predict_inputs(learner: BaseEstimator, X: ArrayLike) -> NDArray[np.float64]:

@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,12 @@ from scipy.optimize import minimize as scipy_minimize
 from sklearn.exceptions import ConvergenceWarning
 
 Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
 LossGrad = Callable[[Array], tuple[float, Array]]
+BatchLossGrad = Callable[[Array, Indices], tuple[float, Array]]
+
+FORGET_FIRST, FORGET_SECOND = 0.9, 0.999
+PATIENCE = 5  # passes over the cases
 
 
 class Step(NamedTuple):
@@ -83,4 +88,83 @@ def lbfgs(loss_grad: LossGrad, start: Array, *, max_iter: int, tol: float, watch
     solution.x = found.x
     # A line search that finds no lower loss has met the limit of rounding, which is an end like any other.
     solution.converged = found.nit < max_iter
+    return solution
+
+
+@dataclass
+class Adam:
+    """Stochastic gradient steps whose sizes adapt to each parameter (Kingma & Ba 2015).
+
+    Attributes
+    ----------
+    x : ndarray
+        The parameters.
+    first, second : ndarray
+        Running means of the gradient and of its square.
+    n_steps : int
+        Steps made so far.
+    """
+
+    x: Array
+    first: Array
+    second: Array
+    n_steps: int = 0
+
+    @classmethod
+    def at(cls, x: Array) -> Self:
+        """A beginning with no gradient seen."""
+        return cls(np.array(x), np.zeros_like(x), np.zeros_like(x))
+
+    def step(self, gradient: Array, learning_rate: float) -> None:
+        """Move against the gradient."""
+        self.n_steps += 1
+        self.first += (1 - FORGET_FIRST) * (gradient - self.first)
+        self.second += (1 - FORGET_SECOND) * (np.square(gradient) - self.second)
+        mean = self.first / (1 - FORGET_FIRST**self.n_steps)
+        spread = np.sqrt(self.second / (1 - FORGET_SECOND**self.n_steps))
+        self.x = self.x - learning_rate * mean / (spread + 1e-12)
+
+
+def epoch(
+    adam: Adam,
+    loss_grad: BatchLossGrad,
+    n: int,
+    *,
+    batch_size: int,
+    learning_rate: float,
+    rng: np.random.RandomState,
+) -> float:
+    """One pass over n cases in random batches, a step for each; the mean loss met on the way."""
+    order, total = rng.permutation(n), 0.0
+    for start in range(0, n, batch_size):
+        rows = np.sort(order[start : start + batch_size])
+        loss, gradient = loss_grad(adam.x, rows)
+        adam.step(gradient, learning_rate)
+        total += loss * len(rows) / n
+    return total
+
+
+def stochastic(
+    loss_grad: BatchLossGrad,
+    start: Array,
+    n: int,
+    *,
+    max_iter: int,
+    tol: float,
+    batch_size: int,
+    learning_rate: float,
+    rng: np.random.RandomState,
+    watch: Callback,
+) -> Solution:
+    """Minimise by passes over the cases with a falling step size, until PATIENCE passes bring less than ``tol``."""
+    adam, solution = Adam.at(start), Solution(start)
+    best, since = np.inf, 0
+    while solution.n_iter < max_iter and since < PATIENCE:
+        rate = learning_rate / np.sqrt(1 + solution.n_iter)
+        loss = epoch(adam, loss_grad, n, batch_size=batch_size, learning_rate=rate, rng=rng)
+        solution.loss_curve.append(loss)
+        watch(Step(solution.n_iter, loss))
+        since = 0 if loss < best - tol * abs(loss) else since + 1
+        best = min(best, loss)
+    solution.x, solution.converged = adam.x, since >= PATIENCE
     return solution

@@ -1,0 +1,297 @@
+"""What the learners of vector quantization share: prototypes and the distance to them, learned together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, Literal, Self, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import softmax
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state
+
+from whynear.learn import solvers
+from whynear.learn.calibration import certainty, relative_distances
+from whynear.learn.inputs import Labelled, fit_inputs, predict_inputs, stream_inputs
+from whynear.learn.objectives.glvq import Cases, Squashing
+from whynear.learn.quantizer import Coordinates, Quantizer
+from whynear.learn.starts import prototype_counts, starting_map, starting_prototypes
+from whynear.learn.with_metric import WithMetric
+from whynear.metric import LocalMetric
+from whynear.metric.projection import principal_directions
+
+Array = NDArray[np.float64]
+Learner = TypeVar("Learner", bound=type)
+
+PARAMETERS = """\
+squashing : {"identity", "sigmoid", "swish"}, default="swish"
+        The function of the relative distance that is summed: itself, 1 / (1 + exp(-sigma mu)), or
+        mu / (1 + exp(-sigma mu)).
+    sigma : float, default=2.0
+        Its steepness. A large one with ``"sigmoid"`` counts errors: paper 001 of the references uses 50.
+    prototype_init : {"auto", "means", "kmeans"}, default="auto"
+        Where prototypes start: at the mean of their class, or at cluster centres, which ``"auto"`` takes for classes
+        with several.
+    solver : {"lbfgs", "adam"}, default="lbfgs"
+        All cases in every iteration, or passes in random batches for very many cases.
+    max_iter : int, default=1000
+        Most iterations of L-BFGS, or passes over the cases.
+    tol : float, default=1e-6
+        Learning ends when an iteration lowers the loss by less than this share of it.
+    batch_size : int, default=256
+        Cases per step of ``"adam"`` and of `partial_fit`.
+    learning_rate : float, default=0.01
+        Step size of ``"adam"`` and of `partial_fit`.
+    verbose : bool, default=False
+        Whether to print the loss after every iteration.
+    callback : callable, default=None
+        Called after every iteration with a step that has ``n_iter`` and ``loss``; what it raises ends the fit.
+    random_state : int or RandomState, default=None
+        Seed of random starts and batches."""
+
+ATTRIBUTES = """\
+prototypes_ : ndarray of shape (n_prototypes, n_features)
+        The prototypes.
+    prototype_labels_ : ndarray of shape (n_prototypes,)
+        Their classes.
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
+    certainty_ : float
+        The factor between relative distances and the exponents of the probabilities.
+    loss_curve_ : list of float
+        The loss after every iteration.
+    n_iter_ : int
+        Number of iterations."""
+
+
+def documented(**texts: str) -> Callable[[Learner], Learner]:
+    """Fill in what the docstrings of several learners say alike."""
+
+    def fill(learner: Learner) -> Learner:
+        doc = learner.__doc__ or ""
+        for name, text in {"parameters": PARAMETERS, "attributes": ATTRIBUTES, **texts}.items():
+            doc = doc.replace(f"{{{name}}}", text)
+        learner.__doc__ = doc
+        return learner
+
+    return fill
+
+
+class LVQ(WithMetric, ClassifierMixin, BaseEstimator):
+    """Classification by the nearest prototype; a subclass says whether its maps are local and whether diagonal."""
+
+    _local: bool
+    _diagonal: bool
+    n_components: int | None = None
+    effective_dim: int | None = None
+    count_prototypes = False
+    map_init = "auto"
+
+    def __init__(
+        self,
+        n_prototypes: int | Mapping[Any, int] = 1,
+        squashing: Literal["identity", "sigmoid", "swish"] = "swish",
+        sigma: float = 2.0,
+        prototype_init: Literal["auto", "means", "kmeans"] = "auto",
+        solver: Literal["lbfgs", "adam"] = "lbfgs",
+        max_iter: int = 1000,
+        tol: float = 1e-6,
+        batch_size: int = 256,
+        learning_rate: float = 0.01,
+        verbose: bool = False,
+        callback: solvers.Callback | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_prototypes = n_prototypes
+        self.squashing = squashing
+        self.sigma = sigma
+        self.prototype_init = prototype_init
+        self.solver = solver
+        self.max_iter = max_iter
+        self.tol = tol
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.verbose = verbose
+        self.callback = callback
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn prototypes and metric.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The training cases.
+        y : array-like of shape (n_samples,)
+            Their classes.
+        sample_weight : array-like of shape (n_samples,), optional
+            How much each case counts: one of weight two counts as two copies of it.
+        """
+        self._check_settings()
+        data = fit_inputs(self, X, y, sample_weight).distinct()
+        rng = check_random_state(self.random_state)
+        coordinates, start = self._begin(data, rng)
+        cases = Cases(coordinates.inside(data.X), data.codes, data.weights)
+        watch = solvers.watcher(type(self).__name__, self.verbose, self.callback)
+        if self.solver == "lbfgs":
+            solution = solvers.lbfgs(
+                lambda x: start.loss_grad(x, cases, *self._squash),
+                start.packed(),
+                max_iter=self.max_iter,
+                tol=self.tol,
+                watch=watch,
+            )
+        else:
+            solution = solvers.stochastic(
+                self._of_batch(start, cases),
+                start.packed(),
+                len(cases.X),
+                max_iter=self.max_iter,
+                tol=self.tol,
+                batch_size=self.batch_size,
+                learning_rate=self.learning_rate,
+                rng=rng,
+                watch=watch,
+            )
+        self.classes_, self.loss_curve_, self.n_iter_ = data.classes, solution.loss_curve, solution.n_iter
+        self._settle(start.unpacked(solution.x), coordinates, data)
+        self._stream: dict[str, Any] | None = None
+        solvers.warn_unless_converged(solution, self)
+        return self
+
+    def partial_fit(
+        self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Learn from a part of a stream: one pass over it in batches, with a step for each.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for `fit`.
+        classes : array-like, optional
+            All classes that may come; needed on the first call, unless `fit` came before.
+        """
+        self._check_settings()
+        data = stream_inputs(self, X, y, classes, sample_weight)
+        if not hasattr(self, "metric_"):
+            self.classes_, self.loss_curve_, self._stream = data.classes, [], None
+            coordinates, quantizer = self._begin(data, check_random_state(self.random_state))
+        else:
+            coordinates, quantizer = self._resumed()
+        if self._stream is None:
+            adam = solvers.Adam.at(quantizer.packed())
+        else:
+            adam = solvers.Adam(quantizer.packed(), **self._stream)
+        cases = Cases(coordinates.inside(data.X), data.codes, data.weights)
+        rng = check_random_state(self.random_state if isinstance(self.random_state, int) else None)
+        loss = solvers.epoch(
+            adam,
+            self._of_batch(quantizer, cases),
+            len(cases.X),
+            batch_size=self.batch_size,
+            learning_rate=self.learning_rate,
+            rng=rng,
+        )
+        self.loss_curve_ = [*self.loss_curve_, loss]
+        self.n_iter_ = len(self.loss_curve_)
+        self._stream = {"first": adam.first, "second": adam.second, "n_steps": adam.n_steps}
+        self._settle(quantizer.unpacked(adam.x), coordinates, data)
+        return self
+
+    def decision_function(self, X: ArrayLike) -> Array:
+        """How much nearer each class is than the nearest other one: (d_other - d) / (d_other + d), in [-1, 1].
+
+        Of shape (n_samples, n_classes), or (n_samples,) for two classes: that of the second one.
+        """
+        relative = self._relative(predict_inputs(self, X))
+        return relative[:, 1] if len(self.classes_) == 2 else relative
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """The class of the nearest prototype; the first one of equally near classes."""
+        nearest = self._relative(predict_inputs(self, X)).argmax(axis=1)
+        return self.classes_[nearest]
+
+    def predict_proba(self, X: ArrayLike) -> Array:
+        """Probabilities of the classes: softmax of the relative distances times ``certainty_``.
+
+        That factor was fitted to the training cases by maximum likelihood, with the smoothing of Platt's method.
+        """
+        relative = self._relative(predict_inputs(self, X))
+        probabilities: Array = softmax(self.certainty_ * relative, axis=1)
+        return probabilities
+
+    def with_metric(self, metric: Any) -> Self:
+        """Return a copy that measures the distances to its prototypes by another metric; see `WithMetric`."""
+        twin = super().with_metric(metric)
+        if isinstance(twin.metric_, LocalMetric) and not np.array_equal(twin.metric_.anchors, self.prototypes_):
+            raise ValueError("metric has other anchors than the prototypes of the learner, to which it must measure.")
+        return twin
+
+    def _relative(self, X: Array) -> Array:
+        metric = self.metric_
+        sq = metric.sq_distances(X) if isinstance(metric, LocalMetric) else metric.sq_distances(X, self.prototypes_)
+        first = np.searchsorted(self.prototype_labels_, self.classes_)  # prototypes are sorted by class
+        return relative_distances(np.minimum.reduceat(sq, first, axis=1))
+
+    def _check_settings(self) -> None:
+        settled = {
+            "squashing": [name.lower() for name in Squashing.__members__],
+            "prototype_init": ["auto", "means", "kmeans"],
+            "map_init": ["auto", "identity", "pca", "random"],
+            "solver": ["lbfgs", "adam"],
+        }
+        for name, known in settled.items():
+            value = getattr(self, name)
+            if value not in known:
+                raise ValueError(f"{name} must be one of {', '.join(known)}, got {value!r} instead.")
+        for name in ("sigma", "max_iter", "batch_size", "learning_rate"):
+            value = getattr(self, name)
+            if not value > 0:
+                raise ValueError(f"{name} must be positive, got {value!r} instead.")
+
+    def _begin(self, data: Labelled, rng: np.random.RandomState) -> tuple[Coordinates, Quantizer]:
+        coordinates = Coordinates.about(data.X)
+        cases = Cases(coordinates.inside(data.X), data.codes, data.weights)
+        counts = prototype_counts(self.n_prototypes, data.classes)
+        prototypes, labels = starting_prototypes(cases, counts, data.classes, self.prototype_init, rng)
+        X = cases.X
+        if self.effective_dim is not None:
+            rows = np.vstack([X, prototypes]) if self.count_prototypes else X
+            directions = principal_directions(rows, self.effective_dim).kept
+            coordinates = replace(coordinates, directions=directions)
+            X, prototypes = X @ directions, prototypes @ directions
+        if self._diagonal:
+            maps = np.ones(X.shape[1])
+        else:
+            maps = starting_map(X, self.n_components, self.map_init, rng)
+        maps /= np.linalg.norm(maps)
+        if self._local:
+            maps = np.repeat(maps[None], len(prototypes), axis=0)
+        return coordinates, Quantizer(maps, prototypes, labels, self._local)
+
+    def _resumed(self) -> tuple[Coordinates, Quantizer]:
+        coordinates = Coordinates(**self._coordinates)
+        labels = np.searchsorted(self.classes_, self.prototype_labels_)
+        return coordinates, Quantizer.of(self.metric_, self.prototypes_, labels, coordinates)
+
+    def _of_batch(self, quantizer: Quantizer, cases: Cases) -> solvers.BatchLossGrad:
+        def of_batch(x: Array, rows: NDArray[np.intp]) -> tuple[float, Array]:
+            weights = cases.weights[rows]
+            batch = Cases(cases.X[rows], cases.codes[rows], weights / weights.sum())
+            return quantizer.loss_grad(x, batch, *self._squash)
+
+        return of_batch
+
+    def _settle(self, quantizer: Quantizer, coordinates: Coordinates, data: Labelled) -> None:
+        """Set what a fitted learner has; the rows of ``data`` tell how certain it may be."""
+        self._coordinates = vars(coordinates)
+        self.prototypes_ = coordinates.points(quantizer.prototypes)
+        self.prototype_labels_ = self.classes_[quantizer.labels]
+        self.metric_ = quantizer.metric(coordinates, data.feature_names)
+        self.certainty_ = certainty(self._relative(data.X), data.codes, data.weights)
+
+    @property
+    def _squash(self) -> tuple[Squashing, float]:
+        return Squashing[self.squashing.upper()], float(self.sigma)
