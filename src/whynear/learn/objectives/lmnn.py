@@ -12,20 +12,23 @@ from numba import njit
 from numpy.typing import NDArray
 
 from whynear.metric import DiagonalMetric
+from whynear.metric.blocks import row_blocks
 from whynear.metric.neighbors import NeighborSearch
 
 Array = NDArray[np.float64]
 Pairs = tuple[NDArray[np.int32], NDArray[np.int32]]
+Buffers = tuple[Array, Array]
 
 # One block of scores stays in the cache, and one call of a kernel ends soon enough for an interrupt to be answered.
 BLOCK_ROWS, BLOCK_COLUMNS = 256, 4096
 CHUNK_TERMS = 50_000_000
+PRODUCT_TERMS = 2_000_000_000
 
 TILE_COLUMNS = 256
 TERMS_BETWEEN_LOOKS = 32
 
 # Lists of pairs longer than this are not kept, but found anew for every evaluation of the loss: 8 bytes a pair.
-MOST_PAIRS = 16_000_000
+MOST_PAIRS = 8_000_000
 
 # Above this float32 could overflow in a sum of squares.
 LARGEST_SINGLE = 1e17
@@ -77,16 +80,19 @@ def target_neighbors(
     return targets
 
 
-def mean_target_sq_distance(X: Array, targets: NDArray[np.int32]) -> float:
-    """Mean squared distance from cases to their targets, 0 without targets."""
-    total, count = 0.0, max(1, np.count_nonzero(targets >= 0))
-    for column in targets.T:
-        has = np.flatnonzero(column >= 0)
-        total += float(np.square(X[has] - X[column[has]]).sum())
-    return total / count
+def mean_target_scatter(X: Array, targets: NDArray[np.int32]) -> Array:
+    """Mean of (x_i - x_j)(x_i - x_j)^T over all pairs of a case and its target, zero without targets."""
+    scatter = np.zeros((X.shape[1], X.shape[1]))
+    for rows in row_blocks(len(X), row_bytes=scatter.size, budget=PRODUCT_TERMS):
+        for column in targets[rows].T:
+            differences = (X[rows] - X[column])[column >= 0]
+            scatter += differences.T @ differences
+    return scatter / max(1, int(np.count_nonzero(targets >= 0)))
 
 
-def loss_grad(omega: Array, problem: Margins, pairs: Iterable[Pairs]) -> tuple[float, Array]:
+def loss_grad(
+    omega: Array, problem: Margins, pairs: Iterable[Pairs], buffers: Buffers | None = None
+) -> tuple[float, Array]:
     r"""LMNN loss and gradient with respect to the map (Weinberger and Saul 2009, eq. 11 to 13), per target.
 
     With d the squared distance under omega, j a target of i, and l any case of another class,
@@ -97,18 +103,37 @@ def loss_grad(omega: Array, problem: Margins, pairs: Iterable[Pairs]) -> tuple[f
     L the Laplacian of the weighted pairs. Only the listed pairs of different classes are looked at: the loss is exact
     if they include all impostors. Time O(n d c + p c) for p pairs, memory O(n (c + k)).
     """
-    mapped = problem.X @ omega.T
-    sq_targets = _target_sq_distances(mapped, problem.targets)
+    mapped, spread = buffers if buffers is not None else empty_buffers(omega, problem)
+    _product(problem.X, omega.T, out=mapped)
+    spread.fill(0.0)
+    has_target = problem.targets >= 0
     pull = 1.0 - problem.push_weight
-    weights = np.where(problem.targets >= 0, pull, 0.0)
-    loss = pull * float(sq_targets[problem.targets >= 0].sum())
-    spread = np.zeros_like(mapped)
+    weights = np.where(has_target, pull, 0.0)
+    sq_targets = _target_sq_distances(mapped, problem.targets)
+    loss = pull * float(sq_targets[has_target].sum())
     reach = sq_targets + problem.margin
+    widest = reach.max(axis=1)
     for first, second in pairs:
-        loss += _push(first, second, mapped, reach, problem.push_weight, weights, spread)
+        loss += _push(first, second, mapped, reach, widest, problem.push_weight, weights, spread)
     _pull(problem.targets, mapped, weights, spread)
+    gradient = np.zeros_like(omega)
+    for rows in row_blocks(len(mapped), row_bytes=omega.size, budget=PRODUCT_TERMS):
+        gradient += spread[rows].T @ problem.X[rows]
     n = max(1, problem.n_targets)
-    return loss / n, spread.T @ problem.X * (2.0 / n)
+    return loss / n, gradient * (2.0 / n)
+
+
+def empty_buffers(omega: Array, problem: Margins) -> Buffers:
+    """Memory for `loss_grad` to use again and again."""
+    shape = (len(problem.X), len(omega))
+    return np.empty(shape), np.empty(shape)
+
+
+def _product(X: Array, right: Array, out: Array) -> Array:
+    """X times a matrix, in blocks of rows after each of which an interrupt is answered."""
+    for rows in row_blocks(len(X), row_bytes=right.size, budget=PRODUCT_TERMS):
+        np.matmul(X[rows], right, out=out[rows])
+    return out
 
 
 def impostor_pairs(omega: Array, problem: Margins, slack: float = 0.0) -> Iterator[Pairs]:
@@ -117,7 +142,7 @@ def impostor_pairs(omega: Array, problem: Margins, slack: float = 0.0) -> Iterat
     Distances are float32 products lowered by a bound of their rounding, so that no impostor is missed. Time O(n^2 c),
     memory of one block.
     """
-    mapped = problem.X @ omega.T
+    mapped = _product(problem.X, omega.T, out=np.empty((len(problem.X), len(omega))))
     reach = _target_sq_distances(mapped, problem.targets).max(axis=1) + problem.margin
     limits = (1.0 + slack) * np.where(np.isfinite(reach), reach, -1.0)
     single = bool(np.abs(mapped).max(initial=0.0) < LARGEST_SINGLE)
@@ -128,8 +153,7 @@ def impostor_pairs(omega: Array, problem: Margins, slack: float = 0.0) -> Iterat
     left = np.column_stack([-2.0 * mapped, norms, ones]).astype(kind)
     right = np.ascontiguousarray(np.column_stack([mapped, ones, norms]).astype(kind).T)
     limits = limits.astype(kind)
-    n, width = len(mapped), max(1, CHUNK_TERMS // BLOCK_ROWS // terms)
-    width = min(width, BLOCK_COLUMNS)
+    n, width = len(mapped), BLOCK_COLUMNS
     found = np.empty((2, BLOCK_ROWS * width), dtype=np.int32)
     for top in range(0, n, BLOCK_ROWS):
         bottom = min(top + BLOCK_ROWS, n)
@@ -147,7 +171,7 @@ def best_scale(omega: Array, problem: Margins, n_rows: int = 100) -> float:
     with_targets = np.flatnonzero(problem.targets[:, 0] >= 0)
     rows = with_targets[:: max(1, len(with_targets) // n_rows)]
     losses = np.zeros(len(sq_scales))
-    mapped = problem.X @ omega.T
+    mapped = _product(problem.X, omega.T, out=np.empty((len(problem.X), len(omega))))
     for some in np.array_split(rows, max(1, len(rows) * mapped.size // CHUNK_TERMS)):
         _losses_at_scales(
             mapped, problem.class_ends, problem.targets, some, sq_scales, problem.push_weight, problem.margin, losses
@@ -234,15 +258,13 @@ def _push(
     second: NDArray[Any],
     Z: NDArray[Any],
     reach: NDArray[Any],
+    widest: NDArray[Any],
     push_weight: float,
     weights: NDArray[Any],
     spread: NDArray[Any],
 ) -> float:  # pragma: no cover
     """Add up the open hinges of pairs: their loss, their weight on targets, and R of the pairs themselves."""
     loss = 0.0
-    widest = np.empty(len(reach))
-    for i in range(len(reach)):
-        widest[i] = reach[i].max()
     for p in range(len(first)):
         i, l = first[p], second[p]  # noqa: E741
         sq = _sq_distance_within(Z, i, l, max(widest[i], widest[l]))

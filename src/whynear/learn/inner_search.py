@@ -1,0 +1,57 @@
+"""Choosing a learner's parameters by cross-validation inside its training set."""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.model_selection import ParameterGrid, StratifiedKFold
+
+from whynear.learn.inputs import Labelled
+
+Folds = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
+
+
+def inner_search(
+    learner: Any, data: Labelled, grid: Mapping[str, Sequence[Any]]
+) -> tuple[dict[str, Any], dict[str, list[Any]]]:
+    """The parameters of the grid with the best mean accuracy, and a table of all: one list for each column.
+
+    ``learner`` has the parameters ``tune``, ``cv``, ``random_state`` and ``verbose``. Of equals the first is best.
+    """
+    folds = _folds(data, learner.cv, learner.random_state)
+    tried = list(ParameterGrid({name: list(values) for name, values in grid.items()}))
+    means = []
+    for params in tried:
+        candidate = clone(learner).set_params(tune=False, verbose=False, **params)
+        means.append(float(np.mean([_accuracy(candidate, data, *fold) for fold in folds])))
+        if learner.verbose:
+            print(f"[{type(learner).__name__}] {params}: accuracy {means[-1]:.4f}", flush=True)
+    results = {name: [params[name] for params in tried] for name in tried[0]}
+    return dict(tried[int(np.argmax(means))]), {**results, "mean_accuracy": means}
+
+
+def _accuracy(candidate: Any, data: Labelled, train: NDArray[np.intp], test: NDArray[np.intp]) -> float:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # small classes and slow descents are said once, of the final fit
+        model = clone(candidate).fit(data.X[train], data.codes[train])
+    return float(np.mean(model.predict(data.X[test]) == data.codes[test]))
+
+
+def _folds(data: Labelled, cv: int, random_state: Any) -> Folds:
+    """Stratified folds, as many as the largest class has rows at most, each leaving two classes to learn from."""
+    n_splits = min(cv, int(np.bincount(data.codes).max()))
+    if n_splits < 2:
+        raise ValueError(
+            f"An inner search needs cv >= 2 and a class of at least two rows, got cv={cv!r} and classes of at most "
+            f"{np.bincount(data.codes).max()} rows. Leave tune=False."
+        )
+    splitter = StratifiedKFold(n_splits, shuffle=True, random_state=random_state)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # classes with fewer rows than folds
+        folds = [fold for fold in splitter.split(data.X, data.codes) if len(np.unique(data.codes[fold[0]])) > 1]
+    if not folds:
+        raise ValueError("No inner fold leaves two classes to learn from. Leave tune=False.")
+    return folds
