@@ -13,13 +13,18 @@ from whynear.metric.inputs import check_finite, check_magnitudes, column_names, 
 
 
 class Labelled(NamedTuple):
-    """A checked training set: the classes are coded as their places in ``classes``, the weights sum to one."""
+    """A checked training set: the classes are coded as their places in ``classes``."""
 
     X: NDArray[np.float64]
     codes: NDArray[np.intp]
     classes: NDArray[Any]
     feature_names: tuple[str, ...]
     weights: NDArray[np.float64]
+
+    @property
+    def shares(self) -> NDArray[np.float64]:
+        """The weights, made to sum to one."""
+        return self.weights / self.weights.sum()
 
     def distinct(self) -> Self:
         """The same training set, each different row once, with the weight of all its copies.
@@ -32,8 +37,7 @@ class Labelled(NamedTuple):
         _, first, group = np.unique(keys, return_index=True, return_inverse=True)
         if not (np.array_equal(self.X[first][group], self.X) and np.array_equal(self.codes[first][group], self.codes)):
             return self  # two rows share a key, once in 2^64: then copies stay
-        weights = np.bincount(group, self.weights)
-        return self._replace(X=self.X[first], codes=self.codes[first], weights=weights / weights.sum())
+        return self._replace(X=self.X[first], codes=self.codes[first], weights=np.bincount(group, self.weights))
 
 
 def fit_inputs(learner: BaseEstimator, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Labelled:
@@ -50,10 +54,10 @@ def fit_inputs(learner: BaseEstimator, X: ArrayLike, y: ArrayLike, sample_weight
     classes, codes = np.unique(labels, return_inverse=True)
     if len(classes) < 2:
         raise ValueError(
-            f"y holds the single class {classes[0]!r}, and {type(learner).__name__} needs at least two. "
+            f"y holds the single class {classes.tolist()[0]!r}, and {type(learner).__name__} needs at least two. "
             "Add rows of another class or choose another target."
         )
-    return Labelled(values, codes.astype(np.intp), classes, names, weights / weights.sum())
+    return Labelled(values, codes.astype(np.intp), classes, names, weights)
 
 
 def stream_inputs(
@@ -73,9 +77,8 @@ def stream_inputs(
     codes = np.searchsorted(known, labels).clip(max=len(known) - 1)
     new = np.unique(labels[known[codes] != labels])
     if len(new):
-        raise ValueError(f"y holds {new[0]!r}, which is not among the classes {known.tolist()}. Fit anew with it.")
-    weights = _weights(sample_weight, len(values))
-    return Labelled(values, codes.astype(np.intp), known, names, weights / weights.sum())
+        raise ValueError(f"y holds {new.tolist()[0]!r}, which is not among the classes {known.tolist()}. Fit anew with it.")
+    return Labelled(values, codes.astype(np.intp), known, names, _weights(sample_weight, len(values)))
 
 
 def _table_and_labels(
@@ -98,9 +101,9 @@ def _weights(sample_weight: ArrayLike | None, n: int) -> NDArray[np.float64]:
         weights = np.full(n, float(weights))
     if weights.shape != (n,):
         raise ValueError(f"sample_weight must hold one number for each of the {n} rows, got shape {weights.shape}.")
-    if not (np.isfinite(weights).all() and weights.min() >= 0 and weights.any()):
+    if not (np.isfinite(weights.sum()) and weights.min() >= 0 and weights.any()):
         raise ValueError("sample_weight must hold finite numbers, none negative and not all zero.")
-    return weights / weights.max()
+    return weights
 
 
 def predict_inputs(learner: BaseEstimator, X: ArrayLike) -> NDArray[np.float64]:

@@ -165,10 +165,9 @@ def local_loss_grad(
     norms = norms.reshape(-1, *(1,) * (omegas.ndim - 1))
     units = omegas / norms
     by_units, by_prototypes, total = np.zeros_like(units), np.zeros_like(prototypes), 0.0
-    origins = [mapped(unit, w[None])[0] for unit, w in zip(units, prototypes, strict=True)]
     for rows in row_blocks(len(cases.X), row_bytes=8 * len(units) * units.shape[1], budget=BLOCK):
         X = cases.X[rows]
-        Z = [mapped(unit, X) - origin for unit, origin in zip(units, origins, strict=True)]
+        Z = [mapped(unit, X - w) for unit, w in zip(units, prototypes, strict=True)]
         distances = np.column_stack([np.einsum("il,il->i", z, z) for z in Z])
         G = np.zeros_like(distances)
         total += local_slopes(distances, cases.codes[rows], labels, cases.weights[rows], squashing, sigma, G)

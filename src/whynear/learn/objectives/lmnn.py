@@ -30,8 +30,9 @@ TERMS_BETWEEN_LOOKS = 32
 # Lists of pairs longer than this are not kept, but found anew for every evaluation of the loss: 8 bytes a pair.
 MOST_PAIRS = 8_000_000
 
-# Above this float32 could overflow in a sum of squares.
-LARGEST_SINGLE = 1e17
+# Squared distances between mapped cases, the farthest coordinate being one, are below the first; below the second
+# float32 loses digits.
+FARTHEST, VANISHING = 1e30, 1e-36
 
 
 @dataclass(frozen=True)
@@ -144,15 +145,15 @@ def impostor_pairs(omega: Array, problem: Margins, slack: float = 0.0) -> Iterat
     """
     mapped = _product(problem.X, omega.T, out=np.empty((len(problem.X), len(omega))))
     reach = _target_sq_distances(mapped, problem.targets).max(axis=1) + problem.margin
-    limits = (1.0 + slack) * np.where(np.isfinite(reach), reach, -1.0)
-    single = bool(np.abs(mapped).max(initial=0.0) < LARGEST_SINGLE)
-    kind = np.float32 if single else np.float64
+    unit = float(np.abs(mapped).max(initial=0.0)) or 1.0
+    mapped /= unit
     terms = mapped.shape[1] + 2
-    norms = np.einsum("ic,ic->i", mapped, mapped) * (1.0 - 4 * (terms + 8) * np.finfo(kind).eps)
+    norms = np.einsum("ic,ic->i", mapped, mapped) * (1.0 - 4 * (terms + 8) * np.finfo(np.float32).eps)
     ones = np.ones_like(norms)
-    left = np.column_stack([-2.0 * mapped, norms, ones]).astype(kind)
-    right = np.ascontiguousarray(np.column_stack([mapped, ones, norms]).astype(kind).T)
-    limits = limits.astype(kind)
+    left = np.column_stack([-2.0 * mapped, norms, ones]).astype(np.float32)
+    right = np.ascontiguousarray(np.column_stack([mapped, ones, norms]).astype(np.float32).T)
+    reach = np.minimum((1.0 + slack) * reach / unit**2, FARTHEST) + terms * VANISHING
+    limits = np.where(np.isfinite(reach), reach, -1.0).astype(np.float32)
     n, width = len(mapped), BLOCK_COLUMNS
     found = np.empty((2, BLOCK_ROWS * width), dtype=np.int32)
     for top in range(0, n, BLOCK_ROWS):
