@@ -123,7 +123,7 @@ def test_prototypes_per_class_as_a_number_or_a_mapping():
 def test_a_class_with_few_rows_gets_fewer_prototypes_with_a_warning():
     X, y = IRIS
     keep = np.r_[0:2, 50:150]
-    with pytest.warns(UserWarning, match="Class 0 has 2 different rows and gets as many prototypes instead of 4"):
+    with pytest.warns(UserWarning, match="Class 0 has 2 different rows and gets as many prototypes, instead of 4"):
         model = wn.GMLVQ(n_prototypes=4, random_state=0).fit(X[keep], y[keep])
     assert model.prototype_labels_.tolist() == [0] * 2 + [1] * 4 + [2] * 4
 
@@ -351,3 +351,37 @@ def test_accuracy_is_that_of_the_best_older_implementation(name):
             model = make_pipeline(StandardScaler(), learner(random_state=0))
             scores = cross_val_score(model, data.X, data.y, cv=folds)
             assert scores.mean() >= best - scores.std()
+
+
+def spectra(folder, name, left_out=()):
+    """The published roles: few spectra to learn from, many to test on; three equal bins of all that are kept."""
+    data = wn.datasets.load(name, folder)
+    kept = np.delete(np.arange(len(data.y)), left_out)
+    bins = wn.datasets.bin_target(np.asarray(data.y)[kept], 3)
+    X, known = data.X.to_numpy()[kept], data.split[kept] == "test"
+    return X[known], bins[known], X[~known], bins[~known]
+
+
+def test_wine_spectra_are_told_better_with_seven_directions(real_data):
+    X, y, X_test, y_test = spectra(real_data, "wine_spectra", [33, 34, 83])
+    errors = {}
+    for effective_dim in (None, 7):
+        learner = wn.GMLVQ(n_components=2, effective_dim=effective_dim)
+        model = make_pipeline(StandardScaler(), learner).fit(X, y)
+        errors[effective_dim] = 1 - model.score(X, y), 1 - model.score(X_test, y_test)
+    print(f"wine_spectra, errors on training and test spectra by effective dimension: {errors}")
+    assert errors[None][0] == errors[7][0] == 0  # as published
+    assert errors[7][1] < 0.2  # published: 0.14
+    assert errors[7][1] < errors[None][1] - 0.05  # published: 0.29
+
+
+def test_tecator_spectra_are_told_from_few(real_data):
+    X, y, X_test, y_test = spectra(real_data, "tecator")
+    scaler = StandardScaler().fit(X)
+    model = wn.GMLVQ(n_components=2).fit(scaler.transform(X), y)
+    regular = model.with_metric(wn.regularize(model, scaler.transform(X), 9))
+    errors = [[1 - m.score(scaler.transform(A), b) for A, b in ((X, y), (X_test, y_test))] for m in (model, regular)]
+    print(f"tecator, errors on training and test spectra before and after regularization: {errors}")
+    assert errors[0][0] <= 0.07  # published
+    assert errors[0][1] <= 0.16  # published
+    assert errors[1][1] <= 0.16

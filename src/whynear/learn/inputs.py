@@ -37,7 +37,9 @@ class Labelled(NamedTuple):
         _, first, group = np.unique(keys, return_index=True, return_inverse=True)
         if not (np.array_equal(self.X[first][group], self.X) and np.array_equal(self.codes[first][group], self.codes)):
             return self  # two rows share a key, once in 2^64: then copies stay
-        return self._replace(X=self.X[first], codes=self.codes[first], weights=np.bincount(group, self.weights))
+        weights = np.zeros(len(first))
+        np.add.at(weights, group, self.weights)
+        return self._replace(X=self.X[first], codes=self.codes[first], weights=weights)
 
 
 def fit_inputs(learner: BaseEstimator, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Labelled:
@@ -77,7 +79,9 @@ def stream_inputs(
     codes = np.searchsorted(known, labels).clip(max=len(known) - 1)
     new = np.unique(labels[known[codes] != labels])
     if len(new):
-        raise ValueError(f"y holds {new.tolist()[0]!r}, which is not among the classes {known.tolist()}. Fit anew with it.")
+        raise ValueError(
+            f"y holds {new.tolist()[0]!r}, which is not among the classes {known.tolist()}. Fit anew with it."
+        )
     return Labelled(values, codes.astype(np.intp), known, names, _weights(sample_weight, len(values)))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal, Self, TypeVar
 
 import numpy as np
@@ -25,13 +26,16 @@ from whynear.metric.projection import principal_directions
 Array = NDArray[np.float64]
 Learner = TypeVar("Learner", bound=type)
 
+GENTLE = 5.0  # steepness of a squashing with which learning can begin
+
 PARAMETERS = """\
 squashing : {"identity", "sigmoid", "swish"}, default="sigmoid"
         The function of the relative distance that is summed: itself, 1 / (1 + exp(-sigma mu)), or
         mu / (1 + exp(-sigma mu)).
     sigma : float, default=5.0
-        Its steepness. A large one with ``"sigmoid"`` counts errors (Strickert et al. use 50). ``"swish"`` cares little
-        about cases that are predicted right: often a little more accurate, with more weight on useless features.
+        Its steepness; a steep one is approached from a gentle one. A large one with ``"sigmoid"`` counts errors
+        (Strickert et al. use 50). ``"swish"`` cares little about cases that are predicted right: often a little more
+        accurate, with more weight on useless features.
     prototype_init : {"auto", "means", "kmeans"}, default="auto"
         Where prototypes start: at the mean of their class, or at cluster centres, which ``"auto"`` takes for classes
         with several.
@@ -62,7 +66,7 @@ prototypes_ : ndarray of shape (n_prototypes, n_features)
     certainty_ : float
         The factor between relative distances and the exponents of the probabilities.
     loss_curve_ : list of float
-        The loss after every iteration.
+        The loss after every iteration, under the squashing of that iteration.
     n_iter_ : int
         Number of iterations."""
 
@@ -137,8 +141,8 @@ class LVQ(WithMetric, ClassifierMixin, BaseEstimator):
         cases = Cases(coordinates.inside(data.X), data.codes, data.shares)
         watch = solvers.watcher(type(self).__name__, self.verbose, self.callback)
         if self.solver == "lbfgs":
-            solution = solvers.lbfgs(
-                lambda x: start.loss_grad(x, cases, *self._squash),
+            solution = solvers.lbfgs_in_turn(
+                [partial(start.loss_grad, cases=cases, squashing=f, sigma=sigma) for f, sigma in self._stages()],
                 start.packed(),
                 max_iter=self.max_iter,
                 tol=self.tol,
@@ -292,6 +296,14 @@ class LVQ(WithMetric, ClassifierMixin, BaseEstimator):
         self.prototype_labels_ = self.classes_[quantizer.labels]
         self.metric_ = quantizer.metric(coordinates, data.feature_names)
         self.certainty_ = certainty(self._relative(data.X), data.codes, data.shares)
+
+    def _stages(self) -> list[tuple[Squashing, float]]:
+        """The squashing, gentle at first: a steep one is flat for all cases but those on the border."""
+        squashing, sigma = self._squash
+        stages = [(squashing, sigma)]
+        while squashing is not Squashing.IDENTITY and stages[0][1] > 2 * GENTLE:
+            stages.insert(0, (squashing, stages[0][1] / 2))
+        return stages
 
     @property
     def _squash(self) -> tuple[Squashing, float]:

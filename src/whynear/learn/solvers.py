@@ -1,7 +1,7 @@
 """Minimisation of a smooth loss: what every learner hands its objective to."""
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self
 
@@ -16,6 +16,7 @@ LossGrad = Callable[[Array], tuple[float, Array]]
 BatchLossGrad = Callable[[Array, Indices], tuple[float, Array]]
 
 FORGET_FIRST, FORGET_SECOND = 0.9, 0.999
+ON_THE_WAY = 1e-4  # tolerance of the losses that only lead to another one
 PATIENCE = 5  # passes over the cases
 
 
@@ -88,6 +89,26 @@ def lbfgs(loss_grad: LossGrad, start: Array, *, max_iter: int, tol: float, watch
     solution.x = found.x
     # A line search that finds no lower loss has met the limit of rounding, which is an end like any other.
     solution.converged = found.nit < max_iter
+    return solution
+
+
+def lbfgs_in_turn(losses: Sequence[LossGrad], start: Array, *, max_iter: int, tol: float, watch: Callback) -> Solution:
+    """Minimise losses one after the other, each from where the one before it ended; the last one with care."""
+    solution = Solution(start)
+    for place, loss_grad in enumerate(losses):
+        before = solution
+
+        def go_on(step: Step, done: int = before.n_iter) -> None:
+            watch(Step(done + step.n_iter, step.loss))
+
+        found = lbfgs(
+            loss_grad,
+            before.x,
+            max_iter=max(1, max_iter - before.n_iter),
+            tol=tol if place == len(losses) - 1 else max(tol, ON_THE_WAY),
+            watch=go_on,
+        )
+        solution = Solution(found.x, before.loss_curve + found.loss_curve, found.converged)
     return solution
 
 

@@ -51,7 +51,8 @@ def starting_prototypes(
             X, weights = cases.X, cases.weights
         if count > len(X):
             warnings.warn(
-                f"Class {classes.tolist()[code]!r} has {len(X)} different rows and gets as many prototypes instead of {count}.",
+                f"Class {classes.tolist()[code]!r} has {len(X)} different rows and gets as many prototypes, "
+                f"instead of {count}.",
                 UserWarning,
                 stacklevel=4,
             )
