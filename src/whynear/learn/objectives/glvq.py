@@ -140,16 +140,43 @@ def global_loss_grad(
     return total, 2.0 * by_omega, -2.0 * _back(omega, S)
 
 
-@njit(cache=True, nogil=True)
-def local_slopes(
-    distances: Array, codes: Indices, labels: Indices, weights: Array, squashing: int, sigma: float, G: Array
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+def local_pull(
+    Z: Array,
+    codes: Indices,
+    labels: Indices,
+    weights: Array,
+    squashing: int,
+    sigma: float,
+    S: Array,
+    served: Indices,
+    counts: Indices,
 ) -> float:  # pragma: no cover - compiled
-    """Cost by the distances of cases to prototypes; G gets its derivatives by them, two in every row."""
-    total = 0.0
-    for i in range(len(distances)):
-        own, other = nearest_pair(distances[i], codes[i], labels)
-        value, G[i, own], G[i, other] = slopes(distances[i, own], distances[i, other], weights[i], squashing, sigma)
+    """Cost of differences Z to prototypes in the space of each: of shape (m, n, c).
+
+    Of the cases that a prototype serves, ``counts[j]`` numbered ``served[j]``, the first rows of Z[j] become what pulls
+    at them, and S[j] the sum of these.
+    """
+    m, n, c = Z.shape
+    distances, total = np.empty(m), 0.0
+    counts[:] = 0
+    for i in range(n):
+        for j in range(m):
+            sq = 0.0
+            for l in range(c):  # noqa: E741
+                sq += Z[j, i, l] ** 2
+            distances[j] = sq
+        own, other = nearest_pair(distances, codes[i], labels)
+        value, to_own, to_other = slopes(distances[own], distances[other], weights[i], squashing, sigma)
         total += value
+        for j, slope in ((own, to_own), (other, to_other)):
+            place = counts[j]  # at most i: what stood there has been read
+            served[j, place] = i
+            counts[j] += 1
+            for l in range(c):  # noqa: E741
+                part = slope * Z[j, i, l]
+                Z[j, place, l] = part
+                S[j, l] += part
     return total
 
 
@@ -161,22 +188,24 @@ def local_loss_grad(
     Each map is divided by its Frobenius norm first, so that the trace of each Lambda is one: without that, the cost
     could be lowered by the sizes of the maps alone. Time O(n m d c), memory O(n d).
     """
-    norms = np.sqrt(np.square(omegas).reshape(len(omegas), -1).sum(axis=1))
-    norms = norms.reshape(-1, *(1,) * (omegas.ndim - 1))
+    m = len(omegas)
+    norms = np.sqrt(np.square(omegas).reshape(m, -1).sum(axis=1)).reshape(-1, *(1,) * (omegas.ndim - 1))
     units = omegas / norms
-    by_units, by_prototypes, total = np.zeros_like(units), np.zeros_like(prototypes), 0.0
-    for rows in row_blocks(len(cases.X), row_bytes=8 * len(units) * units.shape[1], budget=BLOCK):
+    by_units, S, total = np.zeros_like(units), np.zeros((m, units.shape[1])), 0.0
+    for rows in row_blocks(len(cases.X), row_bytes=8 * S.size, budget=BLOCK):
         X = cases.X[rows]
-        Z = [mapped(unit, X - w) for unit, w in zip(units, prototypes, strict=True)]
-        distances = np.column_stack([np.einsum("il,il->i", z, z) for z in Z])
-        G = np.zeros_like(distances)
-        total += local_slopes(distances, cases.codes[rows], labels, cases.weights[rows], squashing, sigma, G)
-        for j in range(len(units)):
-            served = np.flatnonzero(G[:, j])
-            R = Z[j][served] * G[served, j, None]
-            by_units[j] += _outer(units[j], R, X[served] - prototypes[j])
-            by_prototypes[j] -= _back(units[j], R.sum(axis=0))
-    along = (by_units * units).reshape(len(units), -1).sum(axis=1).reshape(norms.shape)
+        Z = np.empty((m, len(X), units.shape[1]))
+        for j in range(m):
+            Z[j] = mapped(units[j], X - prototypes[j])
+        served, counts = np.empty((m, len(X)), dtype=np.intp), np.empty(m, dtype=np.intp)
+        total += local_pull(Z, cases.codes[rows], labels, cases.weights[rows], squashing, sigma, S, served, counts)
+        for j in range(m):
+            by_units[j] += _outer(units[j], Z[j, : counts[j]], X[served[j, : counts[j]]])
+    by_prototypes = np.empty_like(prototypes)
+    for j in range(m):
+        by_units[j] -= _outer(units[j], S[j, None], prototypes[j, None])
+        by_prototypes[j] = -_back(units[j], S[j])
+    along = (by_units * units).reshape(m, -1).sum(axis=1).reshape(norms.shape)
     return total, 2.0 * (by_units - along * units) / norms, 2.0 * by_prototypes
 
 
