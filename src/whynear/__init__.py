@@ -11,7 +11,7 @@ from whynear.interpret import (
     relevance_floor,
     relevance_intervals,
 )
-from whynear.learn import GMLVQ, GRLVQ, LGMLVQ, LGRLVQ, MinimumNormRegressor
+from whynear.learn import GMLVQ, GRLVQ, LGMLVQ, LGRLVQ, LMNN, MinimumNormRegressor
 from whynear.metric import (
     CandidateSearch,
     DiagonalMetric,
@@ -31,6 +31,7 @@ __all__ = [
     "GRLVQ",
     "LGMLVQ",
     "LGRLVQ",
+    "LMNN",
     "CandidateSearch",
     "DiagonalMetric",
     "LinearMetric",

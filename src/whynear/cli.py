@@ -58,6 +58,7 @@ def study(
         str, typer.Argument(help="A file (CSV, TSV, Parquet) or the name of a data set.")
     ] = "breast_cancer",
     target: Annotated[str | None, typer.Option(help="The column to predict; data sets know theirs.")] = None,
+    learner: Annotated[str, typer.Option(help="nca, gmlvq, grlvq, lgmlvq, lgrlvq or lmnn.")] = "nca",
     out: Annotated[Path, typer.Option(help="The folder for report.html and relevance.csv.")] = Path("study"),
     drop: Annotated[list[str] | None, typer.Option(help="A column to leave out; may be given several times.")] = None,
     bins: Annotated[int | None, typer.Option(help="Sort a numeric target into so many classes of equal size.")] = None,
@@ -75,6 +76,7 @@ def study(
             result = run_study(
                 table,
                 target,
+                learner=learner,
                 drop=drop or [],
                 bins=bins,
                 folds=folds,

@@ -223,3 +223,18 @@ def test_a_study_can_be_sent_to_another_process(study):
     sent = pickle.loads(pickle.dumps(study))
     assert sent.finding() == study.finding()
     assert sent.settings == study.settings
+
+
+@pytest.mark.parametrize("name", ["gmlvq", "grlvq", "lgmlvq", "lgrlvq", "lmnn"])
+def test_any_learner_of_the_library_can_be_asked_for(name, iris, tmp_path):
+    study = wn.study(iris, "target", learner=name, folds=3)
+    assert list(study.accuracy.columns) == [f"learned metric ({name.upper()})", "plain kNN"]
+    assert (study.accuracy.mean() > 0.9).all()
+    assert_allclose(study.frame()["relevance"].sum(), 1)
+    assert study.settings["learner"] == name
+    assert study.finding().split("“")[0].strip() in study.save(tmp_path)[0].read_text()
+
+
+def test_an_unknown_learner_is_refused_with_the_known_ones(iris):
+    with pytest.raises(ValueError, match=r"no learner 'svm'. Use one of nca, gmlvq, .*lmnn \(--learner\)"):
+        wn.study(iris, "target", learner="svm")

@@ -3,14 +3,18 @@
 from whynear.learn.gmlvq import GMLVQ, LGMLVQ
 from whynear.learn.grlvq import GRLVQ, LGRLVQ
 from whynear.learn.inputs import fit_inputs, predict_inputs
+from whynear.learn.lmnn import LMNN
 from whynear.learn.minimum_norm import MinimumNormRegressor
+from whynear.learn.registry import LEARNERS
 from whynear.learn.with_metric import WithMetric
 
 __all__ = [
     "GMLVQ",
     "GRLVQ",
+    "LEARNERS",
     "LGMLVQ",
     "LGRLVQ",
+    "LMNN",
     "MinimumNormRegressor",
     "WithMetric",
     "fit_inputs",

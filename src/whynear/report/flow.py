@@ -11,8 +11,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from whynear.metric import LinearMetric, as_metric
-from whynear.report.held_out import MOST_NEIGHBORS, Progress, held_out_accuracy, learner, n_varying
+from whynear.metric import Metric, as_metric
+from whynear.report.held_out import MOST_NEIGHBORS, NAMES, Progress, held_out_accuracy, n_varying
+from whynear.report.held_out import learner as make_learner
 from whynear.report.problem import Problem, Table, problem_from
 from whynear.report.result import Study
 from whynear.report.sample import stratified_rows
@@ -27,6 +28,7 @@ def study(
     table: Table = "breast_cancer",
     target: Hashable | None = None,
     *,
+    learner: str = "nca",
     drop: Hashable | Iterable[Hashable] = (),
     bins: int | None = None,
     folds: int = 10,
@@ -36,8 +38,8 @@ def study(
 ) -> Study:
     """Learn which features decide that two cases of a table are near.
 
-    Columns that never change are left out, the others standardised; neighbourhood components analysis learns a linear
-    map, judged by the five nearest neighbours on held-out folds beside plain kNN on the same folds.
+    Columns that never change are left out, the others standardised; a learner makes a metric of them, judged on
+    held-out folds beside plain kNN on the same folds.
 
     Parameters
     ----------
@@ -45,6 +47,9 @@ def study(
         The cases: a DataFrame, a file (CSV, TSV, Parquet), or the name of a data set.
     target : str, optional
         The column to predict; data sets know theirs. A name that is no text, such as 3, counts as ``"3"``.
+    learner : str
+        What learns the metric: ``"nca"``, neighbourhood components analysis judged by the five nearest neighbours, or
+        one of this library: ``"gmlvq"``, ``"grlvq"``, ``"lgmlvq"``, ``"lgrlvq"``, ``"lmnn"``.
     drop : str or sequence of str
         Columns to leave out.
     bins : int, optional
@@ -63,10 +68,12 @@ def study(
     Study
     """
     _check_seed(random_state)
+    if learner not in NAMES:
+        raise ValueError(f"There is no learner {learner!r}. Use one of {', '.join(NAMES)} (--learner).")
     report = progress or _silent
     report("read the table", 0.0)
     problem = problem_from(table, target, drop=drop, bins=bins, encoding=encoding)
-    X, y, sampled = _sample(problem, random_state)
+    X, y, sampled = _sample(problem, random_state) if learner == "nca" else (problem.X, problem.y, [])
     if not n_varying(X):
         raise ValueError(
             f"{problem.source}: no column changes from row to row, so nothing tells the classes apart: "
@@ -76,16 +83,15 @@ def study(
     with warnings.catch_warnings():
         # The caveats tell of small classes already.
         warnings.filterwarnings("ignore", message="The number of unique classes is greater than", category=UserWarning)
-        accuracy, neighbors = held_out_accuracy(X, y, folds, random_state, report)
+        accuracy, neighbors = held_out_accuracy(X, y, learner, folds, random_state, report)
         report("learn the metric on all rows", folds / (folds + 1))
-        metric = as_metric(learner(X, y, neighbors, random_state).fit(X, y))
-    assert isinstance(metric, LinearMetric)
+        metric = as_metric(make_learner(X, y, learner, neighbors, random_state).fit(X, y))
     report("done", 1.0)
     settings = {
+        "learner": learner,
         "neighbours": neighbors,
         "folds": folds,
         "seed": int(random_state),
-        "dimensions of the map": metric.omega.shape[0],
         **{package: version(package) for package in ("whynear", "scikit-learn", "numpy")},
     }
     if neighbors < MOST_NEIGHBORS:
@@ -127,9 +133,10 @@ def _folds(y: NDArray[Any], folds: int) -> tuple[int, list[str]]:
     return smallest, [f"Class {name!r} has {smallest} rows, so {smallest} folds were made instead of {folds}."]
 
 
-def _relevance(metric: LinearMetric) -> pd.DataFrame:
-    relevances = metric.as_learned().relevances()
-    total = relevances.sum()
-    shares = relevances / total if total > 0 else relevances
+def _relevance(metric: Metric) -> pd.DataFrame:
+    """Shares of the features in the diagonal of Lambda, averaged over the maps of a local metric."""
+    relevances = np.atleast_2d(metric.as_learned().relevances())
+    totals = relevances.sum(axis=1, keepdims=True)
+    shares = np.divide(relevances, totals, out=np.zeros_like(relevances), where=totals > 0).mean(axis=0)
     frame = pd.DataFrame({"feature": metric.feature_names, "relevance": shares})
     return frame.sort_values("relevance", ascending=False, kind="stable", ignore_index=True)

@@ -15,16 +15,19 @@ from sklearn.neighbors import KNeighborsClassifier, NeighborhoodComponentsAnalys
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-LEARNED, PLAIN = "learned metric (NCA)", "plain kNN"
+from whynear.learn.registry import LEARNERS
+
+PLAIN = "plain kNN"
 MOST_NEIGHBORS = MOST_COMPONENTS = 5
+NAMES = ("nca", *LEARNERS)
 
 Progress = Callable[[str, float], None]
 
 
 def held_out_accuracy(
-    X: pd.DataFrame, y: NDArray[Any], folds: int, random_state: int, report: Progress
+    X: pd.DataFrame, y: NDArray[Any], name: str, folds: int, random_state: int, report: Progress
 ) -> tuple[pd.DataFrame, int]:
-    """Share of held-out rows predicted right, a row per fold and a column per method; and the neighbours asked.
+    """Share of held-out rows predicted right, a row per fold, the learner's column first; and the neighbours asked.
 
     Neighbours are as many as the smallest training part has rows, at most five.
     """
@@ -34,13 +37,20 @@ def held_out_accuracy(
     for fold, (train, test) in enumerate(splits):
         report(f"hold out fold {fold + 1} of {folds}", fold / (folds + 1))
         known, held_out = (X.iloc[train], y[train]), (X.iloc[test], y[test])
-        methods = {LEARNED: learner(*known, n_neighbors, random_state), PLAIN: _nearest(X.iloc[train], n_neighbors)}
-        scores.append({name: float(method.fit(*known).score(*held_out)) for name, method in methods.items()})
+        learned, plain = learner(*known, name, n_neighbors, random_state), _nearest(X.iloc[train], n_neighbors)
+        methods = {f"learned metric ({name.upper()})": learned, PLAIN: plain}
+        scores.append({way: float(method.fit(*known).score(*held_out)) for way, method in methods.items()})
     return pd.DataFrame(scores).rename_axis("fold"), n_neighbors
 
 
-def learner(X: pd.DataFrame, y: NDArray[Any], n_neighbors: int, random_state: int) -> ClassifierMixin:
-    """What learns a metric from these rows: NCA with as many directions as the columns that vary, at most five."""
+def learner(X: pd.DataFrame, y: NDArray[Any], name: str, n_neighbors: int, random_state: int) -> ClassifierMixin:
+    """What learns a metric from these rows and predicts with it.
+
+    One of this library's learners as it comes; or NCA with as many directions as the columns that vary, at most five,
+    and the vote of the nearest rows.
+    """
+    if name in LEARNERS and n_varying(X):
+        return make_pipeline(VarianceThreshold(), StandardScaler(), LEARNERS[name](random_state=random_state))
     components = max(1, min(MOST_COMPONENTS, n_varying(X)))
     init = _start(X, y, components)
     nca = NeighborhoodComponentsAnalysis(n_components=components, init=init, random_state=random_state)

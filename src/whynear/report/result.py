@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from whynear.metric import LinearMetric
+from whynear.metric import Metric
 from whynear.metric.archive import write_whole
-from whynear.report.held_out import LEARNED, PLAIN
+from whynear.report.held_out import PLAIN
 from whynear.report.page import render
 from whynear.report.problem import Problem
 from whynear.report.wording import harmless, printable, shortened
@@ -35,7 +35,7 @@ class Study:
     ----------
     problem : Problem
         The features, the classes and the caveats.
-    metric : LinearMetric
+    metric : Metric
         The metric learned on all rows used, in the columns of the table.
     accuracy : DataFrame
         Share of held-out cases predicted right: a row per fold, a column per method.
@@ -49,7 +49,7 @@ class Study:
     """
 
     problem: Problem
-    metric: LinearMetric
+    metric: Metric
     _accuracy: pd.DataFrame
     _relevance: pd.DataFrame
     _settings: dict[str, Any]
@@ -79,13 +79,13 @@ class Study:
 
     def finding(self) -> str:
         """The answer in two sentences."""
-        mean, deviation = self._accuracy.mean(), self._accuracy.std()
+        mean, deviation, learned = self._accuracy.mean(), self._accuracy.std(), self._accuracy.columns[0]
         first = self._relevance.head(5)
         names = [f"“{printable(name)}”" for name in first["feature"]]
         listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
         verb = "carries" if len(names) == 1 else "carry"
         return (
-            f"The learned metric predicts {mean[LEARNED]:.1%} ± {deviation[LEARNED]:.1%} of held-out cases right, "
+            f"The learned metric predicts {mean[learned]:.1%} ± {deviation[learned]:.1%} of held-out cases right, "
             f"plain kNN {mean[PLAIN]:.1%} ± {deviation[PLAIN]:.1%}. "
             f"Of {len(self._relevance)} features, {listed} {verb} {first['relevance'].sum():.0%} of the relevance."
         )

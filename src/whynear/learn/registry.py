@@ -1,0 +1,9 @@
+"""The learners by the names that commands and studies call them."""
+
+from typing import Any
+
+from whynear.learn.gmlvq import GMLVQ, LGMLVQ
+from whynear.learn.grlvq import GRLVQ, LGRLVQ
+from whynear.learn.lmnn import LMNN
+
+LEARNERS: dict[str, type[Any]] = {kind.__name__.lower(): kind for kind in (GMLVQ, GRLVQ, LGMLVQ, LGRLVQ, LMNN)}
