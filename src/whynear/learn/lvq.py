@@ -20,7 +20,7 @@ from whynear.learn.objectives.glvq import Cases, Squashing
 from whynear.learn.quantizer import Coordinates, Quantizer
 from whynear.learn.starts import prototype_counts, starting_map, starting_prototypes
 from whynear.learn.with_metric import WithMetric
-from whynear.metric import LocalMetric
+from whynear.metric import Evidence, LocalMetric
 from whynear.metric.projection import principal_directions
 
 Array = NDArray[np.float64]
@@ -227,6 +227,16 @@ class LVQ(WithMetric, ClassifierMixin, BaseEstimator):
         probabilities: Array = softmax(self.certainty_ * relative, axis=1)
         return probabilities
 
+    def evidence(self, X: ArrayLike) -> Evidence:
+        """The nearest prototype of each class, nearest first, with the probability of its class as its vote."""
+        sq = self._sq_distances(predict_inputs(self, X))
+        codes = np.searchsorted(self.classes_, self.prototype_labels_)
+        nearest = np.array([np.where(codes == c, sq, np.inf).argmin(axis=1) for c in range(len(self.classes_))]).T
+        distances, votes = np.take_along_axis(sq, nearest, axis=1), self.predict_proba(X)
+        order = np.argsort(distances, axis=1, kind="stable")
+        indices, distances, votes = (np.take_along_axis(a, order, axis=1) for a in (nearest, distances, votes))
+        return Evidence(self.prototypes_, self.prototype_labels_, indices, distances, votes, self.classes_)
+
     def with_metric(self, metric: Any) -> Self:
         """Return a copy that measures the distances to its prototypes by another metric; see `WithMetric`."""
         twin = super().with_metric(metric)
@@ -234,9 +244,12 @@ class LVQ(WithMetric, ClassifierMixin, BaseEstimator):
             raise ValueError("metric has other anchors than the prototypes of the learner, to which it must measure.")
         return twin
 
-    def _relative(self, X: Array) -> Array:
+    def _sq_distances(self, X: Array) -> Array:
         metric = self.metric_
-        sq = metric.sq_distances(X) if isinstance(metric, LocalMetric) else metric.sq_distances(X, self.prototypes_)
+        return metric.sq_distances(X) if isinstance(metric, LocalMetric) else metric.sq_distances(X, self.prototypes_)
+
+    def _relative(self, X: Array) -> Array:
+        sq = self._sq_distances(X)
         first = np.searchsorted(self.prototype_labels_, self.classes_)  # prototypes are sorted by class
         return relative_distances(np.minimum.reduceat(sq, first, axis=1))
 

@@ -4,6 +4,7 @@ from whynear.metric.adapt import as_metric
 from whynear.metric.base import Metric
 from whynear.metric.candidates import CandidateSearch
 from whynear.metric.diagonal import DiagonalMetric
+from whynear.metric.evidence import Evidence
 from whynear.metric.files import load, register, save
 from whynear.metric.linear import LinearMetric
 from whynear.metric.local import LocalMetric
@@ -12,6 +13,7 @@ from whynear.metric.neighbors import NeighborSearch
 __all__ = [
     "CandidateSearch",
     "DiagonalMetric",
+    "Evidence",
     "LinearMetric",
     "LocalMetric",
     "Metric",

@@ -118,6 +118,21 @@ def _maps_by_its_metric(learner: Learner) -> None:
         assert len(model.get_feature_names_out()) == mapped.shape[1], "get_feature_names_out does not fit transform"
 
 
+def _gives_evidence(learner: Learner) -> None:
+    """The cases behind a prediction: measured by the metric, and their votes decide."""
+    X, y = table()
+    model = fitted(learner, X, y)
+    if not hasattr(model, "evidence"):
+        return
+    evidence = model.evidence(X)
+    support = evidence.support()
+    assert_array_equal(evidence.classes[support.argmax(axis=1)], model.predict(X), "the votes say otherwise")
+    assert (evidence.votes >= 0).all(), "a vote is negative"
+    assert (np.diff(evidence.sq_distances, axis=1) >= 0).all(), "the nearest is not the first"
+    sq = model.metric_.sq_distances_at(X.to_numpy(), evidence.cases, evidence.indices)
+    assert_allclose(evidence.sq_distances, sq, rtol=1e-6, atol=1e-9)
+
+
 def _survives_a_file(learner: Learner) -> None:
     if type(learner) not in ESTIMATORS.values():
         return
@@ -305,6 +320,7 @@ CHECKS: dict[str, Callable[[Learner], None]] = {
     "probabilities fit the predictions": _probabilities_fit_predictions,
     "a seed makes it deterministic": _seeded,
     "transform maps by the metric": _maps_by_its_metric,
+    "the cases behind a prediction explain it": _gives_evidence,
     "a registered learner survives a file": _survives_a_file,
     "documented defaults are those of the signature": _documents_its_defaults,
     "inputs stay untouched": _input_untouched,

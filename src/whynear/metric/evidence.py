@@ -1,0 +1,46 @@
+"""The cases behind predictions: what every learner hands to those who explain it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from whynear.metric.inputs import Array
+
+Indices = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """For each of n predicted cases the m prototypes or training cases that speak for a class, nearest first.
+
+    Attributes
+    ----------
+    cases : ndarray of shape (n_cases, n_features)
+        All prototypes or training cases, in the coordinates the learner sees.
+    labels : ndarray of shape (n_cases,)
+        Their classes.
+    indices : ndarray of shape (n, m)
+        Which of them speak.
+    sq_distances : ndarray of shape (n, m)
+        Their squared distances under the learner's metric.
+    votes : ndarray of shape (n, m)
+        What each adds to the support of its class; not negative.
+    classes : ndarray of shape (n_classes,)
+        The classes, sorted.
+    """
+
+    cases: Array
+    labels: NDArray[Any]
+    indices: Indices
+    sq_distances: Array
+    votes: Array
+    classes: NDArray[Any]
+
+    def support(self) -> Array:
+        """The votes summed by class, of shape (n, n_classes); a prediction is the class of largest support."""
+        totals = np.zeros((len(self.indices), len(self.classes)))
+        codes = np.searchsorted(self.classes, self.labels)[self.indices]
+        np.add.at(totals, (np.arange(len(totals))[:, None], codes), self.votes)
+        return totals
