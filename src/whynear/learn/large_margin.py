@@ -2,11 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
 
 from whynear.learn.objectives.lmnn import (
     Impostors,
@@ -27,9 +28,13 @@ Start = Literal["pca", "identity"]
 RIDGE = 0.1
 
 # Pairs up to this much farther than an impostor are watched; rounds between two searches grow from this length.
-FIRST_SLACK, LEAST_SLACK = 0.5, 0.25
-FIRST_ROUND = 10
+FIRST_SLACK, LEAST_SLACK = 0.25, 0.1
+FIRST_ROUND = 8
 
+# Passes before the last end with this many times the tolerance.
+COARSE = 10
+
+WORTH_THREADS = 1_000_000_000
 ROUNDING = 1e-9
 
 
@@ -53,7 +58,8 @@ def learn_map(X: Array, codes: NDArray[np.intp], settings: Settings, watch: Call
 
     The work is done in coordinates B: the directions in which the data vary, divided by how much targets differ along
     them, so that L-BFGS meets a well-scaled problem and nothing has more columns than there are rows. The loss is that
-    of omega = turn B basis^T, whatever the coordinates.
+    of omega = turn B basis^T, whatever the coordinates, and is stated for a margin of one: another margin m makes it m
+    times as large at a map sqrt(m) times as large.
     """
     order = np.argsort(codes, kind="stable")
     codes = codes[order]
@@ -61,6 +67,8 @@ def learn_map(X: Array, codes: NDArray[np.intp], settings: Settings, watch: Call
     unit = float(np.abs(centred).max()) or 1.0
     centred /= unit
     vectors = principal_directions(centred).vectors
+    if not vectors.shape[1]:  # all rows are the same: any direction tells as much
+        vectors = np.eye(X.shape[1], 1)
     along = centred @ vectors
     targets = target_neighbors(along, codes, settings.n_neighbors, settings.n_jobs)
     scales, axes = _scales(mean_target_scatter(along, targets))
@@ -71,14 +79,22 @@ def learn_map(X: Array, codes: NDArray[np.intp], settings: Settings, watch: Call
         class_ends=np.cumsum(np.bincount(codes))[codes].astype(np.int32),
         targets=targets,
         push_weight=settings.push_weight,
-        margin=settings.margin,
     )
     omega = start @ (axes * scales)
     solution = Solution(omega.ravel(), converged=True)
-    if problem.n_targets and omega.size:
-        omega *= best_scale(omega, problem)
-        omega, solution = _passes(problem, codes, omega, settings, watch)
-    return turn @ (omega @ (basis / unit).T), solution
+    if problem.n_targets:
+        # Threads cost small products more than they give.
+        many = None if problem.X.size * len(omega) > WORTH_THREADS else 1
+        with _libraries().limit(limits=many, user_api="blas"):
+            omega *= best_scale(omega, problem)
+            omega, solution = _passes(problem, codes, omega, settings, watch)
+    return np.sqrt(settings.margin) * (turn @ (omega @ (basis / unit).T)), solution
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    """Looked up once: finding the libraries of a process takes a while."""
+    return ThreadpoolController()
 
 
 def _scales(scatter: Array) -> tuple[Array, Array]:
@@ -106,19 +122,27 @@ def _start(settings: Settings, vectors: Array) -> tuple[Array, Array]:
 def _passes(
     problem: Margins, codes: NDArray[np.intp], omega: Array, settings: Settings, watch: Callback
 ) -> tuple[Array, Solution]:
-    """Descend, and again with the target neighbours under the learned map, until they stay the same."""
-    whole = Solution(omega.ravel(), converged=True)
-    for number in range(settings.n_passes):
-        if number:
+    """Descend, and again with the target neighbours under the learned map; the last time to the end.
+
+    Passes before the last only serve the choice of targets, and the one after which these stay is the last but one.
+    """
+    whole = Solution(omega.ravel())
+    for left in reversed(range(settings.n_passes)):
+        if left < settings.n_passes - 1:
             targets = target_neighbors(problem.X @ omega.T, codes, settings.n_neighbors, settings.n_jobs)
-            if np.array_equal(targets, problem.targets):
-                break
+            left *= not np.array_equal(targets, problem.targets)
             problem = replace(problem, targets=targets)
-        left = settings.max_iter - whole.n_iter
-        part = descend(problem, omega, max_iter=left, tol=settings.tol, watch=_counting_on(watch, whole))
+        part = descend(
+            problem,
+            omega,
+            max_iter=settings.max_iter - whole.n_iter,
+            tol=settings.tol * (COARSE if left else 1),
+            watch=_counting_on(watch, whole),
+        )
         omega = part.x.reshape(omega.shape)
-        whole.x, whole.converged = part.x, part.converged
-        whole.loss_curve += part.loss_curve
+        whole = Solution(part.x, whole.loss_curve + part.loss_curve, part.converged)
+        if not left:
+            break
     return omega, whole
 
 

@@ -45,7 +45,8 @@ class LMNN(WithMetric, MapsCases, ClassifierMixin, BaseEstimator):
     margin : float, default=1.0
         The gap in squared distance. It states the unit of the learned distances and changes nothing else.
     n_passes : int, default=1
-        How often the map is learned. From the second time on, target neighbours are those under the map learned before.
+        How often the map is learned. From the second time on, target neighbours are those under the map learned before,
+        which helps where there are many cases and can overfit where there are few.
     max_iter : int, default=300
         Most iterations of all passes together.
     tol : float, default=0.001
@@ -73,7 +74,7 @@ class LMNN(WithMetric, MapsCases, ClassifierMixin, BaseEstimator):
     cases_, codes_ : ndarrays of shape (n_samples, n_features), (n_samples,)
         The training cases, which vote, and the places of their labels in ``classes_``.
     loss_curve_ : list of float
-        Loss after each iteration.
+        Loss after each iteration, per target neighbour and in units of the margin.
     n_iter_ : int
         Number of iterations.
     best_params_, search_results_ : dict, dict of lists
@@ -206,7 +207,7 @@ class LMNN(WithMetric, MapsCases, ClassifierMixin, BaseEstimator):
         counts = np.bincount(data.codes)
         small = np.flatnonzero(counts <= n_neighbors)
         if len(small):
-            named = ", ".join(f"{data.classes[c]!r} ({counts[c]} rows)" for c in small[:5])
+            named = ", ".join(f"{data.classes.tolist()[c]!r} ({counts[c]} rows)" for c in small[:5])
             warnings.warn(
                 f"n_neighbors={n_neighbors} is more than some classes have other rows: {named}"
                 f"{', ...' if len(small) > 5 else ''}. Their cases get as many target neighbours as there are.",
