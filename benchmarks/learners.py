@@ -151,8 +151,8 @@ def compare(plan: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
         folds = folds_of(case["dataset"], PLAN["folds"])[: case.get("runs")]
         learner, rival = PLAN["learners"][plan["learner"]], PLAN["rivals"][case["rival"]]
         sigma = rival.get("sigma")
-        if sigma:
-            learner = {**learner, "settings": {**learner["settings"], "squashing": "sigmoid", "sigma": sigma}}
+        squashing = {"squashing": "sigmoid", "sigma": sigma} if sigma else {}
+        learner = {**learner, "settings": {**learner["settings"], **plan.get("settings", {}), **squashing}}
         both = [fit(each, case["dataset"], folds) for each in (learner, rival)]
         row = [case["dataset"], str(len(folds)), case["rival"], *map(seconds_of, both), times_faster(*both)]
         row += ["" if fits.over else f"{fits.accuracies().mean():.2f}" for fits in both]
