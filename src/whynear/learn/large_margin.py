@@ -54,7 +54,15 @@ class Settings:
 
 
 def learn_map(X: Array, codes: NDArray[np.intp], settings: Settings, watch: Callback) -> tuple[Array, Solution]:
-    """Learn the map omega of shape (n_components, n_features), and say how the descent went.
+    """Learn the map omega of shape (n_components, n_features), and say how the descent went."""
+    # Threads cost small products more than they give.
+    many = None if X.size * min(X.shape) > WORTH_THREADS else 1
+    with _libraries().limit(limits=many, user_api="blas"):
+        return _learn_map(X, codes, settings, watch)
+
+
+def _learn_map(X: Array, codes: NDArray[np.intp], settings: Settings, watch: Callback) -> tuple[Array, Solution]:
+    """Learn in coordinates that suit the solver.
 
     The work is done in coordinates B: the directions in which the data vary, divided by how much targets differ along
     them, so that L-BFGS meets a well-scaled problem and nothing has more columns than there are rows. The loss is that
@@ -83,11 +91,8 @@ def learn_map(X: Array, codes: NDArray[np.intp], settings: Settings, watch: Call
     omega = start @ (axes * scales)
     solution = Solution(omega.ravel(), converged=True)
     if problem.n_targets:
-        # Threads cost small products more than they give.
-        many = None if problem.X.size * len(omega) > WORTH_THREADS else 1
-        with _libraries().limit(limits=many, user_api="blas"):
-            omega *= best_scale(omega, problem)
-            omega, solution = _passes(problem, codes, omega, settings, watch)
+        omega *= best_scale(omega, problem)
+        omega, solution = _passes(problem, codes, omega, settings, watch)
     return np.sqrt(settings.margin) * (turn @ (omega @ (basis / unit).T)), solution
 
 
