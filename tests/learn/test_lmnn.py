@@ -18,7 +18,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from whynear import DiagonalMetric, LinearMetric, load, regularize, save
+from whynear import DiagonalMetric, LinearMetric, NeighborSearch, load, regularize, save
 from whynear.learn.large_margin import Settings, descend, learn_map
 from whynear.learn.lmnn import LMNN
 from whynear.learn.objectives.lmnn import Margins, impostor_pairs, loss_grad, target_neighbors
@@ -324,15 +324,25 @@ def test_senseless_parameters_are_refused_by_name(parameter, message):
 
 def test_votes_weigh_the_inverse_distance():
     cases, codes = np.array([[0.0], [1.0], [4.0], [100.0]]), np.array([0, 1, 1, 0])
-    votes = neighbor_votes(LinearMetric([[1.0]]), cases, codes, np.array([[2.0]]), n_neighbors=3, n_classes=2)
+    votes = neighbor_votes(NeighborSearch(LinearMetric([[1.0]]), cases), codes, np.array([[2.0]]), k=3, n_classes=2)
     weights = np.array([1 / 2, 1 / 1 + 1 / 2])
     assert_allclose(votes, [weights / weights.sum()])
 
 
 def test_copies_share_the_vote_even_if_only_one_neighbor_is_asked_for():
     cases, codes = np.array([[0.0], [0.0], [0.0], [1.0]]), np.array([0, 1, 0, 1])
-    votes = neighbor_votes(LinearMetric([[1.0]]), cases, codes, np.array([[0.0], [1.0]]), n_neighbors=1, n_classes=2)
+    search = NeighborSearch(LinearMetric([[1.0]]), cases)
+    votes = neighbor_votes(search, codes, np.array([[0.0], [1.0]]), k=1, n_classes=2)
     assert_allclose(votes, [[2 / 3, 1 / 3], [0, 1]])
+
+
+def test_evidence_and_probabilities_agree_where_copies_contradict():
+    X, codes = noisy(60, 3)
+    X[1:4], codes = X[0], np.r_[0, 1, 1, 1, codes[4:]]
+    model = LMNN(n_neighbors=2, max_iter=5, tol=0.1).fit(X, codes)
+    evidence = model.evidence(X)
+    assert_allclose(evidence.support(), model.predict_proba(X))
+    assert_allclose(evidence.support()[0], [0.25, 0.75, 0])
 
 
 def test_the_map_of_the_paper_s_loss_does_not_depend_on_the_order_of_rows():
