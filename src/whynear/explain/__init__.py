@@ -1,0 +1,7 @@
+"""Why this prediction: the cases behind it, what holds others off, and what matters in each class."""
+
+from whynear.explain.explanation import Explanation, NearCase
+from whynear.explain.profiles import class_profiles, plot_class_profiles
+from whynear.explain.why import explain
+
+__all__ = ["Explanation", "NearCase", "class_profiles", "explain", "plot_class_profiles"]

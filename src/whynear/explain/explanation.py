@@ -1,0 +1,181 @@
+"""Why one case was predicted as it was, as a value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import pandas as pd
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MOST_NAMED = 3  # features in a sentence
+LEAST_NAMED = 0.05  # of what the first of them holds off
+
+
+@dataclass(frozen=True, repr=False)
+class NearCase:
+    """A training case or prototype near the explained case.
+
+    Attributes
+    ----------
+    number : int
+        Its number among the training cases or prototypes of the learner.
+    label : object
+        Its class.
+    distance, sq_distance : float
+        How far it is from the explained case under the learner's metric, and the square of that.
+    values : Series
+        What it has in each feature, in the units of the table; NaN in columns the learner never saw.
+    contributions : Series
+        What each feature adds to the squared distance; they sum to it.
+    """
+
+    number: int
+    label: Any
+    distance: float
+    sq_distance: float
+    values: pd.Series[float]
+    contributions: pd.Series[float]
+
+    def __repr__(self) -> str:
+        return f"{self.label!r} case {self.number} at distance {self.distance:.3g}"
+
+
+@dataclass(frozen=True, repr=False)
+class Explanation:
+    """Why a learner predicts a class for one case.
+
+    Attributes
+    ----------
+    prediction : object
+        The predicted class.
+    probabilities, support : Series
+        The probability of each class, and the votes for it.
+    values : Series
+        The explained case: what it has in each feature.
+    neighbors : DataFrame
+        The training cases or prototypes that vote, nearest first: ``case`` (their number), ``label``, ``distance``,
+        ``sq_distance`` (its square), ``vote``, ``for_prediction`` (whether that vote is for the predicted class).
+    contributions : DataFrame
+        A row per neighbour, under its number: what each feature adds to its squared distance. A row sums to that
+        distance. Under a full matrix a part can be negative: then the feature makes up for differences in others.
+    relevances : Series
+        How much each feature matters here, summing to one: the neighbours' relevances, each made to sum to one,
+        weighted by their votes. Under a global metric, that metric's.
+    nearest : NearCase
+        The nearest case of the predicted class.
+    nearest_other : NearCase or None
+        The nearest case of any other class; None where the learner knows no other.
+    held_off_by : Series
+        Which features hold that one off: its contributions less those of ``nearest``, largest first. They sum to the
+        difference of the two squared distances; below zero where a feature would draw it nearer. Empty without it.
+    coordinates : {"columns", "steps"}
+        Whether features are the columns of the table; or, behind steps that mix columns, the coordinates these form.
+    units : str
+        What relevances refer to: "per unit" of a feature, or "per standard deviation" behind a StandardScaler.
+    """
+
+    prediction: Any
+    probabilities: pd.Series[float]
+    support: pd.Series[float]
+    values: pd.Series[Any]
+    neighbors: pd.DataFrame
+    contributions: pd.DataFrame
+    relevances: pd.Series[float]
+    nearest: NearCase
+    nearest_other: NearCase | None
+    held_off_by: pd.Series[float]
+    coordinates: Literal["columns", "steps"]
+    units: str
+
+    def __repr__(self) -> str:
+        chance = f"{self.probabilities.loc[self.prediction]:.2f}"
+        start = f"predicted {self.prediction!r} with probability {chance}: nearest {self.nearest!r}"
+        if self.nearest_other is None:
+            return f"{start}; no case of another class is known"
+        if self.nearest_other.sq_distance <= self.nearest.sq_distance:
+            nearer = "nearer" if self.nearest_other.sq_distance < self.nearest.sq_distance else "as near"
+            return f"{start}; nearest {self.nearest_other!r} is {nearer} but outvoted"
+        most = self.held_off_by[self.held_off_by > LEAST_NAMED * self.held_off_by.max()].head(MOST_NAMED)
+        by = ", ".join(f"{name!r} ({part:+.2g})" for name, part in most.items())
+        return f"{start}; nearest {self.nearest_other!r}, held off by {by}"
+
+    def frame(self) -> pd.DataFrame:
+        """One row per feature, in the order of the table.
+
+        What the case, the nearest case of the predicted class and the nearest of another have in it (``value``,
+        ``nearest_value``, ``other_value``), how much it matters (``relevance``), what it adds to the squared distances
+        of the two (``nearest_contribution``, ``other_contribution``), and the difference of these (``held_off_by``).
+        """
+        other = self.nearest_other
+        table = pd.DataFrame(
+            {
+                "value": self.values,
+                "nearest_value": self.nearest.values,
+                "other_value": np.nan if other is None else other.values,
+                "relevance": self.relevances,
+                "nearest_contribution": self.nearest.contributions,
+                "other_contribution": np.nan if other is None else other.contributions,
+                "held_off_by": np.nan if other is None else self.held_off_by.reindex(self.values.index),
+            }
+        )
+        return table.rename_axis("feature").reset_index()
+
+    def plot(self, ax: Axes | None = None, most: int = 12) -> Axes:
+        """Draw what each feature adds to the distances of the nearest case of the predicted and of any other class.
+
+        Shows the ``most`` features that add most to either, those first that hold the other case off, and the sum of
+        all others.
+        """
+        from whynear.explain.drawing import draw_explanation
+
+        return draw_explanation(self, ax, most)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain numbers, strings and lists; None for a value that is missing."""
+        return {
+            "prediction": plain(self.prediction),
+            "classes": [plain(label) for label in self.probabilities.index],
+            "probabilities": _listed(self.probabilities),
+            "support": _listed(self.support),
+            "features": list(self.values.index),
+            "values": _listed(self.values),
+            "relevances": _listed(self.relevances),
+            "neighbors": [
+                {**{str(name): plain(value) for name, value in neighbor.items()}, "contributions": parts.tolist()}
+                for neighbor, parts in zip(
+                    self.neighbors.to_dict("records"), self.contributions.to_numpy(), strict=True
+                )
+            ],
+            "nearest": _near(self.nearest),
+            "nearest_other": None if self.nearest_other is None else _near(self.nearest_other),
+            "held_off_by": [{"feature": name, "difference": part} for name, part in self.held_off_by.items()],
+            "coordinates": self.coordinates,
+            "units": self.units,
+        }
+
+
+def plain(value: Any) -> Any:
+    """A number, string or label without numpy's type; None for NaN."""
+    value = value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, float) and not np.isfinite(value):
+        return None
+    return value if isinstance(value, bool | int | float | str | None) else str(value)
+
+
+def _listed(values: pd.Series[Any]) -> list[Any]:
+    return [plain(value) for value in values]
+
+
+def _near(case: NearCase) -> dict[str, Any]:
+    return {
+        "case": case.number,
+        "label": plain(case.label),
+        "distance": case.distance,
+        "sq_distance": case.sq_distance,
+        "values": _listed(case.values),
+        "contributions": _listed(case.contributions),
+    }

@@ -1,0 +1,99 @@
+"""What matters in each class: the mean local relevance of each feature."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from whynear.explain.chain import Chain, class_codes
+from whynear.explain.shares import mean_share
+from whynear.metric import Evidence, LocalMetric, as_metric
+from whynear.metric.inputs import Array
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def class_profiles(learner: Any, X: ArrayLike | pd.DataFrame | None = None, y: ArrayLike | None = None) -> pd.DataFrame:
+    """Mean relevance of each feature in each class.
+
+    Parameters
+    ----------
+    learner : fitted classifier or Pipeline
+        A classifier of this library, or a Pipeline ending in one.
+    X : array-like of shape (n_samples, n_features), optional
+        Cases to average over instead of the training cases or prototypes: each counts with the relevances of the
+        neighbours behind its prediction, weighted by their votes.
+    y : array-like of shape (n_samples,), optional
+        The classes of these cases. Without them, those predicted.
+
+    Returns
+    -------
+    DataFrame
+        A row per feature, in the columns the learner or the Pipeline takes, and a column per class; each column sums to
+        one. Relevances are as the learner saw the columns: behind a StandardScaler, per standard deviation. Under a
+        global metric all classes have the same. Classes without a case are left out.
+
+    References
+    ----------
+    Göpfert, Wersing, Hammer: Interpretable locally adaptive nearest neighbors, 2021, Fig. 1.
+
+    Examples
+    --------
+    >>> from whynear import LGRLVQ
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> profiles = class_profiles(LGRLVQ(random_state=0).fit(X, y))
+    >>> profiles.shape
+    (4, 3)
+    >>> profiles.sum().round(6).tolist()
+    [1.0, 1.0, 1.0]
+    """
+    chain, metric = Chain.of(learner), as_metric(learner).as_learned()
+    if X is not None:
+        seen = chain.transform(chain.table(X, "X"))
+        labels = chain.learner.predict(seen) if y is None else y
+        classes, codes = class_codes(labels, len(seen))
+        weights = _votes(chain.learner.evidence(seen), codes, len(classes))
+    elif y is not None:
+        raise ValueError("y without X has no meaning: give the cases whose classes it holds, or neither.")
+    else:
+        labels = _anchor_labels(chain) if isinstance(metric, LocalMetric) else chain.learner.classes_
+        classes, codes = class_codes(labels, len(labels))
+        weights = np.equal.outer(np.arange(len(classes)), codes).astype(np.float64)
+    if not isinstance(metric, LocalMetric):
+        weights = weights.sum(axis=1, keepdims=True)
+    profiles = mean_share(np.atleast_2d(metric.relevances()), weights)
+    features, columns = pd.Index(chain.columns, name="feature"), pd.Index(classes, name="class")
+    return pd.DataFrame(profiles.T, features, columns)
+
+
+def plot_class_profiles(profiles: pd.DataFrame, ax: Axes | None = None, most: int = 40) -> Axes:
+    """Draw what `class_profiles` returns.
+
+    Up to ``most`` features stand below each other, those that matter most first; more lie along an axis. Up to six
+    classes have marks or lines of their own; more are columns of a heat map.
+    """
+    from whynear.explain.drawing import draw_profiles
+
+    return draw_profiles(profiles, ax, most)
+
+
+def _anchor_labels(chain: Chain) -> NDArray[Any]:
+    """The classes of the anchors of a local metric."""
+    learner = chain.learner
+    case: Any = learner.metric_.anchors[:1]
+    if hasattr(learner, "feature_names_in_"):
+        case = pd.DataFrame(case, columns=learner.feature_names_in_)
+    return learner.evidence(case).labels
+
+
+def _votes(evidence: Evidence, codes: NDArray[np.intp], n_classes: int) -> Array:
+    """How much each case behind the predictions speaks for each class of explained cases, all of which count alike."""
+    votes = evidence.votes / np.maximum(evidence.votes.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+    totals = np.zeros((n_classes, len(evidence.cases)))
+    np.add.at(totals, (codes[:, None], evidence.indices), votes)
+    return totals

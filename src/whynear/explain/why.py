@@ -1,0 +1,185 @@
+"""From a learner and a case to the explanation of its prediction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from whynear.explain.chain import Chain
+from whynear.explain.explanation import Explanation, NearCase
+from whynear.explain.shares import mean_share
+from whynear.metric import Evidence, LocalMetric, Metric
+from whynear.metric.blocks import row_blocks
+from whynear.metric.inputs import Array
+
+
+def explain(learner: Any, x: ArrayLike | pd.Series[Any] | pd.DataFrame) -> Explanation:
+    """Why a learner predicts a class for one case.
+
+    Parameters
+    ----------
+    learner : fitted classifier or Pipeline
+        A classifier of this library, or a Pipeline ending in one. Features are the columns the Pipeline takes, as long
+        as the steps before the learner shift, scale, select or impute columns. Behind a step that mixes them, such as
+        PCA, they are the coordinates the learner sees, and ``coordinates`` says so.
+    x : array-like of shape (n_features,) or (1, n_features)
+        The case: an array, a row of a table (a Series), or a table of one row. Names are matched in any order.
+
+    Returns
+    -------
+    Explanation
+        The prediction, the cases behind it, what each feature adds to their distances, and what holds others off;
+        with ``frame()``, ``plot()`` and ``to_dict()``.
+
+    Notes
+    -----
+    Time and memory are those of one prediction, and O(n d) time where all neighbours are of the predicted class and the
+    nearest case of another has to be looked for among the n training cases.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from whynear import GRLVQ
+    >>> iris = load_iris(as_frame=True)
+    >>> model = make_pipeline(StandardScaler(), GRLVQ(random_state=0))
+    >>> model = model.fit(iris.data, iris.target_names[iris.target])
+    >>> why = explain(model, iris.data.iloc[70])
+    >>> why.prediction, why.nearest_other.label
+    ('virginica', 'versicolor')
+    >>> why.neighbors["label"].tolist()
+    ['virginica', 'versicolor', 'setosa']
+    >>> bool(np.allclose(why.contributions.sum(axis=1), why.neighbors["sq_distance"]))
+    True
+    >>> why.held_off_by.index[0]
+    'petal width (cm)'
+    """
+    chain = Chain.of(learner)
+    row = chain.table(x, "x")
+    if len(row) != 1:
+        raise ValueError(f"x must be one case, got {len(row)} rows instead. Take one of them: X.iloc[i] or X[i].")
+    seen = chain.transform(row)
+    view = _View(chain, np.asarray(seen, dtype=np.float64)[0], chain.learner.evidence(seen))
+    prediction = chain.learner.predict(seen)[0]
+    agrees = view.labels == prediction
+    nearest = view.nearest(prediction, other=False)
+    assert nearest is not None, "the predicted class has a case"
+    other = view.nearest(prediction, other=True)
+    gap = view.series([]) if other is None else other.contributions - nearest.contributions
+    classes = pd.Index(chain.learner.classes_, name="class")
+    values = row.iloc[0].to_numpy() if chain.coordinates == "columns" else view.x
+    return Explanation(
+        prediction=_plain(prediction),
+        probabilities=pd.Series(chain.learner.predict_proba(seen)[0], classes, name="probability"),
+        support=pd.Series(view.evidence.support()[0], classes, name="support"),
+        values=pd.Series(values, view.features, name="value"),
+        neighbors=view.neighbors().assign(for_prediction=agrees),
+        contributions=pd.DataFrame(
+            view.contributions(view.numbers), pd.Index(view.numbers, name="case"), view.features
+        ),
+        relevances=view.relevances(),
+        nearest=nearest,
+        nearest_other=other,
+        held_off_by=gap.sort_values(ascending=False, kind="stable").rename("held_off_by"),
+        coordinates=chain.coordinates,
+        units=chain.units,
+    )
+
+
+@dataclass(frozen=True)
+class _View:
+    """One case as the learner sees it, among the cases it knows."""
+
+    chain: Chain
+    x: Array
+    evidence: Evidence
+
+    @property
+    def metric(self) -> Metric:
+        return self.chain.learner.metric_
+
+    @property
+    def features(self) -> pd.Index[Any]:
+        return pd.Index(self.chain.feature_names, name="feature")
+
+    @property
+    def numbers(self) -> NDArray[np.intp]:
+        return self.evidence.indices[0]
+
+    @property
+    def labels(self) -> NDArray[Any]:
+        return self.evidence.labels[self.numbers]
+
+    def series(self, values: Any, name: str | None = None) -> pd.Series[float]:
+        return pd.Series(values, self.features if len(values) else [], dtype=np.float64, name=name)
+
+    def neighbors(self) -> pd.DataFrame:
+        sq = self.evidence.sq_distances[0]
+        return pd.DataFrame(
+            {
+                "case": self.numbers,
+                "label": self.labels,
+                "distance": np.sqrt(sq),
+                "sq_distance": sq,
+                "vote": self.evidence.votes[0],
+            }
+        )
+
+    def contributions(self, numbers: NDArray[np.intp]) -> Array:
+        """What each feature adds to the squared distances of numbered cases, each under its own map."""
+        cases = self.evidence.cases[numbers]
+        pairs = zip(self._maps(numbers), cases, strict=True)
+        return self.chain.spread(np.array([measure.contributions(self.x, case) for measure, case in pairs]))
+
+    def relevances(self) -> pd.Series[float]:
+        each = np.array([measure.relevances() for measure in self._maps(self.numbers)])
+        votes = self.evidence.votes[0]
+        share = mean_share(each, votes if votes.any() else np.ones(len(votes)))
+        return self.series(self.chain.spread(share), "relevance")
+
+    def nearest(self, label: Any, *, other: bool) -> NearCase | None:
+        """The nearest case of a class, or of any other: among the neighbours, and where there is none, among all."""
+        wanted = np.flatnonzero((self.labels == label) ^ other)
+        if len(wanted):
+            return self._near(int(self.numbers[wanted[0]]), float(self.evidence.sq_distances[0, wanted[0]]))
+        listed = np.flatnonzero((self.evidence.labels == label) ^ other)
+        if not len(listed):
+            return None
+        sq = self._sq_distances(listed)
+        place = int(sq.argmin())
+        return self._near(int(listed[place]), float(sq[place]))
+
+    def _near(self, number: int, sq_distance: float) -> NearCase:
+        case = self.evidence.cases[number]
+        return NearCase(
+            number=number,
+            label=_plain(self.evidence.labels[number]),
+            distance=float(np.sqrt(sq_distance)),
+            sq_distance=sq_distance,
+            values=self.series(self.chain.values(case), "value"),
+            contributions=self.series(self.contributions(np.array([number]))[0], "contribution"),
+        )
+
+    def _maps(self, numbers: NDArray[np.intp]) -> list[Metric]:
+        metric = self.metric
+        return [metric[int(i)] if isinstance(metric, LocalMetric) else metric for i in numbers]
+
+    def _sq_distances(self, numbers: NDArray[np.intp]) -> Array:
+        """Squared distances to numbered cases, which are copied in blocks."""
+        metric, x, cases = self.metric, self.x[None], self.evidence.cases
+        sq = np.empty(len(numbers))
+        for rows in row_blocks(len(numbers), row_bytes=8 * len(self.x)):
+            if isinstance(metric, LocalMetric):
+                sq[rows] = metric.sq_distances_at(x, cases, numbers[None, rows])[0]
+            else:
+                sq[rows] = metric.sq_distances(x, cases[numbers[rows]])[0]
+        return sq
+
+
+def _plain(label: Any) -> Any:
+    return label.item() if isinstance(label, np.generic) else label
