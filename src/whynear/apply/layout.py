@@ -16,7 +16,7 @@ from whynear.metric.projection import principal_directions
 
 Indices = NDArray[np.intp]
 
-# Up to here neighbours are exact; beyond, the time of an exact search would exceed that of UMAP itself.
+# Up to here neighbours are exact. The time of an exact search grows with the square of this number, UMAP's does not.
 EXACT_CASES = 20_000
 
 # UMAP of fewer points shows its random start rather than them.
