@@ -11,7 +11,7 @@ from whynear.interpret import (
     relevance_floor,
     relevance_intervals,
 )
-from whynear.learn import GMLVQ, GRLVQ, LGMLVQ, LGRLVQ, LMNN, MinimumNormRegressor
+from whynear.learn import GMLVQ, GRLVQ, LANN, LGMLVQ, LGRLVQ, LMNN, MinimumNormRegressor
 from whynear.metric import (
     CandidateSearch,
     DiagonalMetric,
@@ -29,6 +29,7 @@ __version__ = "0.1.0"
 __all__ = [
     "GMLVQ",
     "GRLVQ",
+    "LANN",
     "LGMLVQ",
     "LGRLVQ",
     "LMNN",

@@ -3,6 +3,7 @@
 from whynear.learn.gmlvq import GMLVQ, LGMLVQ
 from whynear.learn.grlvq import GRLVQ, LGRLVQ
 from whynear.learn.inputs import fit_inputs, predict_inputs
+from whynear.learn.lann import LANN
 from whynear.learn.lmnn import LMNN
 from whynear.learn.minimum_norm import MinimumNormRegressor
 from whynear.learn.registry import LEARNERS
@@ -11,6 +12,7 @@ from whynear.learn.with_metric import WithMetric
 __all__ = [
     "GMLVQ",
     "GRLVQ",
+    "LANN",
     "LEARNERS",
     "LGMLVQ",
     "LGRLVQ",

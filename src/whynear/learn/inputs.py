@@ -48,7 +48,7 @@ def fit_inputs(learner: BaseEstimator, X: ArrayLike, y: ArrayLike, sample_weight
     Refused by name are NaN and infinities, values whose squares leave the range of float64, missing targets, negative
     weights, and a target with a single class. Rows of weight zero are left out.
     """
-    values, labels, names = _table_and_labels(learner, X, y, reset=True)
+    values, labels, names = _table_and_labels(learner, X, y, reset=True, least=2)
     check_magnitudes(values, names, by_column=True)
     weights = _weights(sample_weight, len(values))
     if not weights.all():
@@ -63,13 +63,18 @@ def fit_inputs(learner: BaseEstimator, X: ArrayLike, y: ArrayLike, sample_weight
 
 
 def stream_inputs(
-    learner: BaseEstimator, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None, sample_weight: ArrayLike | None
+    learner: BaseEstimator,
+    X: ArrayLike,
+    y: ArrayLike,
+    classes: ArrayLike | None,
+    sample_weight: ArrayLike | None = None,
+    least: int = 2,
 ) -> Labelled:
-    """Check a part of a stream; the first part names all classes that may come."""
+    """Check a part of a stream; the first part names all classes that may come, and has at least so many rows."""
     first = not hasattr(learner, "classes_")
     if first and classes is None:
         raise ValueError("classes must be passed on the first call to partial_fit: all labels that may come.")
-    values, labels, names = _table_and_labels(learner, X, y, reset=first)
+    values, labels, names = _table_and_labels(learner, X, y, reset=first, least=least if first else 1)
     check_magnitudes(values, names)
     known = np.unique(np.asarray(classes)) if first else learner.classes_
     if classes is not None and not np.array_equal(np.unique(np.asarray(classes)), known):
@@ -86,11 +91,10 @@ def stream_inputs(
 
 
 def _table_and_labels(
-    learner: BaseEstimator, X: ArrayLike, y: ArrayLike, *, reset: bool
+    learner: BaseEstimator, X: ArrayLike, y: ArrayLike, *, reset: bool, least: int
 ) -> tuple[NDArray[np.float64], NDArray[Any], tuple[str, ...]]:
     if y is None:
         raise ValueError(f"{type(learner).__name__} requires y to be passed, but the target y is None.")
-    least = 2 if reset else 1
     values = validate_data(learner, X, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=least, reset=reset)
     names = column_names(X) or default_names(values.shape[1])
     check_finite(values, names)

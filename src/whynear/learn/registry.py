@@ -4,6 +4,7 @@ from typing import Any
 
 from whynear.learn.gmlvq import GMLVQ, LGMLVQ
 from whynear.learn.grlvq import GRLVQ, LGRLVQ
+from whynear.learn.lann import LANN
 from whynear.learn.lmnn import LMNN
 
-LEARNERS: dict[str, type[Any]] = {kind.__name__.lower(): kind for kind in (GMLVQ, GRLVQ, LGMLVQ, LGRLVQ, LMNN)}
+LEARNERS: dict[str, type[Any]] = {kind.__name__.lower(): kind for kind in (GMLVQ, GRLVQ, LGMLVQ, LGRLVQ, LMNN, LANN)}

@@ -4,6 +4,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from threading import Event
 
 BLOCK_BYTES = 64 << 20
 
@@ -33,12 +34,18 @@ def n_threads(n_jobs: int | None = None) -> int:
     return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)
 
 
-def run_in_chunks(work: Callable[[int, int], None], n_items: int, chunk: int, n_jobs: int | None = None) -> None:
+def run_in_chunks(
+    work: Callable[[int, int], None],
+    n_items: int,
+    chunk: int,
+    n_jobs: int | None = None,
+    stop: Event | None = None,
+) -> None:
     """Call ``work(start, stop)`` for consecutive chunks of ``range(n_items)``, on threads.
 
     ``work`` must release the GIL and write to its own part of the result, which makes the result independent of
     the number of threads. Choose ``chunk`` so that one call takes under 0.2 s: an interrupt is answered when the
-    running chunks are done.
+    running chunks are done. Where one takes longer, let ``work`` return early once ``stop`` is set, as it is then.
     """
     starts = deque(range(0, n_items, chunk))
     threads = min(n_threads(n_jobs), len(starts))
@@ -65,3 +72,5 @@ def run_in_chunks(work: Callable[[int, int], None], n_items: int, chunk: int, n_
                     future.result()
         finally:
             starts.clear()
+            if stop is not None:
+                stop.set()

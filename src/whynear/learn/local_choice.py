@@ -1,0 +1,125 @@
+"""Choosing how anchors are taught, by neighbours that were held out."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from threading import Event
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import RepeatedStratifiedKFold
+
+from whynear.learn.local_training import Rule, School
+from whynear.metric.blocks import run_in_chunks
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+Split = tuple[Indices, Indices]
+
+EPOCHS = (1, 2, 4, 8, 14, 20)  # after which held-out cases are asked
+FOLDS = 5
+ENOUGH = 600  # judgements; smaller sets are split several times
+FEW_SPLITS = 2_000, 6_000  # cases beyond which two splits, then one, tell enough
+CAUTION = 0.5  # standard errors by which a trial must do better than to learn nothing
+
+
+@dataclass(frozen=True)
+class Choice:
+    """How to teach: for how many epochs, with which step, steepness and decay. No epochs: not at all."""
+
+    epochs: int
+    step: float
+    beta: float
+    decay: float
+
+    def rule(self, rule: Rule) -> Rule:
+        """The rule with these settings."""
+        return replace(rule, step=self.step, beta=self.beta, decay=self.decay)
+
+
+def splits_of(codes: Indices, seed: int) -> list[Split]:
+    """Parts that learn and parts that are held out, classes in proportion."""
+    n = len(codes)
+    folds = int(max(2, min(FOLDS, np.bincount(codes).max())))
+    repeats = int(np.clip(ENOUGH // n, 1, 3))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of classes with fewer rows than folds: they count as they can
+        splits = list(RepeatedStratifiedKFold(n_splits=folds, n_repeats=repeats, random_state=seed).split(codes, codes))
+    if n > FEW_SPLITS[0]:
+        splits = splits[: 2 if n <= FEW_SPLITS[1] else 1]
+    return splits
+
+
+def choose(
+    schools: Sequence[School],
+    splits: Sequence[Split],
+    own: Indices,
+    start: Array,
+    trials: Sequence[Choice],
+    rule: Rule,
+    *,
+    seed: int,
+    n_jobs: int | None,
+) -> Choice:
+    """The trial, and the number of its epochs, after which most held-out cases are predicted right.
+
+    It must be better than no learning by CAUTION standard errors of the difference, in which only the cases count that
+    one of the two predicts wrong. Of equally good ones the first with the fewest epochs.
+    """
+    pairs = [(trial, split) for trial in trials for split in range(len(splits))]
+    right: list[list[NDArray[np.bool_]]] = [[] for _ in pairs]
+    stop = Event()
+
+    def work(first: int, last: int) -> None:
+        for place in range(first, last):
+            trial, split = pairs[place]
+            right[place] = _watched(schools[split], splits[split], own, start, trial, rule, seed, stop)
+
+    run_in_chunks(work, len(pairs), chunk=1, n_jobs=n_jobs, stop=stop)
+    repeats = sum(len(held_out) for _, held_out in splits) / len(own)
+    best, choice = 0.0, replace(trials[0], epochs=0)
+    for number, trial in enumerate(trials):
+        runs = right[number * len(splits) : (number + 1) * len(splits)]
+        for look in range(1, max(map(len, runs))):
+            after = np.concatenate([run[min(look, len(run) - 1)] for run in runs])
+            before = np.concatenate([run[0] for run in runs])
+            gain, changed = after.sum() - int(before.sum()), np.count_nonzero(after != before)
+            doubt = CAUTION * np.sqrt(changed * max(1.0, repeats))
+            if gain > max(best, doubt):
+                best, choice = float(gain), replace(trial, epochs=_epochs(trial)[look - 1])
+    return choice
+
+
+def _epochs(trial: Choice) -> tuple[int, ...]:
+    """When a trial is looked at: up to its own number of epochs, if it has one."""
+    return (*(epochs for epochs in EPOCHS if epochs < trial.epochs), trial.epochs) if trial.epochs else EPOCHS
+
+
+def _watched(
+    school: School, split: Split, own: Indices, start: Array, trial: Choice, rule: Rule, seed: int, stop: Event
+) -> list[NDArray[np.bool_]]:
+    """Which held-out cases are right before learning and at each look; no further after two falls in a row."""
+    taught, held_out = split
+    active = np.zeros(len(school), dtype=bool)
+    active[taught] = True
+    rule, rng = trial.rule(rule), np.random.default_rng(seed)
+    lam = np.repeat(start[None], own.max() + 1, axis=0)
+    right, done, falls = [school.judge(held_out, own, lam, active, rule).right], 0, 0
+    for look in _epochs(trial):
+        order = np.concatenate([rng.permutation(taught) for _ in range(look - done)])
+        school.teach(order, own, lam, start, active, rule, stop)
+        done = look
+        right.append(school.judge(held_out, own, lam, active, rule).right)
+        falls = falls + 1 if right[-1].mean() < right[-2].mean() else 0
+        if falls == 2 or stop.is_set():
+            break
+    return right
+
+
+def grid(given: dict[str, Any], proposals: Sequence[Choice]) -> list[Choice]:
+    """Proposals with what the user gave put in their places, each once."""
+    settled = {name: value for name, value in given.items() if value is not None}
+    return list(dict.fromkeys(replace(proposal, **settled) for proposal in proposals))

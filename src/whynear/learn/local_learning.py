@@ -1,0 +1,150 @@
+"""From cases to a metric for each of them: common weights first, then what every case adds of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from whynear.learn.local_choice import Choice, Split, choose, grid, splits_of
+from whynear.learn.local_training import Rule, School, local_lists, local_metric, recall_of_lists
+from whynear.learn.solvers import Callback, Step
+from whynear.metric.projection import principal_directions
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+SHARED = tuple(Choice(0, step, beta, 0.0) for beta in (1.0, 3.0) for step in (0.01, 0.03))
+LOCAL = tuple(
+    Choice(0, step, beta, decay) for decay in (0.0, 0.03) for step, beta in ((0.1, 0.3), (0.3, 0.3), (0.3, 1.0))
+)
+ASKED = 200  # cases whose true neighbours are looked for in the lists
+ENOUGH_RECALL = 0.9  # of them in the lists; with less, lists are made anew half-way
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the user settled; None for what is to be chosen."""
+
+    rule: Rule
+    shared: dict[str, Any]
+    local: dict[str, Any]
+    n_components: int | None
+    n_candidates: int
+
+    @property
+    def chooses(self) -> bool:
+        """Whether anything is left to choose."""
+        return None in (*self.shared.values(), *self.local.values())
+
+
+@dataclass(frozen=True)
+class Learned:
+    """Metrics ``lam`` of cases whose columns are multiplied by ``factors``, and how they came about."""
+
+    factors: Array
+    start: Array
+    lam: Array
+    shared: Choice
+    local: Choice
+    recall: float
+    loss_curve: list[float]
+
+
+def learn_locally(
+    X: Array, codes: Indices, plan: Plan, *, seed: int, watch: Callback, n_jobs: int | None = None
+) -> Learned:
+    """Choose what is not settled on held-out cases, then learn from all of them."""
+    k, curve = plan.rule.n_neighbors, _Curve(watch)
+    splits = splits_of(codes, seed) if plan.chooses else []
+    first, unit = School.of(X - X.mean(axis=0), codes, k, plan.n_candidates, seed)
+    shared = _shared_choice(first, splits, plan, seed, n_jobs)
+    stretch = _shared_weights(first, np.arange(len(X)), shared, plan.rule, seed, curve)
+    school, second = School.of(first.X * stretch, codes, k, plan.n_candidates, seed)
+    stretched = [
+        replace(school, X=first.X * _shared_weights(first, taught, shared, plan.rule, seed) / second)
+        for taught, _ in splits
+    ]
+    start = _start(school.X, plan.n_components)
+    local = _local_choice(school, stretched, splits, start, plan, seed, n_jobs)
+    lam, recall = _local_metrics(school, start, local, plan.rule, seed, curve)
+    return Learned(stretch / (unit * second), start, lam, shared, local, recall, curve.losses)
+
+
+class _Curve:
+    """The loss of each epoch, told to whoever watches."""
+
+    def __init__(self, watch: Callback) -> None:
+        self.losses: list[float] = []
+        self.watch = watch
+
+    def add(self, loss: float) -> None:
+        self.losses.append(loss)
+        self.watch(Step(len(self.losses), loss))
+
+
+def _start(X: Array, n_components: int | None) -> Array:
+    """Ones, or the first principal directions as the rows of a map."""
+    if n_components is None or n_components == X.shape[1]:
+        return np.ones(X.shape[1]) if n_components is None else np.eye(X.shape[1])
+    rows = principal_directions(X).vectors.T[:n_components]
+    return np.vstack([rows, np.zeros((n_components - len(rows), X.shape[1]))])
+
+
+def _shared_choice(school: School, splits: Sequence[Split], plan: Plan, seed: int, n_jobs: int | None) -> Choice:
+    trials = grid(plan.shared, SHARED)
+    if None not in plan.shared.values() or not splits:
+        return trials[0]
+    own, start = np.zeros(len(school), dtype=np.intp), np.ones(school.X.shape[1])
+    return choose([school] * len(splits), splits, own, start, trials, plan.rule, seed=seed, n_jobs=n_jobs)
+
+
+def _local_choice(
+    school: School,
+    stretched: Sequence[School],
+    splits: Sequence[Split],
+    start: Array,
+    plan: Plan,
+    seed: int,
+    n_jobs: int | None,
+) -> Choice:
+    trials = grid(plan.local, LOCAL)
+    if None not in plan.local.values() or not splits:
+        return trials[0]
+    own = np.arange(len(school))
+    return choose(stretched, splits, own, start, trials, plan.rule, seed=seed, n_jobs=n_jobs)
+
+
+def _shared_weights(
+    school: School, taught: Indices, choice: Choice, rule: Rule, seed: int, curve: _Curve | None = None
+) -> Array:
+    """Factors of the columns that are the same for all cases, learned from some of them."""
+    rng, own = np.random.default_rng(seed), np.zeros(len(school), dtype=np.intp)
+    start = np.ones(school.X.shape[1])
+    lam, active = start[None].copy(), np.zeros(len(school), dtype=bool)
+    active[taught] = True
+    for _ in range(choice.epochs):
+        loss = school.teach(rng.permutation(taught), own, lam, start, active, choice.rule(rule))
+        if curve is not None:
+            curve.add(loss)
+    return lam[0]
+
+
+def _local_metrics(
+    school: School, start: Array, choice: Choice, rule: Rule, seed: int, curve: _Curve
+) -> tuple[Array, float]:
+    """The metric of each case, and the share of true neighbours that stood in the lists at the end."""
+    n, k, rng = len(school), rule.n_neighbors, np.random.default_rng(seed)
+    own, active, lam = np.arange(n), np.ones(n, dtype=bool), np.repeat(start[None], n, axis=0)
+
+    def recall() -> float:
+        return recall_of_lists(local_metric(school.X, lam), school.lists, k, ASKED, seed)
+
+    for epoch in range(choice.epochs):
+        if epoch and epoch == choice.epochs // 2 and recall() < ENOUGH_RECALL:
+            school = replace(school, lists=local_lists(local_metric(school.X, lam), school.lists.shape[1], seed))
+        curve.add(school.teach(rng.permutation(n), own, lam, start, active, choice.rule(rule)))
+    return lam, recall()

@@ -1,0 +1,152 @@
+"""Teaching anchors their metrics: the case-by-case rule over lists of candidates, in pieces that can be interrupted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from threading import Event
+from typing import NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.neighbors import NearestNeighbors
+
+from whynear.learn.objectives import lann
+from whynear.metric import CandidateSearch, DiagonalMetric, LocalMetric, NeighborSearch
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+EXACT_LISTS = 30_000  # cases; for more, pynndescent makes the lists
+AT_ONCE = 4_000_000  # products in one compiled call: well under 0.2 s
+
+
+@dataclass(frozen=True)
+class Rule:
+    """How a step is made; see the parameters of LANN."""
+
+    n_neighbors: int
+    n_classes: int
+    beta: float
+    step: float
+    decay: float
+    constraint: lann.Constraint
+    low: float
+    high: float
+
+    @property
+    def of_a_step(self) -> tuple[int, float, float, float, int, float, float]:
+        """What the compiled rule takes, in its order."""
+        return self.n_classes, self.beta, self.step, self.decay, self.constraint, self.low, self.high
+
+
+@dataclass(frozen=True)
+class School:
+    """Cases that teach and are taught, scaled so that the k-th neighbour is typically at distance one.
+
+    ``lists`` holds the candidates for the neighbours of each case.
+    """
+
+    X: Array
+    codes: Indices
+    lists: Indices
+
+    @classmethod
+    def of(cls, X: Array, codes: Indices, k: int, n_candidates: int, seed: int) -> tuple[Self, float]:
+        """The cases divided by one number, and that number."""
+        lists = candidate_lists(X, n_candidates, seed)
+        unit = unit_of(X, lists, k)
+        return cls(X / unit, codes, lists), unit
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    def teach(
+        self,
+        order: Indices,
+        own: Indices,
+        lam: Array,
+        start: Array,
+        active: NDArray[np.bool_],
+        rule: Rule,
+        stop: Event | None = None,
+    ) -> float:
+        """Show cases in this order, once, until stopped; ``lam`` moves. The mean of their losses."""
+        total = 0.0
+        for part in self._parts(order, lam):
+            if stop is not None and stop.is_set():
+                break
+            total += lann.learn(
+                part, self.X, self.codes, self.lists, own, lam, start, active, rule.n_neighbors, *rule.of_a_step
+            )
+        return total / max(1, len(order))
+
+    def judge(self, cases: Indices, own: Indices, lam: Array, active: NDArray[np.bool_], rule: Rule) -> Judgement:
+        """How well each case is predicted by its active neighbours."""
+        right, losses = np.empty(len(cases), dtype=bool), np.empty(len(cases))
+        done = 0
+        for part in self._parts(cases, lam):
+            to = slice(done, done + len(part))
+            lann.judge(
+                part, self.X, self.codes, self.lists, own, lam, active, rule.n_neighbors, rule.n_classes, rule.beta,
+                right[to], losses[to],
+            )  # fmt: skip
+            done += len(part)
+        return Judgement(right, losses)
+
+    def _parts(self, cases: Indices, lam: Array) -> list[Indices]:
+        work = self.lists.shape[1] * int(np.prod(lam.shape[1:]))
+        return np.array_split(cases, max(1, len(cases) * work // AT_ONCE)) if len(cases) else []
+
+
+class Judgement(NamedTuple):
+    """Whether cases are predicted right, and their losses."""
+
+    right: NDArray[np.bool_]
+    losses: Array
+
+
+def candidate_lists(X: Array, n_candidates: int, seed: int) -> Indices:
+    """The nearest other cases of each case: all of them, or ``n_candidates``."""
+    n = len(X)
+    length = min(n_candidates, n - 1)
+    if n > EXACT_LISTS:
+        return CandidateSearch(DiagonalMetric(np.ones(X.shape[1])), X, n_candidates=length, random_state=seed).lists
+    found = (
+        NearestNeighbors(n_neighbors=length + 1, algorithm="brute", n_jobs=-1)
+        .fit(X)
+        .kneighbors(X, return_distance=False)
+    )
+    itself = found == np.arange(n)[:, None]
+    itself[~itself.any(axis=1), -1] = True  # pushed out by copies of it
+    return np.ascontiguousarray(found[~itself].reshape(n, length), dtype=np.intp)
+
+
+def unit_of(X: Array, lists: Indices, k: int) -> float:
+    """The typical distance to the k-th neighbour, among those that are not zero."""
+    columns = [min(k, lists.shape[1]) - 1, lists.shape[1] - 1]
+    for column in columns:
+        sq = np.square(X - X[lists[:, column]]).sum(axis=1)
+        if (sq > 0).any():
+            return float(np.sqrt(np.median(sq[sq > 0])))
+    return 1.0
+
+
+def local_metric(anchors: Array, lam: Array, names: tuple[str, ...] | None = None) -> LocalMetric:
+    """The metrics as a value."""
+    maps = {"weights": np.square(lam)} if lam.ndim == 2 else {"omegas": lam}
+    return LocalMetric(anchors, **maps, feature_names=names)
+
+
+def local_lists(metric: LocalMetric, n_candidates: int, seed: int) -> Indices:
+    """The nearest other anchors of each anchor, each by its own metric."""
+    if len(metric) > EXACT_LISTS:
+        return CandidateSearch(metric, n_candidates=n_candidates, random_state=seed).lists
+    return NeighborSearch(metric).nearest(metric.anchors, n_candidates, exclude=np.arange(len(metric)))[1]
+
+
+def recall_of_lists(metric: LocalMetric, lists: Indices, k: int, n_asked: int, seed: int) -> float:
+    """The share of the true k nearest other anchors, of some anchors, that stand in their lists."""
+    n = len(lists)
+    asked = np.sort(np.random.default_rng(seed).permutation(n)[:n_asked])
+    _, true = NeighborSearch(metric).nearest(metric.anchors[asked], k, exclude=asked)
+    return float(np.mean((true[:, :, None] == lists[asked][:, None, :]).any(axis=2)))
