@@ -1,6 +1,8 @@
 """whynear: which features truly decide that two cases are near?"""
 
 from whynear import datasets
+from whynear.apply import embed, embedding_score, plot_embedding
+from whynear.explain import Explanation, class_profiles, explain, plot_class_profiles
 from whynear.interpret import (
     NullSpaceProjector,
     Relevance,
@@ -35,6 +37,7 @@ __all__ = [
     "LMNN",
     "CandidateSearch",
     "DiagonalMetric",
+    "Explanation",
     "LinearMetric",
     "LocalMetric",
     "MinimumNormRegressor",
@@ -43,10 +46,16 @@ __all__ = [
     "Relevance",
     "Study",
     "as_metric",
+    "class_profiles",
     "datasets",
     "effective_dimension",
+    "embed",
+    "embedding_score",
+    "explain",
     "load",
     "null_space",
+    "plot_class_profiles",
+    "plot_embedding",
     "regularization_paths",
     "regularize",
     "relevance_floor",

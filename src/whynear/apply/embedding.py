@@ -24,12 +24,14 @@ Method = Literal["auto", "prototypes", "cases", "euclidean", "pca"]
 # Up to this many anchors of a metric that comes without its learner are taken for prototypes.
 MOST_PROTOTYPES = 100
 
+NEIGHBORS = 15
+
 
 def embed(
     learner_or_metric: Metric | BaseEstimator,
     X: ArrayLike,
     *,
-    n_neighbors: int = 15,
+    n_neighbors: int | None = None,
     min_dist: float = 0.1,
     method: Method = "auto",
     random_state: int | np.random.RandomState | None = None,
@@ -42,8 +44,9 @@ def embed(
         What measures; all that `as_metric` takes.
     X : array-like of shape (n_samples, n_features)
         The cases, in the columns of the metric.
-    n_neighbors : int, default=15
-        How many nearest cases UMAP keeps together, the case itself among them; fewer where there are fewer.
+    n_neighbors : int, default=None
+        How many nearest cases UMAP keeps together, the case itself among them; fewer where there are fewer. None is 15,
+        but for a learner with a metric per training case as many as vote in it: no others were learned to be near.
     min_dist : float, default=0.1
         How tightly UMAP may pack points, from 0 to 1.
     method : {"auto", "prototypes", "cases", "euclidean", "pca"}, default="auto"
@@ -88,7 +91,9 @@ def embed(
            [10., 10.]])
     """
     metric = searchable(learner_or_metric)
-    n_neighbors = whole("n_neighbors", n_neighbors, 2)
+    n_neighbors = (
+        _n_neighbors(learner_or_metric, metric) if n_neighbors is None else whole("n_neighbors", n_neighbors, 2)
+    )
     if amount("min_dist", min_dist) > 1:
         raise ValueError(f"min_dist must be a number from 0 to 1, got {min_dist!r} instead.")
     if method not in get_args(Method):
@@ -113,6 +118,13 @@ def embed(
         return lay_out(_euclidean(distances), distances, distances)
     anchors = lay_out(metric, metric.anchors, _weighted(metric, metric.anchors))
     return anchors if _are_anchors(metric, rows) else _between(metric, rows, anchors, n_neighbors)
+
+
+def _n_neighbors(learner: Any, metric: Metric) -> int:
+    last = learner[-1] if isinstance(learner, Pipeline) else learner
+    if isinstance(metric, LocalMetric) and not hasattr(last, "prototypes_"):
+        return int(getattr(last, "n_neighbors", NEIGHBORS - 1)) + 1
+    return NEIGHBORS
 
 
 def embedding_score(embedding: ArrayLike, y: ArrayLike, n_neighbors: int = 5) -> float:
