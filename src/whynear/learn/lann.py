@@ -44,7 +44,8 @@ class LANN(WithMetric, ClassifierMixin, BaseEstimator):
     n_neighbors : int, default=5
         Number of neighbours that vote.
     n_components : int, default=None
-        Rows of a map for each case; None learns a weight per column instead, which is all that most tables can bear.
+        Rows of a map for each case, which starts at the map of `LMNN`; None learns a weight per column instead, which
+        is all that most tables can bear.
     step, beta, decay, epochs : float and int, default=None
         How cases learn their own metrics: size of a step, steepness of the probabilities, share of the way back to the
         common weights after each step, and passes over the cases. None is chosen inside `fit`; see Notes.
@@ -93,8 +94,8 @@ class LANN(WithMetric, ClassifierMixin, BaseEstimator):
     -----
     What is not given is chosen on held-out cases: splits (five folds, repeated for small tables; one or two splits for
     large ones) are learned by several settings of step, beta and decay and asked after 1, 2, 4, 8, 14 and 20 epochs.
-    The setting with most held-out cases right is taken if it beats doing nothing by half a standard error of the
-    difference, first for the common weights, then for each case's own. So the default falls back to plain weighted
+    The setting with most held-out cases right is taken if it beats doing nothing by a standard error of the difference,
+    first for the common weights, then for each case's own. So the default falls back to plain weighted
     neighbours on tables where learning does harm.
 
     References

@@ -23,7 +23,7 @@ EPOCHS = (1, 2, 4, 8, 14, 20)  # after which held-out cases are asked
 FOLDS = 5
 ENOUGH = 600  # judgements; smaller sets are split several times
 FEW_SPLITS = 2_000, 6_000  # cases beyond which two splits, then one, tell enough
-CAUTION = 0.5  # standard errors by which a trial must do better than to learn nothing
+CAUTION = 1.0  # standard errors by which a trial must do better than to learn nothing
 
 
 @dataclass(frozen=True)

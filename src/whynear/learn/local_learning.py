@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from whynear.learn.large_margin import Settings, learn_map
 from whynear.learn.local_choice import Choice, Split, choose, grid, splits_of
-from whynear.learn.local_training import Rule, School, local_lists, local_metric, recall_of_lists
+from whynear.learn.local_training import Rule, School, local_lists, local_metric, recall_of_lists, unit_of
 from whynear.learn.solvers import Callback, Step
-from whynear.metric.projection import principal_directions
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -21,6 +21,7 @@ SHARED = tuple(Choice(0, step, beta, 0.0) for beta in (1.0, 3.0) for step in (0.
 LOCAL = tuple(
     Choice(0, step, beta, decay) for decay in (0.0, 0.03) for step, beta in ((0.1, 0.3), (0.3, 0.3), (0.3, 1.0))
 )
+MARGIN_ITERATIONS = 100  # of the map that a low-rank form starts from
 ASKED = 200  # cases whose true neighbours are looked for in the lists
 ENOUGH_RECALL = 0.9  # of them in the lists; with less, lists are made anew half-way
 
@@ -68,7 +69,7 @@ def learn_locally(
         replace(school, X=first.X * _shared_weights(first, taught, shared, plan.rule, seed) / second)
         for taught, _ in splits
     ]
-    start = _start(school.X, plan.n_components)
+    start = _start(school, plan.n_components, k)
     local = _local_choice(school, stretched, splits, start, plan, seed, n_jobs)
     lam, recall = _local_metrics(school, start, local, plan.rule, seed, curve)
     return Learned(stretch / (unit * second), start, lam, shared, local, recall, curve.losses)
@@ -86,12 +87,14 @@ class _Curve:
         self.watch(Step(len(self.losses), loss))
 
 
-def _start(X: Array, n_components: int | None) -> Array:
-    """Ones, or the first principal directions as the rows of a map."""
-    if n_components is None or n_components == X.shape[1]:
-        return np.ones(X.shape[1]) if n_components is None else np.eye(X.shape[1])
-    rows = principal_directions(X).vectors.T[:n_components]
-    return np.vstack([rows, np.zeros((n_components - len(rows), X.shape[1]))])
+def _start(school: School, n_components: int | None, k: int) -> Array:
+    """Ones, or a map with large margins between the classes: few directions of the data would lose what matters."""
+    if n_components is None:
+        return np.ones(school.X.shape[1])
+    settings = Settings(k, n_components, "auto", 0.5, 1.0, 1, MARGIN_ITERATIONS, 1e-3, None)
+    omega, _ = learn_map(school.X, school.codes, settings, lambda _step: None)
+    unit = unit_of(school.X @ omega.T, school.lists, k)
+    return omega / unit
 
 
 def _shared_choice(school: School, splits: Sequence[Split], plan: Plan, seed: int, n_jobs: int | None) -> Choice:

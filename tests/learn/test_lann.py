@@ -1,0 +1,333 @@
+import signal
+import subprocess
+import sys
+import time
+import tracemalloc
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.special import softmax
+from sklearn.datasets import load_breast_cancer, load_iris, make_classification
+from sklearn.model_selection import StratifiedKFold
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import whynear as wn
+from whynear.learn.local_choice import Choice, choose, grid, splits_of
+from whynear.learn.local_training import Rule, School, candidate_lists, local_lists, recall_of_lists, unit_of
+from whynear.learn.objectives.lann import Constraint
+from whynear.testing import check_learner
+
+GIVEN = {"epochs": 5, "step": 0.1, "beta": 0.3, "decay": 0.0, "shared_epochs": 5, "shared_step": 0.01}
+RULE = Rule(5, 2, 0.3, 0.1, 0.0, Constraint.BOX, 0.01, 10.0)
+
+
+def rows(n=300, d=6, seed=0, n_classes=2):
+    X, y = make_classification(
+        n, d, n_informative=3, n_redundant=0, n_classes=n_classes, n_clusters_per_class=1, random_state=seed
+    )
+    return StandardScaler().fit_transform(X), y
+
+
+def test_belongs_to_the_library():
+    check_learner(wn.LANN(step=0.1, beta=0.3, decay=0.0, shared_step=0.03))  # epochs are chosen
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"n_components": 3}, {"constraint": "trace"}, {"constraint": "determinant"}],
+    ids=str,
+)
+def test_other_forms_predict_as_well(settings):
+    X, y = rows()
+    model = wn.LANN(random_state=0, **GIVEN, **settings).fit(X[::2], y[::2])
+    assert model.score(X[1::2], y[1::2]) > 0.85
+    assert_allclose(model.predict_proba(X).sum(axis=1), 1)
+
+
+# Laws
+
+
+def test_predictions_are_those_of_a_double_loop():
+    X, y = rows(80, n_classes=3)
+    model = wn.LANN(random_state=0, **GIVEN).fit(X, y)
+    new = rows(30, seed=1, n_classes=3)[0]
+    for x, label, probabilities in zip(new, model.predict(new), model.predict_proba(new), strict=True):
+        sq = np.array([w @ (x - a) ** 2 for a, w in zip(model.metric_.anchors, model.metric_.weights, strict=True)])
+        near = np.argsort(sq, kind="stable")[:5]
+        support = np.bincount(y[near], 1 / sq[near], 3)
+        assert label == support.argmax()
+        assert_allclose(probabilities, softmax(support / 0.3), atol=1e-9)
+
+
+def test_the_unit_of_the_table_does_not_matter():
+    X, y = rows()
+    one, other = (wn.LANN(random_state=0, **GIVEN).fit(A, y) for A in (X, 500 * X + 7))
+    assert_allclose(other.metric_.weights * 500**2, one.metric_.weights, rtol=1e-6)
+    assert_allclose(other.predict_proba(500 * X + 7), one.predict_proba(X), atol=1e-6)
+
+
+def test_an_anchor_keeps_to_the_box():
+    X, y = rows()
+    model = wn.LANN(random_state=0, bounds=(0.5, 2.0), **{**GIVEN, "step": 1.0}).fit(X, y)
+    roots = np.sqrt(model.metric_.weights) / model._factors
+    assert roots.min() >= 0.5 - 1e-9
+    assert roots.max() <= 2.0 + 1e-9
+    assert len(np.unique(roots)) > 10
+
+
+def test_zero_distances_share_the_vote():
+    X, y = rows(60)
+    X[:3], y[:3] = X[0], [0, 0, 1]
+    model = wn.LANN(random_state=0, **GIVEN).fit(X, y)
+    assert_allclose(model.predict_proba(X[:1]), [[2 / 3, 1 / 3]])
+    assert model.predict(X[:1]) == [0]
+
+
+def test_zero_epochs_are_plain_weighted_neighbours():
+    X, y = rows(200, seed=3)
+    model = wn.LANN(random_state=0, **{**GIVEN, "epochs": 0, "shared_epochs": 0}).fit(X[:100], y[:100])
+    plain = KNeighborsClassifier(5, weights=lambda d: 1 / d**2).fit(X[:100], y[:100])
+    assert_array_equal(model.predict(X[100:]), plain.predict(X[100:]))
+    assert model.loss_curve_ == []
+
+
+# Lists and their recall
+
+
+def test_lists_hold_the_nearest_others():
+    X, _ = rows(70)
+    lists = candidate_lists(X, 10, 0)
+    sq = wn.LinearMetric(np.eye(6)).sq_distances(X)
+    np.fill_diagonal(sq, np.inf)
+    assert_array_equal(np.sort(lists, axis=1), np.sort(np.argsort(sq, axis=1)[:, :10], axis=1))
+    assert candidate_lists(X[:4], 10, 0).shape == (4, 3)
+    copies = candidate_lists(np.ones((9, 2)), 3, 0)
+    assert (copies != np.arange(9)[:, None]).all()
+
+
+def test_recall_is_one_for_lists_by_the_metrics_themselves():
+    X, y = rows(150)
+    model = wn.LANN(random_state=0, n_candidates=8, **GIVEN).fit(X, y)
+    assert 0.3 < model.candidate_recall_ <= 1
+    assert recall_of_lists(model.metric_, local_lists(model.metric_, 8, 0), 5, 150, 0) == 1
+    assert wn.LANN(random_state=0, **GIVEN).fit(X, y).candidate_recall_ > 0.95
+
+
+def test_lists_that_miss_neighbours_are_made_anew(monkeypatch):
+    X, y = rows(150)
+    settings = {**GIVEN, "epochs": 10, "step": 0.3}
+    few = wn.LANN(random_state=0, n_candidates=6, **settings).fit(X, y)
+    monkeypatch.setattr("whynear.learn.local_learning.ENOUGH_RECALL", 0.0)
+    never = wn.LANN(random_state=0, n_candidates=6, **settings).fit(X, y)
+    assert few.candidate_recall_ > never.candidate_recall_
+
+
+def test_unit_of_copies_is_that_of_the_others():
+    X = np.repeat([[0.0, 0.0], [3.0, 4.0]], 10, axis=0)
+    assert unit_of(X, candidate_lists(X, 15, 0), 5) == 5.0
+    assert unit_of(np.ones((4, 2)), candidate_lists(np.ones((4, 2)), 3, 0), 2) == 1.0
+
+
+def test_the_search_says_what_it_misses():
+    X, y = rows(400)
+    exact = wn.LANN(random_state=0, **GIVEN).fit(X, y)
+    listed = wn.LANN(random_state=0, search="candidates", **GIVEN).fit(X, y)
+    assert exact.search_recall(X[:50]) == 1.0
+    assert 0.8 < listed.search_recall(X[:50]) <= 1.0
+    assert np.mean(exact.predict(X) == listed.predict(X)) > 0.95
+
+
+# The choice
+
+
+def test_what_is_given_is_not_chosen():
+    proposals = grid({"step": 0.5, "beta": None}, [Choice(0, 0.1, 1.0, 0.0), Choice(0, 0.2, 1.0, 0.0)])
+    assert proposals == [Choice(0, 0.5, 1.0, 0.0)]
+    X, y = rows(100)
+    model = wn.LANN(random_state=0, step=0.2, shared_epochs=3).fit(X, y)
+    assert model.shared_["epochs"] in (0, 1, 2, 3)
+    assert model.local_["step"] == 0.2
+
+
+def test_nothing_is_learned_from_labels_that_mean_nothing():
+    learned = []
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        model = wn.LANN(random_state=0).fit(rng.standard_normal((120, 8)), rng.integers(2, size=120))
+        learned.append(model.shared_["epochs"] + model.local_["epochs"] > 0)
+    assert np.mean(learned) < 0.6  # of twenty looks, chance makes one look like a gain at times
+
+
+def test_the_choice_is_the_trial_that_helps_held_out_cases():
+    X, y = rows(400, d=12)
+    X[:, 6:] *= 3  # useless columns in the way
+    school, _ = School.of(X, y.astype(np.intp), 5, 64, 0)
+    trials = [Choice(0, 1e-9, 1.0, 0.0), Choice(0, 0.03, 1.0, 0.0)]
+    splits, own = splits_of(y, 0), np.zeros(400, dtype=np.intp)
+    chosen = choose([school] * len(splits), splits, own, np.ones(12), trials, RULE, seed=0, n_jobs=1)
+    assert chosen.step == 0.03
+    assert chosen.epochs > 0
+    threads = choose([school] * len(splits), splits, own, np.ones(12), trials, RULE, seed=0, n_jobs=2)
+    assert threads == chosen
+
+
+def test_splits_cover_small_tables_often_and_large_ones_once():
+    assert len(splits_of(np.arange(30) % 2, 0)) == 15
+    assert len(splits_of(np.arange(1_000) % 2, 0)) == 5
+    assert len(splits_of(np.arange(3_000) % 2, 0)) == 2
+    assert len(splits_of(np.arange(9_000) % 2, 0)) == 1
+
+
+# Streams
+
+
+@pytest.mark.parametrize("settings", [{}, {"max_anchors": 50}, {"n_components": 2}], ids=str)
+def test_a_stream_gives_the_same_however_it_is_cut(settings):
+    X, y = rows(120)
+    whole = wn.LANN(**settings).partial_fit(X, y, classes=[0, 1])
+    cut = wn.LANN(**settings)
+    for i in range(120):
+        cut.partial_fit(X[i : i + 1], y[i : i + 1], classes=[0, 1])
+    assert_allclose(cut.metric_.maps, whole.metric_.maps, rtol=1e-6, atol=1e-9)
+    assert_array_equal(cut.metric_.anchors, whole.metric_.anchors)
+    assert len(whole.metric_) == settings.get("max_anchors", 120)
+    assert_array_equal(whole.codes_, y[-len(whole.metric_) :])
+
+
+def test_a_stream_teaches_what_was_fitted():
+    X, y = rows(600, d=12)
+    X[:, 6:] *= 2
+    model = wn.LANN(random_state=0, **GIVEN).fit(X[:200], y[:200])
+    before = model.metric_
+    model.partial_fit(X[200:400], y[200:400])
+    assert len(model.metric_) == 400
+    assert not np.allclose(model.metric_.weights[:200], before.weights)
+    assert model.score(X[400:], y[400:]) >= 0.85
+
+
+# Faults
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"constraint": "cube"}, "constraint must be one of box, trace, determinant, got 'cube'"),
+        ({"search": "fast"}, "search must be one of auto, exact, candidates, got 'fast'"),
+        ({"n_neighbors": 0}, "n_neighbors=0 must be at least 1"),
+        ({"n_candidates": 3}, "n_neighbors=5 must be at least 1 and at most n_candidates=3"),
+        ({"n_components": 9}, r"n_components=9 asks for more directions than X has features \(6\)"),
+        ({"n_components": 2, "constraint": "determinant"}, "is for weights"),
+        ({"bounds": (2.0, 3.0)}, r"bounds=\(2.0, 3.0\) must be positive numbers on both sides of one"),
+    ],
+)
+def test_bad_settings_are_named(settings, message):
+    with pytest.raises(ValueError, match=message):
+        wn.LANN(**settings).fit(*rows(40))
+
+
+def test_fewer_cases_than_neighbours():
+    X, y = rows(6)
+    model = wn.LANN(n_neighbors=20, random_state=0).fit(X, y)
+    assert np.isfinite(model.predict_proba(X)).all()
+
+
+def test_memory_stays_in_proportion_to_the_table():
+    X, y = rows(8000)
+    model = wn.LANN(random_state=0, **{**GIVEN, "epochs": 1, "shared_epochs": 1})
+    model.fit(X[:100], y[:100])
+    tracemalloc.start()
+    model.fit(X, y)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 130 << 20  # all distances would be 512 MB, the lists are 4
+
+
+INTERRUPTED = """
+import numpy as np, whynear as wn
+rng = np.random.default_rng(0)
+X, y = rng.standard_normal((3000, 40)), rng.integers(3, size=3000)
+wn.LANN(random_state=0, epochs=1, shared_epochs=1).fit(X[:200], y[:200])
+print("start", flush=True)
+wn.LANN(random_state=0{settings}).fit(X, y)
+"""
+
+
+@pytest.mark.parametrize(
+    "settings", ["", ", epochs=10**6, step=.1, beta=.3, decay=0, shared_epochs=1, shared_step=.01"]
+)
+def test_an_interrupt_stops_learning_within_a_second(settings):
+    script = INTERRUPTED.replace("{settings}", settings)
+    process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process.stdout.readline()
+    time.sleep(1.0)
+    start = time.perf_counter()
+    process.send_signal(signal.SIGINT)
+    _, error = process.communicate(timeout=30)
+    assert time.perf_counter() - start < 3  # one second, and the end of a process on a busy machine
+    assert error.decode().strip().endswith("KeyboardInterrupt")
+
+
+def test_progress_is_told():
+    X, y = rows(60)
+    steps = []
+    model = wn.LANN(random_state=0, callback=steps.append, **GIVEN).fit(X, y)
+    assert [step.loss for step in steps] == model.loss_curve_
+    assert model.n_iter_ == 10
+    with pytest.raises(RuntimeError, match="enough"):
+        wn.LANN(random_state=0, callback=_enough, **GIVEN).fit(X, y)
+
+
+def _enough(step):
+    raise RuntimeError("enough")
+
+
+def test_it_explains_itself(tmp_path):
+    table = load_breast_cancer(as_frame=True)
+    model = make_pipeline(StandardScaler(), wn.LANN(random_state=0, **GIVEN)).fit(table.data, table.target)
+    why = wn.explain(model, table.data.iloc[0] * 1.01)
+    assert why.prediction == 0
+    assert_allclose(wn.class_profiles(model).sum(), 1)
+    with pytest.warns(UserWarning, match="contains the 569 anchors"):
+        wn.save(model, tmp_path / "model")
+    assert wn.load(tmp_path / "model")[-1].metric_ == model[-1].metric_
+
+
+# The paper's data
+
+
+@pytest.mark.parametrize("name", ["iris", "ionosphere", "image_segmentation"])
+def test_it_is_no_worse_than_plain_neighbours(name, real_data):
+    data = wn.datasets.load(name, real_data)
+    X, y, scores = data.X.to_numpy(), np.asarray(data.y), []
+    for test, train in StratifiedKFold(5, shuffle=True, random_state=0).split(X, y):
+        plain = make_pipeline(StandardScaler(), KNeighborsClassifier(5, weights="distance"))
+        learned = make_pipeline(StandardScaler(), wn.LANN(random_state=0))
+        scores.append([model.fit(X[train], y[train]).score(X[test], y[test]) for model in (plain, learned)])
+    plain, learned = np.mean(scores, axis=0)
+    print(f"{name}, trained on a fifth: plain kNN {plain:.3f}, LANN {learned:.3f}")
+    assert learned > plain - 0.005
+    if name == "ionosphere":
+        assert learned > 0.89  # published: 0.90
+
+
+def test_licorice_is_seen_better_by_local_metrics():
+    data = wn.datasets.make_licorice(600, random_state=1)
+    maps = {
+        "LANN": wn.LANN(random_state=0),
+        "GMLVQ": wn.GMLVQ(n_components=2, random_state=0),
+        "LMNN": wn.LMNN(n_components=2),
+    }
+    scores = {
+        name: wn.embedding_score(wn.embed(model.fit(data.X, data.y), data.X, random_state=0), data.y)
+        for name, model in maps.items()
+    }
+    print(f"licorice, right by the neighbours on the map: {scores}")
+    assert scores["LANN"] > max(scores["GMLVQ"], scores["LMNN"])
+
+
+def test_defaults_find_iris():
+    X, y = load_iris(return_X_y=True)
+    assert wn.LANN(random_state=0).fit(X[::2], y[::2]).score(X[1::2], y[1::2]) > 0.93
