@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from whynear.learn.large_margin import Settings, learn_map
+from whynear.learn.large_margin import Settings, Start, learn_map
 from whynear.learn.local_choice import Choice, Split, choose, grid, splits_of
 from whynear.learn.local_training import Rule, School, local_lists, local_metric, recall_of_lists, unit_of
 from whynear.learn.solvers import Callback, Step
@@ -91,7 +91,8 @@ def _start(school: School, n_components: int | None, k: int) -> Array:
     """Ones, or a map with large margins between the classes: few directions of the data would lose what matters."""
     if n_components is None:
         return np.ones(school.X.shape[1])
-    settings = Settings(k, n_components, "auto", 0.5, 1.0, 1, MARGIN_ITERATIONS, 1e-3, None)
+    init: Start = "identity" if n_components == school.X.shape[1] else "pca"
+    settings = Settings(k, n_components, init, 0.5, 1.0, 1, MARGIN_ITERATIONS, 1e-3, None)
     omega, _ = learn_map(school.X, school.codes, settings, lambda _step: None)
     unit = unit_of(school.X @ omega.T, school.lists, k)
     return omega / unit
