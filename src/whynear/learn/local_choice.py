@@ -20,8 +20,9 @@ Indices = NDArray[np.intp]
 Split = tuple[Indices, Indices]
 
 EPOCHS = (1, 2, 4, 8, 14, 20)  # after which held-out cases are asked
+HOPELESS = 8  # epochs after which a trial that does worse than nothing is given up
 FOLDS = 5
-ENOUGH = 600  # judgements; smaller sets are split several times
+ENOUGH = 300  # judgements; smaller sets are split several times
 FEW_SPLITS = 2_000, 6_000  # cases beyond which two splits, then one, tell enough
 CAUTION = 1.0  # standard errors by which a trial must do better than to learn nothing
 
@@ -114,7 +115,8 @@ def _watched(
         done = look
         right.append(school.judge(held_out, own, lam, active, rule).right)
         falls = falls + 1 if right[-1].mean() < right[-2].mean() else 0
-        if falls == 2 or stop.is_set():
+        hopeless = done >= HOPELESS and right[-1].mean() < right[0].mean()
+        if falls == 2 or hopeless or stop.is_set():
             break
     return right
 
