@@ -15,6 +15,7 @@ from whynear.interpret.null_space import quadratic
 from whynear.interpret.relevance import Certificate, Relevance, RowBounds, strengths
 from whynear.interpret.rows import RowProblem, maps_with_directions, row_problems
 from whynear.metric import Metric
+from whynear.metric.blocks import one_blas_thread
 from whynear.metric.inputs import Array
 
 Progress = Callable[[str, float], None]
@@ -96,7 +97,7 @@ def relevance_intervals(
     given = quadratic(metric)
     tell = progress or _silent
     tell("find maps of least norm", 0.0)
-    with programs.one_blas_thread(np.size(X)):
+    with one_blas_thread(np.size(X)):
         parts = list(maps_with_directions(given, X, effective_dim))
         problems, skipped = row_problems(parts, rows)
     starts = [_least_norm(problem) for problem in problems]

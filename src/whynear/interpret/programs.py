@@ -2,17 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
-from typing import Any
 
 import highspy
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import qr
-from threadpoolctl import ThreadpoolController
 
 from whynear.interpret import simplex
-from whynear.metric.blocks import n_threads, run_in_chunks
+from whynear.metric.blocks import n_threads, one_blas_thread, run_in_chunks
 from whynear.metric.inputs import Array
 
 Indices = NDArray[np.intp]
@@ -169,20 +166,6 @@ def extremes(
     with one_blas_thread():
         run_in_chunks(solve, n, chunk=size, n_jobs=n_jobs)
     return found
-
-
-def one_blas_thread(size: int = 0) -> Any:
-    """A context in which BLAS keeps to one thread, unless a table of this size is worth more.
-
-    Threads that wait for each other cost small problems more than they save, on a busy machine many times more.
-    """
-    return _libraries().limit(limits=1 if size < 1 << 20 else None, user_api="blas")
-
-
-@cache
-def _libraries() -> ThreadpoolController:
-    """Looked up once: finding the libraries of a process takes longer than a small set of programs."""
-    return ThreadpoolController()
 
 
 class _Batch:

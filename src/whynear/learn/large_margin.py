@@ -2,12 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import partial
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import ThreadpoolController
 
 from whynear.learn.objectives.lmnn import (
     Impostors,
@@ -19,6 +18,7 @@ from whynear.learn.objectives.lmnn import (
     target_neighbors,
 )
 from whynear.learn.solvers import Callback, Solution, Step, lbfgs
+from whynear.metric.blocks import one_blas_thread
 from whynear.metric.projection import principal_directions
 
 Array = NDArray[np.float64]
@@ -34,7 +34,7 @@ FIRST_ROUND = 8
 # Passes before the last end with this many times the tolerance.
 COARSE = 10
 
-WORTH_THREADS = 1_000_000_000
+PRODUCTS_PER_ENTRY = 1_000  # at which a table counts as large as its entries say
 ROUNDING = 1e-9
 
 
@@ -55,9 +55,7 @@ class Settings:
 
 def learn_map(X: Array, codes: NDArray[np.intp], settings: Settings, watch: Callback) -> tuple[Array, Solution]:
     """Learn the map omega of shape (n_components, n_features), and say how the descent went."""
-    # Threads cost small products more than they give.
-    many = None if X.size * min(X.shape) > WORTH_THREADS else 1
-    with _libraries().limit(limits=many, user_api="blas"):
+    with one_blas_thread(X.size * min(X.shape) // PRODUCTS_PER_ENTRY):
         return _learn_map(X, codes, settings, watch)
 
 
@@ -94,12 +92,6 @@ def _learn_map(X: Array, codes: NDArray[np.intp], settings: Settings, watch: Cal
         omega *= best_scale(omega, problem)
         omega, solution = _passes(problem, codes, omega, settings, watch)
     return np.sqrt(settings.margin) * (turn @ (omega @ (basis / unit).T)), solution
-
-
-@cache
-def _libraries() -> ThreadpoolController:
-    """Looked up once: finding the libraries of a process takes a while."""
-    return ThreadpoolController()
 
 
 def _scales(scatter: Array) -> tuple[Array, Array]:

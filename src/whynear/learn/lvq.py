@@ -21,6 +21,7 @@ from whynear.learn.quantizer import Coordinates, Quantizer
 from whynear.learn.starts import prototype_counts, starting_map, starting_prototypes
 from whynear.learn.with_metric import WithMetric
 from whynear.metric import Evidence, LocalMetric
+from whynear.metric.blocks import one_blas_thread
 from whynear.metric.projection import principal_directions
 
 Array = NDArray[np.float64]
@@ -139,27 +140,8 @@ class LVQ(WithMetric, ClassifierMixin, BaseEstimator):
         rng = check_random_state(self.random_state)
         coordinates, start = self._begin(data, rng)
         cases = Cases(coordinates.inside(data.X), data.codes, data.shares)
-        watch = solvers.watcher(type(self).__name__, self.verbose, self.callback)
-        if self.solver == "lbfgs":
-            solution = solvers.lbfgs_in_turn(
-                [partial(start.loss_grad, cases=cases, squashing=f, sigma=sigma) for f, sigma in self._stages()],
-                start.packed(),
-                max_iter=self.max_iter,
-                tol=self.tol,
-                watch=watch,
-            )
-        else:
-            solution = solvers.stochastic(
-                self._of_batch(start, cases),
-                start.packed(),
-                len(cases.X),
-                max_iter=self.max_iter,
-                tol=self.tol,
-                batch_size=self.batch_size,
-                learning_rate=self.learning_rate,
-                rng=rng,
-                watch=watch,
-            )
+        with one_blas_thread(cases.X.size):
+            solution = self._minimize(start, cases, rng)
         self.classes_, self.loss_curve_, self.n_iter_ = data.classes, solution.loss_curve, solution.n_iter
         self._settle(start.unpacked(solution.x), coordinates, data)
         self._stream: dict[str, Any] | None = None
@@ -288,6 +270,28 @@ class LVQ(WithMetric, ClassifierMixin, BaseEstimator):
         if self._local:
             maps = np.repeat(maps[None], len(prototypes), axis=0)
         return coordinates, Quantizer(maps, prototypes, labels, self._local)
+
+    def _minimize(self, start: Quantizer, cases: Cases, rng: np.random.RandomState) -> solvers.Solution:
+        watch = solvers.watcher(type(self).__name__, self.verbose, self.callback)
+        if self.solver == "lbfgs":
+            return solvers.lbfgs_in_turn(
+                [partial(start.loss_grad, cases=cases, squashing=f, sigma=sigma) for f, sigma in self._stages()],
+                start.packed(),
+                max_iter=self.max_iter,
+                tol=self.tol,
+                watch=watch,
+            )
+        return solvers.stochastic(
+            self._of_batch(start, cases),
+            start.packed(),
+            len(cases.X),
+            max_iter=self.max_iter,
+            tol=self.tol,
+            batch_size=self.batch_size,
+            learning_rate=self.learning_rate,
+            rng=rng,
+            watch=watch,
+        )
 
     def _resumed(self) -> tuple[Coordinates, Quantizer]:
         coordinates = Coordinates(**self._coordinates)

@@ -4,7 +4,11 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from functools import cache
 from threading import Event
+from typing import Any
+
+from threadpoolctl import ThreadpoolController
 
 BLOCK_BYTES = 64 << 20
 
@@ -74,3 +78,17 @@ def run_in_chunks(
             starts.clear()
             if stop is not None:
                 stop.set()
+
+
+def one_blas_thread(size: int = 0) -> Any:
+    """A context in which BLAS keeps to one thread, unless a table of this size is worth more.
+
+    Threads that wait for each other cost small problems more than they save, on a busy machine many times more.
+    """
+    return _libraries().limit(limits=1 if size < 1 << 20 else None, user_api="blas")
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    """Looked up once: finding the libraries of a process takes longer than a small problem."""
+    return ThreadpoolController()
