@@ -13,12 +13,13 @@ from whynear.interpret import (
     relevance_floor,
     relevance_intervals,
 )
-from whynear.learn import GMLVQ, GRLVQ, LANN, LGMLVQ, LGRLVQ, LMNN, MinimumNormRegressor
+from whynear.learn import GMLVQ, GRLVQ, LANN, LGMLVQ, LGRLVQ, LMNN, MinimumNormRegressor, Slider
 from whynear.metric import (
     CandidateSearch,
     DiagonalMetric,
     LinearMetric,
     LocalMetric,
+    MinkowskiMetric,
     NeighborSearch,
     as_metric,
     load,
@@ -41,9 +42,11 @@ __all__ = [
     "LinearMetric",
     "LocalMetric",
     "MinimumNormRegressor",
+    "MinkowskiMetric",
     "NeighborSearch",
     "NullSpaceProjector",
     "Relevance",
+    "Slider",
     "Study",
     "as_metric",
     "class_profiles",

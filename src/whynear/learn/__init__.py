@@ -7,6 +7,7 @@ from whynear.learn.lann import LANN
 from whynear.learn.lmnn import LMNN
 from whynear.learn.minimum_norm import MinimumNormRegressor
 from whynear.learn.registry import LEARNERS
+from whynear.learn.slider import Slider
 from whynear.learn.with_metric import WithMetric
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "LGRLVQ",
     "LMNN",
     "MinimumNormRegressor",
+    "Slider",
     "WithMetric",
     "fit_inputs",
     "predict_inputs",

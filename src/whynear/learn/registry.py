@@ -6,5 +6,8 @@ from whynear.learn.gmlvq import GMLVQ, LGMLVQ
 from whynear.learn.grlvq import GRLVQ, LGRLVQ
 from whynear.learn.lann import LANN
 from whynear.learn.lmnn import LMNN
+from whynear.learn.slider import Slider
 
-LEARNERS: dict[str, type[Any]] = {kind.__name__.lower(): kind for kind in (GMLVQ, GRLVQ, LGMLVQ, LGRLVQ, LMNN, LANN)}
+LEARNERS: dict[str, type[Any]] = {
+    kind.__name__.lower(): kind for kind in (GMLVQ, GRLVQ, LGMLVQ, LGRLVQ, LMNN, LANN, Slider)
+}

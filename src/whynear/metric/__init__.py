@@ -8,6 +8,7 @@ from whynear.metric.evidence import Evidence
 from whynear.metric.files import load, register, save
 from whynear.metric.linear import LinearMetric
 from whynear.metric.local import LocalMetric
+from whynear.metric.minkowski import MinkowskiMetric
 from whynear.metric.neighbors import NeighborSearch
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "LinearMetric",
     "LocalMetric",
     "Metric",
+    "MinkowskiMetric",
     "NeighborSearch",
     "as_metric",
     "load",

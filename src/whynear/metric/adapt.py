@@ -15,6 +15,7 @@ from whynear.metric.diagonal import DiagonalMetric
 from whynear.metric.inputs import Array, check_same_columns, column_names, default_names
 from whynear.metric.linear import LinearMetric
 from whynear.metric.local import LocalMetric
+from whynear.metric.minkowski import MinkowskiMetric
 from whynear.metric.steps import Mixing, Scaling, Selection, Step, linear_steps, transformed
 
 
@@ -102,6 +103,8 @@ def _of_estimators(estimators: Sequence[Any]) -> Metric:
 
 def _before(metric: Metric, step: Step) -> Metric:
     """A metric that follows a linear step, stated in the coordinates before it."""
+    if isinstance(metric, MinkowskiMetric):
+        return _minkowski_before(metric, step)
     arrays, kind = metric.arrays(), type(metric)
     scale = arrays.pop("scale", np.ones(metric.n_features))
     match step:
@@ -124,6 +127,18 @@ def _before(metric: Metric, step: Step) -> Metric:
             elif len(arrays["omega"]) > components.shape[1]:  # a tall map: its triangle measures the same distances
                 arrays["omega"] = np.asarray(np.linalg.qr(arrays["omega"], mode="r"))
     return rebuild(kind, default_names(step.n_inputs), arrays)
+
+
+def _minkowski_before(metric: MinkowskiMetric, step: Step) -> Metric:
+    scale = np.ones(metric.n_features) if metric.scale is None else metric.scale
+    match step:
+        case Scaling(divisor):
+            weights, scale = metric.weights * divisor**-metric.p, scale * divisor
+        case Selection(kept):
+            weights, scale = _spread(metric.weights, kept, 0.0), _spread(scale, kept, np.inf)
+        case Mixing():
+            raise TypeError("A Minkowski distance of mixed columns is none of the columns themselves.")
+    return MinkowskiMetric(weights, metric.p, scale=scale)
 
 
 def _spread(array: Array, kept: NDArray[np.bool_], elsewhere: float) -> Array:

@@ -18,9 +18,10 @@ from whynear.metric.base import Metric, rebuild
 from whynear.metric.diagonal import DiagonalMetric
 from whynear.metric.linear import LinearMetric
 from whynear.metric.local import LocalMetric
+from whynear.metric.minkowski import MinkowskiMetric
 
 METRICS: dict[str, Callable[..., Metric]] = {
-    kind.__name__: kind for kind in (LinearMetric, DiagonalMetric, LocalMetric)
+    kind.__name__: kind for kind in (LinearMetric, DiagonalMetric, LocalMetric, MinkowskiMetric)
 }
 EstimatorType = TypeVar("EstimatorType", bound=type[BaseEstimator])
 ESTIMATORS: dict[str, type[BaseEstimator]] = {}

@@ -12,8 +12,9 @@ from whynear.metric.engines import Engine, Everything, Indices, Products, Tree
 from whynear.metric.inputs import Array
 from whynear.metric.linear import LinearMetric
 from whynear.metric.local import LocalMetric
+from whynear.metric.minkowski import MinkowskiMetric
 
-AnyMetric = LinearMetric | DiagonalMetric | LocalMetric
+AnyMetric = LinearMetric | DiagonalMetric | LocalMetric | MinkowskiMetric
 
 # Beyond this many coordinates a tree visits so many leaves that matrix products are faster (`make bench-search`).
 TREE_COMPONENTS = 6
@@ -133,10 +134,10 @@ def nearest_listed(
 
 
 def searchable(metric: Metric | BaseEstimator) -> AnyMetric:
-    """The metric of a value, learner or Pipeline, refused unless it is a quadratic form."""
+    """The metric of a value, learner or Pipeline, refused unless its kind is known."""
     value = as_metric(metric)
-    if not isinstance(value, LinearMetric | DiagonalMetric | LocalMetric):
-        raise TypeError(f"{type(value).__name__} has no linear maps to search with.")
+    if not isinstance(value, AnyMetric):
+        raise TypeError(f"{type(value).__name__} is a kind of metric that the search does not know.")
     return value
 
 
@@ -183,6 +184,8 @@ def checked_exclude(exclude: ArrayLike | None, n_queries: int, n_cases: int) -> 
 
 
 def _engine_for(metric: AnyMetric, cases: Array, n_jobs: int | None) -> Engine:
+    if isinstance(metric, MinkowskiMetric):
+        return Everything(len(cases))
     if isinstance(metric, LocalMetric):
         return Everything(len(cases)) if metric.weights is None else Products(metric, cases, n_jobs)
     n_components = metric.omega.shape[0] if isinstance(metric, LinearMetric) else np.count_nonzero(metric.weights)

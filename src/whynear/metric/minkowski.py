@@ -1,0 +1,139 @@
+"""One weight per feature under a distance of order p: D(x, y) = sum_l w_l |x_l - y_l|^p."""
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from numba import njit
+from numpy.typing import ArrayLike, NDArray
+
+from whynear.metric.base import Metric, finite, frozen_weights, read_only, unscaled
+from whynear.metric.inputs import LARGEST, SMALLEST, Array
+
+
+class MinkowskiMetric(Metric):
+    r"""The weighted Minkowski distance of order p, by its p-th power :math:`D(x, y) = \sum_l w_l |x_l - y_l|^p`.
+
+    The p-th power plays the part of the square: it is what `sq_distances` returns and what contributions sum to. It
+    ranks cases as the distance itself does. Manhattan is ``p=1``; for ``p=2`` this is `DiagonalMetric`.
+
+    Parameters
+    ----------
+    weights : array-like of shape (n_features,)
+        One weight per feature, non-negative, copied.
+    p : float
+        The order, at least one; or one such number per feature, all equal.
+    feature_names, scale
+        As for `LinearMetric`.
+
+    Examples
+    --------
+    >>> MinkowskiMetric([1.0, 4.0], p=1).sq_distances([[0, 0]], [[3, 0], [0, 2]])
+    array([[3., 8.]])
+    """
+
+    weights: Array
+    p: float
+
+    def __init__(
+        self,
+        weights: ArrayLike,
+        p: ArrayLike,
+        feature_names: Sequence[str] | None = None,
+        scale: ArrayLike | None = None,
+    ) -> None:
+        weights = frozen_weights(weights, ndim=1)
+        orders = np.unique(np.asarray(p, dtype=np.float64))
+        if len(orders) != 1 or not (np.isfinite(orders[0]) and orders[0] >= 1):
+            raise ValueError(f"p must be one finite number of at least 1, got {p!r} instead.")
+        self._settle({"weights": weights}, feature_names, scale, len(weights))
+        vars(self)["p"] = float(orders[0])
+
+    def arrays(self) -> dict[str, Array]:
+        """The weights, the scale if there is one, and the order, once per feature as everything else."""
+        return {**super().arrays(), "p": read_only(np.full(self.n_features, self.p))}
+
+    def map(self, X: ArrayLike) -> Array:
+        """The rows of X in the metric's own coordinates, where all weights are one."""
+        return self._table(X) * self.weights ** (1.0 / self.p)
+
+    def sq_distances(self, X: ArrayLike, Y: ArrayLike | None = None) -> Array:
+        """The p-th powers of the distances between the rows of X and of Y; zero exactly for equal rows."""
+        first = self._table(X)
+        second = first if Y is None else self._table(Y, "Y")
+        out = np.empty((len(first), len(second)))
+        all_powers(first, second, self.weights, self.p, out)
+        return finite(out)
+
+    def sq_distances_at(self, X: Array, cases: Array, indices: NDArray[np.intp]) -> Array:
+        """The p-th powers of the distances from row n of X to the cases numbered ``indices[n]``."""
+        out = np.empty(indices.shape)
+        listed_powers(X, cases, self.weights, self.p, indices, out)
+        return out
+
+    def contributions(self, x: ArrayLike, y: ArrayLike) -> Array:
+        """Per feature w_l |x_l - y_l|^p."""
+        return finite(self.weights * np.abs(self._differences(x, y)) ** self.p)
+
+    def relevances(self) -> Array:
+        """The weights."""
+        return self.weights.copy()
+
+    def as_learned(self) -> Self:
+        """The weights in the coordinates the learner saw."""
+        if self.scale is None:
+            return self
+        return type(self)(unscaled(self.weights, self.scale**self.p), self.p, self.feature_names)
+
+    def _table(self, X: ArrayLike, what: str = "X") -> Array:
+        values = super()._table(X, what)
+        reach = float(np.abs(values).max(initial=0.0)) * float(self.weights.max(initial=0.0)) ** (1.0 / self.p)
+        if reach > LARGEST ** (2.0 / self.p) or 0 < reach < SMALLEST ** (2.0 / self.p):
+            raise ValueError(
+                f"Distances of order {self.p:g} {'overflow' if reach > 1 else 'vanish'}: {what} times its largest "
+                f"weight reaches {reach:.3g}. Scale the columns, for example with StandardScaler."
+            )
+        return values
+
+    def _stacked_maps(self) -> Array:
+        raise TypeError(f"{type(self).__name__} has no linear maps.")
+
+    def _size(self) -> str:
+        return f"order {self.p:g}, {self.n_features}"
+
+
+@njit(cache=True, nogil=True)
+def weighted_power(x: NDArray[Any], y: NDArray[Any], weights: NDArray[Any], p: float) -> float:  # pragma: no cover
+    """Return sum_l weights[l] |x[l] - y[l]|^p."""
+    total = 0.0
+    if p == 1.0:
+        for feature in range(len(x)):
+            total += weights[feature] * abs(x[feature] - y[feature])
+    elif p == 3.0:
+        for feature in range(len(x)):
+            size = abs(x[feature] - y[feature])
+            total += weights[feature] * (size * size * size)
+    else:
+        for feature in range(len(x)):
+            total += weights[feature] * abs(x[feature] - y[feature]) ** p
+    return total
+
+
+@njit(cache=True, nogil=True)
+def all_powers(
+    X: NDArray[Any], Y: NDArray[Any], weights: NDArray[Any], p: float, out: NDArray[Any]
+) -> None:  # pragma: no cover
+    """Fill out[n, i] with the p-th power of the distance from X[n] to Y[i]. Time O(n m d), no memory."""
+    for n in range(X.shape[0]):
+        for i in range(Y.shape[0]):
+            out[n, i] = weighted_power(X[n], Y[i], weights, p)
+
+
+@njit(cache=True, nogil=True)
+def listed_powers(
+    X: NDArray[Any], cases: NDArray[Any], weights: NDArray[Any], p: float, indices: NDArray[Any], out: NDArray[Any]
+) -> None:  # pragma: no cover
+    """Fill out[n, k] with the p-th power of the distance from X[n] to the case numbered indices[n, k]."""
+    for n in range(X.shape[0]):
+        for k in range(indices.shape[1]):
+            out[n, k] = weighted_power(X[n], cases[indices[n, k]], weights, p)
