@@ -276,9 +276,9 @@ class CaseBase:
         return answer(filtered, k, rerank, explain)
 
     def _cases(self, ids: Ids) -> Cases:
-        vectors = self._store.vectors(ids, len(self.columns)).astype(np.float64)
-        X = pd.DataFrame(vectors, index=pd.Index(ids, name="id"), columns=list(self.columns))
-        return Cases(X, self._store.payloads(ids))
+        vectors, payloads = self._store.cases(ids, len(self.columns))
+        index = pd.Index(ids, name="id")
+        return Cases(pd.DataFrame(vectors.astype(np.float64), index=index, columns=list(self.columns)), payloads)
 
     @contextmanager
     def _viewing(self) -> Iterator[Change]:

@@ -27,21 +27,21 @@ def case_table(X: ArrayLike | pd.DataFrame, columns: Sequence[str], what: str = 
         names = column_names(X)
         if names is not None and sorted(names) == sorted(columns):
             X = X[list(columns)]
-        numbers = [_numbers(X.iloc[:, place], what) for place in range(X.shape[1])]
-        X = pd.DataFrame(np.reshape(numbers, (X.shape[1], len(X))).T, columns=X.columns)
+        X = pd.DataFrame(_numbers(X, what), columns=X.columns)
     return check_features(X, columns, what)
 
 
 def query_case(query: Any, columns: Sequence[str]) -> Array:
     """One case, from its values in order or from anything that names them."""
-    if isinstance(query, Mapping):
-        query = pd.Series(dict(query), dtype=object)
-    if isinstance(query, pd.Series):
-        named = all(isinstance(name, str) for name in query.index)
-        query = query.to_frame().T if named else query.to_numpy()
-    if not isinstance(query, pd.DataFrame):
-        query = np.atleast_2d(np.asarray(query))
-    rows = case_table(query, columns, "query")
+    if isinstance(query, pd.DataFrame) and len(query) == 1:
+        query = query.iloc[0]
+    if isinstance(query, Mapping | pd.Series) and all(isinstance(name, str) for name in list(query.keys())):
+        names = tuple(query.keys())
+        if sorted(names) == sorted(columns):
+            names = tuple(columns)
+        check_columns(names, columns, "query")
+        query = [_number(query[name], name) for name in names]
+    rows = check_features(np.atleast_2d(np.asarray(query)), columns, "query")
     if len(rows) != 1:
         raise ValueError(f"query must be one case, got {len(rows)} instead. Ask for one after the other.")
     return rows[0]
@@ -59,7 +59,8 @@ def as_stored(values: Array, columns: Sequence[str]) -> NDArray[np.float32]:
     stored = values.astype("<f4")
     if len(values) > 1:
         # A value is off by at most half a unit in the last place.
-        blurred = np.flatnonzero(peaks * 2.0**-24 > BLURRED * np.ptp(values, axis=0))
+        spread = np.ptp(values, axis=0)
+        blurred = np.flatnonzero((spread > 0) & (peaks * 2.0**-24 > BLURRED * spread))
         blurred = blurred[(stored[:, blurred] != values[:, blurred]).any(axis=0)]
         if len(blurred):
             shown = ", ".join(repr(columns[column]) for column in blurred[:5])
@@ -103,22 +104,21 @@ def _unnamed(names: Sequence[str]) -> bool:
     return tuple(names) == tuple(f"x{place}" for place in range(len(names)))
 
 
-def _numbers(column: pd.Series, what: str) -> Array:
+def _numbers(X: pd.DataFrame, what: str) -> Array:
     try:
-        return column.to_numpy(dtype=np.float64, na_value=np.nan)
+        return X.to_numpy(dtype=np.float64, na_value=np.nan)
     except (TypeError, ValueError):
-        row = next(row for row, value in enumerate(column) if not _is_number(value))
-        raise ValueError(
-            f"{what} holds {column.iloc[row]!r} in column {str(column.name)!r}, row {row}, which is not a number."
-        ) from None
+        for name, column in X.items():
+            for row, value in enumerate(column):
+                _number(value, name, what, f", row {row}")
+        raise
 
 
-def _is_number(value: Any) -> bool:
+def _number(value: Any, name: object, what: str = "query", where: str = "") -> float:
     try:
-        float(value)
+        return np.nan if value is None or value is pd.NA else float(value)
     except (TypeError, ValueError):
-        return False
-    return True
+        raise ValueError(f"{what} holds {value!r} in column {str(name)!r}{where}, which is not a number.") from None
 
 
 def _payload_text(payload: Any, row: int) -> str | None:

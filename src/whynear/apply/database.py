@@ -16,6 +16,7 @@ from whynear.apply.writer_note import WriterNote
 
 APPLICATION = 0x77684E72  # in the header of the file, which tells it from other programs' files
 PATIENCE = 0.5  # seconds SQLite itself waits for a lock: an interrupt is answered after that
+CACHE_KIB = 64 << 10  # pages kept in memory, for cases that are read one by one
 
 
 class Database:
@@ -139,4 +140,6 @@ class Database:
 
 
 def _opened(name: str, *, uri: bool) -> sqlite3.Connection:
-    return sqlite3.connect(name, timeout=PATIENCE, isolation_level=None, check_same_thread=False, uri=uri)
+    connection = sqlite3.connect(name, timeout=PATIENCE, isolation_level=None, check_same_thread=False, uri=uri)
+    connection.execute(f"PRAGMA cache_size = {-CACHE_KIB}")
+    return connection

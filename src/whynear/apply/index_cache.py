@@ -74,7 +74,7 @@ class IndexCache:
             key, arrays = map_arrays(self.path)
             fingerprint = key.pop("fingerprint")
             return _index_of(Change(**key), fingerprint, arrays)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError):
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
             return None
 
 

@@ -19,6 +19,7 @@ from whynear.metric.inputs import Array
 Floats = NDArray[np.float32]
 Indices = NDArray[np.intp]
 GlobalMetric = LinearMetric | DiagonalMetric
+STRETCH = 4096  # cases at a time: a longer product waits for threads that other programs may hold up
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +34,9 @@ class Products:
 
     def scores(self, factors: Floats, shift: float) -> Floats:
         """The distances of a query from all cases, in some unit."""
-        scores = self.terms @ factors
+        scores = np.empty(len(self), dtype=np.float32)
+        for start in range(0, len(self), STRETCH):
+            np.matmul(self.terms[start : start + STRETCH], factors, out=scores[start : start + STRETCH])
         scores += np.float32(shift)
         return scores
 

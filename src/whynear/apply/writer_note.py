@@ -55,8 +55,8 @@ class WriterNote:
 def _is_running(process: int) -> bool:
     try:
         os.kill(process, 0)
-    except ProcessLookupError:
+    except (ProcessLookupError, OverflowError):
         return False
-    except (OSError, OverflowError):
+    except OSError:  # it runs, for somebody else
         return True
     return True
