@@ -176,6 +176,7 @@ def test_the_choice_is_the_trial_that_helps_held_out_cases():
 
 def test_splits_cover_small_tables_often_and_large_ones_once():
     assert len(splits_of(np.arange(30) % 2, 0)) == 15
+    assert splits_of(np.arange(30), 0) == []
     assert len(splits_of(np.arange(1_000) % 2, 0)) == 5
     assert len(splits_of(np.arange(3_000) % 2, 0)) == 2
     assert len(splits_of(np.arange(9_000) % 2, 0)) == 1

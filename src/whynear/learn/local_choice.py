@@ -42,9 +42,11 @@ class Choice:
 
 
 def splits_of(codes: Indices, seed: int) -> list[Split]:
-    """Parts that learn and parts that are held out, classes in proportion."""
-    n = len(codes)
-    folds = int(max(2, min(FOLDS, np.bincount(codes).max())))
+    """Parts that learn and parts that are held out, classes in proportion; none where no class has two rows."""
+    n, largest = len(codes), int(np.bincount(codes).max())
+    if largest < 2:
+        return []
+    folds = min(FOLDS, largest)
     repeats = int(np.clip(ENOUGH // n, 1, 3))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of classes with fewer rows than folds: they count as they can
