@@ -1,7 +1,7 @@
 """whynear: which features truly decide that two cases are near?"""
 
 from whynear import datasets
-from whynear.apply import embed, embedding_score, plot_embedding
+from whynear.apply import CaseBase, Retrieval, embed, embedding_score, plot_embedding
 from whynear.explain import Explanation, class_profiles, explain, plot_class_profiles
 from whynear.interpret import (
     NullSpaceProjector,
@@ -37,6 +37,7 @@ __all__ = [
     "LGRLVQ",
     "LMNN",
     "CandidateSearch",
+    "CaseBase",
     "DiagonalMetric",
     "Explanation",
     "LinearMetric",
@@ -46,6 +47,7 @@ __all__ = [
     "NeighborSearch",
     "NullSpaceProjector",
     "Relevance",
+    "Retrieval",
     "Slider",
     "Study",
     "as_metric",
