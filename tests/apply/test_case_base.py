@@ -10,7 +10,7 @@ from sklearn.datasets import load_iris
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from whynear import LANN, DiagonalMetric, LinearMetric, LocalMetric, as_metric
+from whynear import LANN, DiagonalMetric, LinearMetric, LocalMetric, MinkowskiMetric, as_metric
 from whynear.apply import index_cache
 from whynear.apply.case_base import CaseBase
 from whynear.datasets import make_casebase
@@ -31,6 +31,8 @@ def metrics(X, seed=1):
         "flat": LinearMetric(rng.standard_normal((2, d))),
         "diagonal": DiagonalMetric(rng.exponential(size=d)),
         "sparse": DiagonalMetric(np.eye(d)[0]),
+        "manhattan": MinkowskiMetric(rng.exponential(size=d), p=1),
+        "third": MinkowskiMetric(rng.exponential(size=d), p=3),
         "nothing": DiagonalMetric(np.zeros(d)),
         "local": LocalMetric(anchors, weights=rng.exponential(size=X.shape)),
         "local full": LocalMetric(anchors, omegas=rng.standard_normal((len(X), 2, d))),
@@ -85,8 +87,9 @@ def eager_files(monkeypatch):
     monkeypatch.setattr(index_cache, "WORTH_KEEPING", 5)
 
 
-def test_an_index_that_grew_finds_what_a_new_one_finds(tmp_path, eager_files):
-    X, metric = cases(400), metrics(cases())["linear"]
+@pytest.mark.parametrize("kind", ["linear", "sparse", "third"])
+def test_an_index_that_grew_finds_what_a_new_one_finds(tmp_path, eager_files, kind):
+    X, metric = cases(400), metrics(cases())[kind]
     growing = CaseBase(tmp_path / "growing", metric)
     for start in range(0, 400, 40):
         growing.add(X[start : start + 40] * (1 + start))  # far beyond the unit of the first ones
@@ -298,7 +301,7 @@ def test_the_second_phase_sees_the_filtered_cases_and_decides(tmp_path):
             base.retrieve(X.iloc[0], rerank=lambda *_: [1.0])
 
 
-@pytest.mark.parametrize("kind", ["linear", "diagonal", "local", "local full"])
+@pytest.mark.parametrize("kind", ["linear", "diagonal", "third", "local", "local full"])
 def test_contributions_sum_to_the_score_of_the_filter(tmp_path, kind):
     X = np.unique(cases(), axis=0)
     with CaseBase(tmp_path / "base", metrics(X)[kind]) as base:

@@ -34,6 +34,8 @@ class Index:
         How a query becomes factors; None where every query is measured against all cases.
     products : tuple of Products
         The terms of the cases, those of later additions in a part of their own.
+    vectors : ndarray of shape (n_cases, n_features) or None
+        The cases themselves, for a metric that has no products.
     """
 
     change: Change
@@ -42,6 +44,7 @@ class Index:
     places: Indices | None = None
     form: GlobalForm | LocalForm | None = None
     products: tuple[Products, ...] = ()
+    vectors: Vectors | None = None
 
     def nearest(
         self, store: Store, metric: Metric, query: Array, k: int, without: int | None = None
@@ -93,14 +96,18 @@ class Index:
         if isinstance(metric, LocalMetric):
             assert self.places is not None
             return metric.sq_distances_at(query[None], metric.anchors, self.places[listed][None])[0]
-        everything = len(listed) == len(self.ids)
-        blocks = store.vectors_after(0, metric.n_features) if everything else self._vectors(store, metric, listed)
-        return np.concatenate([_sq_distances(metric, query, vectors) for _, vectors in blocks])
+        blocks = self._vectors(store, metric.n_features, listed)
+        return np.concatenate([_sq_distances(metric, query, vectors) for vectors in blocks])
 
-    def _vectors(self, store: Store, metric: Metric, listed: Indices) -> Iterator[tuple[Ids, Vectors]]:
-        for rows in row_blocks(len(listed), row_bytes=16 * metric.n_features):
-            ids = self.ids[listed[rows]]
-            yield ids, store.vectors(ids, metric.n_features)
+    def _vectors(self, store: Store, n_features: int, listed: Indices) -> Iterator[Vectors]:
+        if self.vectors is None and len(listed) == len(self.ids):
+            yield from (vectors for _, vectors in store.vectors_after(0, n_features))
+            return
+        for rows in row_blocks(len(listed), row_bytes=16 * n_features, budget=8 << 20):
+            if self.vectors is None:
+                yield store.vectors(self.ids[listed[rows]], n_features)
+            else:
+                yield self.vectors[listed[rows]]
 
 
 def build_index(store: Store, change: Change, metric: Metric) -> Index:
@@ -122,7 +129,7 @@ def build_index(store: Store, change: Change, metric: Metric) -> Index:
         shape = GlobalForm.fitting(metric, vectors)
         terms = _of_blocks(shape, metric, vectors)
         return replace(index, form=shape, products=() if terms is None else (terms,))
-    return index
+    return replace(index, vectors=np.concatenate(vectors))
 
 
 def _of_blocks(form: GlobalForm, metric: LinearMetric | DiagonalMetric, blocks: list[Vectors]) -> Products | None:
@@ -140,6 +147,4 @@ def _of_blocks(form: GlobalForm, metric: LinearMetric | DiagonalMetric, blocks: 
 
 def _sq_distances(metric: Metric, query: Array, vectors: Vectors) -> Array:
     cases = vectors.astype(np.float64)
-    if isinstance(metric, LinearMetric | DiagonalMetric):
-        return metric.sq_distances_at(query[None], cases, np.arange(len(cases))[None])[0]
-    return metric.sq_distances(query[None], cases)[0]
+    return metric.sq_distances_at(query[None], cases, np.arange(len(cases))[None])[0]

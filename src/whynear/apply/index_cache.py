@@ -57,6 +57,8 @@ class IndexCache:
         if len(index.ids) < WORTH_KEEPING:
             return index
         arrays: dict[str, Any] = {"ids": index.ids}
+        if index.vectors is not None:
+            arrays["vectors"] = index.vectors
         if index.places is not None:
             arrays["places"] = index.places.astype(np.int64)
         if index.form is not None:
@@ -80,7 +82,7 @@ class IndexCache:
 
 def _index_of(change: Change, fingerprint: str, arrays: dict[str, Any]) -> Index:
     if "terms" not in arrays:
-        return Index(change, fingerprint, arrays["ids"], arrays.get("places"))
+        return Index(change, fingerprint, arrays["ids"], arrays.get("places"), vectors=arrays.get("vectors"))
     unit = arrays["unit"]
     form = LocalForm(arrays["centre"], unit) if "places" in arrays else GlobalForm(arrays["centre"], float(unit[0]))
     products = Products(arrays["terms"], arrays["slack"])
