@@ -1,7 +1,7 @@
 """whynear: which features truly decide that two cases are near?"""
 
 from whynear import datasets
-from whynear.apply import CaseBase, Retrieval, embed, embedding_score, plot_embedding
+from whynear.apply import CaseBase, Retrieval, embed, embedding_score, plot_embedding, ranking
 from whynear.explain import Explanation, class_profiles, explain, plot_class_profiles
 from whynear.interpret import (
     NullSpaceProjector,
@@ -13,7 +13,20 @@ from whynear.interpret import (
     relevance_floor,
     relevance_intervals,
 )
-from whynear.learn import GMLVQ, GRLVQ, LANN, LGMLVQ, LGRLVQ, LMNN, MinimumNormRegressor, Slider
+from whynear.learn import (
+    DIET,
+    GMLVQ,
+    GRLVQ,
+    LANN,
+    LGMLVQ,
+    LGRLVQ,
+    LMNN,
+    BackwardElimination,
+    ForwardSelection,
+    LPWeights,
+    MinimumNormRegressor,
+    Slider,
+)
 from whynear.metric import (
     CandidateSearch,
     DiagonalMetric,
@@ -30,16 +43,20 @@ from whynear.report import Study, study
 __version__ = "0.1.0"
 
 __all__ = [
+    "DIET",
     "GMLVQ",
     "GRLVQ",
     "LANN",
     "LGMLVQ",
     "LGRLVQ",
     "LMNN",
+    "BackwardElimination",
     "CandidateSearch",
     "CaseBase",
     "DiagonalMetric",
     "Explanation",
+    "ForwardSelection",
+    "LPWeights",
     "LinearMetric",
     "LocalMetric",
     "MinimumNormRegressor",
@@ -61,6 +78,7 @@ __all__ = [
     "null_space",
     "plot_class_profiles",
     "plot_embedding",
+    "ranking",
     "regularization_paths",
     "regularize",
     "relevance_floor",

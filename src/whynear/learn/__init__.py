@@ -1,5 +1,6 @@
 """Learners: what turns a labelled table into a metric."""
 
+from whynear.learn.feature_weights import DIET, BackwardElimination, ForwardSelection, LPWeights
 from whynear.learn.gmlvq import GMLVQ, LGMLVQ
 from whynear.learn.grlvq import GRLVQ, LGRLVQ
 from whynear.learn.inputs import fit_inputs, predict_inputs
@@ -11,6 +12,7 @@ from whynear.learn.slider import Slider
 from whynear.learn.with_metric import WithMetric
 
 __all__ = [
+    "DIET",
     "GMLVQ",
     "GRLVQ",
     "LANN",
@@ -18,6 +20,9 @@ __all__ = [
     "LGMLVQ",
     "LGRLVQ",
     "LMNN",
+    "BackwardElimination",
+    "ForwardSelection",
+    "LPWeights",
     "MinimumNormRegressor",
     "Slider",
     "WithMetric",

@@ -1,3 +1,4 @@
+import itertools
 from fractions import Fraction
 
 import numpy as np
@@ -28,7 +29,7 @@ def all_shares(feature, rest):
     lines = [(int(a), int(b)) for a, b in zip(feature, rest, strict=True)]
     roots = {Fraction(b, b - a) for a, b in lines if a != b}
     ends = sorted({Fraction(0), Fraction(1), *(root for root in roots if 0 <= root <= 1)})
-    return [*ends, *((low + high) / 2 for low, high in zip(ends, ends[1:], strict=False))]
+    return [*ends, *((low + high) / 2 for low, high in itertools.pairwise(ends))]
 
 
 @given(PAIRS)
@@ -46,7 +47,7 @@ def test_the_sweep_stands_in_the_middle_of_a_widest_best_interval(pairs):
     share, count = swept(feature, rest)
     crossovers = {Fraction(b, b - a) for a, b in pairs if a > 0 >= b or b > 0 >= a}
     ends = sorted({Fraction(0), Fraction(1), *crossovers})
-    intervals = [(high - low, (low + high) / 2) for low, high in zip(ends, ends[1:], strict=False)]
+    intervals = [(high - low, (low + high) / 2) for low, high in itertools.pairwise(ends)]
     best = [(width, middle) for width, middle in intervals if holding(middle, feature, rest) == count]
     assert any(abs(Fraction(share) - middle) < 1e-9 for width, middle in best if max(best)[0] - width < 1e-9)
 
