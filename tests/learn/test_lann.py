@@ -144,12 +144,26 @@ def test_the_search_says_what_it_misses():
 
 
 def test_what_is_given_is_not_chosen():
-    proposals = grid({"step": 0.5, "beta": None}, [Choice(0, 0.1, 1.0, 0.0), Choice(0, 0.2, 1.0, 0.0)])
-    assert proposals == [Choice(0, 0.5, 1.0, 0.0)]
+    proposals = grid({"step": 0.5, "beta": None}, [Choice(None, 0.1, 1.0, 0.0), Choice(None, 0.2, 1.0, 0.0)])
+    assert proposals == [Choice(None, 0.5, 1.0, 0.0)]
     X, y = rows(100)
     model = wn.LANN(random_state=0, step=0.2, shared_epochs=3).fit(X, y)
-    assert model.shared_["epochs"] in (0, 1, 2, 3)
+    assert model.shared_["epochs"] == 3
     assert model.local_["step"] == 0.2
+
+
+@pytest.mark.parametrize("epochs", [0, 1, 3])
+def test_given_epochs_are_made_whatever_else_is_chosen(epochs):
+    X, y = load_iris(return_X_y=True)
+    local = wn.LANN(epochs=epochs, shared_epochs=0, random_state=0).fit(X, y)
+    assert (local.shared_["epochs"], local.local_["epochs"], local.n_iter_) == (0, epochs, epochs)
+    shared = wn.LANN(epochs=0, shared_epochs=epochs, random_state=0).fit(X, y)
+    assert (shared.shared_["epochs"], shared.local_["epochs"], shared.n_iter_) == (epochs, 0, epochs)
+
+
+def test_given_epochs_are_made_where_nothing_can_be_held_out():
+    model = wn.LANN(epochs=2, random_state=0).fit(np.eye(4), np.arange(4))
+    assert (model.shared_["epochs"], model.local_["epochs"]) == (0, 2)
 
 
 def test_nothing_is_learned_from_labels_that_mean_nothing():
@@ -165,13 +179,15 @@ def test_the_choice_is_the_trial_that_helps_held_out_cases():
     X, y = rows(400, d=12)
     X[:, 6:] *= 3  # useless columns in the way
     school, _ = School.of(X, y.astype(np.intp), 5, 64, 0)
-    trials = [Choice(0, 1e-9, 1.0, 0.0), Choice(0, 0.03, 1.0, 0.0)]
+    trials = [Choice(None, 1e-9, 1.0, 0.0), Choice(None, 0.03, 1.0, 0.0)]
     splits, own = splits_of(y, 0), np.zeros(400, dtype=np.intp)
     chosen = choose([school] * len(splits), splits, own, np.ones(12), trials, RULE, seed=0, n_jobs=1)
     assert chosen.step == 0.03
     assert chosen.epochs > 0
     threads = choose([school] * len(splits), splits, own, np.ones(12), trials, RULE, seed=0, n_jobs=2)
     assert threads == chosen
+    settled = [Choice(2, 1e-9, 1.0, 0.0), Choice(2, 0.03, 1.0, 0.0)]
+    assert choose([school] * len(splits), splits, own, np.ones(12), settled, RULE, seed=0, n_jobs=1) == settled[1]
 
 
 def test_splits_cover_small_tables_often_and_large_ones_once():

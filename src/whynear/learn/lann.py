@@ -48,7 +48,8 @@ class LANN(WithMetric, ClassifierMixin, BaseEstimator):
         is all that most tables can bear.
     step, beta, decay, epochs : float and int, default=None
         How cases learn their own metrics: size of a step, steepness of the probabilities, share of the way back to the
-        common weights after each step, and passes over the cases. None is chosen inside `fit`; see Notes.
+        common weights after each step, and passes over the cases; no pass leaves the common weights. None is chosen
+        inside `fit`; see Notes.
     shared_step, shared_epochs : float and int, default=None
         Size of a step and passes while the weights are common to all cases. None is chosen inside `fit`.
     constraint : {"box", "trace", "determinant"}, default="box"

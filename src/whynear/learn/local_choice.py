@@ -29,9 +29,12 @@ CAUTION = 1.0  # standard errors by which a trial must do better than to learn n
 
 @dataclass(frozen=True)
 class Choice:
-    """How to teach: for how many epochs, with which step, steepness and decay. No epochs: not at all."""
+    """How to teach: for how many epochs, with which step, steepness and decay.
 
-    epochs: int
+    No epochs: not at all. None for their number: to be chosen.
+    """
+
+    epochs: int | None
     step: float
     beta: float
     decay: float
@@ -70,7 +73,8 @@ def choose(
     """The trial, and the number of its epochs, after which most held-out cases are predicted right.
 
     It must be better than no learning by CAUTION standard errors of the difference, in which only the cases count that
-    one of the two predicts wrong. Of equally good ones the first with the fewest epochs.
+    one of the two predicts wrong. Of equally good ones the first with the fewest epochs. Trials that have their number
+    of epochs already are only compared with each other, after that number.
     """
     pairs = [(trial, split) for trial in trials for split in range(len(splits))]
     right: list[list[NDArray[np.bool_]]] = [[] for _ in pairs]
@@ -83,7 +87,8 @@ def choose(
 
     run_in_chunks(work, len(pairs), chunk=1, n_jobs=n_jobs, stop=stop)
     repeats = sum(len(held_out) for _, held_out in splits) / len(own)
-    best, choice = 0.0, replace(trials[0], epochs=0)
+    settled = trials[0].epochs is not None
+    best, choice = (-np.inf, trials[0]) if settled else (0.0, replace(trials[0], epochs=0))
     for number, trial in enumerate(trials):
         runs = right[number * len(splits) : (number + 1) * len(splits)]
         for look in range(1, max(map(len, runs))):
@@ -91,14 +96,14 @@ def choose(
             before = np.concatenate([run[0] for run in runs])
             gain, changed = after.sum() - int(before.sum()), np.count_nonzero(after != before)
             doubt = CAUTION * np.sqrt(changed * max(1.0, repeats))
-            if gain > max(best, doubt):
-                best, choice = float(gain), replace(trial, epochs=_epochs(trial)[look - 1])
+            if gain > (best if settled else max(best, doubt)):
+                best, choice = float(gain), replace(trial, epochs=_looks(trial)[look - 1])
     return choice
 
 
-def _epochs(trial: Choice) -> tuple[int, ...]:
-    """When a trial is looked at: up to its own number of epochs, if it has one."""
-    return (*(epochs for epochs in EPOCHS if epochs < trial.epochs), trial.epochs) if trial.epochs else EPOCHS
+def _looks(trial: Choice) -> tuple[int, ...]:
+    """The epochs after which a trial is looked at: after its own number of them, if it has one."""
+    return EPOCHS if trial.epochs is None else (trial.epochs,)
 
 
 def _watched(
@@ -111,10 +116,10 @@ def _watched(
     rule, rng = trial.rule(rule), np.random.default_rng(seed)
     lam = np.repeat(start[None], own.max() + 1, axis=0)
     right, done, falls = [school.judge(held_out, own, lam, active, rule).right], 0, 0
-    for look in _epochs(trial):
-        order = np.concatenate([rng.permutation(taught) for _ in range(look - done)])
-        school.teach(order, own, lam, start, active, rule, stop)
-        done = look
+    for look in _looks(trial):
+        while done < look and not stop.is_set():
+            school.teach(rng.permutation(taught), own, lam, start, active, rule, stop)
+            done += 1
         right.append(school.judge(held_out, own, lam, active, rule).right)
         falls = falls + 1 if right[-1].mean() < right[-2].mean() else 0
         hopeless = done >= HOPELESS and right[-1].mean() < right[0].mean()

@@ -17,9 +17,9 @@ from whynear.learn.solvers import Callback, Step
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-SHARED = tuple(Choice(0, step, beta, 0.0) for beta in (1.0, 3.0) for step in (0.01, 0.03))
+SHARED = tuple(Choice(None, step, beta, 0.0) for beta in (1.0, 3.0) for step in (0.01, 0.03))
 LOCAL = tuple(
-    Choice(0, step, beta, decay) for decay in (0.0, 0.03) for step, beta in ((0.1, 0.3), (0.3, 0.3), (0.3, 1.0))
+    Choice(None, step, beta, decay) for decay in (0.0, 0.03) for step, beta in ((0.1, 0.3), (0.3, 0.3), (0.3, 1.0))
 )
 MARGIN_ITERATIONS = 100  # of the map that a low-rank form starts from
 ASKED = 200  # cases whose true neighbours are looked for in the lists
@@ -39,7 +39,12 @@ class Plan:
     @property
     def chooses(self) -> bool:
         """Whether anything is left to choose."""
-        return None in (*self.shared.values(), *self.local.values())
+        return _is_open(self.shared) or _is_open(self.local)
+
+
+def _is_open(given: dict[str, Any]) -> bool:
+    """Whether a setting is to be chosen: none is where nothing is to be learned."""
+    return None in given.values() and given["epochs"] != 0
 
 
 @dataclass(frozen=True)
@@ -100,8 +105,8 @@ def _start(school: School, n_components: int | None, k: int) -> Array:
 
 def _shared_choice(school: School, splits: Sequence[Split], plan: Plan, seed: int, n_jobs: int | None) -> Choice:
     trials = grid(plan.shared, SHARED)
-    if None not in plan.shared.values() or not splits:
-        return trials[0]
+    if not _is_open(plan.shared) or not splits:
+        return replace(trials[0], epochs=trials[0].epochs or 0)
     own, start = np.zeros(len(school), dtype=np.intp), np.ones(school.X.shape[1])
     return choose([school] * len(splits), splits, own, start, trials, plan.rule, seed=seed, n_jobs=n_jobs)
 
@@ -116,8 +121,8 @@ def _local_choice(
     n_jobs: int | None,
 ) -> Choice:
     trials = grid(plan.local, LOCAL)
-    if None not in plan.local.values() or not splits:
-        return trials[0]
+    if not _is_open(plan.local) or not splits:
+        return replace(trials[0], epochs=trials[0].epochs or 0)
     own = np.arange(len(school))
     return choose(stretched, splits, own, start, trials, plan.rule, seed=seed, n_jobs=n_jobs)
 
@@ -130,7 +135,7 @@ def _shared_weights(
     start = np.ones(school.X.shape[1])
     lam, active = start[None].copy(), np.zeros(len(school), dtype=bool)
     active[taught] = True
-    for _ in range(choice.epochs):
+    for _ in range(choice.epochs or 0):
         loss = school.teach(rng.permutation(taught), own, lam, start, active, choice.rule(rule))
         if curve is not None:
             curve.add(loss)
@@ -147,8 +152,9 @@ def _local_metrics(
     def recall() -> float:
         return recall_of_lists(local_metric(school.X, lam), school.lists, k, ASKED, seed)
 
-    for epoch in range(choice.epochs):
-        if epoch and epoch == choice.epochs // 2 and recall() < ENOUGH_RECALL:
+    epochs = choice.epochs or 0
+    for epoch in range(epochs):
+        if epoch and epoch == epochs // 2 and recall() < ENOUGH_RECALL:
             school = replace(school, lists=local_lists(local_metric(school.X, lam), school.lists.shape[1], seed))
         curve.add(school.teach(rng.permutation(n), own, lam, start, active, choice.rule(rule)))
     return lam, recall()
