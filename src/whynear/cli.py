@@ -11,14 +11,14 @@ import typer
 from pandas import DataFrame
 from rich.bar import Bar
 from rich.console import Console
-from rich.markup import escape
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from whynear import Study, __version__
 from whynear import study as run_study
+from whynear.commands import learn, retrieve
+from whynear.commands.shell import errors_in_a_sentence, plain
 from whynear.report.result import check_folder
-from whynear.report.wording import printable
 
 app = typer.Typer(
     help="Which features truly decide that two cases are near?",
@@ -26,7 +26,6 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-BAD_INPUT, INTERRUPTED = 2, 130
 
 
 def main() -> None:
@@ -70,7 +69,7 @@ def study(
 ) -> None:
     """Learn a metric from a table and report which features matter."""
     console = Console(quiet=quiet)
-    with _errors_in_a_sentence(debug):
+    with errors_in_a_sentence(debug):
         check_folder(out)
         with _live_progress(console) as show:
             result = run_study(
@@ -88,13 +87,17 @@ def study(
         _print_result(console, result, written)
 
 
+app.command()(learn)
+app.command()(retrieve)
+
+
 def _print_result(console: Console, result: Study, written: list[Path]) -> None:
     console.print()
-    console.print(_plain(result.finding()), style="bold")
+    console.print(plain(result.finding()), style="bold")
     console.print(_relevance_table(result.frame().head(10), ascii_only=console.options.ascii_only))
     for caveat in result.caveats:
-        console.print(f"[yellow]Caveat:[/yellow] {_plain(caveat)}")
-    console.print(f"Written: {_plain(', '.join(str(path) for path in written))}")
+        console.print(f"[yellow]Caveat:[/yellow] {plain(caveat)}")
+    console.print(f"Written: {plain(', '.join(str(path) for path in written))}")
 
 
 def _relevance_table(frame: DataFrame, ascii_only: bool, width: int = 30) -> Table:
@@ -105,13 +108,8 @@ def _relevance_table(frame: DataFrame, ascii_only: bool, width: int = 30) -> Tab
     largest = max(frame["relevance"].max(), sys.float_info.min)
     for feature, relevance in frame.itertuples(index=False):
         bar = "#" * round(width * relevance / largest) if ascii_only else Bar(largest, 0, relevance, color="blue")
-        table.add_row(_plain(feature), f"{relevance:.1%}", bar)
+        table.add_row(plain(feature), f"{relevance:.1%}", bar)
     return table
-
-
-def _plain(text: str) -> str:
-    """Text that neither rich nor the terminal takes for a command."""
-    return escape(printable(text))
 
 
 @contextmanager
@@ -120,26 +118,3 @@ def _live_progress(console: Console) -> Iterator:
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("start", total=1.0)
         yield lambda step, share: bar.update(task, description=step, completed=share)
-
-
-@contextmanager
-def _errors_in_a_sentence(debug: bool) -> Iterator[None]:
-    """Bad input ends with one sentence and code 2, an interrupt with code 130; a traceback only on request."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        typer.echo("Interrupted.", err=True)
-        raise typer.Exit(INTERRUPTED) from None
-    except (ValueError, TypeError, OSError, ImportError) as error:
-        if debug:
-            raise
-        typer.echo(f"Error: {_sentence(error)}", err=True)
-        raise typer.Exit(BAD_INPUT) from None
-
-
-def _sentence(error: Exception) -> str:
-    """What went wrong on one line, without the number the system gives it."""
-    text = str(error)
-    if isinstance(error, OSError) and error.strerror:
-        text = f"{error.filename}: {error.strerror}." if error.filename else error.strerror
-    return printable(text)
