@@ -49,11 +49,13 @@ def best_single_changes(task_rank, start, change, allowed):
 
 @pytest.mark.parametrize("kind", [wn.ForwardSelection, wn.BackwardElimination])
 def test_the_greedy_searches_are_those_of_a_double_loop(kind, monkeypatch):
-    tasks = []
-    search = kind._search_shares
-    monkeypatch.setattr(
-        kind, "_search_shares", lambda self, task, *rest: tasks.append(task) or search(self, task, *rest)
-    )
+    tasks, search = [], kind._search_shares
+
+    def overheard(self, task, *rest):
+        tasks.append(task)
+        return search(self, task, *rest)
+
+    monkeypatch.setattr(kind, "_search_shares", overheard)
     X, y = rows(150)
     X = X / X.std(axis=0)
     model = kind(random_state=0).fit(X, y)
@@ -80,7 +82,7 @@ def test_diet_keeps_to_its_levels():
 
 def test_the_program_finds_the_telling_feature_and_keeps_others_that_help():
     rng = np.random.default_rng(0)
-    gaps = rng.standard_normal((200, 4)) + [1.0, 0.8, 0.0, -1.0]
+    gaps = rng.normal([1.0, 0.8, 0.0, -1.0], 1.0, (200, 4))
     weights = program_weights(gaps, 1.0)
     assert ((weights >= 0) & (weights <= 1)).all()
     assert weights[0] > 0.1

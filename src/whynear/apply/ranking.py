@@ -215,9 +215,9 @@ def _compared(
     queries, labels = value._table(X), column_or_1d(y)
     cases = queries if base is None else value._table(base, "base")
     known = labels if base_y is None else column_or_1d(base_y)
-    for name, rows, classes in (("y", queries, labels), ("base_y", cases, known)):
-        if len(rows) != len(classes):
-            raise ValueError(f"{name} must hold one class for each of the {len(rows)} rows, got {len(classes)}.")
+    for name, table, classes in (("y", queries, labels), ("base_y", cases, known)):
+        if len(table) != len(classes):
+            raise ValueError(f"{name} must hold one class for each of the {len(table)} rows, got {len(classes)}.")
     own = np.arange(len(queries)) if base is None else checked_exclude(exclude, len(queries), len(cases))
     for rows in row_blocks(len(queries), row_bytes=24 * len(cases)):
         sq, match = value.sq_distances(queries[rows], cases), labels[rows][:, None] == known

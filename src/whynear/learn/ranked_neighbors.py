@@ -117,7 +117,8 @@ class RankedNeighbors(WithMetric, TransformerMixin, ClassifierMixin, BaseEstimat
         units = spreads(values, self.p, rng)
         self._learn(values, names, RankingTask.of(values, units, triples, judges, self.n_mismatches, self.p), rng)
         for name in ("classes_", "codes_", "cases_"):
-            vars(self).pop(name, None)
+            if hasattr(self, name):
+                delattr(self, name)
         return self
 
     def mean_rank(self, X: ArrayLike, y: ArrayLike, random_state: int = 0) -> float:
