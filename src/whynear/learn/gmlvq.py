@@ -59,8 +59,8 @@ class MatrixLVQ(LVQ):
 
 MATRIX_PARAMETERS = """\
 n_components : int, default=None
-        Rows of the map: the rank of the metric at most. None gives as many as features, or with more features than
-        rows as many as the data have directions.
+        Rows of the map: the rank of the metric at most. None gives as many as features that vary, or with more
+        features than rows as many as the data have directions.
     effective_dim : int, default=None
         Learn along that many principal directions of the data only: null-space regularization during training. None
         learns in all of the space; see `regularize` for the same afterwards.

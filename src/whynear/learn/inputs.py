@@ -1,5 +1,6 @@
 """The first line of every ``fit`` and ``predict``: tables and targets checked, faults named."""
 
+import warnings
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -26,6 +27,12 @@ class Labelled(NamedTuple):
         """The weights, made to sum to one."""
         return self.weights / self.weights.sum()
 
+    @property
+    def varying(self) -> NDArray[np.bool_]:
+        """Which columns vary; all of them where none does."""
+        found = self.X.max(axis=0) > self.X.min(axis=0)
+        return found if found.any() else ~found
+
     def distinct(self) -> Self:
         """The same training set, each different row once, with the weight of all its copies.
 
@@ -46,7 +53,8 @@ def fit_inputs(learner: BaseEstimator, X: ArrayLike, y: ArrayLike, sample_weight
     """Check a training set and set ``n_features_in_`` and ``feature_names_in_`` of the learner.
 
     Refused by name are NaN and infinities, values whose squares leave the range of float64, missing targets, negative
-    weights, and a target with a single class. Rows of weight zero are left out.
+    weights, and a target with a single class. Rows of weight zero are left out. Constant columns, which have no part
+    in any distance, are named in a warning.
     """
     values, labels, names = _table_and_labels(learner, X, y, reset=True, least=2)
     check_magnitudes(values, names, by_column=True)
@@ -59,7 +67,16 @@ def fit_inputs(learner: BaseEstimator, X: ArrayLike, y: ArrayLike, sample_weight
             f"y holds the single class {classes.tolist()[0]!r}, and {type(learner).__name__} needs at least two. "
             "Add rows of another class or choose another target."
         )
-    return Labelled(values, codes.astype(np.intp), classes, names, weights)
+    data = Labelled(values, codes.astype(np.intp), classes, names, weights)
+    constant = [names[column] for column in np.flatnonzero(~data.varying)]
+    if constant:
+        listed = ", ".join(constant[:10]) + (", ..." if len(constant) > 10 else "")
+        warnings.warn(
+            f"X holds the same value in every row of {len(constant)} columns, which get no weight: {listed}.",
+            UserWarning,
+            stacklevel=3,
+        )
+    return data
 
 
 def stream_inputs(

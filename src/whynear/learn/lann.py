@@ -19,7 +19,7 @@ from whynear.learn.local_training import Rule, local_metric
 from whynear.learn.objectives import lann
 from whynear.learn.solvers import Callback, watcher
 from whynear.learn.voting import voters
-from whynear.learn.with_metric import WithMetric
+from whynear.learn.with_metric import WithMetric, same_cases
 from whynear.metric import CandidateSearch, Evidence, LocalMetric, NeighborSearch, register
 
 Array = NDArray[np.float64]
@@ -161,8 +161,8 @@ class LANN(WithMetric, ClassifierMixin, BaseEstimator):
         self.shared_, self.local_ = asdict(learned.shared), asdict(learned.local)
         self.candidate_recall_ = learned.recall
         self.loss_curve_, self.n_iter_ = learned.loss_curve, len(learned.loss_curve)
-        self._factors, self._start = learned.factors, learned.start
-        self.metric_ = local_metric(data.X, learned.lam * learned.factors, data.feature_names)
+        self._factors, self._start = np.where(data.varying, learned.factors, 0.0), learned.start
+        self.metric_ = local_metric(data.X, learned.lam * self._factors, data.feature_names)
         return self
 
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
@@ -184,8 +184,9 @@ class LANN(WithMetric, ClassifierMixin, BaseEstimator):
             anchors, codes, lam = np.empty((0, data.X.shape[1])), np.empty(0, dtype=np.intp), self._start[None][:0]
         else:
             roots = np.sqrt(self.metric_.maps) if self.metric_.omegas is None else self.metric_.maps
-            divisors = np.where(self._factors > 0, self._factors, 1.0)
-            anchors, codes, lam = self.metric_.anchors, self.codes_, roots / divisors
+            counting = self._factors > 0
+            lam = np.where(counting, roots / np.where(counting, self._factors, 1.0), self._start)
+            anchors, codes = self.metric_.anchors, self.codes_
         known, window = len(anchors), self.max_anchors or np.iinfo(np.intp).max
         rows, codes = np.vstack([anchors, data.X]), np.concatenate([codes, data.codes])
         lam = np.concatenate([lam, np.repeat(self._start[None], len(data.X), axis=0)])
@@ -239,7 +240,7 @@ class LANN(WithMetric, ClassifierMixin, BaseEstimator):
     def with_metric(self, metric: Any) -> Self:
         """Return a copy whose cases measure by another local metric; see `WithMetric`."""
         twin = super().with_metric(metric)
-        if not isinstance(twin.metric_, LocalMetric) or not np.array_equal(twin.metric_.anchors, self.metric_.anchors):
+        if not isinstance(twin.metric_, LocalMetric) or not same_cases(twin.metric_.anchors, self.metric_.anchors):
             raise ValueError("metric must be local, with the training cases of the learner as its anchors.")
         return twin
 

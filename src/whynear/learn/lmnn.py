@@ -146,7 +146,7 @@ class LMNN(WithMetric, MapsCases, ClassifierMixin, BaseEstimator):
         settings = self._settings(data, {**self.get_params(deep=False), **chosen})
         watch = watcher(type(self).__name__, self.verbose, self.callback)
         omega, solution = learn_map(data.X, data.codes, settings, watch)
-        self.metric_ = LinearMetric(omega, data.feature_names)
+        self.metric_ = LinearMetric(np.where(data.varying, omega, 0.0), data.feature_names)
         self.classes_, self.codes_, self.cases_ = data.classes, data.codes, data.X.copy()
         self.n_votes_ = min(settings.n_neighbors, len(data.X))
         self.loss_curve_, self.n_iter_ = solution.loss_curve, max(1, solution.n_iter)

@@ -19,7 +19,7 @@ from whynear.learn.inputs import Labelled, fit_inputs, predict_inputs, stream_in
 from whynear.learn.objectives.glvq import Cases, Squashing
 from whynear.learn.quantizer import Coordinates, Quantizer
 from whynear.learn.starts import prototype_counts, starting_map, starting_prototypes
-from whynear.learn.with_metric import WithMetric
+from whynear.learn.with_metric import WithMetric, same_cases
 from whynear.metric import Evidence, LocalMetric
 from whynear.metric.blocks import one_blas_thread
 from whynear.metric.projection import principal_directions
@@ -138,7 +138,7 @@ class LVQ(WithMetric, ClassifierMixin, BaseEstimator):
         self._check_settings()
         data = fit_inputs(self, X, y, sample_weight).distinct()
         rng = check_random_state(self.random_state)
-        coordinates, start = self._begin(data, rng)
+        coordinates, start = self._begin(data, data.varying, rng)
         cases = Cases(coordinates.inside(data.X), data.codes, data.shares)
         with one_blas_thread(cases.X.size):
             solution = self._minimize(start, cases, rng)
@@ -164,7 +164,8 @@ class LVQ(WithMetric, ClassifierMixin, BaseEstimator):
         data = stream_inputs(self, X, y, classes, sample_weight)
         if not hasattr(self, "metric_"):
             self.classes_, self.loss_curve_, self._stream = data.classes, [], None
-            coordinates, quantizer = self._begin(data, check_random_state(self.random_state))
+            varying = np.ones(data.X.shape[1], dtype=bool)  # a column may come to vary
+            coordinates, quantizer = self._begin(data, varying, check_random_state(self.random_state))
         else:
             coordinates, quantizer = self._resumed()
         if self._stream is None:
@@ -222,7 +223,7 @@ class LVQ(WithMetric, ClassifierMixin, BaseEstimator):
     def with_metric(self, metric: Any) -> Self:
         """Return a copy that measures the distances to its prototypes by another metric; see `WithMetric`."""
         twin = super().with_metric(metric)
-        if isinstance(twin.metric_, LocalMetric) and not np.array_equal(twin.metric_.anchors, self.prototypes_):
+        if isinstance(twin.metric_, LocalMetric) and not same_cases(twin.metric_.anchors, self.prototypes_):
             raise ValueError("metric has other anchors than the prototypes of the learner, to which it must measure.")
         return twin
 
@@ -251,7 +252,10 @@ class LVQ(WithMetric, ClassifierMixin, BaseEstimator):
             if not value > 0:
                 raise ValueError(f"{name} must be positive, got {value!r} instead.")
 
-    def _begin(self, data: Labelled, rng: np.random.RandomState) -> tuple[Coordinates, Quantizer]:
+    def _begin(
+        self, data: Labelled, varying: NDArray[np.bool_], rng: np.random.RandomState
+    ) -> tuple[Coordinates, Quantizer]:
+        """Where learning starts; weights that are zero there, as in columns that do not vary, stay zero."""
         coordinates = Coordinates.about(data.X)
         cases = Cases(coordinates.inside(data.X), data.codes, data.shares)
         counts = prototype_counts(self.n_prototypes, data.classes)
@@ -260,12 +264,14 @@ class LVQ(WithMetric, ClassifierMixin, BaseEstimator):
         if self.effective_dim is not None:
             rows = np.vstack([X, prototypes]) if self.count_prototypes else X
             directions = principal_directions(rows, self.effective_dim).kept
+            directions[~varying] = 0.0  # but for rounding they are
             coordinates = replace(coordinates, directions=directions)
             X, prototypes = X @ directions, prototypes @ directions
+            varying = np.ones(X.shape[1], dtype=bool)
         if self._diagonal:
-            maps = np.ones(X.shape[1])
+            maps = varying.astype(np.float64)
         else:
-            maps = starting_map(X, self.n_components, self.map_init, rng)
+            maps = starting_map(X, varying, self.n_components, self.map_init, rng)
         maps /= np.linalg.norm(maps)
         if self._local:
             maps = np.repeat(maps[None], len(prototypes), axis=0)

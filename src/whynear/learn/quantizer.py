@@ -27,7 +27,7 @@ class Coordinates:
     @classmethod
     def about(cls, X: Array) -> Self:
         """The coordinates of a training set, with all of its space."""
-        origin = X.mean(axis=0)
+        origin = np.where(X.max(axis=0) > X.min(axis=0), X.mean(axis=0), X[0])  # constant columns are zero inside
         scale = float(np.sqrt(np.square(X - origin).sum(axis=1).mean()))
         return cls(origin, scale or 1.0, None)
 

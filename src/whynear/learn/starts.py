@@ -70,18 +70,32 @@ def starting_prototypes(
     return np.vstack(prototypes), np.array(labels, dtype=np.intp)
 
 
-def starting_map(X: Array, n_components: int | None, init: str, rng: np.random.RandomState) -> Array:
+def starting_map(
+    X: Array, varying: NDArray[np.bool_], n_components: int | None, init: str, rng: np.random.RandomState
+) -> Array:
     """A map of shape (n_components, d) with orthogonal rows of length one, or of random ones.
 
-    Without a number there are as many components as features, or with more features than rows as the data have
-    directions. ``"auto"`` begins with the axes where these are all of the space, else with the first directions.
+    Without a number there are as many components as varying features, or with more of these than rows as the data have
+    directions. ``"auto"`` begins with the axes where these are all of the space, else with the first directions. The
+    columns of features that do not vary are zero.
     """
-    n, d = X.shape
+    d = X.shape[1]
     if n_components is not None and not 1 <= n_components <= d:
         raise ValueError(
             f"n_components={n_components} asks for more directions than X has features ({d}), or for none. "
             f"Use 1 <= n_components <= {d}, or None for all."
         )
+    if varying.all():
+        return _starting_map(X, n_components, init, rng)
+    n_varying = int(np.count_nonzero(varying))
+    part = _starting_map(X[:, varying], n_components and min(n_components, n_varying), init, rng)
+    omega = np.zeros((n_components or len(part), d))
+    omega[: len(part), varying] = part
+    return omega
+
+
+def _starting_map(X: Array, n_components: int | None, init: str, rng: np.random.RandomState) -> Array:
+    n, d = X.shape
     if init == "auto":
         init = "identity" if n_components == d or (n_components is None and d <= n) else "pca"
     if init == "identity":
