@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from whynear import LANN, DiagonalMetric, LinearMetric, LocalMetric, MinkowskiMetric, as_metric
-from whynear.apply import index_cache
+from whynear.apply import index, index_cache
 from whynear.apply.case_base import CaseBase
 from whynear.datasets import make_casebase
 
@@ -79,6 +79,20 @@ def test_ties_and_magnitudes_change_nothing(tmp_path_factory, n, d, k, size, see
         found = base.retrieve(query, k=k)
         assert_array_equal(found.ids, ids)
         assert_array_equal(found.sq_distances, sq)
+
+
+@pytest.mark.parametrize("kind", ["linear", "third"])
+def test_long_lists_are_measured_in_blocks(tmp_path, kind, monkeypatch):
+    monkeypatch.setattr(index, "AT_HAND", 100)
+    X = cases(20_000)
+    metric = metrics(cases())[kind]
+    with CaseBase(tmp_path / "base", metric) as base:
+        base.add(X)
+        for query in (X[0], 1e6 * X[0]):
+            ids, sq = slow_nearest(metric, X.astype(np.float32).astype(float), query, 500)
+            found = base.retrieve(query, k=500)
+            assert_array_equal(found.ids, ids)
+            assert_array_equal(found.sq_distances, sq)
 
 
 @pytest.fixture

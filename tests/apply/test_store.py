@@ -130,6 +130,15 @@ def test_what_may_not_be_written_can_be_read(tmp_path, monkeypatch):
     assert set(os.listdir(tmp_path)) == files
 
 
+def test_a_closed_base_says_so(tmp_path):
+    base = CaseBase(tmp_path / "base", METRIC)
+    base.close()
+    base.close()
+    for use in (lambda: base.add([[1.0, 1.0]]), lambda: base.retrieve([0.0, 0.0]), lambda: len(base)):
+        with pytest.raises(ValueError, match=r"was closed. Open it again"):
+            use()
+
+
 def test_a_metric_that_cannot_be_stored_makes_no_file(tmp_path):
     class Odd(LinearMetric):
         pass

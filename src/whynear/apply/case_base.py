@@ -16,10 +16,10 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from whynear.apply.anchors import check_measurable
-from whynear.apply.case_inputs import as_stored, case_table, fitting_metric, payload_texts, query_case
+from whynear.apply.case_inputs import as_stored, case_table, checked_ids, fitting_metric, payload_texts, query_case
 from whynear.apply.index_cache import IndexCache
 from whynear.apply.retrieval import Cases, Retrieval
-from whynear.apply.store import Change, Ids, Store
+from whynear.apply.store import Change, Ids, Store, Vectors
 from whynear.apply.two_phases import Filtered, Rerank, answer
 from whynear.datasets.arguments import amount, whole
 from whynear.metric import Metric
@@ -182,7 +182,7 @@ class CaseBase:
 
     def get(self, ids: ArrayLike) -> Cases:
         """The cases with these ids, in this order."""
-        wanted = _checked_ids(ids)
+        wanted = checked_ids(ids)
         with self._viewing():
             return self._cases(wanted)
 
@@ -200,7 +200,7 @@ class CaseBase:
 
     def remove(self, ids: ArrayLike) -> None:
         """Remove cases, all or none of them; their coordinates leave the cache too."""
-        wanted = np.unique(_checked_ids(ids))
+        wanted = np.unique(checked_ids(ids))
         if not len(wanted):
             return
         with self._changing() as before:
@@ -268,17 +268,17 @@ class CaseBase:
             metric._rows(query, "query")  # refuses what cannot be measured
             n_filtered = k if rerank is None else filter_k or max(k, -(-change.n_cases // 100))
             index = self._index.current(self._store, change, metric)
-            positions, sq = index.nearest(self._store, metric, query, n_filtered, without=case)
-            cases = self._cases(index.ids[positions])
-        places = None if index.places is None else index.places[positions]
+            near = index.nearest(self._store, metric, query, n_filtered, without=case)
+            cases = self._cases(index.ids[near.positions], near.vectors)
+        places = None if index.places is None else index.places[near.positions]
         named = pd.Series(query, index=list(self.columns), name=case)
-        filtered = Filtered(named, cases, sq, metric, places, perf_counter() - start)
+        filtered = Filtered(named, cases, near.sq_distances, metric, places, perf_counter() - start)
         return answer(filtered, k, rerank, explain)
 
-    def _cases(self, ids: Ids) -> Cases:
-        vectors, payloads = self._store.cases(ids, len(self.columns))
-        index = pd.Index(ids, name="id")
-        return Cases(pd.DataFrame(vectors.astype(np.float64), index=index, columns=list(self.columns)), payloads)
+    def _cases(self, ids: Ids, vectors: Vectors | None = None) -> Cases:
+        vectors = self._store.vectors(ids, len(self.columns)) if vectors is None else vectors
+        X = pd.DataFrame(vectors.astype(np.float64), index=pd.Index(ids, name="id"), columns=list(self.columns))
+        return Cases(X, self._store.payloads(ids))
 
     @contextmanager
     def _viewing(self) -> Iterator[Change]:
@@ -295,10 +295,3 @@ class CaseBase:
             if self._metric.fingerprint != self._store.fingerprint():
                 self._metric = self._store.metric()
             yield before
-
-
-def _checked_ids(ids: ArrayLike) -> Ids:
-    wanted = np.atleast_1d(np.asarray(ids))
-    if wanted.ndim != 1 or (wanted.size and wanted.dtype.kind not in "iu"):
-        raise ValueError(f"ids must be whole numbers that add returned, got {ids!r} instead.")
-    return wanted.astype(np.int64)

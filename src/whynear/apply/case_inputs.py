@@ -72,6 +72,14 @@ def as_stored(values: Array, columns: Sequence[str]) -> NDArray[np.float32]:
     return stored
 
 
+def checked_ids(ids: ArrayLike) -> NDArray[np.int64]:
+    """The ids of stored cases, one or several."""
+    wanted = np.atleast_1d(np.asarray(ids))
+    if wanted.ndim != 1 or (wanted.size and wanted.dtype.kind not in "iu"):
+        raise ValueError(f"ids must be whole numbers that add returned, got {ids!r} instead.")
+    return wanted.astype(np.int64)
+
+
 def payload_texts(payloads: Sequence[Mapping[str, Any]] | None, n_cases: int) -> list[str | None]:
     """The payloads as JSON, refused by row where JSON would not give them back as they are."""
     if payloads is None:

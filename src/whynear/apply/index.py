@@ -13,9 +13,22 @@ from whynear.apply.anchors import anchors_of
 from whynear.apply.products import GlobalForm, Indices, LocalForm, Products, may_be_nearest
 from whynear.apply.store import Change, Ids, Store, Vectors
 from whynear.metric import DiagonalMetric, LinearMetric, LocalMetric, Metric
+from whynear.metric.base import finite
 from whynear.metric.blocks import row_blocks
 from whynear.metric.engines import FARTHEST
 from whynear.metric.inputs import Array
+
+# Up to this many bytes of vectors read for a short list are handed on instead of being read again.
+AT_HAND = 64 << 20
+
+
+@dataclass(frozen=True, eq=False)
+class Nearest:
+    """Positions in an index and squared distances, nearest first; the vectors where they are at hand."""
+
+    positions: Indices
+    sq_distances: Array
+    vectors: Vectors | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,18 +59,25 @@ class Index:
     products: tuple[Products, ...] = ()
     vectors: Vectors | None = None
 
-    def nearest(
-        self, store: Store, metric: Metric, query: Array, k: int, without: int | None = None
-    ) -> tuple[Indices, Array]:
-        """Positions and squared distances of the k nearest cases, or of all there are; ties go to the lower id."""
+    def nearest(self, store: Store, metric: Metric, query: Array, k: int, without: int | None = None) -> Nearest:
+        """The k nearest cases, or all there are; ties go to the lower id."""
         skipped = self.ids == without if without is not None else None
         available = len(self.ids) - (0 if skipped is None else int(skipped.sum()))
         if not available:
-            return np.empty(0, dtype=np.intp), np.empty(0)
+            return Nearest(np.empty(0, dtype=np.intp), np.empty(0))
         listed = self._short_list(metric, query, min(k, available), skipped)
-        sq = self._measured(store, metric, query, listed)
-        order = np.lexsort((listed, sq))[:k]
-        return listed[order], sq[order]
+        vectors = None
+        if isinstance(metric, LocalMetric):
+            assert self.places is not None
+            sq = metric.sq_distances_at(query[None], metric.anchors, self.places[listed][None])[0]
+        elif 4 * metric.n_features * len(listed) <= AT_HAND:
+            vectors = np.concatenate(list(self._vectors(store, metric.n_features, listed)))
+            sq = _sq_distances(metric, query, vectors)
+        else:
+            blocks = self._vectors(store, metric.n_features, listed)
+            sq = np.concatenate([_sq_distances(metric, query, block) for block in blocks])
+        order = np.lexsort((listed, finite(sq)))[:k]
+        return Nearest(listed[order], sq[order], None if vectors is None else vectors[order])
 
     def extended(self, store: Store, change: Change, metric: Metric) -> Index | None:
         """The index of a later state of the same base; None where only a new one will do."""
@@ -91,19 +111,11 @@ class Index:
             scores[skipped] = np.inf
         return may_be_nearest(scores, slack, len(factors[0]), k)
 
-    def _measured(self, store: Store, metric: Metric, query: Array, listed: Indices) -> Array:
-        """Exact distances from the difference of the query and each listed case, of anchors as the metric has them."""
-        if isinstance(metric, LocalMetric):
-            assert self.places is not None
-            return metric.sq_distances_at(query[None], metric.anchors, self.places[listed][None])[0]
-        blocks = self._vectors(store, metric.n_features, listed)
-        return np.concatenate([_sq_distances(metric, query, vectors) for vectors in blocks])
-
     def _vectors(self, store: Store, n_features: int, listed: Indices) -> Iterator[Vectors]:
         if self.vectors is None and len(listed) == len(self.ids):
             yield from (vectors for _, vectors in store.vectors_after(0, n_features))
             return
-        for rows in row_blocks(len(listed), row_bytes=16 * n_features, budget=8 << 20):
+        for rows in row_blocks(len(listed), row_bytes=4 * n_features, budget=8 << 20):
             if self.vectors is None:
                 yield store.vectors(self.ids[listed[rows]], n_features)
             else:

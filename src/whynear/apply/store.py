@@ -143,25 +143,23 @@ class Store:
 
     def vectors(self, ids: Ids, n_features: int) -> Vectors:
         """The vectors of the cases with these ids, in this order."""
-        return self._vectors(ids, [blob for (blob,) in self._of_cases("vector", ids)], n_features)
+        return self._vectors(ids, self._of_cases("vector", ids), n_features)
 
-    def cases(self, ids: Ids, n_features: int) -> tuple[Vectors, list[dict[str, Any]]]:
-        """The vectors and payloads of the cases with these ids, in this order."""
-        rows = self._of_cases("vector, payload", ids)
+    def payloads(self, ids: Ids) -> list[dict[str, Any]]:
+        """The payloads of the cases with these ids, in this order."""
+        texts = self._of_cases("payload", ids)
         try:
             # Parsed as one list, which is several times faster than one by one.
-            payloads = json.loads(f"[{','.join(text or '{}' for _, text in rows)}]")
+            return json.loads(f"[{','.join(text or '{}' for text in texts)}]")
         except ValueError as error:
             raise self._damaged(f"a payload: {error}") from error
-        return self._vectors(ids, [blob for blob, _ in rows], n_features), payloads
 
-    def _of_cases(self, columns: str, ids: Ids) -> list[list[Any]]:
-        found: dict[int, list[Any]] = {}
+    def _of_cases(self, column: str, ids: Ids) -> list[Any]:
+        found: dict[int, Any] = {}
         wanted = iter(ids.tolist())
         while some := list(islice(wanted, MOST_NAMED)):
             places = ",".join("?" * len(some))
-            rows = self.database.execute(f"SELECT id, {columns} FROM cases WHERE id IN ({places})", some)
-            found.update((case, fields) for case, *fields in rows)
+            found.update(self.database.execute(f"SELECT id, {column} FROM cases WHERE id IN ({places})", some))
         if missing := [case for case in ids.tolist() if case not in found]:
             raise ValueError(f"{self.path} holds no case with the id {missing[0]}. Use ids that add returned.")
         return [found[case] for case in ids.tolist()]

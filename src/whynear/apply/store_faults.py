@@ -48,6 +48,8 @@ def _code(error: sqlite3.Error) -> int:
 
 
 def _explained(error: sqlite3.Error, path: Path) -> Exception:
+    if isinstance(error, sqlite3.ProgrammingError):
+        return ValueError(f"{path} was closed. Open it again: CaseBase({str(path)!r}).")
     match _code(error):
         case sqlite3.SQLITE_NOTADB:
             return CaseBaseError(f"{path} is no case base: it is not an SQLite file. Check the name.")
