@@ -324,16 +324,16 @@ def test_senseless_parameters_are_refused_by_name(parameter, message):
 
 def test_votes_weigh_the_inverse_distance():
     cases, codes = np.array([[0.0], [1.0], [4.0], [100.0]]), np.array([0, 1, 1, 0])
-    votes = neighbor_votes(NeighborSearch(LinearMetric([[1.0]]), cases), codes, np.array([[2.0]]), k=3, n_classes=2)
+    votes = neighbor_votes(NeighborSearch(LinearMetric([[1.0]]), cases), codes, np.array([[2.0]]), k=3)
     weights = np.array([1 / 2, 1 / 1 + 1 / 2])
-    assert_allclose(votes, [weights / weights.sum()])
+    assert_allclose(votes.by_class(codes, 2), [weights / weights.sum()])
 
 
 def test_copies_share_the_vote_even_if_only_one_neighbor_is_asked_for():
     cases, codes = np.array([[0.0], [0.0], [0.0], [1.0]]), np.array([0, 1, 0, 1])
     search = NeighborSearch(LinearMetric([[1.0]]), cases)
-    votes = neighbor_votes(search, codes, np.array([[0.0], [1.0]]), k=1, n_classes=2)
-    assert_allclose(votes, [[2 / 3, 1 / 3], [0, 1]])
+    votes = neighbor_votes(search, codes, np.array([[0.0], [1.0]]), k=1)
+    assert_allclose(votes.by_class(codes, 2), [[2 / 3, 1 / 3], [0, 1]])
 
 
 def test_evidence_and_probabilities_agree_where_copies_contradict():

@@ -18,7 +18,7 @@ from whynear.learn.local_learning import Plan, learn_locally
 from whynear.learn.local_training import Rule, local_metric
 from whynear.learn.objectives import lann
 from whynear.learn.solvers import Callback, watcher
-from whynear.learn.voting import voters
+from whynear.learn.voting import cast_votes
 from whynear.learn.with_metric import WithMetric, same_cases
 from whynear.metric import CandidateSearch, Evidence, LocalMetric, NeighborSearch, register
 
@@ -27,6 +27,7 @@ Indices = NDArray[np.intp]
 
 STREAM = Choice(1, 0.1, 0.3, 0.003)  # for streams, where nothing was held out to choose by
 EXACT_SEARCH = 200_000  # anchors up to which "auto" searches among all of them
+ZERO = 1e-20  # squared distances below count as zero: rounding, where a k-th neighbour is at about one
 SHOWN_AT_ONCE = 4_000_000  # products in one compiled call: well under 0.2 s
 
 
@@ -208,7 +209,7 @@ class LANN(WithMetric, ClassifierMixin, BaseEstimator):
         evidence = self.evidence(X)
         support = evidence.support()
         probabilities: Array = softmax(support / self.local_["beta"], axis=1)
-        certain = evidence.sq_distances[:, 0] == 0
+        certain = evidence.sq_distances[:, 0] <= ZERO
         probabilities[certain] = support[certain] / support[certain].sum(axis=1, keepdims=True)
         return probabilities
 
@@ -218,16 +219,19 @@ class LANN(WithMetric, ClassifierMixin, BaseEstimator):
         return self.classes_[support.argmax(axis=1)]
 
     def evidence(self, X: ArrayLike) -> Evidence:
-        """The training cases that vote, nearest first: each by its inverse squared distance, those at zero alone."""
+        """The training cases that vote, nearest first: each by its inverse squared distance, those at zero alone.
+
+        Of many copies of a query some vote for all, in an exact search; others find only those in their lists.
+        """
         queries = predict_inputs(self, X)
         k = min(self.n_neighbors, len(self.metric_))
         if self._exact():
-            sq, indices = voters(NeighborSearch(self.metric_, n_jobs=self.n_jobs), queries, k)
+            search = NeighborSearch(self.metric_, n_jobs=self.n_jobs)
+            sq, indices, votes = cast_votes(search, self.codes_, queries, k, np.reciprocal, ZERO)
         else:
             sq, indices = _candidates(self.metric_, self.n_candidates).nearest(queries, k)
-        with np.errstate(divide="ignore"):
-            votes = np.where(sq[:, :1] > 0, 1.0 / sq, sq == 0)
-        votes[:, k:] *= sq[:, k:] == 0
+            with np.errstate(divide="ignore"):
+                votes = np.where(sq[:, :1] <= ZERO, sq <= ZERO, 1.0 / sq)
         return Evidence(self.metric_.anchors, self.classes_[self.codes_], indices, sq, votes, self.classes_)
 
     def search_recall(self, X: ArrayLike) -> float:

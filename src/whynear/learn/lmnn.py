@@ -17,7 +17,7 @@ from whynear.learn.inputs import Labelled, fit_inputs, predict_inputs
 from whynear.learn.large_margin import Settings, Start, learn_map
 from whynear.learn.mapping import MapsCases
 from whynear.learn.solvers import Callback, warn_unless_converged, watcher
-from whynear.learn.voting import inverse_distances, neighbor_votes, voters
+from whynear.learn.voting import neighbor_votes
 from whynear.learn.with_metric import WithMetric
 from whynear.metric import Evidence, LinearMetric, NeighborSearch, register
 
@@ -155,16 +155,13 @@ class LMNN(WithMetric, MapsCases, ClassifierMixin, BaseEstimator):
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
         """Share of each class in the vote of the nearest training cases, each weighing the inverse of its distance."""
-        queries = predict_inputs(self, X)
-        n_classes = len(self.classes_)
-        return neighbor_votes(self._search(), self.codes_, queries, k=self.n_votes_, n_classes=n_classes)
+        votes = neighbor_votes(self._search(), self.codes_, predict_inputs(self, X), k=self.n_votes_)
+        return votes.by_class(self.codes_, len(self.classes_))
 
     def evidence(self, X: ArrayLike) -> Evidence:
-        """The training cases that vote, nearest first."""
-        sq, indices = voters(self._search(), predict_inputs(self, X), self.n_votes_)
-        votes = inverse_distances(np.sqrt(sq), self.n_votes_)
-        votes /= votes.sum(axis=1, keepdims=True)
-        return Evidence(self.cases_, self.classes_[self.codes_], indices, sq, votes, self.classes_)
+        """The training cases that vote, nearest first; of many copies of a query some vote for all."""
+        sq, indices, weights = neighbor_votes(self._search(), self.codes_, predict_inputs(self, X), k=self.n_votes_)
+        return Evidence(self.cases_, self.classes_[self.codes_], indices, sq, weights, self.classes_)
 
     def _search(self) -> NeighborSearch:
         return NeighborSearch(self.metric_, self.cases_, n_jobs=self.n_jobs)

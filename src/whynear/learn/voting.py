@@ -1,12 +1,32 @@
 """The vote of the nearest cases, weighted by their distance."""
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from whynear.metric import NeighborSearch
+from whynear.metric.blocks import run_in_chunks
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
+
+MEASURED_AT_ONCE = 500_000  # distances
+
+
+class Votes(NamedTuple):
+    """Squared distances and numbers of the cases that vote, nearest first, and the weights of their votes."""
+
+    sq: Array
+    indices: Indices
+    weights: Array
+
+    def by_class(self, codes: Indices, n_classes: int) -> Array:
+        """The weights summed by class."""
+        totals = np.zeros((len(self.indices), n_classes))
+        np.add.at(totals, (np.arange(len(totals))[:, None], codes[self.indices]), self.weights)
+        return totals
 
 
 def voters(search: NeighborSearch, queries: Array, k: int) -> tuple[Array, Indices]:
@@ -23,27 +43,84 @@ def voters(search: NeighborSearch, queries: Array, k: int) -> tuple[Array, Indic
     return sq, indices
 
 
-def inverse_distances(distances: Array, k: int) -> Array:
-    """The weights of neighbours in rising order of distance: 1/d for the first k, the nearest one's scaled to one.
+def cast_votes(
+    search: NeighborSearch, codes: Indices, queries: Array, k: int, weigh: Callable[[Array], Array], zero: float = 0.0
+) -> Votes:
+    """The votes of the k nearest cases, or of all cases at distance zero where there are any.
 
-    Cases at distance zero vote alone, all of them.
+    Squared distances up to ``zero`` count as zero, and ``weigh`` gives the weights for all others. Where k or more
+    cases are at distance zero, k of them are listed, one of every class at least, which share the votes of their class:
+    memory stays O(n k) however many copies there are.
     """
-    nearest = distances[:, :1]
+    k = min(k, len(search.cases))
+    sq, indices = search.nearest(queries, k)
+    crowded = np.flatnonzero(sq[:, -1] <= zero)
+    if not len(crowded) or k == len(search.cases):
+        return Votes(sq, indices, _weights(sq, k, weigh, zero))
+    distinct, place, group = np.unique(queries[crowded], axis=0, return_index=True, return_inverse=True)
+    counts, first = _at_zero(search, codes, distinct, zero)
+    width = max(k, int(np.count_nonzero(counts, axis=1).max()))
+    if width > k:
+        sq, indices = search.nearest(queries, width)
+    weights = _weights(sq, k, weigh, zero)
+    listed = [
+        _listed(sq[row], indices[row], codes, zero, *at_zero)
+        for row, *at_zero in zip(crowded[place], counts, first, strict=True)
+    ]
+    for whole, parts in zip((sq, indices, weights), zip(*listed, strict=True), strict=True):
+        whole[crowded] = np.array(parts)[group.ravel()]
+    return Votes(sq, indices, weights)
+
+
+def inverse_distances(sq: Array) -> Array:
+    """The weights of neighbours in rising order of distance: 1/d, the nearest one's scaled to one."""
+    distances = np.sqrt(sq)
+    return distances[:, :1] / distances
+
+
+def neighbor_votes(search: NeighborSearch, codes: Indices, queries: Array, *, k: int) -> Votes:
+    """The votes of the nearest cases, each weighing 1/d, those of a query summing to one. Time O(n m c) for m cases."""
+    votes = cast_votes(search, codes, queries, k, inverse_distances)
+    return votes._replace(weights=votes.weights / votes.weights.sum(axis=1, keepdims=True))
+
+
+def _weights(sq: Array, k: int, weigh: Callable[[Array], Array], zero: float) -> Array:
     with np.errstate(divide="ignore", invalid="ignore"):
-        weights = np.where(nearest > 0, nearest / distances, distances == 0)
-    weights[:, k:] *= distances[:, k:] == 0
+        weights = np.where(sq[:, :1] <= zero, sq <= zero, weigh(sq))
+    weights[:, k:] = 0.0
     return weights
 
 
-def neighbor_votes(search: NeighborSearch, codes: Indices, queries: Array, *, k: int, n_classes: int) -> Array:
-    """Share of each class in the vote of the nearest cases, each weighing 1/d. Time O(n m c) for m cases."""
-    votes = np.zeros((len(queries), n_classes))
-    k = min(k, len(search.cases))
-    sq, indices = search.nearest(queries, k)
-    np.add.at(votes, (np.arange(len(queries))[:, None], codes[indices]), inverse_distances(np.sqrt(sq), k))
-    crowded = np.flatnonzero(sq[:, -1] == 0)
-    if len(crowded):
-        sq, indices = voters(search, queries[crowded], k)
-        votes[crowded] = 0.0
-        np.add.at(votes, (crowded[:, None], codes[indices]), inverse_distances(np.sqrt(sq), k))
-    return votes / votes.sum(axis=1, keepdims=True)
+def _at_zero(search: NeighborSearch, codes: Indices, queries: Array, zero: float) -> tuple[Indices, Indices]:
+    """How many cases of each class are at distance zero, and the number of the first; time O(n m c), in blocks."""
+    n, n_classes = len(search.cases), int(codes.max()) + 1
+    counts = np.zeros((len(queries), n_classes), dtype=np.intp)
+    first = np.full((len(queries), n_classes), n, dtype=np.intp)
+    everything = np.arange(n)
+
+    def count(start: int, stop: int) -> None:
+        listed = np.tile(everything, (stop - start, 1))
+        sq = search.metric.sq_distances_at(queries[start:stop], search.cases, listed)
+        rows, numbers = np.nonzero(sq <= zero)
+        np.add.at(counts, (start + rows, codes[numbers]), 1)
+        np.minimum.at(first, (start + rows, codes[numbers]), numbers)
+
+    run_in_chunks(count, len(queries), chunk=1 + MEASURED_AT_ONCE // n, n_jobs=search.n_jobs)
+    return counts, first
+
+
+def _listed(
+    sq: Array, indices: Indices, codes: Indices, zero: float, counts: Indices, first: Indices
+) -> tuple[Array, Indices, Array]:
+    """One of each class at distance zero and the nearest others, as many as there are numbers, and their votes."""
+    ones = first[counts > 0]
+    others = ~np.isin(indices, ones)
+    chosen = np.concatenate([ones, indices[others]])[: len(indices)]
+    chosen_sq = np.concatenate([np.zeros(len(ones)), sq[others]])[: len(indices)]
+    order = np.lexsort((chosen, chosen_sq))
+    chosen, chosen_sq = chosen[order], chosen_sq[order]
+    own = codes[chosen]
+    at_zero = chosen_sq <= zero
+    sharing = np.bincount(own[at_zero], minlength=len(counts))[own]
+    votes = np.where(at_zero, counts[own] / np.maximum(sharing, 1), 0.0)
+    return chosen_sq, chosen, votes
