@@ -162,6 +162,21 @@ def test_regularization_during_training_leaves_nothing_to_remove_after_it(learne
         learner(effective_dim=31).fit(X, y)
 
 
+def test_copies_and_weights_count_in_the_directions():
+    X, y = IRIS
+    rng = np.random.default_rng(0)
+    counts = np.where(np.arange(150) % 5, 1, 20 * rng.integers(1, 5, 150))
+    table, labels = np.repeat(X, counts, axis=0), np.repeat(y, counts)
+    kept = principal_directions(table, 2)
+    assert not np.allclose(kept.project(np.eye(4)), principal_directions(X, 2).project(np.eye(4)), atol=1e-3)
+    for learner in (wn.GMLVQ(effective_dim=2), wn.GMLVQ(effective_dim=2, count_prototypes=True)):
+        copied = learner.fit(table, labels).metric_
+        if not learner.count_prototypes:
+            assert_allclose(kept.project(copied.omega), copied.omega, atol=1e-10)
+            assert_allclose(wn.regularize(copied, table, 2).matrix(), copied.matrix(), atol=1e-10)
+        assert learner.fit(X, y, sample_weight=counts).metric_ == copied
+
+
 def test_prototypes_can_count_among_the_rows_that_give_the_directions():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((60, 3)) * [1.0, 3.0, 3.0]  # the classes differ along the direction of least variance

@@ -18,11 +18,10 @@ from whynear.learn.calibration import certainty, relative_distances
 from whynear.learn.inputs import Labelled, fit_inputs, predict_inputs, stream_inputs
 from whynear.learn.objectives.glvq import Cases, Squashing
 from whynear.learn.quantizer import Coordinates, Quantizer
-from whynear.learn.starts import prototype_counts, starting_map, starting_prototypes
-from whynear.learn.with_metric import WithMetric, same_cases
+from whynear.learn.starts import prototype_counts, starting_map, starting_prototypes, weighted_directions
+from whynear.learn.with_metric import WithMetric, measured_to
 from whynear.metric import Evidence, LocalMetric
 from whynear.metric.blocks import one_blas_thread
-from whynear.metric.projection import principal_directions
 
 Array = NDArray[np.float64]
 Learner = TypeVar("Learner", bound=type)
@@ -223,8 +222,8 @@ class LVQ(WithMetric, ClassifierMixin, BaseEstimator):
     def with_metric(self, metric: Any) -> Self:
         """Return a copy that measures the distances to its prototypes by another metric; see `WithMetric`."""
         twin = super().with_metric(metric)
-        if isinstance(twin.metric_, LocalMetric) and not same_cases(twin.metric_.anchors, self.prototypes_):
-            raise ValueError("metric has other anchors than the prototypes of the learner, to which it must measure.")
+        if isinstance(twin.metric_, LocalMetric):
+            twin.metric_ = measured_to(twin.metric_, self.prototypes_, "prototypes")
         return twin
 
     def _sq_distances(self, X: Array) -> Array:
@@ -256,14 +255,15 @@ class LVQ(WithMetric, ClassifierMixin, BaseEstimator):
         self, data: Labelled, varying: NDArray[np.bool_], rng: np.random.RandomState
     ) -> tuple[Coordinates, Quantizer]:
         """Where learning starts; weights that are zero there, as in columns that do not vary, stay zero."""
-        coordinates = Coordinates.about(data.X)
+        coordinates = Coordinates.about(data.X, data.shares)
         cases = Cases(coordinates.inside(data.X), data.codes, data.shares)
         counts = prototype_counts(self.n_prototypes, data.classes)
         prototypes, labels = starting_prototypes(cases, counts, data.classes, self.prototype_init, rng)
         X = cases.X
         if self.effective_dim is not None:
-            rows = np.vstack([X, prototypes]) if self.count_prototypes else X
-            directions = principal_directions(rows, self.effective_dim).kept
+            counting = prototypes[: len(prototypes) * self.count_prototypes]
+            weights = np.concatenate([data.weights, np.ones(len(counting))])
+            directions = weighted_directions(np.vstack([X, counting]), weights, self.effective_dim)
             directions[~varying] = 0.0  # but for rounding they are
             coordinates = replace(coordinates, directions=directions)
             X, prototypes = X @ directions, prototypes @ directions

@@ -25,10 +25,10 @@ class Coordinates:
     directions: Array | None  # of shape (d, K); all of the space for None
 
     @classmethod
-    def about(cls, X: Array) -> Self:
-        """The coordinates of a training set, with all of its space."""
-        origin = np.where(X.max(axis=0) > X.min(axis=0), X.mean(axis=0), X[0])  # constant columns are zero inside
-        scale = float(np.sqrt(np.square(X - origin).sum(axis=1).mean()))
+    def about(cls, X: Array, shares: Array) -> Self:
+        """The coordinates of a training set whose rows count by their shares, with all of its space."""
+        origin = np.where(X.max(axis=0) > X.min(axis=0), shares @ X, X[0])  # constant columns are zero inside
+        scale = float(np.sqrt(shares @ np.square(X - origin).sum(axis=1)))
         return cls(origin, scale or 1.0, None)
 
     def inside(self, X: Array) -> Array:

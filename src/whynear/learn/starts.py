@@ -70,6 +70,22 @@ def starting_prototypes(
     return np.vstack(prototypes), np.array(labels, dtype=np.intp)
 
 
+def weighted_directions(X: Array, weights: Array, effective_dim: int) -> Array:
+    """The first principal directions, of shape (d, K), of rows of which one of weight two counts as two copies."""
+    shares = weights / weights.sum()
+    centred = np.sqrt(shares)[:, None] * (X - shares @ X)
+    if X.shape[0] > X.shape[1]:
+        centred = np.linalg.qr(centred, mode="r")
+    _, singular, vectors = np.linalg.svd(centred, full_matrices=False)
+    rank = int(np.count_nonzero(singular > max(X.shape) * np.finfo(float).eps * singular.max(initial=0.0)))
+    if not 1 <= effective_dim <= rank:
+        raise ValueError(
+            f"effective_dim={effective_dim} is not among the {rank} directions in which the {len(X)} different rows "
+            f"vary. Use 1 <= effective_dim <= {rank}, or None for all."
+        )
+    return np.array(vectors[:effective_dim].T)
+
+
 def starting_map(
     X: Array, varying: NDArray[np.bool_], n_components: int | None, init: str, rng: np.random.RandomState
 ) -> Array:
