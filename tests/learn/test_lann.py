@@ -225,6 +225,24 @@ def test_a_stream_teaches_what_was_fitted():
     assert model.score(X[400:], y[400:]) >= 0.85
 
 
+def test_a_stream_only_remembers_where_nothing_was_learned():
+    X, y = rows(120)
+    fitted = wn.LANN(random_state=0, **{**GIVEN, "epochs": 0}).fit(X[:80], y[:80])
+    before = fitted.metric_
+    assert_array_equal(fitted.partial_fit(X[80:], y[80:]).metric_.weights[:80], before.weights)
+    assert len(fitted.metric_) == 120
+    streamed = wn.LANN(epochs=0).partial_fit(X, y, classes=[0, 1])
+    assert len(np.unique(streamed.metric_.weights)) == 1
+
+
+def test_a_stream_keeps_the_names_of_its_columns():
+    table = load_iris(as_frame=True)
+    model = wn.LANN(random_state=0, **GIVEN).fit(table.data, table.target)
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        model.partial_fit(table.data.to_numpy()[:3], table.target[:3])
+    assert model.metric_.feature_names == tuple(table.feature_names)
+
+
 # Faults
 
 

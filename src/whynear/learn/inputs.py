@@ -87,7 +87,10 @@ def stream_inputs(
     sample_weight: ArrayLike | None = None,
     least: int = 2,
 ) -> Labelled:
-    """Check a part of a stream; the first part names all classes that may come, and has at least so many rows."""
+    """Check a part of a stream; the first part names all classes that may come, and has at least so many rows.
+
+    Rows of weight zero are left out. The columns keep the names that they had first.
+    """
     first = not hasattr(learner, "classes_")
     if first and classes is None:
         raise ValueError("classes must be passed on the first call to partial_fit: all labels that may come.")
@@ -104,7 +107,11 @@ def stream_inputs(
         raise ValueError(
             f"y holds {new.tolist()[0]!r}, which is not among the classes {known.tolist()}. Fit anew with it."
         )
-    return Labelled(values, codes.astype(np.intp), known, names, _weights(sample_weight, len(values)))
+    weights = _weights(sample_weight, len(values))
+    counting = weights > 0
+    if hasattr(learner, "metric_"):
+        names = learner.metric_.feature_names
+    return Labelled(values[counting], codes[counting].astype(np.intp), known, names, weights[counting])
 
 
 def _table_and_labels(

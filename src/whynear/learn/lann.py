@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import lru_cache
 from typing import Any, Literal, Self
 
@@ -19,7 +19,7 @@ from whynear.learn.local_training import Rule, local_metric
 from whynear.learn.objectives import lann
 from whynear.learn.solvers import Callback, watcher
 from whynear.learn.voting import cast_votes
-from whynear.learn.with_metric import WithMetric, same_cases
+from whynear.learn.with_metric import WithMetric, measured_to
 from whynear.metric import CandidateSearch, Evidence, LocalMetric, NeighborSearch, register
 
 Array = NDArray[np.float64]
@@ -170,7 +170,8 @@ class LANN(WithMetric, ClassifierMixin, BaseEstimator):
         """Learn from a part of a stream, case by case: each teaches its neighbours, then becomes a case itself.
 
         However the stream is cut into parts, the result is the same. Without a `fit` before it, columns are taken as
-        scaled (StandardScaler), and what the parameters leave open is set, not chosen.
+        scaled (StandardScaler), and what the parameters leave open is set, not chosen. With no epochs, given or chosen
+        by `fit`, cases are only remembered.
 
         Parameters
         ----------
@@ -192,7 +193,10 @@ class LANN(WithMetric, ClassifierMixin, BaseEstimator):
         rows, codes = np.vstack([anchors, data.X]), np.concatenate([codes, data.codes])
         lam = np.concatenate([lam, np.repeat(self._start[None], len(data.X), axis=0)])
         total, at_once, scaled = 0.0, max(1, SHOWN_AT_ONCE // lam[:1].size // len(rows)), rows * self._factors
-        rule = Choice(**self.local_).rule(self._plan(len(self.classes_), len(rows) + 1).rule)
+        choice = Choice(**self.local_)
+        if choice.epochs == 0:  # nothing is learned: new cases only become anchors
+            choice = replace(choice, step=0.0, decay=0.0)
+        rule = choice.rule(self._plan(len(self.classes_), len(rows) + 1).rule)
         for first in range(known, len(rows), at_once):
             last = min(first + at_once, len(rows))
             total += lann.learn_stream(
@@ -244,15 +248,16 @@ class LANN(WithMetric, ClassifierMixin, BaseEstimator):
     def with_metric(self, metric: Any) -> Self:
         """Return a copy whose cases measure by another local metric; see `WithMetric`."""
         twin = super().with_metric(metric)
-        if not isinstance(twin.metric_, LocalMetric) or not same_cases(twin.metric_.anchors, self.metric_.anchors):
-            raise ValueError("metric must be local, with the training cases of the learner as its anchors.")
+        if not isinstance(twin.metric_, LocalMetric):
+            raise ValueError(f"metric must be local, got a {type(twin.metric_).__name__} instead.")
+        twin.metric_ = measured_to(twin.metric_, self.metric_.anchors, "training cases")
         return twin
 
     def _exact(self) -> bool:
         return self.search == "exact" or (self.search == "auto" and len(self.metric_) <= EXACT_SEARCH)
 
     def _begin_stream(self, classes: NDArray[Any], n_features: int) -> None:
-        given = {"epochs": 1, "step": self.step, "beta": self.beta, "decay": self.decay}
+        given = {"epochs": 0 if self.epochs == 0 else 1, "step": self.step, "beta": self.beta, "decay": self.decay}
         self.local_ = {name: getattr(STREAM, name) if value is None else value for name, value in given.items()}
         self.shared_ = {**self.local_, "epochs": 0}
         self.classes_, self.loss_curve_ = classes, []

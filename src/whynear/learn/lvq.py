@@ -26,6 +26,7 @@ from whynear.metric.blocks import one_blas_thread
 Array = NDArray[np.float64]
 Learner = TypeVar("Learner", bound=type)
 
+MOST_STREAMED = 2_000  # features of a stream, up to which a map may have as many rows
 GENTLE = 5.0  # steepness of a squashing with which learning can begin
 
 PARAMETERS = """\
@@ -93,6 +94,7 @@ class LVQ(WithMetric, ClassifierMixin, BaseEstimator):
     effective_dim: int | None = None
     count_prototypes = False
     map_init = "auto"
+    certainty_: float
 
     def __init__(
         self,
@@ -137,11 +139,12 @@ class LVQ(WithMetric, ClassifierMixin, BaseEstimator):
         self._check_settings()
         data = fit_inputs(self, X, y, sample_weight).distinct()
         rng = check_random_state(self.random_state)
-        coordinates, start = self._begin(data, data.varying, rng)
+        coordinates, start = self._begin(data, data.varying, self.n_components, rng)
         cases = Cases(coordinates.inside(data.X), data.codes, data.shares)
         with one_blas_thread(cases.X.size):
             solution = self._minimize(start, cases, rng)
         self.classes_, self.loss_curve_, self.n_iter_ = data.classes, solution.loss_curve, solution.n_iter
+        self._n_seen = 0
         self._settle(start.unpacked(solution.x), coordinates, data)
         self._stream: dict[str, Any] | None = None
         solvers.warn_unless_converged(solution, self)
@@ -152,6 +155,9 @@ class LVQ(WithMetric, ClassifierMixin, BaseEstimator):
     ) -> Self:
         """Learn from a part of a stream: one pass over it in batches, with a step for each.
 
+        A map has as many rows as features on a first call without ``n_components``: later parts may vary in directions
+        in which the first does not. ``certainty_`` is a mean over the parts, each by its number of rows.
+
         Parameters
         ----------
         X, y, sample_weight
@@ -161,10 +167,11 @@ class LVQ(WithMetric, ClassifierMixin, BaseEstimator):
         """
         self._check_settings()
         data = stream_inputs(self, X, y, classes, sample_weight)
+        rng = check_random_state(self.random_state)
         if not hasattr(self, "metric_"):
-            self.classes_, self.loss_curve_, self._stream = data.classes, [], None
+            self.classes_, self.loss_curve_, self._stream, self._n_seen = data.classes, [], None, 0
             varying = np.ones(data.X.shape[1], dtype=bool)  # a column may come to vary
-            coordinates, quantizer = self._begin(data, varying, check_random_state(self.random_state))
+            coordinates, quantizer = self._begin(data, varying, self._streamed_components(data.X.shape[1]), rng)
         else:
             coordinates, quantizer = self._resumed()
         if self._stream is None:
@@ -172,7 +179,6 @@ class LVQ(WithMetric, ClassifierMixin, BaseEstimator):
         else:
             adam = solvers.Adam(quantizer.packed(), **self._stream)
         cases = Cases(coordinates.inside(data.X), data.codes, data.shares)
-        rng = check_random_state(self.random_state if isinstance(self.random_state, int) else None)
         loss = solvers.epoch(
             adam,
             self._of_batch(quantizer, cases),
@@ -252,7 +258,7 @@ class LVQ(WithMetric, ClassifierMixin, BaseEstimator):
                 raise ValueError(f"{name} must be positive, got {value!r} instead.")
 
     def _begin(
-        self, data: Labelled, varying: NDArray[np.bool_], rng: np.random.RandomState
+        self, data: Labelled, varying: NDArray[np.bool_], n_components: int | None, rng: np.random.RandomState
     ) -> tuple[Coordinates, Quantizer]:
         """Where learning starts; weights that are zero there, as in columns that do not vary, stay zero."""
         coordinates = Coordinates.about(data.X, data.shares)
@@ -271,11 +277,21 @@ class LVQ(WithMetric, ClassifierMixin, BaseEstimator):
         if self._diagonal:
             maps = varying.astype(np.float64)
         else:
-            maps = starting_map(X, varying, self.n_components, self.map_init, rng)
+            maps = starting_map(X, varying, n_components, self.map_init, rng)
         maps /= np.linalg.norm(maps)
         if self._local:
             maps = np.repeat(maps[None], len(prototypes), axis=0)
         return coordinates, Quantizer(maps, prototypes, labels, self._local)
+
+    def _streamed_components(self, n_features: int) -> int | None:
+        if self.n_components is not None or self._diagonal:
+            return self.n_components
+        if self.effective_dim is None and n_features > MOST_STREAMED:
+            raise ValueError(
+                f"n_components=None asks for a map with a row for each of the {n_features} features of a stream, more "
+                f"than {MOST_STREAMED}. Give n_components."
+            )
+        return n_features if self.effective_dim is None else self.effective_dim
 
     def _minimize(self, start: Quantizer, cases: Cases, rng: np.random.RandomState) -> solvers.Solution:
         watch = solvers.watcher(type(self).__name__, self.verbose, self.callback)
@@ -306,8 +322,8 @@ class LVQ(WithMetric, ClassifierMixin, BaseEstimator):
 
     def _of_batch(self, quantizer: Quantizer, cases: Cases) -> solvers.BatchLossGrad:
         def of_batch(x: Array, rows: NDArray[np.intp]) -> tuple[float, Array]:
-            weights = cases.weights[rows]
-            batch = Cases(cases.X[rows], cases.codes[rows], weights / weights.sum())
+            weights = cases.weights[rows] * (len(cases.X) / len(rows))
+            batch = Cases(cases.X[rows], cases.codes[rows], weights)
             return quantizer.loss_grad(x, batch, *self._squash)
 
         return of_batch
@@ -318,7 +334,10 @@ class LVQ(WithMetric, ClassifierMixin, BaseEstimator):
         self.prototypes_ = coordinates.points(quantizer.prototypes)
         self.prototype_labels_ = self.classes_[quantizer.labels]
         self.metric_ = quantizer.metric(coordinates, data.feature_names)
-        self.certainty_ = certainty(self._relative(data.X), data.codes, data.shares)
+        found = certainty(self._relative(data.X), data.codes, data.shares)
+        share = len(data.X) / (self._n_seen + len(data.X))
+        self.certainty_ = found if share == 1 else self.certainty_ ** (1 - share) * found**share
+        self._n_seen += len(data.X)
 
     def _stages(self) -> list[tuple[Squashing, float]]:
         """The squashing, gentle at first: a steep one is flat for all cases but those on the border."""

@@ -139,8 +139,8 @@ class Adam:
     def step(self, gradient: Array, learning_rate: float) -> None:
         """Move against the gradient."""
         self.n_steps += 1
-        self.first += (1 - FORGET_FIRST) * (gradient - self.first)
-        self.second += (1 - FORGET_SECOND) * (np.square(gradient) - self.second)
+        self.first = self.first + (1 - FORGET_FIRST) * (gradient - self.first)
+        self.second = self.second + (1 - FORGET_SECOND) * (np.square(gradient) - self.second)
         mean = self.first / (1 - FORGET_FIRST**self.n_steps)
         spread = np.sqrt(self.second / (1 - FORGET_SECOND**self.n_steps))
         self.x = self.x - learning_rate * mean / (spread + 1e-12)
