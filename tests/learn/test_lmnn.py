@@ -18,7 +18,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from whynear import DiagonalMetric, LinearMetric, NeighborSearch, load, regularize, save
+from whynear import DiagonalMetric, LinearMetric, LocalMetric, NeighborSearch, load, regularize, save
 from whynear.learn.large_margin import Settings, descend, learn_map
 from whynear.learn.lmnn import LMNN
 from whynear.learn.objectives.lmnn import Margins, impostor_pairs, loss_grad, target_neighbors
@@ -320,6 +320,13 @@ def test_an_inner_search_copes_with_small_classes():
 def test_senseless_parameters_are_refused_by_name(parameter, message):
     with pytest.raises(ValueError, match=message):
         LMNN(**parameter).fit(*noisy(60))
+
+
+def test_a_local_metric_is_refused():
+    X, codes = noisy(40, 3)
+    model = LMNN(max_iter=5, tol=0.1).fit(X, codes)
+    with pytest.raises(ValueError, match="LMNN measures by one metric for all cases, and metric is local, with 40 anc"):
+        model.with_metric(LocalMetric(X, weights=np.ones_like(X)))
 
 
 def test_votes_weigh_the_inverse_distance():

@@ -19,7 +19,7 @@ from whynear.learn.mapping import MapsCases
 from whynear.learn.solvers import Callback, warn_unless_converged, watcher
 from whynear.learn.voting import neighbor_votes
 from whynear.learn.with_metric import WithMetric
-from whynear.metric import Evidence, LinearMetric, NeighborSearch, register
+from whynear.metric import Evidence, LinearMetric, LocalMetric, NeighborSearch, register
 
 
 @register
@@ -162,6 +162,16 @@ class LMNN(WithMetric, MapsCases, ClassifierMixin, BaseEstimator):
         """The training cases that vote, nearest first; of many copies of a query some vote for all."""
         sq, indices, weights = neighbor_votes(self._search(), self.codes_, predict_inputs(self, X), k=self.n_votes_)
         return Evidence(self.cases_, self.classes_[self.codes_], indices, sq, weights, self.classes_)
+
+    def with_metric(self, metric: Any) -> Self:
+        """Return a copy that measures the distances to its cases by another metric; see `WithMetric`."""
+        twin = super().with_metric(metric)
+        if isinstance(twin.metric_, LocalMetric):
+            raise ValueError(
+                f"LMNN measures by one metric for all cases, and metric is local, with {len(twin.metric_)} anchors. "
+                "Use LANN for it."
+            )
+        return twin
 
     def _search(self) -> NeighborSearch:
         return NeighborSearch(self.metric_, self.cases_, n_jobs=self.n_jobs)

@@ -230,6 +230,7 @@ class LVQ(WithMetric, ClassifierMixin, BaseEstimator):
         twin = super().with_metric(metric)
         if isinstance(twin.metric_, LocalMetric):
             twin.metric_ = measured_to(twin.metric_, self.prototypes_, "prototypes")
+        twin._stream = None  # which went with the parameters of the other metric
         return twin
 
     def _sq_distances(self, X: Array) -> Array:

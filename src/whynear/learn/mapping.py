@@ -8,7 +8,7 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from whynear.learn.inputs import predict_inputs
-from whynear.metric import DiagonalMetric
+from whynear.metric import DiagonalMetric, LinearMetric
 
 
 class MapsCases(TransformerMixin):
@@ -21,7 +21,7 @@ class MapsCases(TransformerMixin):
         cases = predict_inputs(self, X)
         if isinstance(self.metric_, DiagonalMetric):
             return cases * np.sqrt(self.metric_.weights)
-        return cases @ self.metric_.omega.T
+        return cases @ self._omega().T
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[Any]:
         """Names of the mapped coordinates: the features themselves under a weight each, numbered ones otherwise."""
@@ -33,4 +33,12 @@ class MapsCases(TransformerMixin):
         if isinstance(self.metric_, DiagonalMetric):
             return np.array(self.metric_.feature_names, dtype=object)
         prefix = type(self).__name__.lower()
-        return np.array([f"{prefix}{i}" for i in range(len(self.metric_.omega))], dtype=object)
+        return np.array([f"{prefix}{i}" for i in range(len(self._omega()))], dtype=object)
+
+    def _omega(self) -> NDArray[np.float64]:
+        if not isinstance(self.metric_, LinearMetric):
+            raise TypeError(
+                f"{type(self.metric_).__name__} is not one map for all cases: {type(self).__name__} predicts with it, "
+                "but cannot transform."
+            )
+        return self.metric_.omega

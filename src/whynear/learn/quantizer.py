@@ -72,6 +72,12 @@ class Quantizer:
             case _:
                 raise TypeError(f"{type(metric).__name__} has no maps to learn further.")
         if coordinates.directions is not None:
+            if maps.ndim == 1 + isinstance(metric, LocalMetric):
+                raise TypeError(
+                    f"{type(metric).__name__} weighs columns, and the learner learns along "
+                    f"{coordinates.directions.shape[1]} directions (effective_dim): its weights cannot be learned "
+                    "further. Fit anew without effective_dim."
+                )
             maps = maps @ coordinates.directions
         return cls(maps, coordinates.inside(prototypes), labels, isinstance(metric, LocalMetric))
 

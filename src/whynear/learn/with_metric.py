@@ -3,9 +3,12 @@
 import copy
 from typing import Any, Self
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from whynear.metric import as_metric
+from whynear.metric import LocalMetric, Metric, as_metric
+from whynear.metric.base import rebuild
 from whynear.metric.inputs import check_same_columns
 
 
@@ -24,8 +27,10 @@ class WithMetric:
             the coordinates the learner sees.
         """
         check_is_fitted(self)
-        value = as_metric(metric).as_learned()
-        expected = self.metric_.n_features
+        given, expected = as_metric(metric), self.metric_.n_features
+        value = given.as_learned()
+        if given.scale is not None and np.isfinite(given.scale).sum() == expected:
+            value = _with_columns(value, np.isfinite(given.scale))  # without those a step before the learner took away
         if value.n_features != expected:
             raise ValueError(f"metric must have the {expected} features of the learner, got {value.n_features}.")
         if set(value.feature_names) == set(self.metric_.feature_names):
@@ -33,3 +38,17 @@ class WithMetric:
         twin = copy.copy(self)
         twin.metric_ = value
         return twin
+
+
+def _with_columns(metric: Metric, kept: NDArray[np.bool_]) -> Metric:
+    """The metric of some of its columns; the last axis of every array it holds counts them."""
+    names = tuple(name for name, keep in zip(metric.feature_names, kept, strict=True) if keep)
+    return rebuild(type(metric), names, {name: array[..., kept] for name, array in metric.arrays().items()})
+
+
+def measured_to(metric: LocalMetric, cases: NDArray[np.float64], what: str) -> LocalMetric:
+    """The metric with the learner's own cases as anchors, from which its own may differ by a shift and rounding."""
+    away = metric.anchors - cases if metric.anchors.shape == cases.shape else np.full((1, 1), np.inf)
+    if not np.abs(away - away[0]).max() <= 1e-9 * np.abs(cases).max(initial=1.0):
+        raise ValueError(f"metric has other anchors than the {what} of the learner, to which it must measure.")
+    return LocalMetric(cases, metric.weights, metric.omegas, metric.feature_names, metric.scale)
