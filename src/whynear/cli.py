@@ -57,11 +57,14 @@ def study(
         str, typer.Argument(help="A file (CSV, TSV, Parquet) or the name of a data set.")
     ] = "breast_cancer",
     target: Annotated[str | None, typer.Option(help="The column to predict; data sets know theirs.")] = None,
-    learner: Annotated[str, typer.Option(help="nca, gmlvq, grlvq, lgmlvq, lgrlvq or lmnn.")] = "nca",
-    out: Annotated[Path, typer.Option(help="The folder for report.html and relevance.csv.")] = Path("study"),
+    learner: Annotated[str, typer.Option(help="auto compares several; or grlvq, gmlvq, lmnn, lgrlvq, lgmlvq, lann.")] = "auto",
+    out: Annotated[Path, typer.Option(help="The folder for the report, its tables and the model.")] = Path("study"),
     drop: Annotated[list[str] | None, typer.Option(help="A column to leave out; may be given several times.")] = None,
     bins: Annotated[int | None, typer.Option(help="Sort a numeric target into so many classes of equal size.")] = None,
-    folds: Annotated[int, typer.Option(help="Number of folds to hold out in turn.")] = 10,
+    folds: Annotated[int, typer.Option(help="Number of folds to hold out in turn.")] = 5,
+    effective_dim: Annotated[
+        int | None, typer.Option(help="Directions of the data that count; chosen on held-out rows without it.")
+    ] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same study.")] = 0,
     encoding: Annotated[str, typer.Option(help="Encoding of a text file.")] = "utf-8",
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
@@ -79,6 +82,7 @@ def study(
                 drop=drop or [],
                 bins=bins,
                 folds=folds,
+                effective_dim=effective_dim,
                 random_state=seed,
                 encoding=encoding,
                 progress=show,
@@ -97,18 +101,21 @@ def _print_result(console: Console, result: Study, written: list[Path]) -> None:
     console.print(_relevance_table(result.frame().head(10), ascii_only=console.options.ascii_only))
     for caveat in result.caveats:
         console.print(f"[yellow]Caveat:[/yellow] {plain(caveat)}")
-    console.print(f"Written: {plain(', '.join(str(path) for path in written))}")
+    console.print(f"Written: {plain(str(written[-1]))} and {len(written) - 1} files beside it")
 
 
 def _relevance_table(frame: DataFrame, ascii_only: bool, width: int = 30) -> Table:
     table = Table(title="Most relevant features (per standard deviation)", title_justify="left", box=None)
     table.add_column("feature", overflow="fold")
-    table.add_column("share", justify="right")
+    table.add_column("least", justify="right")
+    table.add_column("most", justify="right")
+    table.add_column("strength")
     table.add_column("", width=width)
-    largest = max(frame["relevance"].max(), sys.float_info.min)
-    for feature, relevance in frame.itertuples(index=False):
-        bar = "#" * round(width * relevance / largest) if ascii_only else Bar(largest, 0, relevance, color="blue")
-        table.add_row(plain(feature), f"{relevance:.1%}", bar)
+    largest = max(frame["upper"].max(), sys.float_info.min)
+    for feature, lower, upper, strength in frame[["feature", "lower", "upper", "strength"]].to_numpy().tolist():
+        first, last = round(width * lower / largest), round(width * upper / largest)
+        bar = " " * first + "#" * max(1, last - first) if ascii_only else Bar(largest, lower, upper, color="blue")
+        table.add_row(plain(feature), f"{lower:.3g}", f"{upper:.3g}", strength, bar)
     return table
 
 

@@ -1,3 +1,4 @@
+import json
 import pickle
 import re
 
@@ -10,6 +11,8 @@ from sklearn.datasets import load_iris
 
 import whynear as wn
 from whynear.report import flow
+from whynear.report.comparison import compare, simplest_of_the_best
+from whynear.report.findings import deciding_columns
 from whynear.testing import check_metric
 
 
@@ -20,7 +23,7 @@ def iris():
 
 @pytest.fixture(scope="module")
 def study(iris):
-    return wn.study(iris, "target", folds=3)
+    return wn.study(iris, "target", learner="gmlvq", folds=3)
 
 
 def test_the_metric_is_stated_in_the_columns_of_the_table(study, iris):
@@ -28,21 +31,39 @@ def test_the_metric_is_stated_in_the_columns_of_the_table(study, iris):
     check_metric(study.metric, iris.drop(columns="target"))
 
 
-def test_relevances_are_shares_per_standard_deviation(study):
+def test_features_are_bounded_and_the_most_relevant_comes_first(study):
     frame = study.frame()
-    assert_allclose(frame["relevance"].sum(), 1)
-    assert frame["relevance"].is_monotonic_decreasing
-    by_name = frame.set_index("feature")["relevance"]
-    expected = study.metric.as_learned().relevances()
-    assert_allclose(by_name[list(study.metric.feature_names)], expected / expected.sum())
-    assert by_name["constant"] == 0
-    assert by_name[["petal length (cm)", "petal width (cm)"]].sum() > 0.6
+    assert list(frame.columns) == ["feature", "lower", "upper", "strength", "substitutes"]
+    assert frame["upper"].is_monotonic_decreasing
+    assert (frame["lower"] <= frame["upper"]).all()
+    constant = frame.set_index("feature").loc["constant"]
+    assert (constant["lower"], constant["upper"], constant["strength"]) == (0, 0, "irrelevant")
+    assert frame["feature"][0].startswith("petal")
 
 
-def test_both_methods_are_judged_on_the_same_held_out_folds(study):
-    assert list(study.accuracy.columns) == ["learned metric (NCA)", "plain kNN"]
+def test_all_methods_are_judged_on_the_same_held_out_folds(study):
+    assert list(study.accuracy.columns) == ["gmlvq", "plain kNN", "NCA with kNN"]
     assert len(study.accuracy) == 3
     assert (study.accuracy > 0.85).all(axis=None)
+    assert study.comparison.honest.tolist() == study.accuracy["gmlvq"].tolist()
+
+
+def test_every_row_is_predicted_once_without_it(study, iris):
+    predictions = study.comparison.predictions
+    assert predictions.index.tolist() == iris.index.tolist()
+    assert (predictions["true"].to_numpy() == iris["target"].astype(str)).all()
+    right = (predictions["true"] == predictions["predicted"]).groupby(predictions["fold"]).mean()
+    assert_allclose(right, study.comparison.honest)
+    assert predictions["probability"].between(1 / 3, 1).all()
+
+
+def test_cases_are_explained_by_a_model_that_never_saw_them(study):
+    kinds = {(case.true, case.kind) for case in study.cases}
+    assert {("0", "typical"), ("1", "typical"), ("2", "typical")} <= kinds
+    for case in study.cases:
+        predicted = study.comparison.predictions.loc[case.row]
+        assert (predicted["true"] == predicted["predicted"]) == (case.kind != "wrong")
+        assert_allclose(case.why.contributions.sum(axis=1), case.why.neighbors["sq_distance"])
 
 
 def test_the_finding_says_it_in_words_and_numbers(study):
@@ -57,13 +78,14 @@ def test_a_constant_column_is_a_caveat(study):
 
 def test_the_same_seed_gives_the_same_files_byte_for_byte(study, iris, tmp_path):
     first = [path.read_bytes() for path in study.save(tmp_path / "one")]
-    second = [path.read_bytes() for path in wn.study(iris, "target", folds=3).save(tmp_path / "two")]
+    again = wn.study(iris, "target", learner="gmlvq", folds=3)
+    second = [path.read_bytes() for path in again.save(tmp_path / "two")]
     assert first == second
 
 
 def test_the_page_is_complete_in_itself(study, tmp_path):
-    page, table = study.save(tmp_path / "new" / "folder")
-    text = page.read_text()
+    files = {path.name: path for path in study.save(tmp_path / "new" / "folder")}
+    text, table = files["report.html"].read_text(), files["relevance.csv"]
     assert len(text) < 3_000_000
     assert not re.search(r"\bsrc=|@import|url\(\s*['\"]?(?!#)|<link|<script|href=\"(?!#)", text)
     assert study.finding().split("“")[0].strip() in text
@@ -75,38 +97,55 @@ def test_hostile_names_are_escaped_in_the_page_and_harmless_in_the_table(tmp_pat
     names = ["<script>alert(1)</script>", "=cmd()", "$x^{", "--><img src=x onerror=b>", 'a"onmouseover="b', "@sum"]
     X = pd.DataFrame(rng.standard_normal((60, 6)), columns=names)
     table = X.assign(**{"<b>kind</b>": np.where(X["=cmd()"] > 0, "</title><script>", "&")})
-    page, relevance = wn.study(table, "<b>kind</b>", folds=2).save(tmp_path)
-    text = re.sub("<!--.*?-->", "", page.read_text(), flags=re.DOTALL)
+    written = wn.study(table, "<b>kind</b>", learner="grlvq", folds=2).save(tmp_path)
+    files = {path.name: path.read_text() for path in written if path.suffix != ".whynear"}
+    text = re.sub("<!--.*?-->", "", files["report.html"], flags=re.DOTALL)
     assert "<script" not in text
     assert "<b>" not in text
     assert "<img" not in text
     assert 'a"onmouseover' not in text
     assert "&lt;script&gt;alert(1)" in text
-    assert not any(line.startswith(("=", "+", "@")) for line in relevance.read_text().splitlines())
+    assert not any(line.startswith(("=", "+", "@")) for line in files["relevance.csv"].splitlines())
 
 
 @pytest.mark.filterwarnings("error")
 def test_names_that_command_a_terminal_or_lack_a_glyph_are_shown_harmlessly(tmp_path):
     names = ["\x1b[31mred", "two\nlines", "\u202eesrever", "温度"]
     X = pd.DataFrame(np.random.default_rng(0).random((60, 4)), columns=names)
-    study = wn.study(X.assign(y=np.where(X["温度"] > 0.5, "\x07", "\x9b")), "y", folds=2)
-    texts = [study.finding(), *(path.read_text() for path in study.save(tmp_path))]
-    for text in texts:
+    study = wn.study(X.assign(y=np.where(X["温度"] > 0.5, "\x07", "\x9b")), "y", learner="grlvq", folds=2)
+    files = {path.name: path for path in study.save(tmp_path)}
+    for text in (study.finding(), *(files[name].read_text() for name in ("report.html", "relevance.csv"))):
         assert not set(text) & set("\x1b\x07\x9b\u202e")
         assert all(shown in text for shown in ["\ufffd[31mred", "two lines", "\ufffdesrever", "温度"])
     assert study.metric.feature_names == tuple(names)
 
 
+def test_what_is_written_can_be_read_again(study, iris, tmp_path):
+    files = {path.name: path for path in study.save(tmp_path)}
+    assert {"study.json", "model.whynear", "relevance.csv", "cases.csv", "predictions.csv"} <= set(files)
+    content = json.loads(files["study.json"].read_text())
+    assert content["format"] == 1
+    assert content["finding"] == study.finding()
+    assert content["relevance"]["upper"] == study.relevance.upper.tolist()
+    model = wn.load(files["model.whynear"])
+    X = iris.drop(columns="target")
+    assert (model.predict(X) == study.model.predict(X)).all()
+    predictions = pd.read_csv(files["predictions.csv"])
+    assert list(predictions.columns) == ["index", "true", "predicted", "probability", "by", "fold"]
+    assert len(pd.read_csv(files["cases.csv"])) == len(study.cases)
+    assert files["intervals.svg"].read_text().startswith("<svg")
+
+
 def test_a_column_without_any_value_is_irrelevant(iris):
-    study = wn.study(iris.assign(empty=np.nan), "target", folds=2)
-    assert study.frame().set_index("feature")["relevance"]["empty"] == 0
+    study = wn.study(iris.assign(empty=np.nan), "target", learner="grlvq", folds=2)
+    assert study.frame().set_index("feature")["strength"]["empty"] == "irrelevant"
 
 
 def test_small_classes_make_fewer_folds(iris):
     small = iris.iloc[:103]
-    study = wn.study(small, "target")
+    study = wn.study(small, "target", learner="grlvq")
     assert len(study.accuracy) == 3
-    assert any("has 3 rows, so 3 folds were made instead of 10" in caveat for caveat in study.caveats)
+    assert any("has 3 rows, so 3 folds were made instead of 5" in caveat for caveat in study.caveats)
     with pytest.raises(ValueError, match="folds=1 leaves nothing"):
         wn.study(iris, "target", folds=1)
 
@@ -114,13 +153,16 @@ def test_small_classes_make_fewer_folds(iris):
 def test_a_long_table_is_sampled_and_says_so(monkeypatch):
     monkeypatch.setattr(flow, "MOST_ROWS", 100)
     y = np.arange(5000) % 2
-    study = wn.study(pd.DataFrame({"a": y + np.random.default_rng(0).random(5000), "y": y}), "y", folds=2)
+    study = wn.study(
+        pd.DataFrame({"a": y + np.random.default_rng(0).random(5000), "y": y}), "y", learner="grlvq", folds=2
+    )
     assert any("Of 5,000 rows a random 100 were used" in caveat for caveat in study.caveats)
 
 
 def test_one_row_more_than_can_be_compared_is_no_difficulty(monkeypatch):
     monkeypatch.setattr(flow, "MOST_ROWS", 60)
-    study = wn.study(pd.DataFrame({"a": np.random.default_rng(0).random(61), "y": np.arange(61) % 2}), "y", folds=2)
+    table = pd.DataFrame({"a": np.random.default_rng(0).random(61), "y": np.arange(61) % 2})
+    study = wn.study(table, "y", learner="grlvq", folds=2)
     assert any("Of 61 rows a random 60" in caveat for caveat in study.caveats)
 
 
@@ -162,15 +204,17 @@ EQUAL_MEANS = np.repeat([0.0, 1.0], 20)
 )
 @pytest.mark.filterwarnings("error")
 def test_scarce_data_are_studied_all_the_same(table):
-    study = wn.study(table, "y", folds=4)
-    assert study.accuracy.notna().all(axis=None)
-    assert len(study.relevance) == table.shape[1] - 1
-    assert study.settings["neighbours"] == min(5, len(table) - len(table) // study.settings["folds"])
+    for learner in ("auto", "gmlvq"):
+        study = wn.study(table, "y", learner=learner, folds=4)
+        assert study.accuracy.notna().all(axis=None)
+        assert len(study.frame()) == table.shape[1] - 1
 
 
-def test_fewer_neighbours_are_a_caveat():
-    study = wn.study(rows_of_two_classes(6, a=NOISE[:6]), "y", folds=3)
-    assert any("4 neighbours were asked instead of 5" in caveat for caveat in study.caveats)
+def test_a_column_that_decides_alone_is_a_caveat():
+    table = rows_of_two_classes(40, a=np.tile([0.0, 1.0], 20) + 0.1 * NOISE, b=NOISE)
+    study = wn.study(table, "y", learner="grlvq", folds=3)
+    assert any("'a' alone tells the classes apart" in caveat for caveat in study.caveats)
+    assert deciding_columns(table[["a", "b"]], table["y"].to_numpy()) == ["a"]
 
 
 @pytest.mark.parametrize("seed", [-1, 2**32, None, 1.5])
@@ -185,13 +229,14 @@ def test_folds_must_be_a_whole_number(iris):
 
 
 def test_one_feature_is_enough():
-    study = wn.study(pd.DataFrame({"a": np.arange(40.0), "y": np.arange(40) // 20}), "y", folds=2)
-    assert "“a” carries 100%" in study.finding()
+    table = pd.DataFrame({"a": np.arange(40.0), "y": np.arange(40) // 20})
+    study = wn.study(table, "y", learner="grlvq", folds=2)
+    assert "Of 1 feature, 1 is indispensable: “a”." in study.finding()
 
 
 def test_progress_runs_from_zero_to_one(iris):
     seen = []
-    wn.study(iris, "target", folds=2, progress=lambda step, share: seen.append((step, share)))
+    wn.study(iris, "target", learner="grlvq", folds=2, progress=lambda step, share: seen.append((step, share)))
     shares = [share for _, share in seen]
     assert shares[0] == 0
     assert shares[-1] == 1
@@ -202,15 +247,14 @@ def test_progress_runs_from_zero_to_one(iris):
 def test_the_plot_returns_its_axes_and_draws_into_given_ones(study):
     ax = Figure().add_subplot()
     assert study.plot(ax, most=3) is ax
-    assert len(ax.patches) == 3
-    assert "standard deviation" in ax.get_xlabel()
+    assert ax.has_data()
     assert study.plot().get_figure() is not ax.get_figure()
 
 
 def test_a_study_does_not_change_with_what_it_handed_out(study):
     before = study.finding()
-    accuracy, relevance, frame = study.accuracy, study.relevance, study.frame()
-    accuracy.iloc[:] = relevance["relevance"] = frame["relevance"] = 0.0
+    accuracy, frame = study.accuracy, study.frame()
+    accuracy.iloc[:] = frame["upper"] = 0.0
     with pytest.raises(TypeError, match="does not support item assignment"):
         study.settings["seed"] = 7
     with pytest.raises(AttributeError):
@@ -225,16 +269,48 @@ def test_a_study_can_be_sent_to_another_process(study):
     assert sent.settings == study.settings
 
 
-@pytest.mark.parametrize("name", ["gmlvq", "grlvq", "lgmlvq", "lgrlvq", "lmnn"])
+@pytest.mark.parametrize("name", ["grlvq", "lgmlvq", "lgrlvq", "lmnn", "lann"])
 def test_any_learner_of_the_library_can_be_asked_for(name, iris, tmp_path):
     study = wn.study(iris, "target", learner=name, folds=3)
-    assert list(study.accuracy.columns) == [f"learned metric ({name.upper()})", "plain kNN"]
+    assert study.accuracy.columns[0] == study.comparison.chosen == study.settings["learner"] == name
     assert (study.accuracy.mean() > 0.9).all()
-    assert_allclose(study.frame()["relevance"].sum(), 1)
-    assert study.settings["learner"] == name
-    assert study.finding().split("“")[0].strip() in study.save(tmp_path)[0].read_text()
+    assert study.finding().startswith(f"{name.upper()} predicts")
+    assert study.finding().split("“")[0].strip() in study.save(tmp_path)[-1].read_text()
 
 
 def test_an_unknown_learner_is_refused_with_the_known_ones(iris):
-    with pytest.raises(ValueError, match=r"no learner 'svm'. Use one of nca, gmlvq, .*lmnn \(--learner\)"):
+    with pytest.raises(ValueError, match=r"no learner 'svm'. Use one of auto, grlvq, .*lann \(--learner\)"):
         wn.study(iris, "target", learner="svm")
+
+
+def test_the_simplest_of_learners_near_the_best_is_chosen(iris):
+    study = wn.study(iris, "target", folds=3)
+    learners = ["grlvq", "gmlvq", "lmnn", "lgmlvq", "lann"]
+    assert list(study.accuracy.columns) == [*learners, "plain kNN", "NCA with kNN"]
+    assert study.comparison.chosen == simplest_of_the_best(study.accuracy[learners])
+    assert set(study.comparison.predictions["by"]) <= set(learners)
+    assert "the simplest of 5 learners near the best" in study.finding()
+
+
+def test_labels_that_mean_nothing_are_predicted_at_chance():
+    means = []
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        table = pd.DataFrame(rng.standard_normal((60, 4))).assign(y=rng.permutation(np.arange(60) % 2))
+        X, y = table.drop(columns="y"), table["y"].to_numpy()
+        means.append(
+            compare(X, y, ["grlvq", "gmlvq", "lmnn"], folds=5, seed=seed, report=lambda *_: None).honest.mean()
+        )
+    print(f"accuracy on shuffled labels: {np.mean(means):.3f} ± {np.std(means):.3f}")
+    assert abs(np.mean(means) - 0.5) < 0.06
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_finding_states_the_known_truth(seed):
+    data = wn.datasets.make_relevance(400, random_state=seed)
+    study = wn.study(data.X.assign(kind=data.y), "kind", learner="gmlvq", folds=3)
+    assert study.frame().set_index("feature")["strength"][data.X.columns].tolist() == data.strength.tolist()
+    text = study.finding()
+    assert "1 is indispensable: “strong_0”" in text
+    assert re.search(r"3 matter but can be replaced: .* These can replace each other: .*weak_0_\d.*weak_0_\d", text)
+    assert "4 are no better than noise" in text

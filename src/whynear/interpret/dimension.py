@@ -15,9 +15,9 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.utils.validation import check_is_fitted
 
 from whynear.interpret.intervals import relevance_intervals
-from whynear.interpret.null_space import quadratic, regularize, seen_by_learner
+from whynear.interpret.null_space import quadratic, rank_of, regularize
 from whynear.interpret.prediction import predictor
-from whynear.metric import LocalMetric, Metric
+from whynear.metric import Metric
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -102,7 +102,7 @@ def effective_dimension(
     if (X_val is None) != (y_val is None):
         raise ValueError("X_val and y_val belong together: give both or neither.")
     splits = list(_splits(learner, X, np.asarray(y), X_val, y_val, regression))
-    ranks = [_rank(quadratic(model), X_train) for X_train, _, _, _, model in splits]
+    ranks = [rank_of(quadratic(model), X_train) for X_train, _, _, _, model in splits]
     tried = _candidates(candidates, min(ranks))
     rows = [_scores(K, splits, scheme, regression) for K in tried]
     curve = pd.DataFrame(rows).assign(effective_dim=tried)
@@ -134,22 +134,20 @@ def _splits(
             model = clone(learner).fit(X, y)
         yield X, y, X_val, np.asarray(y_val), model
         return
-    kind = KFold if regression else StratifiedKFold
-    for train, test in kind(FOLDS, shuffle=True, random_state=0).split(X, y):
+    kind, folds = (KFold, FOLDS) if regression else (StratifiedKFold, max(2, min(FOLDS, _largest_class(y))))
+    for train, test in kind(folds, shuffle=True, random_state=0).split(X, y):
         X_train, X_test = (
             X.iloc[part] if isinstance(X, pd.DataFrame) else np.asarray(X)[part] for part in (train, test)
         )
         yield X_train, y[train], X_test, y[test], clone(learner).fit(X_train, y[train])
 
 
+def _largest_class(y: NDArray[Any]) -> int:
+    return int(np.unique(y, return_counts=True)[1].max())
+
+
 def _rows(X: Any, chosen: NDArray[np.intp]) -> Any:
     return X.iloc[chosen] if isinstance(X, pd.DataFrame) else np.asarray(X)[chosen]
-
-
-def _rank(metric: Any, X: ArrayLike) -> int:
-    if isinstance(metric, LocalMetric):
-        metric = metric[0]
-    return seen_by_learner(metric, X)[1].rank
 
 
 def _candidates(candidates: Sequence[int] | None, rank: int) -> list[int]:

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 
 from whynear.interpret.intervals import relevance_intervals
+from whynear.interpret.null_space import quadratic, rank_of
 from whynear.metric.inputs import Array
 
 MOST_AT_ONCE = 50
@@ -137,14 +138,19 @@ def _bounds(
 ) -> tuple[int, list[float]]:
     """Learn with probes beside the columns and bound what the probes can matter."""
     rng = np.random.default_rng(one.seed)
-    columns = rng.choice(frame.shape[1], one.n_probes, replace=one.n_probes > frame.shape[1])
+    varying = np.flatnonzero(np.ptp(frame.to_numpy(dtype=float), axis=0) > 0)
+    places = varying if len(varying) else np.arange(frame.shape[1])
+    columns = rng.choice(places, one.n_probes, replace=one.n_probes > len(places))
     probes = {f"probe {i}": rng.permutation(frame.iloc[:, column]) for i, column in enumerate(columns)}
     together = pd.concat([frame, pd.DataFrame(probes, index=frame.index)], axis=1)
     kept = settings["effective_dim"]
+    model = clone(learner).fit(together, y)
+    if kept is not None:
+        kept = min(kept + one.n_probes, rank_of(quadratic(model), together))
     relevance = relevance_intervals(
-        clone(learner).fit(together, y),
+        model,
         together,
-        effective_dim=None if kept is None else kept + one.n_probes,
+        effective_dim=kept,
         slack=settings["slack"],
         n_jobs=1,
     )

@@ -177,6 +177,11 @@ def quadratic(metric: Any) -> LinearMetric | DiagonalMetric | LocalMetric:
     return value
 
 
+def rank_of(metric: LinearMetric | DiagonalMetric | LocalMetric, X: ArrayLike) -> int:
+    """Number of directions in which the data vary, as the learner saw them."""
+    return seen_by_learner(metric[0] if isinstance(metric, LocalMetric) else metric, X)[1].rank
+
+
 def seen_by_learner(
     metric: LinearMetric | DiagonalMetric,
     X: ArrayLike,

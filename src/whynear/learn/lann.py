@@ -54,8 +54,8 @@ class LANN(WithMetric, ClassifierMixin, BaseEstimator):
     shared_step, shared_epochs : float and int, default=None
         Size of a step and passes while the weights are common to all cases. None is chosen inside `fit`.
     constraint : {"box", "trace", "determinant"}, default="box"
-        What keeps a metric from growing or vanishing: bounds of every weight's root, or a fixed sum or product of them.
-        Only the box lets a case choose the size of its neighbourhood.
+        What keeps a metric from growing or vanishing: bounds of every weight's root, a fixed sum of the weights (the
+        squares of a map's entries), or a fixed product. Only the box lets a case choose the size of its neighbourhood.
     bounds : tuple of float, default=(0.01, 10.0)
         The box, relative to the common weights.
     n_candidates : int, default=64
@@ -64,7 +64,8 @@ class LANN(WithMetric, ClassifierMixin, BaseEstimator):
         The most cases that `partial_fit` remembers: the oldest are forgotten.
     search : {"auto", "exact", "candidates"}, default="auto"
         How predictions find neighbours: among all cases, or among lists of pynndescent, of which `search_recall` tells
-        what they miss. "auto" is exact up to 200,000 cases.
+        what they miss: lists do not let all contradicting copies of a case vote. "auto" is exact up to 200,000 cases,
+        and every search is up to ``n_candidates``.
     n_jobs : int, default=None
         Number of threads; all cores for None.
     verbose : bool, default=False
@@ -254,7 +255,8 @@ class LANN(WithMetric, ClassifierMixin, BaseEstimator):
         return twin
 
     def _exact(self) -> bool:
-        return self.search == "exact" or (self.search == "auto" and len(self.metric_) <= EXACT_SEARCH)
+        limit = {"exact": np.inf, "auto": max(EXACT_SEARCH, self.n_candidates)}.get(self.search, self.n_candidates)
+        return len(self.metric_) <= limit  # lists that would hold every case say no less
 
     def _begin_stream(self, classes: NDArray[Any], n_features: int) -> None:
         given = {"epochs": 0 if self.epochs == 0 else 1, "step": self.step, "beta": self.beta, "decay": self.decay}

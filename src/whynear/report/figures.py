@@ -1,0 +1,55 @@
+"""The figures of a study as SVG; equal studies give equal bytes."""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from whynear.apply import plot_embedding
+from whynear.explain import plot_class_profiles
+
+if TYPE_CHECKING:
+    from whynear.report.result import Study
+
+SHOWN = 25  # features in a figure
+
+
+def figures(study: Study) -> Iterator[tuple[str, str]]:
+    """Name and SVG of each figure."""
+    shown = min(SHOWN, len(study.relevance.feature_names))
+    yield "intervals", svg(partial(study.relevance.plot, most=shown), (7.4, 1.2 + 0.26 * shown))
+    if study.interpretation.dimension is not None:
+        yield "dimension", svg(study.interpretation.dimension.plot, (7.4, 3.6))
+    for name, points in study.maps.items():
+        errors = (study.comparison.predictions["true"] != study.comparison.predictions["predicted"]).to_numpy()
+        yield f"map-{name}", svg(partial(plot_embedding, points, study.problem.y, errors=errors), (6.4, 5.2))
+    yield (
+        "profiles",
+        svg(partial(plot_class_profiles, study.profiles), (7.4, 1.2 + 0.26 * min(40, len(study.profiles)))),
+    )
+    for number, case in enumerate(study.cases, start=1):
+        yield f"case-{number}", svg(case.why.plot, (7.4, 1.7 + 0.26 * min(13, shown)))
+
+
+def svg(draw: Callable[[Axes], Axes], size: tuple[float, float]) -> str:
+    """What a function draws on axes it is given, as SVG text."""
+    with (
+        mpl.rc_context({"svg.hashsalt": "whynear", "svg.fonttype": "path", "font.size": 10}),
+        warnings.catch_warnings(),
+    ):
+        # Names in a script that the font lacks stay readable in the tables of the page.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font", category=UserWarning)
+        figure = Figure(figsize=size, layout="constrained")
+        draw(ax=figure.add_subplot())  # type: ignore[call-arg]
+        buffer = io.StringIO()
+        figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+    text = buffer.getvalue()
+    return re.sub("<!--.*?-->\\s*", "", text[text.index("<svg") :], flags=re.DOTALL)  # they repeat what is drawn
