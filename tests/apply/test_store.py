@@ -98,7 +98,10 @@ def test_a_full_disk_leaves_the_old_state(tmp_path):
     with CaseBase(path) as base:
         before = base.generation
         base._store.database.execute(f"PRAGMA max_page_count = {os.path.getsize(path) // 4096 + 5}")
-        with pytest.raises(OSError, match=r"disk is full.*bytes are free there, and the case base is as it was"):
+        with pytest.raises(
+            OSError,
+            match=r"disk is full.*about 400000 bytes, \d+ bytes are free there, and .* as it was",
+        ):
             base.add(np.ones((50_000, 2)))
         assert (base.generation, len(base)) == (before, 100)
         assert_array_equal(base.add([[1.0, 1.0]]), [101])
@@ -234,6 +237,25 @@ def test_an_index_that_cannot_be_written_stays_in_memory(indexed, monkeypatch):
     monkeypatch.setattr(index_cache, "write_arrays", full)
     assert answer(indexed) == truth(indexed)
     assert not indexed.with_name("base-index").exists()
+
+
+def test_the_index_is_no_more_public_than_the_base(indexed):
+    index = indexed.with_name("base-index")
+    index.unlink()
+    indexed.chmod(0o600)
+    answer(indexed)
+    assert index.stat().st_mode & 0o777 == 0o600
+
+
+def test_removed_cases_are_wiped_out_by_compacting(tmp_path):
+    secret = np.array([[1.2345678e5, 7.654321e4]])
+    with CaseBase(filled(tmp_path / "base"), METRIC) as base:
+        ids = base.add(secret, [{"name": "somebody in particular"}])
+        base.remove(ids)
+        base.compact()
+    content = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    assert secret.astype("<f4").tobytes() not in content
+    assert b"somebody in particular" not in content
 
 
 def test_arrays_come_back_as_they_were_written(tmp_path):

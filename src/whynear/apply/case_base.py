@@ -131,7 +131,7 @@ class CaseBase:
         texts = payload_texts(payloads, len(vectors))
         if not len(vectors):
             return np.empty(0, dtype=np.int64)
-        with self._changing() as before:
+        with self._changing(vectors.nbytes + sum(len(text or "") for text in texts)) as before:
             check_measurable(self._metric, vectors, "row {} of X", range(len(vectors)))
             return self._store.insert(before, vectors, texts)
 
@@ -199,7 +199,7 @@ class CaseBase:
             last = int(ids[-1])
 
     def remove(self, ids: ArrayLike) -> None:
-        """Remove cases, all or none of them; their coordinates leave the cache too."""
+        """Remove cases, all or none of them, from the cache too; `compact` wipes out their bytes in the file."""
         wanted = np.unique(checked_ids(ids))
         if not len(wanted):
             return
@@ -289,9 +289,9 @@ class CaseBase:
             yield change
 
     @contextmanager
-    def _changing(self) -> Iterator[Change]:
-        """A transaction, beginning at the state and metric it found."""
-        with self._lock, self._store.writing() as before:
+    def _changing(self, needed: int = 0) -> Iterator[Change]:
+        """A transaction of about that many bytes, beginning at the state and metric it found."""
+        with self._lock, self._store.writing(needed) as before:
             if self._metric.fingerprint != self._store.fingerprint():
                 self._metric = self._store.metric()
             yield before

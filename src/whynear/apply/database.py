@@ -55,21 +55,20 @@ class Database:
             try:
                 yield
             finally:
-                self._connection.execute("ROLLBACK")
+                self._end()
 
     @contextmanager
-    def writing(self) -> Iterator[None]:
-        """A transaction: all of it is on the disk when this ends, or nothing of it in the file."""
+    def writing(self, needed: int = 0) -> Iterator[None]:
+        """A transaction of about that many bytes: all of it is on the disk when this ends, or nothing of it."""
         self._check_writable()
-        with explained(self.path):
+        with explained(self.path, needed):
             self._patiently("BEGIN IMMEDIATE")
             self._note.leave()
             try:
                 yield
                 self._connection.execute("COMMIT")
             finally:
-                if self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
+                self._end()
                 self._note.take_back()
 
     def prepare(self) -> None:
@@ -104,6 +103,11 @@ class Database:
             self._patiently("VACUUM")
             self._patiently("PRAGMA wal_checkpoint(TRUNCATE)")
 
+    def _end(self) -> None:
+        """Undo what is not committed; after some errors SQLite has done so itself."""
+        if self._connection.in_transaction:
+            self._connection.execute("ROLLBACK")
+
     def _check_writable(self) -> None:
         if self.read_only:
             raise PermissionError(f"{self.path} cannot be written. Change the permissions of the file and its folder.")
@@ -127,8 +131,7 @@ class Database:
                     self._connection.execute(statement).fetchall()
                 return
             except sqlite3.OperationalError as error:
-                if self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
+                self._end()
                 if not is_busy(error):
                     raise
                 if time.monotonic() > deadline:

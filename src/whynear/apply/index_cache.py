@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,7 @@ class IndexCache:
     """
 
     def __init__(self, base: Path) -> None:
-        self.path = base.with_name(f"{base.name}-index")
+        self._base, self.path = base, base.with_name(f"{base.name}-index")
         self._index: Index | None = None
 
     def current(self, store: Store, change: Change, metric: Metric) -> Index:
@@ -49,6 +50,9 @@ class IndexCache:
     def forget(self) -> None:
         """Drop index and file, which hold coordinates of cases."""
         self._index = None
+        self._discard()
+
+    def _discard(self) -> None:
         with contextlib.suppress(OSError):
             self.path.unlink(missing_ok=True)
 
@@ -65,8 +69,11 @@ class IndexCache:
             arrays |= {"centre": index.form.centre, "unit": np.atleast_1d(index.form.unit)}
             arrays |= {"terms": index.products[0].terms, "slack": index.products[0].slack}
         try:
+            if not self.path.exists():  # a cache is no more public than its base
+                os.close(os.open(self.path, os.O_CREAT | os.O_WRONLY, os.stat(self._base).st_mode & 0o777))
             write_arrays(self.path, {**asdict(index.change), "fingerprint": index.fingerprint}, arrays)
         except OSError:  # the disk is full or may not be written: it stays in memory
+            self._discard()
             return index
         return self._mapped() or index
 

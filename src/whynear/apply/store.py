@@ -74,9 +74,9 @@ class Store:
             yield self._last_change()
 
     @contextmanager
-    def writing(self) -> Iterator[Change]:
+    def writing(self, needed: int = 0) -> Iterator[Change]:
         """A transaction from that state to the next: durable when this ends, undone by an error."""
-        with self.database.writing():
+        with self.database.writing(needed):
             yield self._last_change()
 
     def led_through(self, generation: int, stamp: str) -> bool:

@@ -18,12 +18,12 @@ class CaseBaseError(ValueError):
 
 
 @contextmanager
-def explained(path: Path) -> Iterator[None]:
-    """Turn errors of SQLite into built-in ones that name the file."""
+def explained(path: Path, needed: int = 0) -> Iterator[None]:
+    """Turn errors of SQLite into built-in ones that name the file; ``needed`` is how many bytes a change takes."""
     try:
         yield
     except sqlite3.Error as error:
-        raise _explained(error, path) from error
+        raise _explained(error, path, needed) from error
 
 
 def is_busy(error: sqlite3.Error) -> bool:
@@ -47,7 +47,7 @@ def _code(error: sqlite3.Error) -> int:
     return getattr(error, "sqlite_errorcode", 0) & 0xFF  # the rest of the bits only say more precisely where
 
 
-def _explained(error: sqlite3.Error, path: Path) -> Exception:
+def _explained(error: sqlite3.Error, path: Path, needed: int) -> Exception:
     if isinstance(error, sqlite3.ProgrammingError):
         return ValueError(f"{path} was closed. Open it again: CaseBase({str(path)!r}).")
     match _code(error):
@@ -56,8 +56,8 @@ def _explained(error: sqlite3.Error, path: Path) -> Exception:
         case sqlite3.SQLITE_CORRUPT:
             return CaseBaseError(f"{path} is damaged ({error}). {_RESTORE}.")
         case sqlite3.SQLITE_FULL:
-            fact = f"{path} could not be written (the disk is full): {_free(path)}, and the case base is as it was."
-            return OSError(errno.ENOSPC, fact)
+            need = f"it needs about {needed} bytes, {_free(path)}, and the case base is as it was"
+            return OSError(errno.ENOSPC, f"{path} could not be written (the disk is full): {need}.")
         case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_PERM | sqlite3.SQLITE_CANTOPEN:
             return PermissionError(
                 errno.EACCES, f"{path} or its folder cannot be written ({error}). Change the permissions."
