@@ -133,7 +133,8 @@ def rivals() -> None:
                 [case.rank(equal), case.found(equal, plan["tolerance"])[0], 0.0]
             )
             for kind in kinds:
-                learner = kind(random_state=seed, **base["learning"])
+                settings = base["learning"] | ({"n_triples": base["program_triples"]} if kind is LPWeights else {})
+                learner = kind(random_state=seed, **settings)
                 start = time.perf_counter()
                 metric = case.fit(learner if columns == "raw" else make_pipeline(StandardScaler(), learner))
                 seconds = time.perf_counter() - start
@@ -168,9 +169,9 @@ def time_fits() -> None:
         data = datasets.load(name)
         measure(name, data.X.to_numpy(dtype=float), np.asarray(data.y))
     for n_triples in plan["triples"]:
-        measure("generated", X, y, n_triples=n_triples, n_validation=1_000)
+        measure("generated", X, y, n_triples=n_triples)
     for d in plan["features"]:
-        measure("generated", *generated(plan["rows"], d), n_triples=10_000, n_validation=1_000)
+        measure("generated", *generated(plan["rows"], d), n_triples=20_000)
     header = ["data", "cases", "triples", "wall s", "CPU s", "steps of the best climb", "rank, equal", "rank, Slider"]
     table.write("slider", plan["title"], header, rows, keep_others=True)
 

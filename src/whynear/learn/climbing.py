@@ -13,7 +13,7 @@ from whynear.learn.solvers import Callback, Step
 from whynear.metric.blocks import run_in_chunks
 
 Array = NDArray[np.float64]
-ROUND_NANOSECONDS = 1e8  # a round of steps on one thread: an interrupt waits for its end
+ROUND_NANOSECONDS = 5e7  # a round of steps on one thread: an interrupt waits for its end
 SORTING, JUDGING = 100, 8  # nanoseconds for each triple and each comparison of the judges
 
 

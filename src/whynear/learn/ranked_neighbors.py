@@ -31,7 +31,7 @@ from whynear.metric.inputs import check_finite, check_magnitudes, column_names, 
 
 Array = NDArray[np.float64]
 Matches = Literal["random", "near"]
-FEWEST_TRIPLES, FEWEST_JUDGES = 10_000, 1_000  # drawn from small tables; larger ones give 2 n and n / 5
+FEWEST_TRIPLES, FEWEST_JUDGES = 10_000, 5_000  # drawn from small tables; larger ones give 2 n and n
 
 
 class Weighting(NamedTuple):
@@ -182,7 +182,7 @@ class RankedNeighbors(WithMetric, TransformerMixin, ClassifierMixin, BaseEstimat
     def _judges(
         self, codes: NDArray[np.intp], rows: NDArray[np.intp], rng: np.random.Generator, near: NearMatches | None
     ) -> Comparisons:
-        wanted = self.n_validation or max(FEWEST_JUDGES, len(codes) // 5)
+        wanted = self.n_validation or max(FEWEST_JUDGES, len(codes))
         return compare_by_class(codes, rows, np.arange(len(codes)), wanted, self._n_drawn, rng, near)
 
     def _learn(self, X: Array, names: tuple[str, ...], task: RankingTask, rng: np.random.Generator) -> None:

@@ -40,12 +40,12 @@ class Slider(RankedNeighbors):
     n_triples : int, default=None
         Number of triples drawn; None is twice the rows, 10,000 at least.
     n_validation : int, default=None
-        Number of held-out pairs of an instance and a match that judge; None is a fifth of the rows, 1,000 at least (as
+        Number of held-out pairs of an instance and a match that judge; None is as many as rows, 5,000 at least (as
         many as are given in `fit_triplets`).
     validation_share : float, default=0.5
         Share of the rows held out as instances that judge.
-    n_mismatches : int, default=100
-        Mismatches among which a match is ranked.
+    n_mismatches : int, default=20
+        Mismatches among which a match is ranked. More pairs tell more than more mismatches for each.
     n_mismatch_sets : int, default=1
         Number of such sets for each judging pair.
     n_restarts : int, default=4
@@ -86,8 +86,8 @@ class Slider(RankedNeighbors):
     -----
     With a = \|x_i - z_i\|^p - \|x_i - y_i\|^p the gap of a triple in feature i and b the weighted sum of its gaps in
     all others, the match is nearer where w a + (1 - w) b > 0: a crossover lies at w = b / (b - a). Sorting them finds
-    the best w in O(t log t) for t triples. A tie counts as wrong there and as half a rank among the judges. Memory is
-    O(n d + t + v m) for v judging pairs with m mismatches.
+    the best w in O(t log t) for t triples. Zero is tried besides, which leaves the feature out. A tie counts as wrong
+    for triples and as half a rank for judges. Memory is O(n d + t + v m) for v judging pairs with m mismatches.
 
     References
     ----------
@@ -100,7 +100,7 @@ class Slider(RankedNeighbors):
     >>> model = Slider(random_state=0).fit(X, y)
     >>> model.metric_
     DiagonalMetric(13 features: x0, x1, x2, ...)
-    >>> model.mean_rank_ < 10 < 20 < model.uniform_rank_
+    >>> model.mean_rank_ < 3 < 5 < model.uniform_rank_
     True
     """
 
@@ -113,7 +113,7 @@ class Slider(RankedNeighbors):
         n_triples: int | None = None,
         n_validation: int | None = None,
         validation_share: float = 0.5,
-        n_mismatches: int = 100,
+        n_mismatches: int = 20,
         n_mismatch_sets: int = 1,
         n_restarts: int = 4,
         patience: int | None = None,

@@ -144,13 +144,13 @@ def climb(
     nearer: float,
     curve: NDArray[Any],
 ) -> None:  # pragma: no cover
-    """Let each feature of ``order`` slide against all others, and keep its best share where the judges rank better.
+    """Let each feature of ``order`` slide against all others, and keep its new share where the judges rank better.
 
-    The triples (with one mismatch each) propose: the share of the feature that satisfies most of them. The judges
-    decide: the step is kept if the share of their mismatches nearer than the match falls by more than ``tol`` times it,
-    else taken back. ``shares``, ``margin`` (of the triples) and ``judged`` (margins of the judges) are brought up to
-    date, ``curve`` receives the share of nearer mismatches after each step that is kept and NaN after all others.
-    Time O(t log t + v m) a step.
+    The triples (with one mismatch each) propose: the share of the feature that satisfies most of them. Zero is proposed
+    besides. The judges decide: the better proposal is kept if the share of their mismatches nearer than the match falls
+    by more than ``tol`` times it, else taken back. ``shares``, ``margin`` (of the triples) and ``judged`` (margins of
+    the judges) are brought up to date, ``curve`` receives the share of nearer mismatches after each step that is kept
+    and NaN after all others. Time O(t log t + v m) a step.
     """
     n_triples = len(instances)
     gap, judge_gap = np.empty((n_triples, 1)), np.empty(judged.shape)
@@ -163,27 +163,34 @@ def climb(
         old = shares[feature]
         shares[feature] = 0.0
         total = shares.sum()
+        # The margins without the feature are scale (start - removed gap).
         if total > 1.0 - NEARLY_ALL:
-            for t in range(n_triples):
-                rest[t, 0] = (margin[t, 0] - old * gap[t, 0]) / total
-            for v in range(judged.shape[0]):
-                for m in range(judged.shape[1]):
-                    judge_rest[v, m] = (judged[v, m] - old * judge_gap[v, m]) / total
+            start, judge_start, scale, removed = margin, judged, 1.0 / total, old
         elif total > 0.0:
             others = shares / total
             margins(columns, instances, matches, mismatches, p, others, rest)
             margins(columns, judges, judge_matches, judge_mismatches, p, others, judge_rest)
+            start, judge_start, scale, removed = rest, judge_rest, 1.0, 0.0
         else:  # nothing to slide against
             shares[feature] = old
             continue
+        for t in range(n_triples):
+            rest[t, 0] = scale * (start[t, 0] - removed * gap[t, 0])
         share, _ = best_share(gap[:, 0], rest[:, 0], rising, falling)
-        tried = nearer_share(judge_rest, 1.0 - share, judge_gap, share)
+        kept = (1.0 - share) * scale
+        tried = nearer_share(judge_start, kept, judge_gap, share - kept * removed)
+        without = nearer_share(judge_start, scale, judge_gap, -scale * removed)
+        if without <= tried:
+            share, kept, tried = 0.0, scale, without
         if tried < nearer - tol * nearer:
             nearer = tried
             shares *= (1.0 - share) / total
             shares[feature] = share
             margin[:] = (1.0 - share) * rest + share * gap
-            judged[:] = (1.0 - share) * judge_rest + share * judge_gap
+            added = share - kept * removed
+            for v in range(judged.shape[0]):
+                for m in range(judged.shape[1]):
+                    judged[v, m] = kept * judge_start[v, m] + added * judge_gap[v, m]
             curve[place] = nearer
         else:
             shares[feature] = old
