@@ -66,10 +66,10 @@ def learn_locally(
     """Choose what is not settled on held-out cases, then learn from all of them."""
     k, curve = plan.rule.n_neighbors, _Curve(watch)
     splits = splits_of(codes, seed) if plan.chooses else []
-    first, unit = School.of(X - X.mean(axis=0), codes, k, plan.n_candidates, seed)
+    first, unit = School.of(X - X.mean(axis=0), codes, k, plan.n_candidates, seed, n_jobs)
     shared = _shared_choice(first, splits, plan, seed, n_jobs)
     stretch = _shared_weights(first, np.arange(len(X)), shared, plan.rule, seed, curve)
-    school, second = School.of(first.X * stretch, codes, k, plan.n_candidates, seed)
+    school, second = School.of(first.X * stretch, codes, k, plan.n_candidates, seed, n_jobs)
     stretched = [
         replace(school, X=first.X * _shared_weights(first, taught, shared, plan.rule, seed) / second)
         for taught, _ in splits

@@ -9,15 +9,18 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
+from threadpoolctl import threadpool_limits
 
 from whynear.learn.objectives import lann
 from whynear.metric import CandidateSearch, DiagonalMetric, LocalMetric, NeighborSearch
+from whynear.metric.blocks import n_threads, row_blocks
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 EXACT_LISTS = 30_000  # cases; for more, pynndescent makes the lists
 AT_ONCE = 4_000_000  # products in one compiled call: well under 0.2 s
+SEARCHED_AT_ONCE = 200_000_000  # products of a thread in one call of the search
 
 
 @dataclass(frozen=True)
@@ -51,9 +54,11 @@ class School:
     lists: Indices
 
     @classmethod
-    def of(cls, X: Array, codes: Indices, k: int, n_candidates: int, seed: int) -> tuple[Self, float]:
+    def of(
+        cls, X: Array, codes: Indices, k: int, n_candidates: int, seed: int, n_jobs: int | None = None
+    ) -> tuple[Self, float]:
         """The cases divided by one number, and that number."""
-        lists = candidate_lists(X, n_candidates, seed)
+        lists = candidate_lists(X, n_candidates, seed, n_jobs)
         unit = unit_of(X, lists, k)
         return cls(X / unit, codes, lists), unit
 
@@ -105,17 +110,18 @@ class Judgement(NamedTuple):
     losses: Array
 
 
-def candidate_lists(X: Array, n_candidates: int, seed: int) -> Indices:
-    """The nearest other cases of each case: all of them, or ``n_candidates``."""
+def candidate_lists(X: Array, n_candidates: int, seed: int, n_jobs: int | None = None) -> Indices:
+    """The nearest other cases of each case: all of them, or ``n_candidates``; an interrupt is answered at once."""
     n = len(X)
     length = min(n_candidates, n - 1)
     if n > EXACT_LISTS:
         return CandidateSearch(DiagonalMetric(np.ones(X.shape[1])), X, n_candidates=length, random_state=seed).lists
-    found = (
-        NearestNeighbors(n_neighbors=length + 1, algorithm="brute", n_jobs=-1)
-        .fit(X)
-        .kneighbors(X, return_distance=False)
-    )
+    threads = n_threads(n_jobs)
+    search = NearestNeighbors(n_neighbors=length + 1, algorithm="brute", n_jobs=threads).fit(X)
+    found = np.empty((n, length + 1), dtype=np.intp)
+    with threadpool_limits(threads):
+        for rows in row_blocks(n, row_bytes=X.size, budget=SEARCHED_AT_ONCE * threads):
+            found[rows] = search.kneighbors(X[rows], return_distance=False)
     itself = found == np.arange(n)[:, None]
     itself[~itself.any(axis=1), -1] = True  # pushed out by copies of it
     return np.ascontiguousarray(found[~itself].reshape(n, length), dtype=np.intp)
