@@ -108,6 +108,33 @@ def test_lists_hold_the_nearest_others():
     assert (copies != np.arange(9)[:, None]).all()
 
 
+def test_lists_are_the_same_in_pieces_and_on_any_number_of_threads(monkeypatch):
+    X, _ = rows(300)
+    whole = candidate_lists(X, 10, 0)
+    monkeypatch.setattr("whynear.learn.local_training.SEARCHED_AT_ONCE", 20 * X.size)
+    assert_array_equal(candidate_lists(X, 10, 0, 1), whole)
+    assert_array_equal(candidate_lists(X, 10, 0, 2), whole)
+
+
+def test_an_interrupt_stops_the_search_for_lists():
+    X = np.random.default_rng(0).standard_normal((30_000, 60))
+    raised = []
+
+    def interrupt(signum, frame):
+        raised.append(time.perf_counter())
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        start = time.perf_counter()
+        signal.setitimer(signal.ITIMER_REAL, 0.3)
+        with pytest.raises(KeyboardInterrupt):
+            candidate_lists(X, 64, 0)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert raised[0] - start < 3  # a second, on a busy machine
+
+
 def test_recall_is_one_for_lists_by_the_metrics_themselves():
     X, y = rows(150)
     model = wn.LANN(random_state=0, n_candidates=8, **GIVEN).fit(X, y)
@@ -138,6 +165,22 @@ def test_the_search_says_what_it_misses():
     assert exact.search_recall(X[:50]) == 1.0
     assert 0.8 < listed.search_recall(X[:50]) <= 1.0
     assert np.mean(exact.predict(X) == listed.predict(X)) > 0.95
+    few = wn.LANN(random_state=0, search="candidates", **GIVEN).fit(X[:60], y[:60])
+    assert few.search_recall(X) == 1.0
+    assert_array_equal(few.predict(X), wn.LANN(random_state=0, **GIVEN).fit(X[:60], y[:60]).predict(X))
+
+
+@pytest.mark.parametrize("n_components", [None, 2])
+def test_the_trace_stays_what_it_was(n_components):
+    X, y = rows(80)
+    settings = {"constraint": "trace", "n_components": n_components, "random_state": 0}
+    before = wn.LANN(**settings, **{**GIVEN, "epochs": 0}).fit(X, y)
+    after = wn.LANN(**settings, **GIVEN).fit(X, y)
+    sums = [np.square(model.metric_.maps / model._factors).reshape(80, -1).sum(axis=1) for model in (before, after)]
+    if n_components is None:
+        sums = [(model.metric_.weights / model._factors**2).sum(axis=1) for model in (before, after)]
+    assert not np.allclose(after.metric_.maps, before.metric_.maps)
+    assert_allclose(*sums)
 
 
 # The choice

@@ -50,7 +50,7 @@ def shown(i, X, codes, lam, k, n_classes, beta, step, decay=0.0, constraint=0, l
         if constraint == lann.Constraint.BOX:
             lam[j] = np.clip(lam[j], low if lam.ndim == 2 else -high, high)
         elif constraint == lann.Constraint.TRACE:
-            lam[j] *= np.sqrt(lam.shape[-1] / np.sum(lam[j] ** 2))
+            lam[j] *= np.sqrt(np.sum(start**2) / np.sum(lam[j] ** 2))
         else:
             lam[j] = np.maximum(lam[j], low)
             lam[j] /= np.exp(np.mean(np.log(lam[j])))

@@ -29,7 +29,7 @@ class Constraint(IntEnum):
     """What keeps a metric from growing or vanishing, after each step."""
 
     BOX = 0  # every entry of lambda stays between two bounds
-    TRACE = 1  # the squares of lambda keep their sum
+    TRACE = 1  # the squares of lambda have the sum they start with
     DETERMINANT = 2  # the product of the lambdas stays one
 
 
@@ -118,23 +118,25 @@ def log_normalizer(
 
 
 @njit(cache=True, nogil=True)
-def constrain(metric: Array, constraint: int, low: float, high: float) -> None:  # pragma: no cover - compiled
-    """Bring a metric back to its constraint, in place."""
-    flat = metric.reshape(-1)
+def constrain(
+    metric: Array, start: Array, constraint: int, low: float, high: float
+) -> None:  # pragma: no cover - compiled
+    """Bring a metric back to its constraint, which ``start`` meets, in place."""
+    flat, home = metric.reshape(-1), start.reshape(-1)
     if constraint == 0:
         least = low if metric.ndim == 1 else -high  # entries of a low-rank map have either sign
         for i in range(len(flat)):
             flat[i] = min(max(flat[i], least), high)
         return
-    total = 0.0
+    total, size = 0.0, 0.0
     for i in range(len(flat)):
         if constraint == 1:
             total += flat[i] * flat[i]
+            size += home[i] * home[i]
         else:
             flat[i] = max(flat[i], low)
             total += np.log(flat[i])
-    size = metric.shape[-1]
-    factor = np.sqrt(size / total) if constraint == 1 else np.exp(-total / size)
+    factor = np.sqrt(size / total) if constraint == 1 else np.exp(-total / len(flat))
     for i in range(len(flat)):
         flat[i] *= factor
 
@@ -208,7 +210,7 @@ def show(
         flat, moved, home = metric.reshape(-1), slope.reshape(-1), start.reshape(-1)
         for l in range(len(flat)):  # noqa: E741
             flat[l] -= step * moved[l] + decay * (flat[l] - home[l])
-        constrain(metric, constraint, low, high)
+        constrain(metric, start, constraint, low, high)
     return -log_p
 
 
