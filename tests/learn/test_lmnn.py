@@ -322,6 +322,29 @@ def test_senseless_parameters_are_refused_by_name(parameter, message):
         LMNN(**parameter).fit(*noisy(60))
 
 
+def test_a_tuned_start_is_the_one_that_is_used():
+    X, codes = noisy(60, 4)
+    tuned = LMNN(tune={"init": ["pca"]}, max_iter=3, tol=0.1, init="identity").fit(X, codes)
+    assert tuned.metric_ == LMNN(init="pca", max_iter=3, tol=0.1).fit(X, codes).metric_
+    assert tuned.best_params_ == {"init": "pca"}
+    tuned.set_params(tune=False).fit(X, codes)
+    assert not hasattr(tuned, "best_params_")
+    assert not hasattr(tuned, "search_results_")
+
+
+def test_inner_fits_do_not_call_back():
+    X, codes = noisy(60, 4)
+    steps = []
+    model = LMNN(tune={"n_neighbors": [2, 3]}, max_iter=3, tol=0.1, callback=steps.append).fit(X, codes)
+    assert [step.n_iter for step in steps] == list(range(1, model.n_iter_ + 1))
+
+
+@pytest.mark.parametrize("values", [3, "3", []])
+def test_values_to_tune_must_be_lists(values):
+    with pytest.raises(TypeError, match="tune must give a list of values to try for n_neighbors, got"):
+        LMNN(tune={"n_neighbors": values}).fit(*noisy(60, 4))
+
+
 def test_a_local_metric_is_refused():
     X, codes = noisy(40, 3)
     model = LMNN(max_iter=5, tol=0.1).fit(X, codes)

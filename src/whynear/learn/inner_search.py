@@ -19,13 +19,14 @@ def inner_search(
 ) -> tuple[dict[str, Any], dict[str, list[Any]]]:
     """The parameters of the grid with the best mean accuracy, and a table of all: one list for each column.
 
-    ``learner`` has the parameters ``tune``, ``cv``, ``random_state`` and ``verbose``. Of equals the first is best.
+    ``learner`` has the parameters ``tune``, ``cv``, ``random_state``, ``verbose`` and ``callback``. Of equals the
+    first is best.
     """
     folds = _folds(data, learner.cv, learner.random_state)
     tried = list(ParameterGrid({name: list(values) for name, values in grid.items()}))
     means = []
     for params in tried:
-        candidate = clone(learner).set_params(tune=False, verbose=False, **params)
+        candidate = clone(learner).set_params(**params, tune=False, verbose=False, callback=None)
         means.append(float(np.mean([_accuracy(candidate, data, *fold) for fold in folds])))
         if learner.verbose:
             print(f"[{type(learner).__name__}] {params}: accuracy {means[-1]:.4f}", flush=True)

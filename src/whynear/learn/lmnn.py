@@ -140,6 +140,8 @@ class LMNN(WithMetric, MapsCases, ClassifierMixin, BaseEstimator):
         """Learn the map. Time O(n^2 c) for each search for impostors and O(n d c) for each iteration."""
         data = fit_inputs(self, X, y)
         chosen: dict[str, Any] = {}
+        for name in ("best_params_", "search_results_"):  # of an earlier fit
+            self.__dict__.pop(name, None)
         if self.tune:
             chosen, self.search_results_ = inner_search(self, data, self._grid(data.X.shape))
             self.best_params_ = chosen
@@ -184,6 +186,9 @@ class LMNN(WithMetric, MapsCases, ClassifierMixin, BaseEstimator):
     def _grid(self, shape: tuple[int, int]) -> Mapping[str, Sequence[Any]]:
         """The values an inner search tries."""
         if isinstance(self.tune, Mapping):
+            for name, values in self.tune.items():
+                if isinstance(values, str) or not np.iterable(values) or not len(list(values)):
+                    raise TypeError(f"tune must give a list of values to try for {name}, got {values!r} instead.")
             return self.tune
         ranks = sorted({rank for rank in (2, 5, 10, 25) if rank < min(shape)})
         return {"n_neighbors": (1, 3, 5, 9), "n_components": (None, *ranks), "push_weight": (0.1, 0.5, 0.9)}
@@ -197,8 +202,9 @@ class LMNN(WithMetric, MapsCases, ClassifierMixin, BaseEstimator):
         for name, most in (("push_weight", 1.0), ("margin", np.inf), ("tol", 1.0)):
             if not isinstance(params[name], Real) or not 0 < params[name] < most:
                 raise ValueError(f"{name} must be a number above 0 and below {most:g}, got {params[name]!r} instead.")
-        if self.init not in ("auto", "pca", "identity"):
-            raise ValueError(f"init must be 'auto', 'pca' or 'identity', got {self.init!r} instead.")
+        init = params["init"]
+        if init not in ("auto", "pca", "identity"):
+            raise ValueError(f"init must be 'auto', 'pca' or 'identity', got {init!r} instead.")
         rows = params["n_components"]
         if rows is not None and not (isinstance(rows, int | np.integer) and 1 <= rows <= d):
             raise ValueError(
@@ -206,7 +212,7 @@ class LMNN(WithMetric, MapsCases, ClassifierMixin, BaseEstimator):
                 f"Use 1 <= n_components <= {d}, or None for all."
             )
         full = rows in (None, d) and d <= n
-        start: Start = self.init if self.init != "auto" else "identity" if full else "pca"
+        start: Start = init if init != "auto" else "identity" if full else "pca"
         if start == "identity" and rows is None and d > n:
             rows = n
         self._warn_of_small_classes(data, params["n_neighbors"])
