@@ -294,16 +294,30 @@ def test_a_stream_keeps_the_names_of_its_columns():
     [
         ({"constraint": "cube"}, "constraint must be one of box, trace, determinant, got 'cube'"),
         ({"search": "fast"}, "search must be one of auto, exact, candidates, got 'fast'"),
-        ({"n_neighbors": 0}, "n_neighbors=0 must be at least 1"),
-        ({"n_candidates": 3}, "n_neighbors=5 must be at least 1 and at most n_candidates=3"),
+        ({"n_neighbors": 0}, "n_neighbors must be at least 1, got 0"),
+        ({"n_neighbors": 2.5}, "n_neighbors must be a whole number, got 2.5"),
+        ({"n_candidates": 3}, "n_neighbors=5 must be at most n_candidates=3"),
+        ({"n_components": 0}, "n_components must be at least 1, got 0"),
+        ({"max_anchors": 0}, "max_anchors must be at least 1, got 0"),
+        ({"epochs": -1}, "epochs must be at least 0, got -1"),
+        ({"shared_epochs": 1.5}, "shared_epochs must be a whole number, got 1.5"),
+        ({"step": -0.1}, "step must be zero or more, got -0.1"),
+        ({"beta": 0}, "beta must be positive, got 0"),
+        ({"beta": "steep"}, "beta must be a number, got 'steep'"),
+        ({"decay": 2.0}, "decay must be zero or more, up to 1, got 2.0"),
+        ({"bounds": 3}, "bounds=3 must be two positive numbers"),
+        ({"bounds": (0.1, "b")}, r"bounds=\(0.1, 'b'\) must be two positive numbers"),
         ({"n_components": 9}, r"n_components=9 asks for more directions than X has features \(6\)"),
         ({"n_components": 2, "constraint": "determinant"}, "is for weights"),
-        ({"bounds": (2.0, 3.0)}, r"bounds=\(2.0, 3.0\) must be positive numbers on both sides of one"),
+        ({"bounds": (2.0, 3.0)}, r"bounds=\(2.0, 3.0\) must be two positive numbers, on both sides of one"),
     ],
 )
 def test_bad_settings_are_named(settings, message):
-    with pytest.raises(ValueError, match=message):
-        wn.LANN(**settings).fit(*rows(40))
+    X, y = rows(40)
+    with pytest.raises((ValueError, TypeError), match=message):
+        wn.LANN(**settings).fit(X, y)
+    with pytest.raises((ValueError, TypeError), match=message):
+        wn.LANN(**settings).partial_fit(X, y, classes=[0, 1])
 
 
 def test_fewer_cases_than_neighbours():

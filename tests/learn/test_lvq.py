@@ -354,6 +354,33 @@ def test_unknown_settings_are_refused_by_name(setting, value):
         wn.GMLVQ(sigma=0).fit(*IRIS)
 
 
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"tol": -1.0}, "tol must be zero or more, got -1.0"),
+        ({"max_iter": 2.5}, "max_iter must be a whole number, got 2.5"),
+        ({"max_iter": 0}, "max_iter must be at least 1, got 0"),
+        ({"n_components": 2.0}, "n_components must be a whole number, got 2.0"),
+        ({"n_components": 0}, "n_components must be at least 1, got 0"),
+        ({"effective_dim": "two"}, "effective_dim must be a whole number, got 'two'"),
+        ({"n_components": 4, "effective_dim": 2}, "n_components=4 asks for more directions than effective_dim=2"),
+        ({"learning_rate": np.nan}, "learning_rate must be positive, got nan"),
+    ],
+    ids=str,
+)
+def test_settings_out_of_range_are_refused_by_name(settings, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        wn.GMLVQ(**settings).fit(*IRIS)
+    with pytest.raises((ValueError, TypeError), match=message):
+        wn.LGMLVQ(**settings).partial_fit(*IRIS, classes=[0, 1, 2])
+
+
+def test_stages_share_the_iterations():
+    with pytest.warns(ConvergenceWarning):
+        model = wn.GMLVQ(sigma=100.0, max_iter=2).fit(*IRIS)
+    assert model.n_iter_ == 2
+
+
 INTERRUPTED = """
 import numpy as np, whynear as wn
 X = np.random.default_rng(0).standard_normal((20_000, 60))

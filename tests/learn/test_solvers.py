@@ -1,10 +1,20 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 
 from whynear.learn import GMLVQ
-from whynear.learn.solvers import Adam, Solution, epoch, lbfgs, stochastic, warn_unless_converged, watcher
+from whynear.learn.solvers import (
+    Adam,
+    Solution,
+    epoch,
+    lbfgs,
+    lbfgs_in_turn,
+    stochastic,
+    warn_unless_converged,
+    watcher,
+)
 
 TARGET = np.array([3.0, -1.0, 2.0])
 
@@ -38,6 +48,22 @@ def test_running_out_of_iterations_is_no_convergence():
     assert not solution.converged
     with pytest.warns(ConvergenceWarning, match="GMLVQ did not converge in max_iter=2"):
         warn_unless_converged(solution, GMLVQ(max_iter=2))
+
+
+def test_running_out_of_evaluations_is_no_convergence(monkeypatch):
+    def few(*args, options, **kwargs):
+        return minimize(*args, options={**options, "maxfun": 3}, **kwargs)
+
+    monkeypatch.setattr("whynear.learn.solvers.scipy_minimize", few)
+    assert not lbfgs(
+        lambda x: (float((x**4).sum()), 4 * x**3), np.full(3, 9.0), max_iter=50, tol=0, watch=silent
+    ).converged
+
+
+def test_losses_in_turn_share_their_iterations():
+    solution = lbfgs_in_turn([bowl, bowl, bowl], np.full(3, 1e6), max_iter=1, tol=0, watch=silent)
+    assert solution.n_iter == 1
+    assert not solution.converged
 
 
 def test_what_the_watcher_raises_ends_the_minimisation():

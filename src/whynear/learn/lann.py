@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, replace
 from functools import lru_cache
+from numbers import Real
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -17,6 +18,7 @@ from whynear.learn.local_choice import Choice
 from whynear.learn.local_learning import Plan, learn_locally
 from whynear.learn.local_training import Rule, local_metric
 from whynear.learn.objectives import lann
+from whynear.learn.settings import check_known, check_number, check_whole
 from whynear.learn.solvers import Callback, watcher
 from whynear.learn.voting import cast_votes
 from whynear.learn.with_metric import WithMetric, measured_to
@@ -182,6 +184,7 @@ class LANN(WithMetric, ClassifierMixin, BaseEstimator):
             All classes that may come; needed on the first call, unless `fit` came before.
         """
         data = stream_inputs(self, X, y, classes, least=1)
+        self._check_settings()
         if not hasattr(self, "metric_"):
             self._begin_stream(data.classes, data.X.shape[1])
             anchors, codes, lam = np.empty((0, data.X.shape[1])), np.empty(0, dtype=np.intp), self._start[None][:0]
@@ -266,27 +269,31 @@ class LANN(WithMetric, ClassifierMixin, BaseEstimator):
         self._factors = np.full(n_features, 1.0 / np.sqrt(n_features))
         self._start = np.ones(n_features) if self.n_components is None else np.eye(self.n_components, n_features)
 
-    def _plan(self, n_classes: int, n_rows: int) -> Plan:
-        for name, known in (
-            ("constraint", [name.lower() for name in lann.Constraint.__members__]),
-            ("search", ["auto", "exact", "candidates"]),
-        ):
-            if getattr(self, name) not in known:
-                raise ValueError(f"{name} must be one of {', '.join(known)}, got {getattr(self, name)!r} instead.")
-        if self.n_neighbors < 1 or self.n_candidates < self.n_neighbors:
-            raise ValueError(
-                f"n_neighbors={self.n_neighbors} must be at least 1 and at most n_candidates={self.n_candidates}."
-            )
-        if not 1 <= (self.n_components or 1) <= self.n_features_in_:
+    def _check_settings(self) -> None:
+        check_known(self, "constraint", [name.lower() for name in lann.Constraint.__members__])
+        check_known(self, "search", ["auto", "exact", "candidates"])
+        check_whole(self, "n_neighbors", "n_candidates", "n_components", "max_anchors")
+        check_whole(self, "epochs", "shared_epochs", least=0)
+        check_number(self, "step", "shared_step")
+        check_number(self, "beta", positive=True)
+        check_number(self, "decay", most=1.0)
+        if self.n_candidates < self.n_neighbors:
+            raise ValueError(f"n_neighbors={self.n_neighbors} must be at most n_candidates={self.n_candidates}.")
+        if (self.n_components or 0) > self.n_features_in_:
             raise ValueError(
                 f"n_components={self.n_components} asks for more directions than X has features "
-                f"({self.n_features_in_}), or for none. Use 1 <= n_components <= {self.n_features_in_}, or None."
+                f"({self.n_features_in_}). Use 1 <= n_components <= {self.n_features_in_}, or None."
             )
         if self.n_components is not None and self.constraint == "determinant":
             raise ValueError("constraint='determinant' is for weights: use n_components=None, or another constraint.")
-        low, high = self.bounds
-        if not 0 < low < 1 < high:
-            raise ValueError(f"bounds={self.bounds!r} must be positive numbers on both sides of one.")
+        bounds = np.asarray(self.bounds, dtype=object)
+        numbers = bounds.shape == (2,) and all(isinstance(bound, Real) for bound in bounds)
+        if not (numbers and 0 < bounds[0] < 1 < bounds[1] < np.inf):
+            raise ValueError(f"bounds={self.bounds!r} must be two positive numbers, on both sides of one.")
+
+    def _plan(self, n_classes: int, n_rows: int) -> Plan:
+        self._check_settings()
+        low, high = map(float, self.bounds)
         constraint = lann.Constraint[self.constraint.upper()]
         rule = Rule(min(self.n_neighbors, n_rows - 1), n_classes, 1.0, 0.0, 0.0, constraint, low, high)
         shared = {"epochs": self.shared_epochs, "step": self.shared_step, "beta": self.beta}

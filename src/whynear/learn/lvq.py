@@ -18,6 +18,7 @@ from whynear.learn.calibration import certainty, relative_distances
 from whynear.learn.inputs import Labelled, fit_inputs, predict_inputs, stream_inputs
 from whynear.learn.objectives.glvq import Cases, Squashing
 from whynear.learn.quantizer import Coordinates, Quantizer
+from whynear.learn.settings import check_known, check_number, check_whole
 from whynear.learn.starts import prototype_counts, starting_map, starting_prototypes, weighted_directions
 from whynear.learn.with_metric import WithMetric, measured_to
 from whynear.metric import Evidence, LocalMetric
@@ -250,13 +251,15 @@ class LVQ(WithMetric, ClassifierMixin, BaseEstimator):
             "solver": ["lbfgs", "adam"],
         }
         for name, known in settled.items():
-            value = getattr(self, name)
-            if value not in known:
-                raise ValueError(f"{name} must be one of {', '.join(known)}, got {value!r} instead.")
-        for name in ("sigma", "max_iter", "batch_size", "learning_rate"):
-            value = getattr(self, name)
-            if not value > 0:
-                raise ValueError(f"{name} must be positive, got {value!r} instead.")
+            check_known(self, name, known)
+        check_number(self, "sigma", "learning_rate", positive=True)
+        check_number(self, "tol")
+        check_whole(self, "max_iter", "batch_size", "n_components", "effective_dim")
+        if (self.n_components or 0) > (self.effective_dim or np.inf):
+            raise ValueError(
+                f"n_components={self.n_components} asks for more directions than effective_dim={self.effective_dim} "
+                f"leaves. Use n_components <= {self.effective_dim}, or None for all of them."
+            )
 
     def _begin(
         self, data: Labelled, varying: NDArray[np.bool_], n_components: int | None, rng: np.random.RandomState

@@ -17,6 +17,7 @@ BatchLossGrad = Callable[[Array, Indices], tuple[float, Array]]
 
 FORGET_FIRST, FORGET_SECOND = 0.9, 0.999
 ON_THE_WAY = 1e-4  # tolerance of the losses that only lead to another one
+OUT_OF_STEPS = 1  # scipy's status after the last iteration or evaluation that was allowed
 PATIENCE = 5  # passes over the cases
 
 
@@ -88,15 +89,20 @@ def lbfgs(loss_grad: LossGrad, start: Array, *, max_iter: int, tol: float, watch
     )
     solution.x = found.x
     # A line search that finds no lower loss has met the limit of rounding, which is an end like any other.
-    solution.converged = found.nit < max_iter
+    solution.converged = found.status != OUT_OF_STEPS
     return solution
 
 
 def lbfgs_in_turn(losses: Sequence[LossGrad], start: Array, *, max_iter: int, tol: float, watch: Callback) -> Solution:
-    """Minimise losses one after the other, each from where the one before it ended; the last one with care."""
+    """Minimise losses one after the other, each from where the one before it ended; the last one with care.
+
+    All of them together take ``max_iter`` iterations at most.
+    """
     solution = Solution(start)
     for place, loss_grad in enumerate(losses):
         before = solution
+        if before.n_iter >= max_iter:
+            return Solution(before.x, before.loss_curve, converged=False)
 
         def go_on(step: Step, done: int = before.n_iter) -> None:
             watch(Step(done + step.n_iter, step.loss))
@@ -104,7 +110,7 @@ def lbfgs_in_turn(losses: Sequence[LossGrad], start: Array, *, max_iter: int, to
         found = lbfgs(
             loss_grad,
             before.x,
-            max_iter=max(1, max_iter - before.n_iter),
+            max_iter=max_iter - before.n_iter,
             tol=tol if place == len(losses) - 1 else max(tol, ON_THE_WAY),
             watch=go_on,
         )
