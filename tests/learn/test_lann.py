@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import whynear as wn
-from whynear.learn.local_choice import Choice, choose, grid, splits_of
+from whynear.learn.local_choice import Choice, affordable, choose, grid, splits_of
 from whynear.learn.local_training import Rule, School, candidate_lists, local_lists, recall_of_lists, unit_of
 from whynear.learn.objectives.lann import Constraint
 from whynear.testing import check_learner
@@ -239,6 +239,21 @@ def test_splits_cover_small_tables_often_and_large_ones_once():
     assert len(splits_of(np.arange(1_000) % 2, 0)) == 5
     assert len(splits_of(np.arange(3_000) % 2, 0)) == 2
     assert len(splits_of(np.arange(9_000) % 2, 0)) == 1
+
+
+def test_wide_tables_get_fewer_splits_then_fewer_settings():
+    splits = splits_of(np.arange(30) % 2, 0)
+    found = [affordable(splits, 6, work) for work in (1e6, 5e7, 1e8, 3e8, 1e9, 1e12)]
+    assert [(len(some), most) for some, most in found] == [(15, 6), (5, 6), (2, 6), (1, 6), (1, 2), (1, 2)]
+
+
+def test_a_wide_table_does_not_take_minutes():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((60, 5_000)), np.arange(60) % 2
+    X[:, :100] += y[:, None]
+    start = time.process_time()
+    wn.LANN(random_state=0).fit(X, y)
+    assert time.process_time() - start < 40
 
 
 # Streams

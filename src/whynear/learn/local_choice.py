@@ -24,6 +24,7 @@ HOPELESS = 8  # epochs after which a trial that does worse than nothing is given
 FOLDS = 5
 ENOUGH = 300  # judgements; smaller sets are split several times
 FEW_SPLITS = 2_000, 6_000  # cases beyond which two splits, then one, tell enough
+BUDGET = 2e9  # products that a choice may take
 CAUTION = 1.0  # standard errors by which a trial must do better than to learn nothing
 
 
@@ -57,6 +58,22 @@ def splits_of(codes: Indices, seed: int) -> list[Split]:
     if n > FEW_SPLITS[0]:
         splits = splits[: 2 if n <= FEW_SPLITS[1] else 1]
     return splits
+
+
+def affordable(splits: list[Split], n_trials: int, work: float) -> tuple[list[Split], int]:
+    """The splits and the number of trials for which the budget is enough, ``work`` being that of a trial on a split.
+
+    Splits are repeated less at first, then there are two of them, then one, and at last only the first two trials.
+    """
+    for most in (len(splits), FOLDS, 2, 1):
+        if min(most, len(splits)) * n_trials * work <= BUDGET:
+            return splits[:most], n_trials
+    return splits[:1], min(2, n_trials)
+
+
+def most_epochs(trials: Sequence[Choice]) -> int:
+    """The most epochs that one of the trials may take."""
+    return max(_looks(trial)[-1] for trial in trials)
 
 
 def choose(

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whynear.learn.large_margin import Settings, Start, learn_map
-from whynear.learn.local_choice import Choice, Split, choose, grid, splits_of
+from whynear.learn.local_choice import Choice, Split, affordable, choose, grid, most_epochs, splits_of
 from whynear.learn.local_training import Rule, School, local_lists, local_metric, recall_of_lists, unit_of
 from whynear.learn.solvers import Callback, Step
 
@@ -35,6 +35,7 @@ class Plan:
     local: dict[str, Any]
     n_components: int | None
     n_candidates: int
+    most_trials: int | None = None  # of the settings proposed
 
     @property
     def chooses(self) -> bool:
@@ -67,6 +68,7 @@ def learn_locally(
     k, curve = plan.rule.n_neighbors, _Curve(watch)
     splits = splits_of(codes, seed) if plan.chooses else []
     first, unit = School.of(X - X.mean(axis=0), codes, k, plan.n_candidates, seed, n_jobs)
+    splits, plan = _within_budget(first, splits, plan)
     shared = _shared_choice(first, splits, plan, seed, n_jobs)
     stretch = _shared_weights(first, np.arange(len(X)), shared, plan.rule, seed, curve)
     school, second = School.of(first.X * stretch, codes, k, plan.n_candidates, seed, n_jobs)
@@ -78,6 +80,18 @@ def learn_locally(
     local = _local_choice(school, stretched, splits, start, plan, seed, n_jobs)
     lam, recall = _local_metrics(school, start, local, plan.rule, seed, curve)
     return Learned(stretch / (unit * second), start, lam, shared, local, recall, curve.losses)
+
+
+def _within_budget(school: School, splits: list[Split], plan: Plan) -> tuple[list[Split], Plan]:
+    """As many splits and trials as can be tried in time."""
+    sides = [(plan.shared, SHARED, 1), (plan.local, LOCAL, plan.n_components or 1)]
+    grids = [(grid(given, proposals), rank) for given, proposals, rank in sides if _is_open(given)]
+    if not splits or not grids:
+        return splits, plan
+    n_trials = max(len(trials) for trials, _ in grids)
+    products = school.lists.size * school.X.shape[1] * max(most_epochs(trials) * rank for trials, rank in grids)
+    splits, most = affordable(splits, n_trials, products)
+    return splits, replace(plan, most_trials=most)
 
 
 class _Curve:
@@ -104,7 +118,7 @@ def _start(school: School, n_components: int | None, k: int) -> Array:
 
 
 def _shared_choice(school: School, splits: Sequence[Split], plan: Plan, seed: int, n_jobs: int | None) -> Choice:
-    trials = grid(plan.shared, SHARED)
+    trials = grid(plan.shared, SHARED)[: plan.most_trials]
     if not _is_open(plan.shared) or not splits:
         return replace(trials[0], epochs=trials[0].epochs or 0)
     own, start = np.zeros(len(school), dtype=np.intp), np.ones(school.X.shape[1])
@@ -120,7 +134,7 @@ def _local_choice(
     seed: int,
     n_jobs: int | None,
 ) -> Choice:
-    trials = grid(plan.local, LOCAL)
+    trials = grid(plan.local, LOCAL)[: plan.most_trials]
     if not _is_open(plan.local) or not splits:
         return replace(trials[0], epochs=trials[0].epochs or 0)
     own = np.arange(len(school))
