@@ -7,7 +7,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from whynear.learn.lvq import LVQ, documented
+from whynear.learn.lvq import LVQ
+from whynear.learn.lvq_texts import documented
 from whynear.learn.mapping import MapsCases
 from whynear.learn.solvers import Callback
 from whynear.metric import register

@@ -1,6 +1,7 @@
 """Vector quantization with a weight per feature: the same for all prototypes, or for each its own."""
 
-from whynear.learn.lvq import LVQ, documented
+from whynear.learn.lvq import LVQ
+from whynear.learn.lvq_texts import documented
 from whynear.learn.mapping import MapsCases
 from whynear.metric import register
 
