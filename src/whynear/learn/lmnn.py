@@ -157,12 +157,14 @@ class LMNN(WithMetric, MapsCases, ClassifierMixin, BaseEstimator):
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
         """Share of each class in the vote of the nearest training cases, each weighing the inverse of its distance."""
-        votes = neighbor_votes(self._search(), self.codes_, predict_inputs(self, X), k=self.n_votes_)
+        queries = predict_inputs(self, X)
+        votes = neighbor_votes(self._search(), self.codes_, queries, k=self.n_votes_)
         return votes.by_class(self.codes_, len(self.classes_))
 
     def evidence(self, X: ArrayLike) -> Evidence:
         """The training cases that vote, nearest first; of many copies of a query some vote for all."""
-        sq, indices, weights = neighbor_votes(self._search(), self.codes_, predict_inputs(self, X), k=self.n_votes_)
+        queries = predict_inputs(self, X)
+        sq, indices, weights = neighbor_votes(self._search(), self.codes_, queries, k=self.n_votes_)
         return Evidence(self.cases_, self.classes_[self.codes_], indices, sq, weights, self.classes_)
 
     def with_metric(self, metric: Any) -> Self:
