@@ -106,8 +106,8 @@ class GMLVQ(MapsCases, MatrixLVQ):
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
     >>> model = GMLVQ().fit(X, y)
-    >>> print(f"{model.score(X, y):.2f}")
-    0.98
+    >>> bool(model.score(X, y) > 0.97)
+    True
     >>> model.prototypes_.shape
     (3, 4)
     """
@@ -147,8 +147,8 @@ class LGMLVQ(MatrixLVQ):
     --------
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
-    >>> LGMLVQ(n_components=2).fit(X, y).metric_
-    LocalMetric(3 anchors, 4 features: x0, x1, x2, ...)
+    >>> LGMLVQ(n_components=2).fit(X, y).metric_.omegas.shape
+    (3, 2, 4)
     """
 
     _local = True
