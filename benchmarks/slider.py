@@ -44,11 +44,11 @@ def published_table() -> None:
             order = np.random.default_rng(number).permutation(len(X))
             queries, others = order[: plan["queries"]], np.sort(order[plan["queries"] :])
             start = time.perf_counter()
-            learned = Slider(random_state=number).fit(X[others], y[others]).metric_
+            learned = Slider(random_state=number, **case.get("settings", {})).fit(X[others], y[others]).metric_
             seconds += time.perf_counter() - start
             scores.append([criteria(m, X, y, queries) for m in (DiagonalMetric(np.ones(X.shape[1])), learned)])
         mean, deviation = np.mean(scores, axis=0), np.std(scores, axis=0)
-        cells = [case["name"]]
+        cells = [case["name"] + "".join(f", {name}={value}" for name, value in case.get("settings", {}).items())]
         for place, (name, digits) in enumerate((("accuracy", 1), ("rank", 2), ("nearest", 2))):
             for who in (0, 1):
                 cells.append(f"{mean[who, place]:.{digits}f} ± {deviation[who, place]:.{digits}f} ({case[name][who]})")
@@ -74,11 +74,11 @@ class Case:
         order = np.random.default_rng(seed).permutation(len(self.X))
         self.queries, self.others = order[: plan["queries"]], np.sort(order[plan["queries"] :])
 
-    def found(self, metric: Metric, tolerance: float) -> tuple[float, float]:
+    def found(self, metric: Metric, tolerances: list[float]) -> tuple[np.ndarray, np.ndarray]:
         counts = ranking.matches_at(
-            metric, self.X, self.queries, self.similarity, k=PLAN["casebase"]["nearest"], tolerance=tolerance
+            metric, self.X, self.queries, self.similarity, k=PLAN["casebase"]["nearest"], tolerance=tolerances
         )
-        return counts.found.mean(), counts.total.mean()
+        return counts.found.mean(axis=1), counts.total.mean(axis=1)
 
     def rank(self, metric: Metric) -> float:
         base = {"base": self.X, "base_y": self.y, "exclude": self.queries}
@@ -105,11 +105,12 @@ def matches_by_tolerance() -> None:
         case = Case(seed)
         for p in plan["orders"]:
             learned = case.fit(Slider(p=p, random_state=seed, **base["learning"]))
-            for tolerance in base["tolerances"]:
-                equal, total = case.found(MinkowskiMetric(np.ones(base["columns"]), p), tolerance)
-                ours, _ = case.found(learned, tolerance)
-                found.setdefault((p, tolerance), []).append([equal, ours, total, ours / equal])
-                print(seed, p, tolerance, found[p, tolerance][-1], file=sys.stderr, flush=True)
+            equal, total = case.found(MinkowskiMetric(np.ones(base["columns"]), p), base["tolerances"])
+            ours, _ = case.found(learned, base["tolerances"])
+            for place, tolerance in enumerate(base["tolerances"]):
+                values = [equal[place], ours[place], total[place], ours[place] / equal[place]]
+                found.setdefault((p, tolerance), []).append(values)
+                print(seed, p, tolerance, values, file=sys.stderr, flush=True)
     rows = []
     for (p, tolerance), values in found.items():
         equal, ours, total, _ = np.mean(values, axis=0)
@@ -130,7 +131,7 @@ def rivals() -> None:
             spread = np.ones(base["columns"]) if columns == "raw" else case.X[case.others].std(axis=0)
             equal = DiagonalMetric(spread**-2.0)
             found.setdefault(("equal weights", columns), []).append(
-                [case.rank(equal), case.found(equal, plan["tolerance"])[0], 0.0]
+                [case.rank(equal), case.found(equal, [plan["tolerance"]])[0][0], 0.0]
             )
             for kind in kinds:
                 settings = base["learning"] | ({"n_triples": base["program_triples"]} if kind is LPWeights else {})
@@ -138,7 +139,7 @@ def rivals() -> None:
                 start = time.perf_counter()
                 metric = case.fit(learner if columns == "raw" else make_pipeline(StandardScaler(), learner))
                 seconds = time.perf_counter() - start
-                values = [case.rank(metric), case.found(metric, plan["tolerance"])[0], seconds]
+                values = [case.rank(metric), case.found(metric, [plan["tolerance"]])[0][0], seconds]
                 found.setdefault((kind.__name__, columns), []).append(values)
                 print(seed, kind.__name__, columns, values, file=sys.stderr, flush=True)
     rows = []

@@ -20,7 +20,7 @@ Similarity = Callable[[int, NDArray[np.intp]], ArrayLike]
 
 
 class Found(NamedTuple):
-    """For each query the number of matches among the nearest cases, and in the whole base."""
+    """For each query, and each tolerance if several are asked for, the matches among the nearest and in all cases."""
 
     found: NDArray[np.intp]
     total: NDArray[np.intp]
@@ -146,7 +146,7 @@ def matches_at(
     similarity: Similarity,
     *,
     k: int,
-    tolerance: float,
+    tolerance: ArrayLike,
 ) -> Found:
     """How many true matches of each query are among its k nearest cases, and how many there are.
 
@@ -162,20 +162,22 @@ def matches_at(
         The true, expensive similarity: ``similarity(i, others)`` of case i to the cases numbered ``others``.
     k : int
         How many nearest cases are looked at.
-    tolerance : float
-        A case is a match if its similarity is at least that of the best case less this.
+    tolerance : float or array-like of shape (n_tolerances,)
+        A case is a match if its similarity is at least that of the best case less this. Several give results of shape
+        (n_tolerances, n_queries).
     """
-    slack = amount("tolerance", tolerance)
+    slack = np.array([amount("tolerance", value) for value in np.ravel(tolerance)])
     value = as_metric(metric)
     cases, rows = value._table(base, "base"), np.asarray(queries, dtype=np.intp)
     nearest = NeighborSearch(value, cases).nearest(cases[rows], k, exclude=rows)[1]
-    counts = np.empty((2, len(rows)), dtype=np.intp)
+    counts = np.empty((2, len(slack), len(rows)), dtype=np.intp)
     for place, (query, found) in enumerate(zip(rows, nearest, strict=True)):
         others = np.delete(np.arange(len(cases)), query)
         true = np.asarray(similarity(int(query), others), dtype=np.float64)
-        matching = others[true >= true.max() - slack]
-        counts[:, place] = np.isin(found, matching).sum(), len(matching)
-    return Found(*counts)
+        matching = true >= true.max() - slack[:, None]
+        among = np.isin(others, found)
+        counts[:, :, place] = (matching & among).sum(axis=1), matching.sum(axis=1)
+    return Found(*(counts if np.ndim(tolerance) else counts[:, 0]))
 
 
 def recall_at(

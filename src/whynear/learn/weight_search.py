@@ -35,7 +35,7 @@ class JudgedWeights:
         self.factors = np.exp(np.where(task.varies, task.log_units - peak, -np.inf))
         self.weights = np.where(task.varies, np.asarray(weights, dtype=np.float64), 0.0)
         self.curve: list[float] = []
-        self._measure()
+        self.measure()
 
     def trials(self, features: ArrayLike, changes: ArrayLike) -> Array:
         """The share of nearer mismatches if one weight were changed, for each of these changes."""
@@ -51,10 +51,16 @@ class JudgedWeights:
         run_in_chunks(work, len(which), 1 + CHUNK_COMPARISONS // self.judged.size, n_jobs=self.n_jobs)
         return out
 
-    def change(self, feature: int, change: float) -> None:
-        """Change a weight for good."""
+    def change(self, feature: int, change: float, *, exactly: bool = True) -> None:
+        """Change a weight for good, and sum all margins anew (`exactly`) or add to them."""
         self.weights[feature] = max(0.0, self.weights[feature] + change)
-        self._measure()
+        if exactly:
+            self.measure()
+        else:
+            task, gap = self.task, np.empty(self.judged.shape)
+            slider.gaps(task.columns[feature], *task.judges, task.p, gap)
+            self.judged += change * self.factors[feature] * gap
+            self.nearer = float(slider.nearer_share(self.judged, 1.0, self.judged, 0.0))
         self.curve.append(self.nearer)
         self.watch(Step(len(self.curve), self.task.mean_rank(self.nearer)))
 
@@ -63,8 +69,8 @@ class JudgedWeights:
         """The weights as shares of the distance."""
         return self.task.shares_of(self.weights)
 
-    def _measure(self) -> None:
-        # Anew every time: what is left after taking a large column away by subtraction would be rounding.
+    def measure(self) -> None:
+        """Sum all margins anew: what is left after taking a large column away by subtraction is rounding."""
         self.judged = self.task.margins(self.weights * self.factors, self.task.judges)
         self.nearer = float(slider.nearer_share(self.judged, 1.0, self.judged, 0.0))
 
@@ -88,6 +94,7 @@ def nudge_each(judged: JudgedWeights, order: Sequence[int], n_levels: int) -> bo
         changes = [sign * step for sign in (-1, 1) if 0 <= level + sign <= n_levels]
         found = judged.trials([feature] * len(changes), changes)
         if found.min() < judged.nearer:
-            judged.change(feature, changes[int(found.argmin())])
+            judged.change(feature, changes[int(found.argmin())], exactly=False)
             moved = True
+    judged.measure()
     return moved
