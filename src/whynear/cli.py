@@ -57,7 +57,9 @@ def study(
         str, typer.Argument(help="A file (CSV, TSV, Parquet) or the name of a data set.")
     ] = "breast_cancer",
     target: Annotated[str | None, typer.Option(help="The column to predict; data sets know theirs.")] = None,
-    learner: Annotated[str, typer.Option(help="auto compares several; or grlvq, gmlvq, lmnn, lgrlvq, lgmlvq, lann.")] = "auto",
+    learner: Annotated[
+        str, typer.Option(help="auto compares several; or grlvq, gmlvq, lmnn, lgrlvq, lgmlvq, lann.")
+    ] = "auto",
     out: Annotated[Path, typer.Option(help="The folder for the report, its tables and the model.")] = Path("study"),
     drop: Annotated[list[str] | None, typer.Option(help="A column to leave out; may be given several times.")] = None,
     bins: Annotated[int | None, typer.Option(help="Sort a numeric target into so many classes of equal size.")] = None,

@@ -15,7 +15,7 @@ from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from whynear import GMLVQ, LGMLVQ, DiagonalMetric, LinearMetric, LocalMetric
+from whynear import GMLVQ, LANN, LGMLVQ, LMNN, DiagonalMetric, LinearMetric, LocalMetric
 from whynear.apply import embed, embedding_score, layout, plot_embedding
 from whynear.datasets import make_licorice
 
@@ -455,3 +455,14 @@ def test_wrong_drawings_are_refused_by_name():
         plot_embedding(random_cases(5, 3), np.zeros(5))
     with pytest.raises(ValueError, match="errors must hold True or False for each of the 5 points"):
         plot_embedding(random_cases(5, 2), np.zeros(5), errors=[1, 2])
+
+
+def test_licorice_is_seen_better_by_local_metrics():
+    data = make_licorice(600, random_state=1)
+    learners = [LANN(random_state=0), GMLVQ(n_components=2, random_state=0), LMNN(n_components=2)]
+    scores = {
+        type(model).__name__: embedding_score(embed(model.fit(data.X, data.y), data.X, random_state=0), data.y)
+        for model in learners
+    }
+    print(f"licorice, right by the neighbours on the map: {scores}")
+    assert scores["LANN"] > max(scores["GMLVQ"], scores["LMNN"])

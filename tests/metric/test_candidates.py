@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from whynear import DiagonalMetric, LinearMetric, LocalMetric
+from whynear import LANN, DiagonalMetric, LinearMetric, LocalMetric
 from whynear.metric.candidates import CandidateSearch
 from whynear.metric.neighbors import NeighborSearch
 
@@ -65,3 +65,15 @@ def test_more_candidates_than_cases_are_refused():
 def test_extreme_scales_lose_nothing(scale):
     search = CandidateSearch(METRICS["linear"], Y * scale, n_candidates=64, random_state=0)
     assert search.recall(Y[:50] * scale, 5) > 0.9
+
+
+def test_a_learner_tells_what_its_lists_miss():
+    y = (Y[:, 0] * Y[:, 1] > 0).astype(int)
+    given = {"epochs": 2, "step": 0.1, "beta": 0.3, "decay": 0.0, "shared_epochs": 1, "shared_step": 0.01}
+    exact, listed = (LANN(random_state=0, search=search, **given).fit(Y, y) for search in ("exact", "candidates"))
+    assert exact.search_recall(Y[:50]) == 1.0
+    assert 0.8 < listed.search_recall(Y[:50]) <= 1.0
+    assert np.mean(exact.predict(Y) == listed.predict(Y)) > 0.95
+    few = LANN(random_state=0, search="candidates", **given).fit(Y[:60], y[:60])
+    assert few.search_recall(Y) == 1.0
+    assert_array_equal(few.predict(Y), LANN(random_state=0, **given).fit(Y[:60], y[:60]).predict(Y))

@@ -26,7 +26,8 @@ def check_number(learner: Any, *names: str, positive: bool = False, most: float 
             continue
         if isinstance(value, bool) or not isinstance(value, Real):
             raise TypeError(f"{name} must be a number, got {value!r} instead.")
-        if not (value > 0 if positive else value >= 0) or not value <= min(most, np.finfo(float).max):
+        size = float(value)
+        if not (size > 0 if positive else size >= 0) or not size <= min(most, np.finfo(float).max):
             bound = "positive" if positive else "zero or more"
             raise ValueError(
                 f"{name} must be {bound}{f', up to {most:g}' if most < np.inf else ''}, got {value!r} instead."
