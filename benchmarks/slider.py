@@ -106,18 +106,21 @@ def matches_by_tolerance() -> None:
         for p in plan["orders"]:
             learned = case.fit(Slider(p=p, random_state=seed, **base["learning"]))
             equal, total = case.found(MinkowskiMetric(np.ones(base["columns"]), p), base["tolerances"])
+            spread = case.X[case.others].std(axis=0)
+            scaled, _ = case.found(MinkowskiMetric(spread**-p, p), base["tolerances"])
             ours, _ = case.found(learned, base["tolerances"])
             for place, tolerance in enumerate(base["tolerances"]):
-                values = [equal[place], ours[place], total[place], ours[place] / equal[place]]
+                values = [total[place], equal[place], scaled[place], ours[place]]
                 found.setdefault((p, tolerance), []).append(values)
                 print(seed, p, tolerance, values, file=sys.stderr, flush=True)
     rows = []
     for (p, tolerance), values in found.items():
-        equal, ours, total, _ = np.mean(values, axis=0)
-        least = min(value[3] for value in values)
-        rows.append([str(p), f"{tolerance:g}", f"{total:.1f}", f"{equal:.2f}", f"{ours:.2f}"])
-        rows[-1] += [f"{ours / equal:.1f}", f"{least:.1f}"]
-    header = ["order p", "tolerance", "matches in the base", "equal weights", "Slider", "times", "least of a seed"]
+        total, equal, scaled, ours = np.mean(values, axis=0)
+        least = min(value[3] / value[1] for value in values)
+        rows.append([str(p), f"{tolerance:g}", f"{total:.1f}", f"{equal:.2f}", f"{scaled:.2f}", f"{ours:.2f}"])
+        rows[-1] += [f"{ours / equal:.1f}", f"{least:.1f}", f"{ours / scaled:.1f}"]
+    header = ["order p", "tolerance", "matches in the base", "equal weights", "equal, z-scored", "Slider"]
+    header += ["times equal", "least of a seed", "times equal, z-scored"]
     table.write("slider", plan["title"], header, rows, keep_others=True)
 
 
