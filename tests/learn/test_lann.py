@@ -343,7 +343,7 @@ def test_memory_stays_in_proportion_to_the_table():
 INTERRUPTED = """
 import numpy as np, whynear as wn
 rng = np.random.default_rng(0)
-X, y = rng.standard_normal((3000, 40)), rng.integers(3, size=3000)
+X, y = rng.standard_normal((20_000, 40)), rng.integers(3, size=20_000)
 tell = lambda step: print(step.n_iter, flush=True)
 wn.LANN(random_state=0, epochs=2, shared_epochs=1, callback=tell).fit(X[:400], y[:400])  # compiles or loads
 print("start", flush=True)
@@ -363,7 +363,7 @@ def test_an_interrupt_stops_learning_within_a_second(settings):
     if settings:
         assert any(line == "3\n" for line in process.stdout)  # an epoch of its own is made
     else:
-        time.sleep(2.0)  # it chooses
+        time.sleep(1.0)  # it makes lists and chooses, for longer than that
     start = time.perf_counter()
     process.send_signal(signal.SIGINT)
     try:
