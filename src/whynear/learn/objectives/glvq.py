@@ -106,16 +106,16 @@ def pull(
         z = Z[i]
         own, other = nearest_pair(scores[i], codes[i], labels)
         near, far = 0.0, 0.0
-        for l in range(len(z)):  # noqa: E741 - the papers' letter
-            near += (z[l] - V[own, l]) ** 2
-            far += (z[l] - V[other, l]) ** 2
+        for f in range(len(z)):
+            near += (z[f] - V[own, f]) ** 2
+            far += (z[f] - V[other, f]) ** 2
         value, to_own, to_other = slopes(near, far, weights[i], squashing, sigma)
         total += value
-        for l in range(len(z)):  # noqa: E741
-            first, second = to_own * (z[l] - V[own, l]), to_other * (z[l] - V[other, l])
-            S[own, l] += first
-            S[other, l] += second
-            z[l] = first + second
+        for f in range(len(z)):
+            first, second = to_own * (z[f] - V[own, f]), to_other * (z[f] - V[other, f])
+            S[own, f] += first
+            S[other, f] += second
+            z[f] = first + second
     return total
 
 
@@ -163,8 +163,8 @@ def local_pull(
     for i in range(n):
         for j in range(m):
             sq = 0.0
-            for l in range(c):  # noqa: E741
-                sq += Z[j, i, l] ** 2
+            for f in range(c):
+                sq += Z[j, i, f] ** 2
             distances[j] = sq
         own, other = nearest_pair(distances, codes[i], labels)
         value, to_own, to_other = slopes(distances[own], distances[other], weights[i], squashing, sigma)
@@ -173,10 +173,10 @@ def local_pull(
             place = counts[j]  # at most i: what stood there has been read
             served[j, place] = i
             counts[j] += 1
-            for l in range(c):  # noqa: E741
-                part = slope * Z[j, i, l]
-                Z[j, place, l] = part
-                S[j, l] += part
+            for f in range(c):
+                part = slope * Z[j, i, f]
+                Z[j, place, f] = part
+                S[j, f] += part
     return total
 
 

@@ -38,14 +38,14 @@ def sq_distance(metric: Array, x: Array, anchor: Array) -> float:  # pragma: no 
     """Squared distance of x to an anchor by the anchor's metric, of shape (d,) or (c, d)."""
     total = 0.0
     if metric.ndim == 1:
-        for l in range(len(x)):  # noqa: E741 - the paper's letter
-            part = metric[l] * (x[l] - anchor[l])
+        for f in range(len(x)):
+            part = metric[f] * (x[f] - anchor[f])
             total += part * part
     else:
         for row in range(metric.shape[0]):
             z = 0.0
-            for l in range(len(x)):  # noqa: E741
-                z += metric[row, l] * (x[l] - anchor[l])
+            for f in range(len(x)):
+                z += metric[row, f] * (x[f] - anchor[f])
             total += z * z
     return total
 
@@ -146,17 +146,17 @@ def gradient(metric: Array, x: Array, anchor: Array, slope: float, out: Array) -
     """Fill slope times the derivative of the squared distance by the metric, no longer than LONGEST."""
     length = 0.0
     if metric.ndim == 1:
-        for l in range(len(x)):  # noqa: E741
-            out[l] = slope * 2.0 * metric[l] * (x[l] - anchor[l]) ** 2
-            length += out[l] ** 2
+        for f in range(len(x)):
+            out[f] = slope * 2.0 * metric[f] * (x[f] - anchor[f]) ** 2
+            length += out[f] ** 2
     else:
         for row in range(metric.shape[0]):
             z = 0.0
-            for l in range(len(x)):  # noqa: E741
-                z += metric[row, l] * (x[l] - anchor[l])
-            for l in range(len(x)):  # noqa: E741
-                out[row, l] = slope * 2.0 * z * (x[l] - anchor[l])
-                length += out[row, l] ** 2
+            for f in range(len(x)):
+                z += metric[row, f] * (x[f] - anchor[f])
+            for f in range(len(x)):
+                out[row, f] = slope * 2.0 * z * (x[f] - anchor[f])
+                length += out[row, f] ** 2
     if length > LONGEST**2:
         flat, factor = out.reshape(-1), LONGEST / np.sqrt(length)
         for i in range(len(flat)):
@@ -208,8 +208,8 @@ def show(
         metric = lam[own[j]]
         gradient(metric, x, X[j], by_distance, slope)
         flat, moved, home = metric.reshape(-1), slope.reshape(-1), start.reshape(-1)
-        for l in range(len(flat)):  # noqa: E741
-            flat[l] -= step * moved[l] + decay * (flat[l] - home[l])
+        for f in range(len(flat)):
+            flat[f] -= step * moved[f] + decay * (flat[f] - home[f])
         constrain(metric, start, constraint, low, high)
     return -log_p
 

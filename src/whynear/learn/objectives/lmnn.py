@@ -267,10 +267,10 @@ def _push(
     """Add up the open hinges of pairs: their loss, their weight on targets, and R of the pairs themselves."""
     loss = 0.0
     for p in range(len(first)):
-        i, l = first[p], second[p]  # noqa: E741
-        sq = _sq_distance_within(Z, i, l, max(widest[i], widest[l]))
+        i, other = first[p], second[p]
+        sq = _sq_distance_within(Z, i, other, max(widest[i], widest[other]))
         count = 0
-        for own in (i, l):
+        for own in (i, other):
             if sq < widest[own]:
                 for j in range(reach.shape[1]):
                     gap = reach[own, j] - sq
@@ -279,7 +279,7 @@ def _push(
                         weights[own, j] += push_weight
                         count += 1
         if count:
-            _add_difference(Z, i, l, -push_weight * count, spread)
+            _add_difference(Z, i, other, -push_weight * count, spread)
     return loss
 
 
