@@ -19,42 +19,8 @@ from whynear.metric import register
 MOST_PROGRAM_TRIPLES = 2_000  # rows of a linear program, unless asked for otherwise
 
 
-class _Searched(RankedNeighbors):
-    """The parameters that all searches of this file share."""
-
-    def __init__(
-        self,
-        n_neighbors: int = 1,
-        p: int = 2,
-        matches: Literal["random", "near"] = "random",
-        n_near: int = 10,
-        n_triples: int | None = None,
-        n_validation: int | None = None,
-        validation_share: float = 0.5,
-        n_mismatches: int = 20,
-        n_mismatch_sets: int = 1,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-        callback: Callback | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.p = p
-        self.matches = matches
-        self.n_near = n_near
-        self.n_triples = n_triples
-        self.n_validation = n_validation
-        self.validation_share = validation_share
-        self.n_mismatches = n_mismatches
-        self.n_mismatch_sets = n_mismatch_sets
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.callback = callback
-        self.random_state = random_state
-
-
 @register
-class DIET(_Searched):
+class DIET(RankedNeighbors):
     """Weights from a few levels, 0, 1/q, ..., 1, each moved up or down by one level while matches rank better.
 
     All start at one, so that the rank is never worse than that of equal weights. Weights are of the columns as they
@@ -116,7 +82,7 @@ class DIET(_Searched):
 
 
 @register
-class ForwardSelection(_Searched):
+class ForwardSelection(RankedNeighbors):
     """The features found by adding to none, one at a time, the one with which matches rank best.
 
     Parameters
@@ -145,7 +111,7 @@ class ForwardSelection(_Searched):
 
 
 @register
-class BackwardElimination(_Searched):
+class BackwardElimination(RankedNeighbors):
     """The features left after removing, one at a time, the one without which matches rank best.
 
     Parameters
@@ -174,7 +140,7 @@ class BackwardElimination(_Searched):
 
 
 @register
-class LPWeights(_Searched):
+class LPWeights(RankedNeighbors):
     r"""Weights by a linear program on the differences of distances, summed over triples.
 
     Parameters

@@ -24,7 +24,7 @@ from whynear.learn.ranking_triples import (
     held_out,
 )
 from whynear.learn.solvers import Callback, watcher
-from whynear.learn.voting import voters
+from whynear.learn.voting import cast_votes
 from whynear.learn.with_metric import WithMetric
 from whynear.metric import DiagonalMetric, Evidence, MinkowskiMetric, NeighborSearch
 from whynear.metric.inputs import check_finite, check_magnitudes, column_names, default_names
@@ -46,19 +46,35 @@ class Weighting(NamedTuple):
 class RankedNeighbors(WithMetric, TransformerMixin, ClassifierMixin, BaseEstimator):
     """A learner of one weight per feature, judged by the mean rank of matches among mismatches."""
 
-    n_neighbors: int
-    p: int
-    matches: Matches
-    n_near: int
-    n_triples: int | None
-    n_validation: int | None
-    validation_share: float
-    n_mismatches: int
-    n_mismatch_sets: int
-    n_jobs: int | None
-    verbose: bool
-    callback: Callback | None
-    random_state: int | np.random.RandomState | None
+    def __init__(
+        self,
+        n_neighbors: int = 1,
+        p: int = 2,
+        matches: Matches = "random",
+        n_near: int = 10,
+        n_triples: int | None = None,
+        n_validation: int | None = None,
+        validation_share: float = 0.5,
+        n_mismatches: int = 20,
+        n_mismatch_sets: int = 1,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+        callback: Callback | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.p = p
+        self.matches = matches
+        self.n_near = n_near
+        self.n_triples = n_triples
+        self.n_validation = n_validation
+        self.validation_share = validation_share
+        self.n_mismatches = n_mismatches
+        self.n_mismatch_sets = n_mismatch_sets
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callback = callback
+        self.random_state = random_state
 
     @abstractmethod
     def _search_shares(self, task: RankingTask, rng: np.random.Generator, watch: Callback) -> Weighting:
@@ -140,7 +156,7 @@ class RankedNeighbors(WithMetric, TransformerMixin, ClassifierMixin, BaseEstimat
         return 1.0 + self.n_mismatches * float(nearer)
 
     def predict_proba(self, X: ArrayLike) -> Array:
-        """Share of each class among the nearest training cases; all those at distance zero take part."""
+        """Share of each class among the nearest training cases, or among all those at distance zero."""
         support = self.evidence(X).support()
         return support / support.sum(axis=1, keepdims=True)
 
@@ -150,17 +166,17 @@ class RankedNeighbors(WithMetric, TransformerMixin, ClassifierMixin, BaseEstimat
         return self.classes_[support.argmax(axis=1)]
 
     def evidence(self, X: ArrayLike) -> Evidence:
-        """The training cases that vote, nearest first, with one vote each."""
+        """The training cases that vote, nearest first, with one vote each; those at distance zero vote alone."""
         queries = predict_inputs(self, X)
         if not hasattr(self, "codes_"):
             raise AttributeError(
                 f"This {type(self).__name__} was fitted on triplets, without classes to predict. Use fit(X, y), or its "
                 "metric_ and transform."
             )
-        k = min(self.n_neighbors, len(self.cases_))
-        sq, indices = voters(NeighborSearch(self.metric_, self.cases_, n_jobs=self.n_jobs), queries, k)
-        votes = ((np.arange(sq.shape[1]) < k) | (sq == 0)).astype(np.float64)
-        return Evidence(self.cases_, self.classes_[self.codes_], indices, sq, votes, self.classes_)
+        search = NeighborSearch(self.metric_, self.cases_, n_jobs=self.n_jobs)
+        votes = cast_votes(search, self.codes_, queries, self.n_neighbors, np.ones_like)
+        labels = self.classes_[self.codes_]
+        return Evidence(self.cases_, labels, votes.indices, votes.sq, votes.weights, self.classes_)
 
     def transform(self, X: ArrayLike) -> Array:
         """Map cases to the space in which all weights are one: each column times the p-th root of its weight."""

@@ -124,23 +124,14 @@ class Slider(RankedNeighbors):
         callback: Callback | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
-        self.n_neighbors = n_neighbors
-        self.p = p
-        self.matches = matches
-        self.n_near = n_near
-        self.n_triples = n_triples
-        self.n_validation = n_validation
-        self.validation_share = validation_share
-        self.n_mismatches = n_mismatches
-        self.n_mismatch_sets = n_mismatch_sets
+        super().__init__(
+            n_neighbors, p, matches, n_near, n_triples, n_validation, validation_share, n_mismatches, n_mismatch_sets,
+            n_jobs, verbose, callback, random_state,
+        )  # fmt: skip
         self.n_restarts = n_restarts
         self.patience = patience
         self.max_iter = max_iter
         self.tol = tol
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.callback = callback
-        self.random_state = random_state
 
     def _check(self) -> None:
         super()._check()

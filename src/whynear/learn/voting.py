@@ -29,20 +29,6 @@ class Votes(NamedTuple):
         return totals
 
 
-def voters(search: NeighborSearch, queries: Array, k: int) -> tuple[Array, Indices]:
-    """Squared distances and numbers of the k nearest cases, of more where k are at distance zero.
-
-    Of contradicting copies none is left out: as long as all that were found for some query are at distance zero, twice
-    as many are looked for.
-    """
-    k = min(k, len(search.cases))
-    sq, indices = search.nearest(queries, k)
-    while k < len(search.cases) and (sq[:, -1] == 0).any():
-        k = min(2 * k, len(search.cases))
-        sq, indices = search.nearest(queries, k)
-    return sq, indices
-
-
 def cast_votes(
     search: NeighborSearch, codes: Indices, queries: Array, k: int, weigh: Callable[[Array], Array], zero: float = 0.0
 ) -> Votes:
