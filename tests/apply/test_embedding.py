@@ -12,6 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import pdist
 from sklearn.datasets import load_iris
 from sklearn.decomposition import PCA
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -466,3 +467,12 @@ def test_licorice_is_seen_better_by_local_metrics():
     }
     print(f"licorice, right by the neighbours on the map: {scores}")
     assert scores["LANN"] > max(scores["GMLVQ"], scores["LMNN"])
+
+
+def test_a_search_keeps_as_many_together_as_the_learner_it_found(umap):
+    X, y = load_iris(return_X_y=True)
+    given = {"epochs": 1, "step": 0.1, "beta": 0.3, "decay": 0.0, "shared_epochs": 0, "shared_step": 0.01}
+    found = GridSearchCV(LANN(random_state=0, **given), {"n_neighbors": [3]}, cv=2).fit(X, y)
+    embed(found, X, random_state=0)
+    embed(found.best_estimator_, X, random_state=0)
+    assert [call.n_neighbors for call in umap] == [4, 4]

@@ -8,13 +8,13 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
-from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
 
 from whynear.apply.inputs import embedded_classes
 from whynear.apply.layout import on_plane, principal_plane, umap_layout
 from whynear.datasets.arguments import amount, whole
 from whynear.metric import DiagonalMetric, LocalMetric, Metric, NeighborSearch
+from whynear.metric.adapt import estimators_of
 from whynear.metric.blocks import row_blocks
 from whynear.metric.inputs import Array
 from whynear.metric.neighbors import searchable
@@ -121,7 +121,7 @@ def embed(
 
 
 def _n_neighbors(learner: Any, metric: Metric) -> int:
-    last = learner[-1] if isinstance(learner, Pipeline) else learner
+    last = None if isinstance(learner, Metric) else estimators_of(learner)[-1]
     if isinstance(metric, LocalMetric) and not hasattr(last, "prototypes_"):
         return int(getattr(last, "n_neighbors", NEIGHBORS - 1)) + 1
     return NEIGHBORS
@@ -167,9 +167,7 @@ def _euclidean(points: Array) -> DiagonalMetric:
 def _has_prototypes(obj: Any, metric: LocalMetric, rows: Array) -> bool:
     if isinstance(obj, Metric):
         return len(metric) <= MOST_PROTOTYPES and not _are_anchors(metric, rows)
-    while isinstance(obj, Pipeline) or hasattr(obj, "best_estimator_"):
-        obj = obj.steps[-1][1] if isinstance(obj, Pipeline) else obj.best_estimator_
-    return hasattr(obj, "prototypes_")
+    return hasattr(estimators_of(obj)[-1], "prototypes_")
 
 
 def _are_anchors(metric: LocalMetric, rows: Array) -> bool:

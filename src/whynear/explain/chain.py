@@ -12,10 +12,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.impute import SimpleImputer
-from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
+from whynear.metric.adapt import estimators_of
 from whynear.metric.inputs import Array, check_finite, check_same_columns, column_names, default_names
 from whynear.metric.steps import Mixing, Scaling, Selection, Step, linear_steps
 
@@ -36,7 +36,7 @@ class Chain:
         """Take apart a fitted learner, a Pipeline ending in one, or a search that found one."""
         if not isinstance(learner, type):
             check_is_fitted(learner)
-            *steps, last = _flat(learner) or [None]
+            *steps, last = estimators_of(learner) or [None]
             if all(hasattr(last, name) for name in NEEDED):
                 first = (*steps, last)[0]
                 names = getattr(first, "feature_names_in_", None)
@@ -170,15 +170,6 @@ def class_codes(y: ArrayLike, n: int) -> tuple[NDArray[Any], NDArray[np.intp]]:
         raise ValueError(f"y must hold one class for each of the {n} rows, got shape {labels.shape} instead.")
     classes, codes = np.unique(labels, return_inverse=True)
     return classes, codes
-
-
-def _flat(obj: Any) -> list[Any]:
-    """The estimators of nested Pipelines and searches in order, without those that pass everything through."""
-    if obj is None or isinstance(obj, str):
-        return []
-    if isinstance(obj, Pipeline):
-        return [estimator for _, step in obj.steps for estimator in _flat(step)]
-    return _flat(obj.best_estimator_) if hasattr(obj, "best_estimator_") else [obj]
 
 
 def _numbers(column: pd.Series[Any], what: str) -> Array:

@@ -8,6 +8,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.ticker import MaxNLocator
 
+from whynear.metric.axes import new_axes, short_name, tidy
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -20,7 +22,6 @@ OTHER: dict[str, Any] = {"facecolor": "#fdf3e4", "edgecolor": "#e08a1e", "hatch"
 COLORS = ("#1f5f8b", "#e08a1e", "#2e8b57", "#b03060", "#6a5acd", "#5b4636")
 MARKERS = ("s", "o", "^", "D", "v", "X")
 LINES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)), (0, (1, 3)))
-LONGEST = 32  # characters of a name
 LEAST = 0.01  # of the longest bar; shorter ones are folded
 
 
@@ -37,7 +38,7 @@ def draw_explanation(explanation: Explanation, ax: Axes | None, most: int) -> Ax
     if folded.size:
         bars = np.column_stack([bars, folded.sum(axis=1)])
         labels.append(f"{folded.shape[1]} other feature{'s' if folded.shape[1] > 1 else ''}")
-    ax = ax or _new_axes(6.5, 1.5 + 0.34 * len(labels))
+    ax = ax or new_axes(6.5, 1.5 + 0.34 * len(labels))
     height = 0.8 / len(cases)
     for k, (case, look) in enumerate(cases):
         places = np.arange(len(labels)) + (k - (len(cases) - 1) / 2) * height
@@ -48,9 +49,9 @@ def draw_explanation(explanation: Explanation, ax: Axes | None, most: int) -> Ax
     ax.set_ylim(len(labels) - 0.4, -0.6)
     ax.set_xlabel("contribution to the squared distance d²")
     ax.xaxis.set_major_locator(MaxNLocator(6))
-    _tidy(ax, "x")
+    tidy(ax, "x")
     chance = explanation.probabilities.loc[explanation.prediction]
-    title = f"predicted: {_short(str(explanation.prediction))} (probability {chance:.2f})"
+    title = f"predicted: {short_name(str(explanation.prediction))} (probability {chance:.2f})"
     _legend_above(ax, 1, title, side="right")  # it may be wider than the axes, and there is room on the left
     return ax
 
@@ -67,32 +68,32 @@ def _draw_marks(profiles: pd.DataFrame, ax: Axes | None) -> Axes:
     if (ranked.nunique(axis=1) == 1).all():
         ranked = ranked.iloc[:, :1].set_axis(["all alike"], axis=1)
     values, places = ranked.to_numpy(), np.arange(len(ranked))
-    ax = ax or _new_axes(6.5, 1.6 + 0.26 * len(ranked))
+    ax = ax or new_axes(6.5, 1.6 + 0.26 * len(ranked))
     ax.hlines(places, values.min(axis=1), values.max(axis=1), color="0.75", linewidth=1.2)
     for k, label in enumerate(ranked.columns):
         look: dict[str, Any] = {"color": COLORS[k], "markerfacecolor": "none" if k % 2 else COLORS[k], "markersize": 6}
-        ax.plot(values[:, k], places, MARKERS[k], clip_on=False, label=_short(str(label)), **look)
-    ax.set_yticks(places, [_short(str(name)) for name in ranked.index])
+        ax.plot(values[:, k], places, MARKERS[k], clip_on=False, label=short_name(str(label)), **look)
+    ax.set_yticks(places, [short_name(str(name)) for name in ranked.index])
     _no_formulas(*ax.get_yticklabels())
     ax.set_ylim(len(ranked) - 0.4, -0.6)
     ax.set_xlim(left=0.0)
     ax.set_xlabel("mean relevance (share)")
-    _tidy(ax, "both")
+    tidy(ax, "both")
     _legend_above(ax, ncols=3, title=_axis_name(profiles))
     return ax
 
 
 def _draw_along(profiles: pd.DataFrame, ax: Axes | None) -> Axes:
-    ax = ax or _new_axes(8, 3.4)
+    ax = ax or new_axes(8, 3.4)
     places = np.arange(1, len(profiles) + 1)
     for k, label in enumerate(profiles.columns):
         look = {"color": COLORS[k], "linestyle": LINES[k]}
-        ax.plot(places, profiles.iloc[:, k], linewidth=1.2, label=_short(str(label)), **look)
+        ax.plot(places, profiles.iloc[:, k], linewidth=1.2, label=short_name(str(label)), **look)
     ax.set_xlim(1, len(places))
     ax.set_ylim(bottom=0.0)
     ax.set_xlabel("feature, in the order of the table")
     ax.set_ylabel("mean relevance (share)")
-    _tidy(ax, "y")
+    tidy(ax, "y")
     _legend_above(ax, ncols=3, title=_axis_name(profiles))
     return ax
 
@@ -101,17 +102,17 @@ def _draw_map(profiles: pd.DataFrame, ax: Axes | None, most: int) -> Axes:
     """Dark where a feature matters; a scale that only gets darker is read in grey print too."""
     named = len(profiles) <= most
     shown = _ranked(profiles) if named else profiles
-    labels = [_short(str(label)) for label in shown.columns]
+    labels = [short_name(str(label)) for label in shown.columns]
     long = max(map(len, labels)) > 3
     if ax is None:
         height = 1.4 + 0.24 * len(shown) if named else 5.0
-        ax = _new_axes(min(3.4 + 0.28 * len(labels), 12), height + (0.08 * max(map(len, labels)) if long else 0.0))
+        ax = new_axes(min(3.4 + 0.28 * len(labels), 12), height + (0.08 * max(map(len, labels)) if long else 0.0))
     extent = (-0.5, len(labels) - 0.5, len(shown) + 0.5, 0.5)  # features are counted from one
     image = ax.imshow(shown.to_numpy(), aspect="auto", cmap="Blues", vmin=0.0, interpolation="nearest", extent=extent)
     ax.set_xticks(np.arange(len(labels)), labels, rotation=90 if long else 0)
     ax.set_xlabel(_axis_name(profiles))
     if named:
-        ax.set_yticks(np.arange(1, len(shown) + 1), [_short(str(name)) for name in shown.index])
+        ax.set_yticks(np.arange(1, len(shown) + 1), [short_name(str(name)) for name in shown.index])
     else:
         ax.set_ylabel("feature, in the order of the table")
     _no_formulas(*ax.get_xticklabels(), *ax.get_yticklabels(), ax.xaxis.label)
@@ -139,31 +140,16 @@ def _with_value(explanation: Explanation, j: int) -> str:
     """A feature and what the explained case has in it."""
     value = explanation.values.iloc[j]
     known = f"{value:.4g}".replace("-", "−") if isinstance(value, float | np.floating) else str(value)
-    return f"{_short(str(explanation.values.index[j]))} = {known if pd.notna(value) else 'missing'}"
+    return f"{short_name(str(explanation.values.index[j]))} = {known if pd.notna(value) else 'missing'}"
 
 
 def _case_label(case: NearCase, predicted: bool) -> str:
     which = "nearest of this class" if predicted else "nearest of another"
-    return f"{which}: {_short(str(case.label))}, case {case.number}, d² = {case.sq_distance:.3g}"
+    return f"{which}: {short_name(str(case.label))}, case {case.number}, d² = {case.sq_distance:.3g}"
 
 
 def _axis_name(profiles: pd.DataFrame) -> str:
     return str(profiles.columns.name or "class")
-
-
-def _new_axes(width: float, height: float) -> Axes:
-    """Axes of a new figure, for notebooks and windows."""
-    from matplotlib import pyplot as plt
-
-    _, ax = plt.subplots(figsize=(width, height), layout="constrained")
-    return ax
-
-
-def _tidy(ax: Axes, grid: Literal["x", "y", "both"]) -> None:
-    """Only the lines that help reading."""
-    ax.spines[["top", "right"]].set_visible(False)
-    ax.grid(axis=grid, color="0.9", linewidth=0.8)
-    ax.set_axisbelow(True)
 
 
 def _legend_above(ax: Axes, ncols: int, title: str, side: Literal["left", "right"] = "left") -> None:
@@ -184,7 +170,3 @@ def _legend_above(ax: Axes, ncols: int, title: str, side: Literal["left", "right
 def _no_formulas(*texts: Any) -> None:
     for text in texts:
         text.set_parse_math(False)
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= LONGEST else f"{name[: LONGEST - 12]}…{name[-11:]}"

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
+
+from whynear.metric.axes import new_axes, short_name, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,23 +33,6 @@ STYLES: dict[str, dict[str, Any]] = {
     "unknown": {"color": "#b03060", "marker": "x", "hatch": None},
 }
 
-LONGEST = 32  # characters of a name
-
-
-def new_axes(width: float, height: float) -> Axes:
-    """Axes of a new figure, for notebooks and windows."""
-    from matplotlib import pyplot as plt
-
-    _, ax = plt.subplots(figsize=(width, height), layout="constrained")
-    return ax
-
-
-def tidy(ax: Axes, grid: Literal["x", "y", "both"]) -> None:
-    """Only the lines that help reading."""
-    ax.spines[["top", "right"]].set_visible(False)
-    ax.grid(axis=grid, color="0.9", linewidth=0.8)
-    ax.set_axisbelow(True)
-
 
 def draw_intervals(relevance: Relevance, ax: Axes | None, most: int) -> Axes:
     """Intervals as lines, one per feature, or as areas along the axis of many features."""
@@ -69,7 +54,7 @@ def _draw_lines(relevance: Relevance, ax: Axes) -> Axes:
             ax.plot([lower, upper], [place, place], color=style["color"], linewidth=5, solid_capstyle="butt")
         ends = {"color": style["color"], "markersize": 6, "clip_on": False, "zorder": 3}
         ax.plot([lower, upper], [place, place], style["marker"], **ends)
-    ax.set_yticks(np.arange(len(order)), [_short(relevance.feature_names[j]) for j in order])
+    ax.set_yticks(np.arange(len(order)), [short_name(relevance.feature_names[j]) for j in order])
     for label in ax.get_yticklabels():
         label.set_parse_math(False)
     ax.set_ylim(-0.7, len(order) - 0.3)
@@ -140,7 +125,7 @@ def draw_paths(paths: RegularizationPaths, axes: list[Axes] | None) -> list[Axes
     for ax, (method, weights) in zip(axes, paths.weights.items(), strict=True):
         ax.plot(paths.alphas[method], np.delete(weights, named, axis=1), color="0.8", linewidth=0.7)
         for j, color, line in zip(named, NAMED, ("-", "--", "-.", ":", "-", "--"), strict=False):
-            label = _short(paths.feature_names[j])
+            label = short_name(paths.feature_names[j])
             ax.plot(paths.alphas[method], weights[:, j], line, color=color, linewidth=1.5, label=label)
         ax.set_xscale("log")
         ax.invert_xaxis()
@@ -179,7 +164,3 @@ def _legend(ax: Axes, handles: list[Line2D | Patch]) -> None:
         frameon=False,
         fontsize="small",
     )
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= LONGEST else f"{name[: LONGEST - 12]}…{name[-11:]}"

@@ -56,7 +56,7 @@ def as_metric(obj: Metric | BaseEstimator | ArrayLike, feature_names: Sequence[s
         return _named(obj, feature_names)
     if isinstance(obj, BaseEstimator) or hasattr(obj, "metric_"):
         check_is_fitted(obj)
-        estimators = _flat(obj)
+        estimators = estimators_of(obj)
         if not estimators:
             raise TypeError("A Pipeline of nothing but 'passthrough' holds no metric.")
         metric, known = _of_estimators(estimators), getattr(estimators[0], "feature_names_in_", None)
@@ -74,13 +74,13 @@ def _named(metric: Metric, feature_names: Sequence[str] | None) -> Metric:
     return metric if feature_names is None else rebuild(type(metric), feature_names, metric.arrays())
 
 
-def _flat(obj: Any) -> list[Any]:
+def estimators_of(obj: Any) -> list[Any]:
     """The estimators of nested Pipelines and searches in order, without those that pass everything through."""
-    if obj is None or obj == "passthrough":
+    if obj is None or isinstance(obj, str):
         return []
     if isinstance(obj, Pipeline):
-        return [estimator for _, step in obj.steps for estimator in _flat(step)]
-    return _flat(obj.best_estimator_) if hasattr(obj, "best_estimator_") else [obj]
+        return [estimator for _, step in obj.steps for estimator in estimators_of(step)]
+    return estimators_of(obj.best_estimator_) if hasattr(obj, "best_estimator_") else [obj]
 
 
 def _of_estimators(estimators: Sequence[Any]) -> Metric:
