@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks import table
+from benchmarks.rivals.fit import peak_mb
 from whynear import CaseBase, DiagonalMetric
 
 N_QUERIES = 50
@@ -30,7 +31,7 @@ def add(case: dict[str, Any]) -> dict[str, float]:
         start = time.perf_counter()
         base.retrieve(X[0])
         build = time.perf_counter() - start
-    return {"added": case["cases"] / seconds, "build": build, "peak_add": table.peak_mb()}
+    return {"added": case["cases"] / seconds, "build": build, "peak_add": peak_mb()}
 
 
 def ask(case: dict[str, Any]) -> dict[str, float]:
@@ -48,7 +49,7 @@ def ask(case: dict[str, Any]) -> dict[str, float]:
 
         figures[name] = _milliseconds(two_phases, queries)
     disk = sum(path.stat().st_size for path in Path(case["path"]).parent.iterdir()) / 1e6
-    return {**figures, "peak_ask": table.peak_mb(), "disk": disk}
+    return {**figures, "peak_ask": peak_mb(), "disk": disk}
 
 
 def _compile(n_features: int) -> None:

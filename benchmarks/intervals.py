@@ -11,6 +11,7 @@ import numpy as np
 from scipy.optimize import linprog
 
 from benchmarks import table
+from benchmarks.rivals.fit import peak_mb
 from whynear import LinearMetric, MinimumNormRegressor, datasets, relevance_intervals
 from whynear.interpret import programs
 from whynear.metric.projection import principal_directions
@@ -45,7 +46,7 @@ def by_whynear(case: dict[str, Any]) -> dict[str, Any]:
     bounds = {}
     if "rivals" in case:
         bounds = {"lower": found.lower.tolist(), "upper": found.upper.tolist(), "mu": found.rows[0].mu}
-    return {"cpu": cpu, "wall": wall, "peak": table.peak_mb(), **bounds, **vars(found.certificate)}
+    return {"cpu": cpu, "wall": wall, "peak": peak_mb(), **bounds, **vars(found.certificate)}
 
 
 def by_papers(case: dict[str, Any]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.neighbors import NearestNeighbors
 
 from benchmarks import table
+from benchmarks.rivals.fit import peak_mb
 from whynear import DiagonalMetric, LinearMetric, LocalMetric, NeighborSearch
 
 K, QUERIES = 5, 1_000
@@ -29,7 +30,7 @@ def search_whynear(case: dict[str, Any]) -> dict[str, Any]:
     metric, X, Y = make(case)
     search = NeighborSearch(metric, None if case["metric"] == "local" else Y)
     seconds = table.cpu_seconds(partial(search.nearest, X, K))
-    return {"seconds": seconds, "peak": table.peak_mb(), "sum": float(search.nearest(X, K)[0].sum())}
+    return {"seconds": seconds, "peak": peak_mb(), "sum": float(search.nearest(X, K)[0].sum())}
 
 
 def search_rival(case: dict[str, Any]) -> dict[str, Any]:
@@ -46,7 +47,7 @@ def search_rival(case: dict[str, Any]) -> dict[str, Any]:
             return neighbors.kneighbors(metric.map(X))[0] ** 2
 
     seconds = table.cpu_seconds(work)
-    return {"seconds": seconds, "peak": table.peak_mb(), "sum": float(work().sum())}
+    return {"seconds": seconds, "peak": peak_mb(), "sum": float(work().sum())}
 
 
 def main() -> None:

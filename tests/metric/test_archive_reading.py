@@ -195,8 +195,9 @@ HUGE = [
 READ = """
 import json, resource, sys, tracemalloc
 from archive import ArchiveError, read_archive
+from tests.memory import peak_bytes
 resource.setrlimit(resource.RLIMIT_CPU, (20, 20))
-start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+start = peak_bytes()
 faults = []
 tracemalloc.start()
 for path in sys.argv[1:]:
@@ -206,7 +207,7 @@ for path in sys.argv[1:]:
     except ArchiveError as error:
         faults.append(str(error))
 peak = tracemalloc.get_traced_memory()[1]
-print(json.dumps([faults, peak, 1024 * (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - start)]))
+print(json.dumps([faults, peak, peak_bytes() - start]))
 """
 
 

@@ -252,12 +252,13 @@ def test_an_empty_set_of_queries_has_no_neighbours():
 def test_memory_stays_within_blocks():
     """200,000 x 16 anchors with 1,000 queries: the full table of distances alone would take 1.6 GB."""
     script = """
-        import numpy as np, resource
+        import numpy as np
+        from tests.memory import peak_bytes
         from whynear import LocalMetric, NeighborSearch
         rng = np.random.default_rng(0)
         metric = LocalMetric(rng.standard_normal((200_000, 16)), rng.exponential(size=(200_000, 16)))
         NeighborSearch(metric).nearest(rng.standard_normal((1_000, 16)), 5)
-        print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+        print(peak_bytes())
     """
     run = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, check=True)
     assert int(run.stdout) < 1 << 30
