@@ -12,6 +12,7 @@ from sklearn.datasets import load_iris
 import whynear as wn
 from whynear.report import flow
 from whynear.report.comparison import compare, simplest_of_the_best
+from whynear.report.figures import NAMED
 from whynear.report.findings import deciding_columns
 from whynear.testing import check_metric
 
@@ -314,3 +315,13 @@ def test_the_finding_states_the_known_truth(seed):
     assert "1 is indispensable: “strong_0”" in text
     assert re.search(r"3 matter but can be replaced: .* These can replace each other: .*weak_0_\d.*weak_0_\d", text)
     assert "4 are no better than noise" in text
+
+
+def test_up_to_forty_features_are_named_in_the_figure(tmp_path):
+    rng = np.random.default_rng(0)
+    for n_features, named in ((40, True), (41, False)):
+        X = pd.DataFrame(rng.standard_normal((60, n_features))).add_prefix("column ")
+        study = wn.study(X.assign(y=np.where(X["column 0"] > 0, "a", "b")), "y", learner="grlvq", folds=2)
+        ax = Figure().add_subplot()
+        study.relevance.plot(ax, most=NAMED)
+        assert (len(ax.get_yticklabels()) == n_features) == named

@@ -19,13 +19,14 @@ from whynear.explain import plot_class_profiles
 if TYPE_CHECKING:
     from whynear.report.result import Study
 
-SHOWN = 25  # features in a figure
+NAMED = 40  # features with a line each; more are drawn along their order
 
 
 def figures(study: Study) -> Iterator[tuple[str, str]]:
     """Name and SVG of each figure."""
-    shown = min(SHOWN, len(study.relevance.feature_names))
-    yield "intervals", svg(partial(study.relevance.plot, most=shown), (7.4, 1.2 + 0.26 * shown))
+    n_features = len(study.relevance.feature_names)
+    height = 1.2 + 0.24 * n_features if n_features <= NAMED else 3.6
+    yield "intervals", svg(partial(study.relevance.plot, most=NAMED), (7.4, height))
     if study.interpretation.dimension is not None:
         yield "dimension", svg(study.interpretation.dimension.plot, (7.4, 3.6))
     for name, points in study.maps.items():
@@ -36,7 +37,7 @@ def figures(study: Study) -> Iterator[tuple[str, str]]:
         svg(partial(plot_class_profiles, study.profiles), (7.4, 1.2 + 0.26 * min(40, len(study.profiles)))),
     )
     for number, case in enumerate(study.cases, start=1):
-        yield f"case-{number}", svg(case.why.plot, (7.4, 1.7 + 0.26 * min(13, shown)))
+        yield f"case-{number}", svg(case.why.plot, (7.4, 1.7 + 0.26 * min(13, n_features)))
 
 
 def svg(draw: Callable[[Axes], Axes], size: tuple[float, float]) -> str:
