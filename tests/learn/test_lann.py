@@ -139,17 +139,26 @@ def test_recall_is_one_for_lists_by_the_metrics_themselves():
     X, y = rows(150)
     model = wn.LANN(random_state=0, n_candidates=8, **GIVEN).fit(X, y)
     assert 0.3 < model.candidate_recall_ <= 1
-    assert recall_of_lists(model.metric_, local_lists(model.metric_, 8, 0), 5, 150, 0) == 1
+    assert recall_of_lists(wn.NeighborSearch(model.metric_), local_lists(model.metric_, 8, 0), 5, 0) == 1
     assert wn.LANN(random_state=0, **GIVEN).fit(X, y).candidate_recall_ > 0.95
 
 
 def test_lists_that_miss_neighbours_are_made_anew(monkeypatch):
     X, y = rows(150)
     settings = {**GIVEN, "epochs": 10, "step": 0.3}
-    few = wn.LANN(random_state=0, n_candidates=6, **settings).fit(X, y)
-    monkeypatch.setattr("whynear.learn.local_learning.ENOUGH_RECALL", 0.0)
-    never = wn.LANN(random_state=0, n_candidates=6, **settings).fit(X, y)
-    assert few.candidate_recall_ > never.candidate_recall_
+    recalls = []
+    for enough in (0.0, 1.0):
+        monkeypatch.setattr("whynear.learn.local_learning.ENOUGH_RECALL", enough)
+        recalls.append(wn.LANN(random_state=0, n_candidates=6, **settings).fit(X, y).candidate_recall_)
+    assert recalls[1] > recalls[0] + 0.05
+
+
+def test_lists_outlive_a_stretch_that_keeps_the_neighbours():
+    X, y = rows(150)
+    school, _ = School.of(X, y, 5, 12, seed=0)
+    assert school.stretched(np.full(X.shape[1], 2.0), 5, 0)[0].lists is school.lists
+    strong = school.stretched(np.r_[1.0, np.full(X.shape[1] - 1, 1e-3)], 5, 0)[0]
+    assert_array_equal(strong.lists, candidate_lists(strong.X, 12, 0))
 
 
 def test_unit_of_copies_is_that_of_the_others():

@@ -119,7 +119,9 @@ def _table_and_labels(
 ) -> tuple[NDArray[np.float64], NDArray[Any], tuple[str, ...]]:
     if y is None:
         raise ValueError(f"{type(learner).__name__} requires y to be passed, but the target y is None.")
-    values = validate_data(learner, X, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=least, reset=reset)
+    values = validate_data(
+        learner, X, dtype=np.float64, order="C", ensure_all_finite=False, ensure_min_samples=least, reset=reset
+    )
     names = column_names(X) or default_names(values.shape[1])
     check_finite(values, names)
     labels = _labels(y)
@@ -141,7 +143,9 @@ def _weights(sample_weight: ArrayLike | None, n: int) -> NDArray[np.float64]:
 def predict_inputs(learner: BaseEstimator, X: ArrayLike) -> NDArray[np.float64]:
     """Check cases to be predicted against what the learner was fitted on."""
     check_is_fitted(learner)
-    values: NDArray[np.float64] = validate_data(learner, X, dtype=np.float64, ensure_all_finite=False, reset=False)
+    values: NDArray[np.float64] = validate_data(
+        learner, X, dtype=np.float64, order="C", ensure_all_finite=False, reset=False
+    )
     names = column_names(X) or default_names(values.shape[1])
     check_finite(values, names)
     check_magnitudes(values, names)

@@ -13,6 +13,7 @@ from whynear.learn.large_margin import Settings, Start, learn_map
 from whynear.learn.local_choice import Choice, Split, affordable, choose, grid, most_epochs, splits_of
 from whynear.learn.local_training import Rule, School, local_lists, local_metric, recall_of_lists, unit_of
 from whynear.learn.solvers import Callback, Step
+from whynear.metric import NeighborSearch
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -22,7 +23,6 @@ LOCAL = tuple(
     Choice(None, step, beta, decay) for decay in (0.0, 0.03) for step, beta in ((0.1, 0.3), (0.3, 0.3), (0.3, 1.0))
 )
 MARGIN_ITERATIONS = 100  # of the map that a low-rank form starts from
-ASKED = 200  # cases whose true neighbours are looked for in the lists
 ENOUGH_RECALL = 0.9  # of them in the lists; with less, lists are made anew half-way
 
 
@@ -71,7 +71,7 @@ def learn_locally(
     splits, plan = _within_budget(first, splits, plan)
     shared = _shared_choice(first, splits, plan, seed, n_jobs)
     stretch = _shared_weights(first, np.arange(len(X)), shared, plan.rule, seed, curve)
-    school, second = School.of(first.X * stretch, codes, k, plan.n_candidates, seed, n_jobs)
+    school, second = first.stretched(stretch, k, seed, n_jobs)
     stretched = [
         replace(school, X=first.X * _shared_weights(first, taught, shared, plan.rule, seed) / second)
         for taught, _ in splits
@@ -164,7 +164,7 @@ def _local_metrics(
     own, active, lam = np.arange(n), np.ones(n, dtype=bool), np.repeat(start[None], n, axis=0)
 
     def recall() -> float:
-        return recall_of_lists(local_metric(school.X, lam), school.lists, k, ASKED, seed)
+        return recall_of_lists(NeighborSearch(local_metric(school.X, lam)), school.lists, k, seed)
 
     epochs = choice.epochs or 0
     for epoch in range(epochs):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Event
 from typing import NamedTuple, Self
 
@@ -20,6 +20,8 @@ Indices = NDArray[np.intp]
 
 EXACT_LISTS = 30_000  # cases; for more, pynndescent makes the lists
 AT_ONCE = 4_000_000  # products in one compiled call: well under 0.2 s
+STILL_GOOD = 0.95  # share of the true neighbours in lists that are kept when columns are stretched
+ASKED = 200  # cases whose true neighbours are looked for in the lists
 SEARCHED_AT_ONCE = 200_000_000  # products of a thread in one call of the search
 
 
@@ -58,9 +60,21 @@ class School:
         cls, X: Array, codes: Indices, k: int, n_candidates: int, seed: int, n_jobs: int | None = None
     ) -> tuple[Self, float]:
         """The cases divided by one number, and that number."""
-        lists = candidate_lists(X, n_candidates, seed, n_jobs)
-        unit = unit_of(X, lists, k)
-        return cls(X / unit, codes, lists), unit
+        return cls(X, codes, candidate_lists(X, n_candidates, seed, n_jobs))._scaled(k)
+
+    def stretched(self, factors: Array, k: int, seed: int, n_jobs: int | None = None) -> tuple[Self, float]:
+        """The cases with their columns multiplied, divided by one number, and that number.
+
+        Lists are made anew where they would miss too many of the neighbours: making them takes most of the time.
+        """
+        X, lists = self.X * factors, self.lists
+        if recall_of_lists(NeighborSearch(DiagonalMetric(np.ones(X.shape[1])), X), lists, k, seed) < STILL_GOOD:
+            lists = candidate_lists(X, lists.shape[1], seed, n_jobs)
+        return replace(self, X=X, lists=lists)._scaled(k)
+
+    def _scaled(self, k: int) -> tuple[Self, float]:
+        unit = unit_of(self.X, self.lists, k)
+        return replace(self, X=self.X / unit), unit
 
     def __len__(self) -> int:
         return len(self.X)
@@ -150,9 +164,8 @@ def local_lists(metric: LocalMetric, n_candidates: int, seed: int) -> Indices:
     return NeighborSearch(metric).nearest(metric.anchors, n_candidates, exclude=np.arange(len(metric)))[1]
 
 
-def recall_of_lists(metric: LocalMetric, lists: Indices, k: int, n_asked: int, seed: int) -> float:
-    """The share of the true k nearest other anchors, of some anchors, that stand in their lists."""
-    n = len(lists)
-    asked = np.sort(np.random.default_rng(seed).permutation(n)[:n_asked])
-    _, true = NeighborSearch(metric).nearest(metric.anchors[asked], k, exclude=asked)
+def recall_of_lists(search: NeighborSearch, lists: Indices, k: int, seed: int) -> float:
+    """The share of the true k nearest other cases, of some of the searched ones, that stand in their lists."""
+    asked = np.sort(np.random.default_rng(seed).permutation(len(lists))[:ASKED])
+    _, true = search.nearest(search.cases[asked], k, exclude=asked)
     return float(np.mean((true[:, :, None] == lists[asked][:, None, :]).any(axis=2)))

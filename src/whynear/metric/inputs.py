@@ -54,6 +54,7 @@ def check_features(X: ArrayLike, feature_names: Sequence[str], what: str = "X") 
     values: Array = check_array(
         X,
         dtype=np.float64,
+        order="C",  # compiled loops go row by row
         ensure_all_finite=False,
         ensure_min_samples=0,
         ensure_min_features=0,
