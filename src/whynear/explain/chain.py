@@ -16,6 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 from whynear.metric.adapt import estimators_of
+from whynear.metric.encoder import numbers
 from whynear.metric.inputs import Array, check_finite, check_same_columns, column_names, default_names
 from whynear.metric.steps import Mixing, Scaling, Selection, Step, linear_steps
 
@@ -155,7 +156,7 @@ class Chain:
         """The table as finite numbers; as it is where a step before the learner may want something else."""
         if self._parts is None:
             return table
-        table = pd.DataFrame({name: _numbers(table[name], what) for name in table}, index=table.index)
+        table = pd.DataFrame({name: numbers(table[name], what) for name in table}, index=table.index)
         values = table.to_numpy()
         if any(isinstance(step, SimpleImputer) for step in self.steps):
             values = np.where(np.isnan(values), 0.0, values)
@@ -170,19 +171,3 @@ def class_codes(y: ArrayLike, n: int) -> tuple[NDArray[Any], NDArray[np.intp]]:
         raise ValueError(f"y must hold one class for each of the {n} rows, got shape {labels.shape} instead.")
     classes, codes = np.unique(labels, return_inverse=True)
     return classes, codes
-
-
-def _numbers(column: pd.Series[Any], what: str) -> Array:
-    try:
-        return column.to_numpy(dtype=np.float64, na_value=np.nan)
-    except (TypeError, ValueError):
-        wrong = next(value for value in column if not _is_number(value))
-        raise ValueError(f"{what} holds {wrong!r} in column {column.name!r}, which is not a number.") from None
-
-
-def _is_number(value: Any) -> bool:
-    try:
-        float(value)
-    except (TypeError, ValueError):
-        return bool(pd.isna(value))
-    return True

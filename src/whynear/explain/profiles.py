@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from whynear.explain.chain import Chain, class_codes
 from whynear.explain.shares import mean_share
 from whynear.metric import Evidence, LocalMetric, as_metric
+from whynear.metric.encoder import encoder_and_rest
 from whynear.metric.inputs import Array
 
 if TYPE_CHECKING:
@@ -34,7 +35,8 @@ def class_profiles(learner: Any, X: ArrayLike | pd.DataFrame | None = None, y: A
     -------
     DataFrame
         A row per feature, in the columns the learner or the Pipeline takes, and a column per class; each column sums to
-        one. Relevances are as the learner saw the columns: behind a StandardScaler, per standard deviation. Under a
+        one. Relevances are as the learner saw the columns: behind a StandardScaler, per standard deviation. What a
+        `TableEncoder` makes of one column is summed. Under a
         global metric all classes have the same. Classes without a case are left out.
 
     References
@@ -52,6 +54,12 @@ def class_profiles(learner: Any, X: ArrayLike | pd.DataFrame | None = None, y: A
     >>> profiles.sum().round(6).tolist()
     [1.0, 1.0, 1.0]
     """
+    encoder, rest = encoder_and_rest(learner)
+    if encoder is not None:
+        table = None if X is None else encoder.transform(Chain.of(learner).table(X, "X"))
+        made = class_profiles(rest, table, y)
+        features = pd.Index(encoder.feature_names_in_, name="feature")
+        return pd.DataFrame(encoder.sums(made.T).T, features, made.columns)
     chain, metric = Chain.of(learner), as_metric(learner).as_learned()
     if X is not None:
         seen = chain.transform(chain.table(X, "X"))

@@ -10,10 +10,12 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from whynear.explain.chain import Chain
+from whynear.explain.columns import by_column
 from whynear.explain.explanation import Explanation, NearCase
 from whynear.explain.shares import mean_share
 from whynear.metric import Evidence, LocalMetric, Metric
 from whynear.metric.blocks import row_blocks
+from whynear.metric.encoder import encoder_and_rest
 from whynear.metric.inputs import Array
 
 
@@ -25,7 +27,8 @@ def explain(learner: Any, x: ArrayLike | pd.Series[Any] | pd.DataFrame) -> Expla
     learner : fitted classifier or Pipeline
         A classifier of this library, or a Pipeline ending in one. Features are the columns the Pipeline takes, as long
         as the steps before the learner shift, scale, select or impute columns. Behind a step that mixes them, such as
-        PCA, they are the coordinates the learner sees, and ``coordinates`` says so.
+        PCA, they are the coordinates the learner sees, and ``coordinates`` says so. Columns that a `TableEncoder` makes
+        of one are summed.
     x : array-like of shape (n_features,) or (1, n_features)
         The case: an array, a row of a table (a Series), or a table of one row. Names are matched in any order.
 
@@ -63,6 +66,9 @@ def explain(learner: Any, x: ArrayLike | pd.Series[Any] | pd.DataFrame) -> Expla
     row = chain.table(x, "x")
     if len(row) != 1:
         raise ValueError(f"x must be one case, got {len(row)} rows instead. Take one of them: X.iloc[i] or X[i].")
+    encoder, rest = encoder_and_rest(learner)
+    if encoder is not None:
+        return by_column(explain(rest, encoder.transform(row)), row, encoder)
     seen = chain.transform(row)
     view = _View(chain, np.asarray(seen, dtype=np.float64)[0], chain.learner.evidence(seen))
     prediction = chain.learner.predict(seen)[0]

@@ -117,6 +117,17 @@ def _least_by_highs(U: Array, b: Array) -> Indices:
     return _completed(U, np.flatnonzero(status == int(highspy.HighsBasisStatus.kBasic)))
 
 
+def least_sum(start: LeastNorm, budget: float, places: Indices) -> float:
+    """The least sum of the absolute weights at these places; zero, which always holds, where HiGHS finds none."""
+    model, d = _model(start.U, start.b, budget), len(start.U)
+    columns = np.concatenate([places, d + places]).astype(np.int32)
+    model.changeColsCost(len(columns), columns, np.ones(len(columns)))
+    model.run()
+    if model.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+        return 0.0
+    return max(0.0, float(model.getObjectiveValue()) - ACCEPTED)
+
+
 def safe_bounds(start: LeastNorm, budget: float) -> Array:
     """Bounds of |w_j| that hold without solving a program, from the multipliers z of the map of least norm.
 

@@ -4,6 +4,7 @@ from whynear.metric.adapt import as_metric
 from whynear.metric.base import Metric
 from whynear.metric.candidates import CandidateSearch
 from whynear.metric.diagonal import DiagonalMetric
+from whynear.metric.encoder import TableEncoder
 from whynear.metric.evidence import Evidence
 from whynear.metric.files import load, register, save
 from whynear.metric.linear import LinearMetric
@@ -20,6 +21,7 @@ __all__ = [
     "Metric",
     "MinkowskiMetric",
     "NeighborSearch",
+    "TableEncoder",
     "as_metric",
     "load",
     "register",

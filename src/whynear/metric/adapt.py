@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from whynear.metric.base import Metric, rebuild
 from whynear.metric.diagonal import DiagonalMetric
+from whynear.metric.encoder import encoder_and_rest
 from whynear.metric.inputs import Array, check_same_columns, column_names, default_names
 from whynear.metric.linear import LinearMetric
 from whynear.metric.local import LocalMetric
@@ -28,8 +29,9 @@ def as_metric(obj: Metric | BaseEstimator | ArrayLike, feature_names: Sequence[s
         A metric value is returned as it is. An estimator with ``metric_`` gives that; a linear transformer
         (scikit-learn's NCA, PCA, LDA, PLS, scalers, selectors, anything with ``components_``) gives the Euclidean
         distance behind it. A Pipeline of such steps gives its last step's metric, stated in the pipeline's input
-        columns: the scaling before the first mixing step is folded in and kept as ``scale``. A two-dimensional
-        array is taken as omega, a one-dimensional one as weights.
+        columns: the scaling before the first mixing step is folded in and kept as ``scale``. Behind a `TableEncoder`
+        it is stated in the columns that makes. A two-dimensional array is taken as omega, a one-dimensional one as
+        weights.
     feature_names : sequence of str, optional
         Names for an array or an estimator fitted without any.
 
@@ -56,7 +58,7 @@ def as_metric(obj: Metric | BaseEstimator | ArrayLike, feature_names: Sequence[s
         return _named(obj, feature_names)
     if isinstance(obj, BaseEstimator) or hasattr(obj, "metric_"):
         check_is_fitted(obj)
-        estimators = estimators_of(obj)
+        estimators = estimators_of(encoder_and_rest(obj)[1])
         if not estimators:
             raise TypeError("A Pipeline of nothing but 'passthrough' holds no metric.")
         metric, known = _of_estimators(estimators), getattr(estimators[0], "feature_names_in_", None)

@@ -39,7 +39,7 @@ def check_names(feature_names: Sequence[str] | None, n_features: int) -> tuple[s
         )
     if len(set(names)) < n_features:
         repeated = [name for name, count in Counter(names).items() if count > 1]
-        raise ValueError(f"feature_names must be unique, got {_listed(repeated)} more than once.")
+        raise ValueError(f"feature_names must be unique, got {listed(repeated)} more than once.")
     return names
 
 
@@ -62,7 +62,7 @@ def check_features(X: ArrayLike, feature_names: Sequence[str], what: str = "X") 
     )
     if values.shape[1] != len(feature_names):
         raise ValueError(
-            f"{what} must have {len(feature_names)} features ({_listed(feature_names)}), got {values.shape[1]} instead."
+            f"{what} must have {len(feature_names)} features ({listed(feature_names)}), got {values.shape[1]} instead."
         )
     check_finite(values, names or feature_names, what)
     check_magnitudes(values, names or feature_names, what)
@@ -81,9 +81,9 @@ def check_same_columns(names: Sequence[str], expected: Sequence[str], what: str 
     if tuple(names) == tuple(expected):
         return
     missing, surplus = _without(expected, names), _without(names, expected)
-    differences = [f"lacks {_listed(missing)}" if missing else "", f"has unknown {_listed(surplus)}" if surplus else ""]
+    differences = [f"lacks {listed(missing)}" if missing else "", f"has unknown {listed(surplus)}" if surplus else ""]
     if missing or surplus:
-        raise ValueError(f"{what} {' and '.join(filter(None, differences))}. Select the columns {_listed(expected)}.")
+        raise ValueError(f"{what} {' and '.join(filter(None, differences))}. Select the columns {listed(expected)}.")
     raise ValueError(
         f"{what} has the columns in another order than the metric's features. "
         f"Reorder them: {what}[list(metric.feature_names)]."
@@ -131,7 +131,7 @@ def _without(names: Sequence[str], others: Sequence[str]) -> list[str]:
     return [name for name in names if name not in known]
 
 
-def _listed(names: Sequence[str], most: int = 5) -> str:
+def listed(names: Sequence[object], most: int = 5) -> str:
     """The first few names in quotes, and how many more there are."""
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(repr(str(name)) for name in names[:most]) + more

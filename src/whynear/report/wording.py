@@ -1,7 +1,10 @@
 """Words and names for people: lists that end, numbers that agree, nothing that commands a terminal."""
 
 import unicodedata
-from collections.abc import Sequence
+
+from whynear.metric.inputs import listed
+
+__all__ = ["counted", "harmless", "listed", "printable", "shortened"]
 
 _BLANKS = "\t\n\v\f\r\x85\u2028\u2029"
 # Text direction marks can make a line read as something else than it says.
@@ -17,12 +20,6 @@ def _printable(letter: str) -> str:
     if letter in _BLANKS:
         return " "
     return "\ufffd" if letter in _REVERSING or unicodedata.category(letter) in ("Cc", "Cs") else letter
-
-
-def listed(names: Sequence[object], most: int = 5) -> str:
-    """The first few names in quotes, and how many more there are."""
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(repr(str(name)) for name in names[:most]) + more
 
 
 def counted(count: int, one: str, many: str) -> str:
