@@ -65,7 +65,7 @@ class LANN(WithMetric, ClassifierMixin, BaseEstimator):
     max_anchors : int, default=None
         The most cases that `partial_fit` remembers: the oldest are forgotten.
     search : {"auto", "exact", "candidates"}, default="auto"
-        How predictions find neighbours: among all cases, or among lists of pynndescent, of which `search_recall` tells
+        How predictions find neighbours: among all cases, or among lists of candidates, of which `search_recall` tells
         what they miss: lists do not let all contradicting copies of a case vote. "auto" is exact up to 200,000 cases,
         and every search is up to ``n_candidates``.
     n_jobs : int, default=None

@@ -14,11 +14,12 @@ from threadpoolctl import threadpool_limits
 from whynear.learn.objectives import lann
 from whynear.metric import CandidateSearch, DiagonalMetric, LocalMetric, NeighborSearch
 from whynear.metric.blocks import n_threads, row_blocks
+from whynear.metric.near_lists import near_lists
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-EXACT_LISTS = 30_000  # cases; for more, pynndescent makes the lists
+EXACT_LISTS = 30_000  # cases; for more, the lists are approximate
 AT_ONCE = 4_000_000  # products in one compiled call: well under 0.2 s
 STILL_GOOD = 0.95  # share of the true neighbours in lists that are kept when columns are stretched
 ASKED = 200  # cases whose true neighbours are looked for in the lists
@@ -129,7 +130,7 @@ def candidate_lists(X: Array, n_candidates: int, seed: int, n_jobs: int | None =
     n = len(X)
     length = min(n_candidates, n - 1)
     if n > EXACT_LISTS:
-        return CandidateSearch(DiagonalMetric(np.ones(X.shape[1])), X, n_candidates=length, random_state=seed).lists
+        return near_lists(X, length, seed, n_jobs)
     threads = n_threads(n_jobs)
     search = NearestNeighbors(n_neighbors=length + 1, algorithm="brute", n_jobs=threads).fit(X)
     found = np.empty((n, length + 1), dtype=np.intp)

@@ -1,13 +1,18 @@
-"""Approximate neighbours for large tables: short lists by pynndescent, measured exactly, with their recall."""
+"""Approximate neighbours for large tables: short lists, measured exactly, with their recall."""
+
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
 from whynear.metric.base import Metric
+from whynear.metric.blocks import n_threads
 from whynear.metric.engines import Indices
 from whynear.metric.inputs import Array
 from whynear.metric.local import LocalMetric
+from whynear.metric.near_lists import near_lists
 from whynear.metric.neighbors import (
     NeighborSearch,
     check_k,
@@ -34,7 +39,9 @@ class CandidateSearch:
     n_candidates : int
         Length of the lists.
     random_state : int
-        Seed of pynndescent.
+        Seed of the search for candidates.
+    n_jobs : int, optional
+        Number of threads; all cores without it.
 
     Attributes
     ----------
@@ -49,6 +56,7 @@ class CandidateSearch:
         *,
         n_candidates: int = 64,
         random_state: int = 0,
+        n_jobs: int | None = None,
     ) -> None:
         self.metric = searchable(metric)
         self.cases = searched_cases(self.metric, Y)
@@ -56,13 +64,19 @@ class CandidateSearch:
         self.n_candidates = n_candidates
         self._centre = self.cases.mean(axis=0)
         self._unit = float(np.abs(self._mapped(self.cases)).max()) or 1.0
-        # Imported here: it compiles for seconds, and most searches are exact.
+        self._seed, self._n_jobs = random_state, n_jobs
+        self.lists = near_lists(self._coordinates(self.cases), n_candidates, random_state, n_jobs)
+
+    @cached_property
+    def _index(self) -> Any:
+        """What finds candidates of new cases: pynndescent, which compiles for long when it is first imported."""
         from pynndescent import NNDescent
 
-        self._index = NNDescent(
-            self._coordinates(self.cases), n_neighbors=n_candidates + 1, random_state=random_state, compressed=False
+        coordinates = self._coordinates(self.cases)
+        n_jobs = n_threads(self._n_jobs)
+        return NNDescent(
+            coordinates, n_neighbors=self.n_candidates + 1, random_state=self._seed, compressed=False, n_jobs=n_jobs
         )
-        self.lists = _without_self(self._index.neighbor_graph[0], n_candidates)
 
     def nearest(self, X: ArrayLike, k: int, *, exclude: ArrayLike | None = None) -> tuple[Array, Indices]:
         """Find the k nearest cases among the candidates of each row of X; see `NeighborSearch.nearest`."""
@@ -93,10 +107,3 @@ class CandidateSearch:
         relevances = self.metric.relevances()
         shares = relevances / np.maximum(relevances.sum(axis=1, keepdims=True), np.finfo(float).tiny)
         return centred * np.sqrt(shares.mean(axis=0))
-
-
-def _without_self(graph: Indices, n_candidates: int) -> Indices:
-    """Drop each case from its own list, or the last one where duplicates pushed it out."""
-    own = graph == np.arange(len(graph))[:, None]
-    own[~own.any(axis=1), -1] = True
-    return graph[~own].reshape(len(graph), n_candidates).astype(np.intp)
