@@ -16,14 +16,14 @@ from rich.table import Table
 
 from whynear import Study, __version__
 from whynear import study as run_study
-from whynear.commands import learn, retrieve
+from whynear.commands import compare, datasets, explain, learn, predict, retrieve
 from whynear.commands.shell import errors_in_a_sentence, plain
 from whynear.report.result import check_folder
 
 app = typer.Typer(
     help="Which features truly decide that two cases are near?",
+    epilog="Exit codes: 0 done; 2 bad input, told in one sentence; 130 interrupted; 1 unexpected, or --debug.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
 )
 
@@ -94,7 +94,11 @@ def study(
 
 
 app.command()(learn)
+app.command()(predict)
+app.command()(explain)
 app.command()(retrieve)
+app.command()(compare)
+app.command()(datasets)
 
 
 def _print_result(console: Console, result: Study, written: list[Path]) -> None:
