@@ -17,7 +17,7 @@ check: $(INSTALLED)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: bench-search bench-intervals bench-learners bench-lann bench-slider bench-case_base
+bench: bench-search bench-intervals bench-learners bench-lann bench-slider bench-case_base bench-studies
 
 bench-%: $(INSTALLED)
 	$(BIN)/python -m benchmarks.$*

@@ -12,8 +12,8 @@ from sklearn.datasets import load_iris
 from typer.testing import CliRunner
 
 import whynear
-from whynear import cli, report
 from whynear.cli import app
+from whynear.commands import study_printing
 
 WHYNEAR = [sys.executable, "-c", "from whynear.cli import main; main()"]
 
@@ -68,7 +68,7 @@ def test_bad_input_gets_one_sentence_and_code_two(words, message, tmp_path):
 
 @pytest.fixture
 def no_learning(monkeypatch):
-    monkeypatch.setattr(report, "study", lambda *_, **__: pytest.fail("learned before looking at the folder"))
+    monkeypatch.setattr(whynear, "study", lambda *_, **__: pytest.fail("learned before looking at the folder"))
 
 
 def test_a_file_in_the_way_is_found_before_learning(table, tmp_path, no_learning):
@@ -129,7 +129,7 @@ def test_what_goes_wrong_while_printing_is_a_sentence_too(table, tmp_path, monke
     def full(*_, **__):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(cli, "_relevance_table", full)
+    monkeypatch.setattr(study_printing, "relevance_table", full)
     result = run("study", table, "--target", "target", "--learner", "grlvq", "--folds", 2, "--out", tmp_path / "out")
     assert result.exit_code == 2
     assert result.stderr == "Error: No space left on device\n"
@@ -173,3 +173,23 @@ def test_an_interrupt_leaves_no_half_file_and_code_130(tmp_path):
     assert time.monotonic() - asked < 5  # a second on a quiet machine
     assert errors.strip() == "Interrupted."
     assert not (tmp_path / "out").exists()
+
+
+def test_an_interrupt_leaves_the_finished_parts(table, tmp_path):
+    words = ["study", str(table), "--target", "target", "--learner", "grlvq", "--out", str(tmp_path / "out")]
+    process = subprocess.Popen(
+        [sys.executable, "-c", TELLING, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert any("find what noise reaches" in line for line in process.stdout)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == 130
+    kept = tmp_path / "out" / "unfinished"
+    names = ["model.whynear", "predictions.csv", "scores.csv"]
+    assert errors.strip() == f"Interrupted. What was finished is in {kept}: {', '.join(names)}."
+    assert sorted(path.name for path in kept.iterdir()) == names
+    assert len(pd.read_csv(kept / "predictions.csv")) == 150
+    assert whynear.load(kept / "model.whynear").predict(pd.read_csv(table).drop(columns="target")).shape == (150,)
+    done = run("study", table, "--target", "target", "--learner", "grlvq", "--folds", 2, "--out", tmp_path / "out")
+    assert done.exit_code == 0, done.output
+    assert not kept.exists()

@@ -147,20 +147,10 @@ def test_neighbours_are_the_other_anchors_each_measured_by_its_own_map(full):
         assert_allclose(distances[i, 1:] ** 2, sq[nearest])
 
 
-class Candidates:
-    """Candidates by the plain distance, in place of those of pynndescent, which compiles for half a minute."""
-
-    def __init__(self, metric, Y, *, n_candidates, random_state):
-        assert Y is None
-        sq = DiagonalMetric(np.ones(3)).sq_distances(metric.anchors)
-        self.lists = np.argsort(sq, axis=1)[:, 1 : 1 + n_candidates]
-
-
 def test_large_tables_are_searched_among_candidates(monkeypatch):
     metric = LocalMetric(random_cases(400, 3), weights=1 + np.random.default_rng(1).random((400, 3)))
     exact, exact_distances = layout.neighbor_graph(metric, metric.anchors, 6, seed=0)
     monkeypatch.setattr(layout, "EXACT_CASES", 399)
-    monkeypatch.setattr(layout, "CandidateSearch", Candidates)
     indices, distances = layout.neighbor_graph(metric, metric.anchors, 6, seed=0)
     assert_array_equal(indices, exact)
     assert_allclose(distances, exact_distances)

@@ -14,6 +14,7 @@ from whynear.report import flow
 from whynear.report.comparison import compare, simplest_of_the_best
 from whynear.report.figures import NAMED
 from whynear.report.findings import deciding_columns
+from whynear.report.methods import Methods
 from whynear.testing import check_metric
 
 
@@ -300,7 +301,7 @@ def test_labels_that_mean_nothing_are_predicted_at_chance():
         table = pd.DataFrame(rng.standard_normal((60, 4))).assign(y=rng.permutation(np.arange(60) % 2))
         X, y = table.drop(columns="y"), table["y"].to_numpy()
         means.append(
-            compare(X, y, ["grlvq", "gmlvq", "lmnn"], folds=5, seed=seed, report=lambda *_: None).honest.mean()
+            compare(X, y, ["grlvq", "gmlvq", "lmnn"], Methods(seed), folds=5, report=lambda *_: None).honest.mean()
         )
     print(f"accuracy on shuffled labels: {np.mean(means):.3f} ± {np.std(means):.3f}")
     assert abs(np.mean(means) - 0.5) < 0.06

@@ -92,7 +92,7 @@ def test_numbers_kept_as_objects_are_converted(frame, as_number):
 @pytest.mark.parametrize("missing", [np.nan, None, pd.NA, pd.NaT])
 def test_a_column_without_any_value_is_kept_as_constant_with_a_caveat(frame, missing):
     problem = problem_from(frame.assign(empty=missing), "kind")
-    assert problem.X["empty"].tolist() == [0.0] * 60
+    assert problem.numbers()["empty"].tolist() == [0.0] * 60
     assert problem.caveats == ("Columns without any value count as irrelevant: 'empty'.",)
 
 

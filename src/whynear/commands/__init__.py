@@ -1,4 +1,4 @@
-"""The commands beside the study: one module each, one call into the library."""
+"""The commands: one module each, one call into the library."""
 
 from whynear.commands.comparing import compare
 from whynear.commands.explaining import explain
@@ -6,5 +6,6 @@ from whynear.commands.learning import learn
 from whynear.commands.listing import datasets
 from whynear.commands.predicting import predict
 from whynear.commands.retrieving import retrieve
+from whynear.commands.studying import study
 
-__all__ = ["compare", "datasets", "explain", "learn", "predict", "retrieve"]
+__all__ = ["compare", "datasets", "explain", "learn", "predict", "retrieve", "study"]

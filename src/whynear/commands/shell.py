@@ -22,8 +22,8 @@ def errors_in_a_sentence(debug: bool) -> Iterator[None]:
     """Bad input ends with one sentence and code 2, an interrupt with code 130; a traceback only on request."""
     try:
         yield
-    except KeyboardInterrupt:
-        typer.echo("Interrupted.", err=True)
+    except KeyboardInterrupt as interrupt:
+        typer.echo(printable(f"Interrupted. {interrupt}".strip()), err=True)
         raise typer.Exit(INTERRUPTED) from None
     except (ValueError, TypeError, OSError, ImportError) as error:
         if debug:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from whynear.explain import Explanation, explain
-from whynear.report.methods import method
+from whynear.report.methods import Methods
 
 MOST_CLASSES = 6  # whose cases are explained
 MOST_MISSING = 0.2  # of a class that may be kept from the model
@@ -32,7 +32,7 @@ class Case:
 
 
 def explained_cases(
-    X: pd.DataFrame, y: NDArray[Any], predictions: pd.DataFrame, name: str, seed: int, report: Progress
+    X: pd.DataFrame, y: NDArray[Any], predictions: pd.DataFrame, name: str, methods: Methods, report: Progress
 ) -> tuple[Case, ...]:
     """A typical, a borderline and a wrong case of each class, by the predictions made without it."""
     chosen = instructive(y, predictions)
@@ -41,7 +41,7 @@ def explained_cases(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.simplefilter("ignore", UserWarning)
-        model = method(name, X.iloc[rest], y[rest], seed).fit(X.iloc[rest], y[rest])
+        model = methods.fitted(name, X.iloc[rest], y[rest])
     cases = []
     for number, (place, kind) in enumerate(chosen):
         report("explain cases", (1 + number) / (1 + len(chosen)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold
 
-from whynear.report.methods import BASELINES, SIMPLEST_FIRST, method
+from whynear.report.methods import BASELINES, SIMPLEST_FIRST, Methods
 from whynear.report.sample import stratified_rows
 
 INNER_FOLDS = 3
@@ -38,28 +38,31 @@ class Comparison:
         expected of the choice. The column of the learner itself where one was asked for.
     predictions : DataFrame
         For each row, by the choice made without it: ``true``, ``predicted``, ``probability`` of the prediction, ``by``
-        which learner, and ``fold``.
+        which learner, and ``fold``. For a measured target ``true``, ``predicted`` and ``fold``.
+    measure : {"accuracy", "r2"}
+        What the scores are: the share predicted right, or of a measured target the share of variance explained.
     """
 
     accuracy: pd.DataFrame
     chosen: str
     honest: pd.Series
     predictions: pd.DataFrame
+    measure: Literal["accuracy", "r2"] = "accuracy"
 
 
 def compare(
-    X: pd.DataFrame, y: NDArray[Any], learners: Sequence[str], *, folds: int, seed: int, report: Progress
+    X: pd.DataFrame, y: NDArray[Any], learners: Sequence[str], methods: Methods, *, folds: int, report: Progress
 ) -> Comparison:
     """Compare learners and baselines on the same folds; choose among several learners within every fold anew."""
     names = [name for name in SIMPLEST_FIRST if name in learners]
-    splits = list(StratifiedKFold(folds, shuffle=True, random_state=seed).split(X, y))
+    splits = list(StratifiedKFold(folds, shuffle=True, random_state=methods.seed).split(X, y))
     rows, honest, parts = [], [], []
     for fold, (train, test) in enumerate(splits):
         known, held_out = (X.iloc[train], y[train]), (X.iloc[test], y[test])
         report(f"compare learners, fold {fold + 1} of {folds}", fold / folds)
-        models = {name: _fitted(name, *known, seed) for name in (*names, *BASELINES)}
+        models = {name: _fitted(name, *known, methods) for name in (*names, *BASELINES)}
         rows.append({name: model.score(*held_out) for name, model in models.items()})
-        chosen = names[0] if len(names) == 1 else _chosen_within(*known, names, seed)
+        chosen = names[0] if len(names) == 1 else _chosen_within(*known, names, methods)
         honest.append(rows[-1][chosen])
         probabilities = models[chosen].predict_proba(held_out[0])
         best = probabilities.argmax(axis=1)
@@ -92,10 +95,10 @@ def simplest_of_the_best(accuracy: pd.DataFrame) -> str:
     return str(means.index[(means >= means[best] - error - 1e-12).argmax()])
 
 
-def _chosen_within(X: pd.DataFrame, y: NDArray[Any], names: Sequence[str], seed: int) -> str:
+def _chosen_within(X: pd.DataFrame, y: NDArray[Any], names: Sequence[str], methods: Methods) -> str:
     """The choice made from these rows alone, or from some of many."""
     if len(X) > INNER_ROWS:
-        some = stratified_rows(y, INNER_ROWS, np.random.default_rng(seed))
+        some = stratified_rows(y, INNER_ROWS, np.random.default_rng(methods.seed))
         X, y = X.iloc[some], y[some]
     counts = np.unique(y, return_counts=True)[1]
     if counts.max() < 2:
@@ -103,20 +106,20 @@ def _chosen_within(X: pd.DataFrame, y: NDArray[Any], names: Sequence[str], seed:
     folds = max(2, min(INNER_FOLDS, int(counts.min())))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of classes with fewer rows than folds
-        splits = list(StratifiedKFold(folds, shuffle=True, random_state=seed).split(X, y))
+        splits = list(StratifiedKFold(folds, shuffle=True, random_state=methods.seed).split(X, y))
     scores = [
-        {name: _fitted(name, X.iloc[train], y[train], seed).score(X.iloc[test], y[test]) for name in names}
+        {name: _fitted(name, X.iloc[train], y[train], methods).score(X.iloc[test], y[test]) for name in names}
         for train, test in splits
         if len(np.unique(y[train])) > 1
     ]
     return simplest_of_the_best(pd.DataFrame(scores)) if scores else names[0]
 
 
-def _fitted(name: str, X: pd.DataFrame, y: NDArray[Any], seed: int) -> ClassifierMixin:
+def _fitted(name: str, X: pd.DataFrame, y: NDArray[Any], methods: Methods) -> ClassifierMixin:
     with warnings.catch_warnings():
         # Told once, of the model that is kept.
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.filterwarnings(
-            "ignore", message="(Class|n_neighbors|The number of unique classes)", category=UserWarning
+            "ignore", message="(Class|n_neighbors|The number of unique classes|Column .* holds)", category=UserWarning
         )
-        return method(name, X, y, seed).fit(X, y)
+        return methods.fitted(name, X, y)

@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 
 from whynear.apply import plot_embedding
 from whynear.explain import plot_class_profiles
+from whynear.report.measure_drawing import draw_measured_map, draw_predictions
 
 if TYPE_CHECKING:
     from whynear.report.result import Study
@@ -29,8 +30,12 @@ def figures(study: Study) -> Iterator[tuple[str, str]]:
     yield "intervals", svg(partial(study.relevance.plot, most=NAMED), (7.4, height))
     if study.interpretation.dimension is not None:
         yield "dimension", svg(study.interpretation.dimension.plot, (7.4, 3.6))
+    yield from _of_measure(study) if study.problem.is_measured else _of_classes(study, n_features)
+
+
+def _of_classes(study: Study, n_features: int) -> Iterator[tuple[str, str]]:
+    errors = (study.comparison.predictions["true"] != study.comparison.predictions["predicted"]).to_numpy()
     for name, points in study.maps.items():
-        errors = (study.comparison.predictions["true"] != study.comparison.predictions["predicted"]).to_numpy()
         yield f"map-{name}", svg(partial(plot_embedding, points, study.problem.y, errors=errors), (6.4, 5.2))
     yield (
         "profiles",
@@ -38,6 +43,13 @@ def figures(study: Study) -> Iterator[tuple[str, str]]:
     )
     for number, case in enumerate(study.cases, start=1):
         yield f"case-{number}", svg(case.why.plot, (7.4, 1.7 + 0.26 * min(13, n_features)))
+
+
+def _of_measure(study: Study) -> Iterator[tuple[str, str]]:
+    target = study.problem.target
+    for name, points in study.maps.items():
+        yield f"map-{name}", svg(partial(draw_measured_map, points, study.problem.y, target), (6.4, 5.2))
+    yield "predictions", svg(partial(draw_predictions, study.comparison.predictions, target), (6.4, 5.2))
 
 
 def svg(draw: Callable[[Axes], Axes], size: tuple[float, float]) -> str:

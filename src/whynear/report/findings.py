@@ -8,8 +8,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from whynear.metric.encoder import holds_text
 from whynear.report.comparison import Comparison
 from whynear.report.interpretation import Interpretation
+from whynear.report.measures import typical_error
 from whynear.report.methods import PLAIN
 from whynear.report.problem import Problem
 from whynear.report.wording import counted, printable
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
     from whynear.report.result import Study
 
 NAMED = 5  # features or groups that a sentence lists
+SAME = 0.9999  # correlation with the target
+ROWS_A_CATEGORY = 5  # at least, on average, of a column of categories that is said to decide
 
 
 def finding(study: Study) -> str:
@@ -27,6 +31,15 @@ def finding(study: Study) -> str:
 
 def remarks(problem: Problem, comparison: Comparison, interpretation: Interpretation) -> list[str]:
     """Caveats about what was found, each with what to do about it."""
+    said = _of_measure(problem, comparison) if problem.is_measured else _of_classes(problem, comparison)
+    if interpretation.averaged:
+        said.append("Intervals are those of the mean of the cases' own metrics: a case may weigh features otherwise.")
+    if unknown := interpretation.relevance.certificate.unknowns:
+        said.append(f"{unknown} programs could not be solved: the features they belong to are marked unknown.")
+    return said
+
+
+def _of_classes(problem: Problem, comparison: Comparison) -> list[str]:
     said = []
     chosen, plain = comparison.accuracy[comparison.chosen].mean(), comparison.accuracy[PLAIN].mean()
     if chosen < plain - 0.01:
@@ -42,25 +55,52 @@ def remarks(problem: Problem, comparison: Comparison, interpretation: Interpreta
         )
     if comparison.honest.mean() > 0.999 and len(problem.X.columns) > 1:
         said.append("Every held-out case is predicted right: look for a column that was made from the target.")
-    said += [
+    return said + [
         f"Column {name!r} alone tells the classes apart: if it was made from the target, leave it out with --drop."
         for name in deciding_columns(problem.X, problem.y)
     ]
-    if interpretation.averaged:
-        said.append("Intervals are those of the mean of the cases' own metrics: a case may weigh features otherwise.")
-    if unknown := interpretation.relevance.certificate.unknowns:
-        said.append(f"{unknown} programs could not be solved: the features they belong to are marked unknown.")
-    return said
+
+
+def _of_measure(problem: Problem, comparison: Comparison) -> list[str]:
+    said = []
+    chosen, plain = comparison.accuracy[comparison.chosen].mean(), comparison.accuracy[PLAIN].mean()
+    if chosen < plain - 0.02:
+        said.append(
+            f"Plain kNN explains more of the variance than a linear map ({plain:.0%} against {chosen:.0%}): the target "
+            "may depend on the features in a way that is not linear. Classes (--bins 3) may show more."
+        )
+    if chosen <= 0.05:
+        said.append(
+            "Predictions are hardly better than the mean of the target: the features may say nothing about it, and "
+            "their relevance is then that of chance."
+        )
+    numeric = problem.X.select_dtypes("number")
+    return said + [
+        f"Column {name!r} says the same as the target: if it was made from it, leave it out with --drop."
+        for name in numeric.columns
+        if numeric[name].nunique() > 1 and abs(np.corrcoef(*_complete(numeric[name], problem.y))[0, 1]) > SAME
+    ]
+
+
+def _complete(column: pd.Series, y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    known = column.notna().to_numpy()
+    return column.to_numpy()[known], y[known]
 
 
 def deciding_columns(X: pd.DataFrame, y: NDArray[Any]) -> list[str]:
     """Columns by whose value alone every row's class is told, at one threshold between each two classes.
 
-    Sorted by such a column, every class stands in one stretch, and no two classes share a value.
+    Sorted by such a column, every class stands in one stretch, and no two classes share a value. Of a column of
+    categories, every one belongs to a single class.
     """
     codes = np.unique(y, return_inverse=True)[1]
     found = []
-    for name in X.columns:
+    for name in X.columns[X.notna().all()]:
+        if holds_text(X[name]):
+            classes = pd.Series(codes).groupby(X[name].to_numpy()).nunique()
+            if (classes == 1).all() and len(classes) <= len(X) // ROWS_A_CATEGORY:
+                found.append(str(name))
+            continue
         values = X[name].to_numpy()
         order = np.lexsort((codes, values))
         runs = np.count_nonzero(np.diff(codes[order])) + 1
@@ -72,6 +112,13 @@ def deciding_columns(X: pd.DataFrame, y: NDArray[Any]) -> list[str]:
 
 def _prediction(study: Study) -> str:
     honest, plain = study.comparison.honest, study.comparison.accuracy[PLAIN]
+    if study.problem.is_measured:
+        error, spread = typical_error(study.comparison.predictions), float(np.std(study.problem.y))
+        return (
+            f"A linear map of {study.interpretation.effective_dim} directions predicts held-out values with a typical "
+            f"error of {error:.3g}, where the mean alone errs by {spread:.3g}: it explains {_percent(honest)} of the "
+            f"variance, plain kNN {_percent(plain)}."
+        )
     chosen, compared = study.comparison.chosen.upper(), study.settings["learners compared"]
     if compared == 1:
         return f"{chosen} predicts {_percent(honest)} of held-out cases right, plain kNN {_percent(plain)}."

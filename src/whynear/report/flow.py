@@ -4,28 +4,28 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Hashable, Iterable
+from contextlib import nullcontext
 from dataclasses import replace
 from importlib.metadata import version
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
-from whynear.apply import embed
-from whynear.explain import class_profiles
-from whynear.report.cases import explained_cases
-from whynear.report.comparison import Progress, compare
+from whynear.report.comparison import Progress
+from whynear.report.features import Categories, Impute
 from whynear.report.findings import remarks
-from whynear.report.interpretation import interpret
-from whynear.report.methods import COMPARED, SIMPLEST_FIRST, method, n_varying
+from whynear.report.methods import COMPARED, SIMPLEST_FIRST, Methods, n_varying
+from whynear.report.parts import Finished, Steps, learn_classes, learn_measure
 from whynear.report.problem import Problem, Table, problem_from
 from whynear.report.result import Study
-from whynear.report.sample import stratified_rows
+from whynear.report.sample import some_rows
 from whynear.report.wording import listed
 
-MOST_ROWS = 5_000  # to compare learners by, and to draw
+MOST_ROWS = 5_000  # to compare learners by, to interpret and to draw
 LARGEST_SEED = 2**32 - 1
+FEWEST_MEASURED = 10  # rows, where the target is measured
 
 
 def study(
@@ -34,24 +34,31 @@ def study(
     *,
     learner: str = "auto",
     drop: Hashable | Iterable[Hashable] = (),
+    index: Hashable | None = None,
     bins: int | None = None,
+    categories: Categories = None,
+    impute: Impute = None,
+    drop_missing_target: bool = False,
     folds: int = 5,
     effective_dim: int | None = None,
     random_state: int = 0,
+    n_jobs: int | None = None,
     encoding: str = "utf-8",
     progress: Progress | None = None,
+    finished: Finished | None = None,
 ) -> Study:
     """Learn which features decide that two cases of a table are near.
 
     Columns that never change are left out, the others standardised. Learners are compared with plain kNN and NCA on the
     same held-out folds, and the simplest one within a standard error of the best learns from all rows. Its metric is
     interpreted: effective dimension, relevance intervals against what noise reaches, substitutes, class profiles, maps
-    of the cases, and the most instructive cases explained. Nothing is chosen on the rows it is scored on.
+    of the cases, and the most instructive cases explained. Nothing is chosen on the rows it is scored on. A target that
+    is a measurement, not a class, is predicted by `MinimumNormRegressor`, beside plain kNN and the mean.
 
     Parameters
     ----------
     table : DataFrame, path or str
-        The cases: a DataFrame, a file (CSV, TSV, Parquet), or the name of a data set.
+        The cases: a DataFrame, a file (CSV, TSV, Parquet, Excel), or the name of a data set.
     target : str, optional
         The column to predict; data sets know theirs. A name that is no text, such as 3, counts as ``"3"``.
     learner : str
@@ -59,116 +66,130 @@ def study(
         ``"lann"``.
     drop : str or sequence of str
         Columns to leave out.
+    index : str, optional
+        The column that names the rows; it is no feature.
     bins : int, optional
         Sort a numeric target into so many classes of equal size.
+    categories : {"onehot"}, optional
+        Take columns of text as categories; without it they are refused. Relevance is told for the whole column.
+    impute : {"median", "most_frequent"}, optional
+        Fill in missing values, within every fold from its own rows; without it they are refused.
+    drop_missing_target : bool
+        Leave out rows without a target; without it they are refused.
     folds : int
         Number of folds; fewer where the smallest class has fewer rows.
     effective_dim : int, optional
         Number of directions of the data on which metrics are held equal; chosen on held-out rows without it.
     random_state : int
         Seed of sample, folds and learner: the same seed gives the same study.
+    n_jobs : int, optional
+        Number of threads; all cores without it.
     encoding : str
         Encoding of a text file.
     progress : callable, optional
         Called with a step's name and the share of the work done.
+    finished : callable, optional
+        Called with the name and the value of each part as soon as there is one: ``"problem"``, ``"comparison"``,
+        ``"model"``, ``"interpretation"``.
 
     Returns
     -------
     Study
     """
-    _check_seed(random_state)
-    if learner not in ("auto", *SIMPLEST_FIRST):
-        known = ", ".join(("auto", *SIMPLEST_FIRST))
-        raise ValueError(f"There is no learner {learner!r}. Use one of {known} (--learner).")
-    steps = _Steps(progress or _silent)
+    _check_settings(random_state, learner)
+    steps, finish = Steps(progress or _silent), finished or _silent
     steps("read the table", 0.0)
-    problem = problem_from(table, target, drop=drop, bins=bins, encoding=encoding)
-    X, y, sampled = _sample(problem, random_state)
-    if not n_varying(X):
-        raise ValueError(
-            f"{problem.source}: no column changes from row to row, so nothing tells the classes apart: "
-            f"{listed(list(X.columns))}. Add a column that differs between cases."
-        )
-    folds, shrunk = _folds(y, folds)
+    problem = problem_from(
+        table,
+        target,
+        drop=drop,
+        index=index,
+        bins=bins,
+        categories=categories,
+        impute=impute,
+        drop_missing_target=drop_missing_target,
+        measured=True,
+        encoding=encoding,
+    )
+    _check_learnable(problem, learner)
+    finish("problem", problem)
+    used, sampled = _sample(problem, random_state)
+    folds, shrunk = _folds(used.y, folds)
+    methods = Methods(random_state, problem.encoder, n_jobs)
     names = COMPARED if learner == "auto" else (learner,)
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), nullcontext() if n_jobs is None else threadpool_limits(n_jobs):
         # The caveats tell of small classes already.
         warnings.filterwarnings("ignore", message="The number of unique classes is greater than", category=UserWarning)
-        comparison = compare(X, y, names, folds=folds, seed=random_state, report=steps.within(0.02, 0.6))
-        steps("learn the metric from all rows", 0.6)
-        model = method(comparison.chosen, X, y, random_state).fit(X, y)
-        interpretation = interpret(
-            comparison.chosen,
-            model,
-            X,
-            y,
-            effective_dim=effective_dim,
-            seed=random_state,
-            report=steps.within(0.62, 0.85),
-        )
-        steps("map the cases", 0.85)
-        maps = {
-            "before": embed(model, X, method="pca"),
-            "after": embed(model, X, random_state=random_state),
-        }
-        cases = explained_cases(X, y, comparison.predictions, comparison.chosen, random_state, steps.within(0.9, 1.0))
+        learn = learn_measure if problem.is_measured else learn_classes
+        parts = learn(problem, used, names, methods, folds, effective_dim, steps, finish)
     steps("done", 1.0)
     settings = {
         "learner": learner,
-        "learners compared": len(names),
+        "learners compared": 1 if problem.is_measured else len(names),
         "folds": folds,
-        "effective dimension": interpretation.effective_dim,
-        "floor": round(float(interpretation.relevance.floor), 6),
+        "categories": categories,
+        "impute": impute,
+        "effective dimension": parts["interpretation"].effective_dim,
+        "floor": round(float(parts["interpretation"].relevance.floor), 6),
         "seed": int(random_state),
         **{package: version(package) for package in ("whynear", "scikit-learn", "numpy")},
     }
-    profiles = class_profiles(model)
-    caveats = (*problem.caveats, *sampled, *shrunk, *remarks(problem, comparison, interpretation))
-    return Study(
-        replace(problem, X=X, y=y), comparison, model, interpretation, profiles, maps, cases, settings, caveats
-    )
+    caveats = (*problem.caveats, *sampled, *shrunk, *remarks(used, parts["comparison"], parts["interpretation"]))
+    return Study(problem=used, **parts, _settings=settings, caveats=caveats)
 
 
-class _Steps:
-    """Progress of the whole, from that of its parts."""
-
-    def __init__(self, report: Progress) -> None:
-        self.report = report
-
-    def __call__(self, step: str, share: float) -> None:
-        self.report(step, share)
-
-    def within(self, first: float, last: float) -> Progress:
-        """What a part reports, which takes up this stretch of the whole."""
-        return lambda step, share: self.report(step, first + (last - first) * share)
+def _silent(_what: str, _value: Any) -> None:
+    """What nobody wants to see."""
 
 
-def _silent(_step: str, _share: float) -> None:
-    """Progress that nobody wants to see."""
-
-
-def _check_seed(seed: object) -> None:
+def _check_settings(seed: object, learner: str) -> None:
     if not isinstance(seed, int | np.integer) or not 0 <= seed <= LARGEST_SEED:
         raise ValueError(f"The seed must be a whole number from 0 to {LARGEST_SEED}, got {seed!r} instead (--seed 0).")
+    if learner not in ("auto", *SIMPLEST_FIRST):
+        known = ", ".join(("auto", *SIMPLEST_FIRST))
+        raise ValueError(f"There is no learner {learner!r}. Use one of {known} (--learner).")
 
 
-def _sample(problem: Problem, random_state: int) -> tuple[pd.DataFrame, NDArray[Any], list[str]]:
+def _check_learnable(problem: Problem, learner: str) -> None:
+    if problem.is_measured:
+        facts = f"{problem.source}: the target {problem.target!r} is a measurement with {len(np.unique(problem.y)):,}"
+        if learner != "auto":
+            raise ValueError(
+                f"{facts} different values, and {learner} learns classes. Sort it into classes of equal size "
+                "(--bins 3), or leave out --learner."
+            )
+        if len(problem.y) < FEWEST_MEASURED:
+            raise ValueError(f"{facts} different values; {FEWEST_MEASURED} rows are needed at least. Add rows.")
+    if not n_varying(problem.numbers()):
+        raise ValueError(
+            f"{problem.source}: no column changes from row to row, so nothing tells cases apart: "
+            f"{listed(list(problem.X.columns))}. Add a column that differs between cases."
+        )
+
+
+def _sample(problem: Problem, random_state: int) -> tuple[Problem, list[str]]:
     """At most as many rows as can be compared and drawn in minutes."""
     X, y = problem.X, problem.y
     if len(X) <= MOST_ROWS:
-        return X, y, []
-    if (n_classes := len(np.unique(y))) > MOST_ROWS // 2:
+        return problem, []
+    if not problem.is_measured and (n_classes := len(np.unique(y))) > MOST_ROWS // 2:
         raise ValueError(
             f"{problem.source}: the target {problem.target!r} has {n_classes:,} classes, too many to have two rows of "
             f"each among the {MOST_ROWS:,} that can be compared. Merge classes, or choose another target."
         )
-    chosen = stratified_rows(y, MOST_ROWS, np.random.default_rng(random_state))
-    return X.iloc[chosen], y[chosen], [f"Of {len(X):,} rows a random {MOST_ROWS:,} were used, classes in proportion."]
+    rows = some_rows(y, MOST_ROWS, random_state)
+    told = f"Of {len(X):,} rows a random {MOST_ROWS:,} were used to compare learners, to interpret and to draw"
+    return replace(problem, X=X.iloc[rows], y=y[rows]), [
+        f"{told}; the model learned from {'all of them' if problem.is_measured else 'as many as its learner can'}."
+    ]
 
 
 def _folds(y: NDArray[Any], folds: int) -> tuple[int, list[str]]:
     if not isinstance(folds, int | np.integer) or folds < 2:
         raise ValueError(f"folds={folds!r} leaves nothing to learn from or to hold out. Use a whole number >= 2.")
+    if y.dtype.kind == "f":
+        most = len(y) // 2
+        return min(folds, most), [] if folds <= most else [f"{most} folds were made of {len(y)} rows."]
     classes, counts = np.unique(y, return_counts=True)
     smallest = int(counts.min())
     if folds <= smallest:

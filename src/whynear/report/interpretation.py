@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,15 +14,17 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import Pipeline
 
 from whynear.interpret import Relevance, effective_dimension, relevance_floor, relevance_intervals
+from whynear.interpret.columns import by_column
 from whynear.interpret.dimension import EffectiveDimension
 from whynear.metric import DiagonalMetric, LocalMetric, Metric, as_metric
+from whynear.report.methods import MINIMUM_NORM, Methods
 
 SLACK = 0.03  # copies of a feature that differ by a few per cent count as copies
 LEAST_FLOOR = 0.1
 MOST_ANCHORS = 100  # beyond, the maps of a local metric are not bounded one by one
 FEWEST_ROWS = 20  # to choose or to probe anything by
-PROBED = ("grlvq", "gmlvq", "lmnn")  # quick enough to be learned again with permuted copies
-MOST_PROBED = 200_000  # entries of the table
+# Learners quick enough to be learned again with permuted copies, and the most entries of a table for that.
+PROBED = dict.fromkeys(("grlvq", "gmlvq", "lmnn", MINIMUM_NORM), 200_000) | dict.fromkeys(("lgrlvq", "lgmlvq"), 20_000)
 
 Progress = Callable[[str, float], None]
 
@@ -55,11 +57,16 @@ def interpret(
     X: pd.DataFrame,
     y: NDArray[Any],
     *,
+    sources: Sequence[str] | None,
     effective_dim: int | None,
-    seed: int,
+    methods: Methods,
     report: Progress,
 ) -> Interpretation:
-    """Choose the effective dimension on held-out rows, find what noise reaches, and bound every feature."""
+    """Choose the effective dimension on held-out rows, find what noise reaches, and bound every feature.
+
+    ``sources`` names the column of the table that each column of X was made of, where an encoder made them: these are
+    summed.
+    """
     metric, averaged = _bounded(as_metric(model))
     dimension = None
     with warnings.catch_warnings():
@@ -67,33 +74,39 @@ def interpret(
         if effective_dim is None and not averaged and _can_be_held_out(X, y):
             report("choose the effective dimension", 0.0)
             dimension = effective_dimension(model, X, y)
-            effective_dim = within_one_error(dimension.curve, len(X))
+            effective_dim = fewest_directions(dimension, len(X))
         report("find what noise reaches", 0.4)
         floor = LEAST_FLOOR
-        if name in PROBED and X.size <= MOST_PROBED and len(X) >= FEWEST_ROWS:
-            probes = relevance_floor(model, X, y, random_state=seed, effective_dim=effective_dim, slack=SLACK)
+        if X.size <= PROBED.get(name, 0) and len(X) >= FEWEST_ROWS:
+            probes = relevance_floor(model, X, y, random_state=methods.seed, effective_dim=effective_dim, slack=SLACK)
             floor = max(floor, min(float(probes), 0.9))
     report("bound the relevance of every feature", 0.8)
-    relevance = relevance_intervals(metric, X, effective_dim, slack=SLACK, floor=floor)
+    relevance = relevance_intervals(metric, X, effective_dim, slack=SLACK, floor=floor, n_jobs=methods.n_jobs)
+    if sources is not None:
+        relevance = by_column(relevance, sources)
     return Interpretation(relevance, relevance.effective_dim, dimension, averaged)
 
 
-def within_one_error(curve: pd.DataFrame, n_rows: int) -> int:
+def fewest_directions(dimension: EffectiveDimension, n_rows: int) -> int:
     """The fewest directions whose error on held-out rows exceeds the least by no more than the standard error of that.
 
-    >>> within_one_error(pd.DataFrame({"effective_dim": [1, 2, 3], "validation_error": [0.5, 0.11, 0.1]}), 100)
+    >>> curve = pd.DataFrame({"effective_dim": [1, 2, 3], "validation_error": [0.5, 0.11, 0.1]})
+    >>> fewest_directions(EffectiveDimension(3, curve, "projection", "validation_error"), 100)
     2
     """
-    errors = curve["validation_error"].to_numpy()
-    least = errors.min()
-    doubt = np.sqrt((errors * (1 - errors) + least * (1 - least)) / n_rows)
-    return int(curve["effective_dim"].iloc[int(np.flatnonzero(errors <= least + doubt + 1e-12)[0])])
+    errors = dimension.curve[dimension.criterion].to_numpy()
+    # Of shares of rows predicted wrong; of squared errors that are normally distributed.
+    variances = errors * (1 - errors) if dimension.criterion == "validation_error" else 2 * np.square(errors)
+    least = int(errors.argmin())
+    doubt = np.sqrt((variances + variances[least]) / n_rows)
+    return int(dimension.curve["effective_dim"].iloc[int(np.flatnonzero(errors <= errors[least] + doubt + 1e-12)[0])])
 
 
 def _can_be_held_out(X: pd.DataFrame, y: NDArray[Any]) -> bool:
     """Whether every class and every column that varies is likely to be met in each part of the rows."""
     rare = np.array([column.value_counts().iloc[1:].sum() for _, column in X.items()])
-    return len(X) >= FEWEST_ROWS and np.unique(y, return_counts=True)[1].min() >= 2 and bool((rare >= 5).any())
+    in_twos = y.dtype.kind == "f" or np.unique(y, return_counts=True)[1].min() >= 2
+    return len(X) >= FEWEST_ROWS and bool(in_twos) and bool((rare >= 5).any())
 
 
 def _bounded(metric: Metric) -> tuple[Metric, bool]:

@@ -2,41 +2,74 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.dummy import DummyClassifier
+from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.feature_selection import VarianceThreshold
-from sklearn.neighbors import KNeighborsClassifier, NeighborhoodComponentsAnalysis
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, NeighborhoodComponentsAnalysis
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from whynear.learn import MinimumNormRegressor
 from whynear.learn.registry import LEARNERS
+from whynear.metric import TableEncoder
 from whynear.report.sample import stratified_rows
 
 SIMPLEST_FIRST = ("grlvq", "gmlvq", "lmnn", "lgrlvq", "lgmlvq", "lann")
 COMPARED = ("grlvq", "gmlvq", "lmnn", "lgmlvq", "lann")  # where no learner is asked for
 PLAIN, NCA = "plain kNN", "NCA with kNN"
 BASELINES = (PLAIN, NCA)
+MINIMUM_NORM, MEAN = "minimum norm", "mean"  # for measurements
+# Rows that a learner takes in minutes, for the model that is kept.
+LEARNED_ROWS = dict.fromkeys(SIMPLEST_FIRST, 100_000) | {"lmnn": 20_000}
 NEIGHBORS = 5
 NCA_ROWS = 2_000  # it compares all rows with all rows
 NCA_COMPONENTS = 5
 
 
-def method(name: str, X: pd.DataFrame, y: NDArray[Any], seed: int) -> ClassifierMixin:
-    """A method ready to be fitted to these rows; what predicts the most frequent class where no column varies."""
-    if not n_varying(X):
-        return DummyClassifier(strategy="prior")
-    if name in LEARNERS:
-        return make_pipeline(VarianceThreshold(), StandardScaler(), LEARNERS[name](random_state=seed))
-    neighbors = KNeighborsClassifier(min(NEIGHBORS, len(X)), weights="distance")
-    if name == PLAIN:
-        return make_pipeline(VarianceThreshold(), StandardScaler(), neighbors)
-    return _Few(_nca(X, y, seed, neighbors), seed)
+@dataclass(frozen=True)
+class Methods:
+    """How methods are made: what all of them start with, the seed of the learners, and the threads they may use."""
+
+    seed: int
+    encoder: TableEncoder | None = None
+    n_jobs: int | None = None
+
+    def fitted(self, name: str, X: pd.DataFrame, y: NDArray[Any]) -> Any:
+        """A method fitted to these rows of a table: a Pipeline that takes the table's columns."""
+        if self.encoder is None:
+            return self._behind(name, X, y).fit(X, y)
+        encoder = clone(self.encoder).fit(X)
+        numbers = encoder.transform(X)
+        rest = self._behind(name, numbers, y).fit(numbers, y)
+        return Pipeline([("tableencoder", encoder), *(rest.steps if isinstance(rest, Pipeline) else [(name, rest)])])
+
+    def _behind(self, name: str, X: pd.DataFrame, y: NDArray[Any]) -> Any:
+        """What takes numbers, not fitted; where no column varies, what predicts without looking at them."""
+        measured = y.dtype.kind == "f"
+        if not n_varying(X) or name == MEAN:
+            return DummyRegressor() if measured else DummyClassifier(strategy="prior")
+        if name in LEARNERS:
+            return _standardised(self._learner(name))
+        if name == MINIMUM_NORM:
+            return _standardised(MinimumNormRegressor())
+        neighbors = KNeighborsRegressor if measured else KNeighborsClassifier
+        plain = neighbors(min(NEIGHBORS, len(X)), weights="distance")
+        return _standardised(plain) if name == PLAIN else _Few(_nca(X, y, self.seed, plain), self.seed)
+
+    def _learner(self, name: str) -> BaseEstimator:
+        learner = LEARNERS[name](random_state=self.seed)
+        return learner.set_params(n_jobs=self.n_jobs) if "n_jobs" in learner.get_params() else learner
+
+
+def _standardised(estimator: BaseEstimator) -> Pipeline:
+    return make_pipeline(VarianceThreshold(), StandardScaler(), estimator)
 
 
 def n_varying(X: pd.DataFrame) -> int:
@@ -45,11 +78,15 @@ def n_varying(X: pd.DataFrame) -> int:
     return int(np.count_nonzero((np.var(values, axis=0) > 0) & (np.ptp(values, axis=0) > 0)))
 
 
-class _Few(ClassifierMixin):
+class _Few(ClassifierMixin, BaseEstimator):
     """A method that learns from a part of many rows, classes in proportion."""
 
     def __init__(self, pipeline: Pipeline, seed: int) -> None:
-        self.pipeline, self.seed = pipeline, seed
+        self.pipeline = pipeline
+        self.seed = seed
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self.pipeline, "n_features_in_")
 
     def fit(self, X: pd.DataFrame, y: NDArray[Any]) -> _Few:
         if len(X) > NCA_ROWS:
@@ -65,7 +102,7 @@ class _Few(ClassifierMixin):
 def _nca(X: pd.DataFrame, y: NDArray[Any], seed: int, neighbors: KNeighborsClassifier) -> Pipeline:
     components = max(1, min(NCA_COMPONENTS, n_varying(X)))
     nca = NeighborhoodComponentsAnalysis(n_components=components, init=_start(X, y, components), random_state=seed)
-    return make_pipeline(VarianceThreshold(), StandardScaler(), nca, neighbors)
+    return make_pipeline(*_standardised(nca).named_steps.values(), neighbors)
 
 
 def _start(X: pd.DataFrame, y: NDArray[Any], components: int) -> str:

@@ -15,6 +15,7 @@ import pandas as pd
 
 from whynear.metric import save
 from whynear.metric.archive import write_whole
+from whynear.report.comparison import Comparison
 from whynear.report.figures import figures
 from whynear.report.page import render
 from whynear.report.wording import harmless, printable
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from whynear.report.result import Study
 
 FORMAT = 1
-FILES = ("study.json", "model.whynear", "relevance.csv", "cases.csv", "predictions.csv", "report.html")
+FILES = ("study.json", "model.whynear", "relevance.csv", "cases.csv", "scores.csv", "predictions.csv", "report.html")
 
 
 def write_study(study: Study, folder: Path) -> list[Path]:
@@ -33,9 +34,9 @@ def write_study(study: Study, folder: Path) -> list[Path]:
     pictures = dict(figures(study))
     texts = {
         "study.json": json.dumps(content(study), indent=1, allow_nan=False, ensure_ascii=False) + "\n",
-        "relevance.csv": _csv(study.frame()),
-        "cases.csv": _csv(_cases(study)),
-        "predictions.csv": _csv(study.comparison.predictions.rename_axis("index").reset_index()),
+        "relevance.csv": csv_text(study.frame()),
+        "cases.csv": csv_text(_cases(study)),
+        **{name: csv_text(frame) for name, frame in comparison_tables(study.comparison).items()},
         **{f"{name}.svg": svg for name, svg in pictures.items()},
         "report.html": render(study, pictures),
     }
@@ -54,11 +55,13 @@ def content(study: Study) -> dict[str, Any]:
         "source": study.problem.source,
         "target": study.problem.target,
         "rows": len(study.problem.X),
+        "columns": study.problem.columns.to_dict("records"),
+        "measure": study.comparison.measure,
         "finding": study.finding(),
         "settings": dict(study.settings),
         "chosen": study.comparison.chosen,
         "accuracy": study.comparison.accuracy.to_dict("list"),
-        "honest_accuracy": study.comparison.honest.tolist(),
+        f"honest_{study.comparison.measure}": study.comparison.honest.tolist(),
         "relevance": study.relevance.to_dict(),
         "substitutes": {name: list(others) for name, others in study.relevance.substitutes.of.items()},
         "groups": [list(group) for group in study.relevance.substitutes.groups],
@@ -109,7 +112,15 @@ def _cases(study: Study) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
-def _csv(frame: pd.DataFrame) -> str:
+def comparison_tables(comparison: Comparison) -> dict[str, pd.DataFrame]:
+    """The scores of each fold, and the prediction of each row, as they are written."""
+    return {
+        "scores.csv": comparison.accuracy.reset_index(),
+        "predictions.csv": comparison.predictions.rename_axis("index").reset_index(),
+    }
+
+
+def csv_text(frame: pd.DataFrame) -> str:
     """Comma-separated values that no spreadsheet takes for a formula."""
     safe = frame.copy()
     for name in safe.columns:

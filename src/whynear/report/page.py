@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from whynear.report.preview import summary
 from whynear.report.wording import printable
 
 if TYPE_CHECKING:
@@ -24,13 +26,18 @@ _PAGES = Environment(
 
 def render(study: Study, figures: dict[str, str]) -> str:
     """The page, with its figures inside and nothing to fetch."""
-    counts = study.problem.y
-    classes = [(str(name), int((counts == name).sum())) for name in sorted(set(counts))]
+    names, counts = np.unique([] if study.problem.is_measured else study.problem.y, return_counts=True)
+    classes = [(str(name), int(count)) for name, count in zip(names, counts, strict=True)]
     methods = [
         (name, float(scores.mean()), float(scores.std()), [round(float(score), 4) for score in scores])
         for name, scores in study.accuracy.items()
     ]
     drawn = {name: Markup(svg) for name, svg in figures.items()}
     return _PAGES.get_template("report.html").render(
-        study=study, classes=classes, methods=methods, rows=list(study.frame().itertuples(index=False)), figures=drawn
+        study=study,
+        classes=classes,
+        methods=methods,
+        rows=list(study.frame().itertuples(index=False)),
+        figures=drawn,
+        columns=summary(study.problem.columns, len(study.problem.X)),
     )

@@ -38,11 +38,11 @@ class Study:
     Attributes
     ----------
     problem : Problem
-        The features, the classes and the caveats.
+        The features and the target of the rows that were compared, and what the columns hold.
     comparison : Comparison
         Learners and baselines on the same held-out folds, the choice among them, and predictions made without each row.
     model : Pipeline
-        The chosen learner, fitted to all rows.
+        The chosen learner, fitted to all rows; it takes the columns of the table as they are.
     interpretation : Interpretation
         Intervals of the features' relevance, and how they were come by.
     profiles : DataFrame
@@ -69,12 +69,12 @@ class Study:
 
     @property
     def metric(self) -> Metric:
-        """The metric learned from all rows, in the columns of the table."""
+        """The metric learned from all rows, in the columns of the table or those an encoder made of them."""
         return as_metric(self.model)
 
     @property
     def accuracy(self) -> pd.DataFrame:
-        """Share of held-out cases predicted right: a row per fold, a column per method."""
+        """Share of held-out cases predicted right (of variance explained): a row per fold, a column per method."""
         return self.comparison.accuracy.copy()
 
     @property
@@ -96,10 +96,7 @@ class Study:
 
     def frame(self) -> pd.DataFrame:
         """Per feature its bounds, its strength and what can replace it, most relevant first."""
-        others = self.relevance.substitutes.of
-        frame = self.relevance.frame()
-        frame = frame.assign(substitutes=[", ".join(others.get(name, ())) for name in frame["feature"]])
-        return frame.sort_values("upper", ascending=False, kind="stable", ignore_index=True)
+        return relevance_frame(self.relevance)
 
     def plot(self, ax: Axes | None = None, most: int = 25) -> Axes:
         """Draw the intervals of the most relevant features."""
@@ -108,3 +105,11 @@ class Study:
     def save(self, folder: str | os.PathLike[str]) -> list[Path]:
         """Write the study into a folder, each file whole or not at all; see the README for what each holds."""
         return write_study(self, Path(folder))
+
+
+def relevance_frame(relevance: Relevance) -> pd.DataFrame:
+    """Bounds, strength and substitutes of each feature, most relevant first."""
+    others = relevance.substitutes.of
+    frame = relevance.frame()
+    frame = frame.assign(substitutes=[", ".join(others.get(name, ())) for name in frame["feature"]])
+    return frame.sort_values("upper", ascending=False, kind="stable", ignore_index=True)

@@ -1,9 +1,19 @@
-"""A random part of the rows that keeps every class."""
+"""A random part of the rows; one that keeps every class."""
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+
+def some_rows(y: NDArray[Any], most: int, seed: int) -> NDArray[np.intp]:
+    """All rows, or ``most`` at random: of classes in their shares, of a measured target any."""
+    if len(y) <= most:
+        return np.arange(len(y))
+    rng = np.random.default_rng(seed)
+    if y.dtype.kind == "f":
+        return np.sort(rng.permutation(len(y))[:most])
+    return stratified_rows(y, most, rng)
 
 
 def stratified_rows(y: NDArray[Any], most: int, rng: np.random.Generator) -> NDArray[np.intp]:

@@ -14,12 +14,22 @@ from whynear.report.wording import listed
 MOST_CLASSES = 50
 
 
-def classes_of(column: pd.Series, source: str, bins: int | None) -> tuple[NDArray[Any], list[str]]:
-    """The class of each row, and a caveat where blanks around their names were all that set two apart."""
+def is_missing(column: pd.Series) -> NDArray[np.bool_]:
+    """Which rows have no target."""
+    return column.isna().to_numpy() | (column.astype(str).str.strip() == "").to_numpy(dtype=bool, na_value=True)
+
+
+def target_of(
+    column: pd.Series, source: str, bins: int | None, measured: bool = False
+) -> tuple[NDArray[Any], list[str]]:
+    """The class of each row, and a caveat where blanks around their names were all that set two apart.
+
+    Where measurements are welcome, a numeric target with many different values is returned as numbers.
+    """
     given = column.astype(str)
     names = given.str.strip()
     numbers = None if pd.api.types.is_bool_dtype(column) else as_numbers(column)
-    missing = column.isna().to_numpy() | (names == "").to_numpy(dtype=bool, na_value=True)
+    missing = is_missing(column)
     for fault, rows in {"missing": missing, "infinite": numbers is not None and np.isinf(numbers)}.items():
         if np.any(rows):
             raise ValueError(_unusable(np.flatnonzero(rows) + 1, fault, column.name, source))
@@ -29,6 +39,8 @@ def classes_of(column: pd.Series, source: str, bins: int | None) -> tuple[NDArra
         return np.array([f"bin {code + 1} of {bins}" for code in bin_target(numbers, bins)]), []
     counts = names.value_counts()
     if numbers is not None and (len(counts) > MOST_CLASSES or (counts == 1).mean() > 0.5):
+        if measured:
+            return numbers, []
         raise ValueError(
             f"{source}: the target {column.name!r} looks like a measurement with {len(counts)} different values. "
             "Sort it into classes of equal size (--bins 3), remove the rows of rare values, or choose another target."
@@ -43,7 +55,7 @@ def _unusable(rows: NDArray[np.intp], fault: str, name: object, source: str) -> 
     counting = "(counting from 1 below the header)"
     if len(rows) == 1:
         fact = f"1 value of the target {name!r} is {fault}, in row {rows[0]} {counting}."
-        return f"{source}: {fact} Fill it in or remove this row."
+        return f"{source}: {fact} Fill it in, or leave this row out (--drop-missing-target)."
     shown = ", ".join(map(str, rows[:10])) + (", ..." if len(rows) > 10 else "")
     fact = f"{len(rows):,} values of the target {name!r} are {fault}, in rows {shown} {counting}."
-    return f"{source}: {fact} Fill them in or remove these rows."
+    return f"{source}: {fact} Fill them in, or leave these rows out (--drop-missing-target)."

@@ -1,0 +1,53 @@
+"""The finished parts of a study that is not finished: on the disk until the whole is."""
+
+from __future__ import annotations
+
+import shutil
+import warnings
+from operator import methodcaller
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from whynear.metric import save
+from whynear.metric.archive import write_whole
+from whynear.report.output import comparison_tables, csv_text
+from whynear.report.result import relevance_frame
+
+NAME = "unfinished"
+
+
+class Unfinished:
+    """Keeps parts in a folder beside the study, which goes when the study is done and stays when it is interrupted."""
+
+    def __init__(self, out: Path) -> None:
+        self.folder = out / NAME
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is None:
+            shutil.rmtree(self.folder, ignore_errors=True)
+        elif isinstance(error, KeyboardInterrupt) and self.folder.is_dir():
+            kept = ", ".join(sorted(path.name for path in self.folder.iterdir()))
+            raise KeyboardInterrupt(f"What was finished is in {self.folder}: {kept}.") from None
+
+    def keep(self, part: str, value: Any) -> None:
+        """Write a part as soon as there is one."""
+        if part == "problem":
+            return
+        self.folder.mkdir(parents=True, exist_ok=True)
+        if part == "model":
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)  # said when the whole is saved
+                save(value, self.folder / "model.whynear")
+            return
+        tables = (
+            comparison_tables(value) if part == "comparison" else {"relevance.csv": relevance_frame(value.relevance)}
+        )
+        for name, frame in tables.items():
+            data = csv_text(frame).encode()
+            write_whole(self.folder / name, methodcaller("write", data), len(data))
