@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
 
 from whynear.datasets import read_table
-from whynear.datasets.tables import _distinct_names
+from whynear.datasets.column_names import distinct_names
 
 
 @pytest.fixture
@@ -101,12 +101,12 @@ def names_one_by_one(header):
 
 @given(st.lists(st.sampled_from(["a", " a", "a.1", "a.2", "a.1.1", "", "column_3", "column_3.1", "b"]), min_size=1))
 def test_names_are_those_found_by_trying_one_after_the_other(header):
-    assert _distinct_names(header)[0] == names_one_by_one(header)
+    assert distinct_names(header)[0] == names_one_by_one(header)
 
 
 def test_thousands_of_equal_names_are_told_apart_quickly():
     start = time.perf_counter()
-    names, _ = _distinct_names(["a"] * 20_000)
+    names, _ = distinct_names(["a"] * 20_000)
     assert time.perf_counter() - start < 2
     assert names[-1] == "a.19999"
 
@@ -259,8 +259,8 @@ def test_missing_files_folders_and_unknown_formats_are_named(written, tmp_path):
         read_table(tmp_path / "nowhere.csv")
     with pytest.raises(ValueError, match="got a folder"):
         read_table(tmp_path)
-    for name, got in [("t.xlsx", ".xlsx"), ("t", "no extension"), ("t.gz", ".gz"), ("t.parquet.gz", ".gz")]:
-        with pytest.raises(ValueError, match=rf"must end in .csv, .tsv.*\.parquet, got {got} instead"):
+    for name, got in [("t.xls", ".xls"), ("t", "no extension"), ("t.gz", ".gz"), ("t.parquet.gz", ".gz")]:
+        with pytest.raises(ValueError, match=rf"must end in .csv, .tsv.*xlsx, got {got} instead"):
             read_table(written("a\n1\n", name=name))
 
 

@@ -8,7 +8,6 @@ import gzip
 import io
 import os
 import zlib
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -18,9 +17,12 @@ from typing import IO, cast
 
 import pandas as pd
 
+from whynear.datasets.column_names import distinct_names
+from whynear.datasets.workbooks import read_workbook
+
 _DELIMITERS = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
-_SUPPORTED = ".csv, .tsv, .txt (tab-separated), each also with .gz, and .parquet"
+_SUPPORTED = ".csv, .tsv, .txt (tab-separated), each also with .gz, .parquet and .xlsx"
 _MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL"]
 _CHUNK = 1 << 20
 
@@ -31,8 +33,8 @@ def read_table(path: str | os.PathLike[str], encoding: str = "utf-8") -> tuple[p
     Parameters
     ----------
     path : path
-        A ``.csv``, ``.tsv`` or ``.txt`` file (the latter two tab-separated), these with ``.gz`` too, or a
-        ``.parquet`` file.
+        A ``.csv``, ``.tsv`` or ``.txt`` file (the latter two tab-separated), these with ``.gz`` too, a ``.parquet``
+        file, or the first sheet of an ``.xlsx`` workbook.
     encoding : str, default="utf-8"
         Encoding of a text file. A byte order mark is stripped.
 
@@ -54,7 +56,7 @@ def read_table(path: str | os.PathLike[str], encoding: str = "utf-8") -> tuple[p
     FileNotFoundError
         If there is no such file.
     ImportError
-        If a ``.parquet`` file is read without pyarrow.
+        If a ``.parquet`` file is read without pyarrow, or an ``.xlsx`` file without openpyxl.
 
     Notes
     -----
@@ -79,7 +81,7 @@ def read_table(path: str | os.PathLike[str], encoding: str = "utf-8") -> tuple[p
         raise ValueError(f"{path} must be a file, got a folder instead. Name a file in it.")
     *_, inner, outer = ["", "", *(suffix.lower() for suffix in path.suffixes)]
     kind = inner if outer == ".gz" else outer
-    if outer != ".parquet" and kind not in _DELIMITERS:
+    if outer not in (".parquet", ".xlsx") and kind not in _DELIMITERS:
         raise ValueError(
             f"{path} must end in {_SUPPORTED}, got {path.suffix or 'no extension'} instead. "
             "Rename the file or export the table in one of these formats."
@@ -87,6 +89,8 @@ def read_table(path: str | os.PathLike[str], encoding: str = "utf-8") -> tuple[p
     try:
         if outer == ".parquet":
             return _read_parquet(path)
+        if outer == ".xlsx":
+            return read_workbook(path)
         return _read_text(path, encoding, _DELIMITERS[kind], zipped=outer == ".gz")
     except PermissionError:
         raise PermissionError(f"{path} must be readable; it is not. Change its permissions.") from None
@@ -108,7 +112,7 @@ def _read_text(path: Path, encoding: str, delimiter: str, zipped: bool) -> tuple
         header, n_rows, n_empty = _check(path, encoding, separator, zipped)
     except UnicodeError:
         raise _wrong_encoding(path, encoding, zipped) from None
-    names, notes = _distinct_names(header)
+    names, notes = distinct_names(header)
     if separator != delimiter:
         notes.append(f"The columns were read as separated by {_SEPARATORS[separator]}, not {_SEPARATORS[delimiter]}.")
     if n_empty:
@@ -252,34 +256,6 @@ def _wrong_encoding(path: Path, encoding: str, zipped: bool) -> ValueError:
     )
 
 
-def _distinct_names(header: list[str]) -> tuple[list[str], list[str]]:
-    """Names without blanks around them, none empty, none twice; and notes of what had to change."""
-    names: list[str] = []
-    given_out: set[str] = set()
-    last_number: Counter[str] = Counter()
-    suffixed, named = [], []
-    taken = {name.strip() for name in header}
-    for place, raw in enumerate(header, start=1):
-        given = raw.strip()
-        name = given or f"column_{place}"
-        base = name
-        while name in given_out or (name != given and name in taken):
-            last_number[base] += 1
-            name = f"{base}.{last_number[base]}"
-        if not given:
-            named.append(f"column {place} is now {name!r}")
-        elif name != given:
-            suffixed.append(f"{given!r} (column {place}) is now {name!r}")
-        names.append(name)
-        given_out.add(name)
-    notes = []
-    if suffixed:
-        notes.append(f"Duplicate column names were suffixed: {', '.join(suffixed)}.")
-    if named:
-        notes.append(f"Columns without a name were named: {', '.join(named)}.")
-    return names, notes
-
-
 def _read_parquet(path: Path) -> tuple[pd.DataFrame, list[str]]:
     try:
         pyarrow = import_module("pyarrow")
@@ -290,7 +266,7 @@ def _read_parquet(path: Path) -> tuple[pd.DataFrame, list[str]]:
         ) from error
     try:
         table = parquet.ParquetFile(path).read()
-        names, notes = _distinct_names([str(name) for name in table.column_names])
+        names, notes = distinct_names([str(name) for name in table.column_names])
         frame = table.rename_columns(names).to_pandas() if notes else table.to_pandas()
     except PermissionError:
         raise

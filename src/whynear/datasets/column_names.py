@@ -1,0 +1,31 @@
+"""Names of columns as a stranger's table has them, made usable."""
+
+from collections import Counter
+
+
+def distinct_names(header: list[str]) -> tuple[list[str], list[str]]:
+    """Names without blanks around them, none empty, none twice; and notes of what had to change."""
+    names: list[str] = []
+    given_out: set[str] = set()
+    last_number: Counter[str] = Counter()
+    suffixed, named = [], []
+    taken = {name.strip() for name in header}
+    for place, raw in enumerate(header, start=1):
+        given = raw.strip()
+        name = given or f"column_{place}"
+        base = name
+        while name in given_out or (name != given and name in taken):
+            last_number[base] += 1
+            name = f"{base}.{last_number[base]}"
+        if not given:
+            named.append(f"column {place} is now {name!r}")
+        elif name != given:
+            suffixed.append(f"{given!r} (column {place}) is now {name!r}")
+        names.append(name)
+        given_out.add(name)
+    notes = []
+    if suffixed:
+        notes.append(f"Duplicate column names were suffixed: {', '.join(suffixed)}.")
+    if named:
+        notes.append(f"Columns without a name were named: {', '.join(named)}.")
+    return names, notes

@@ -1,0 +1,58 @@
+import numpy as np
+import pandas as pd
+import pytest
+from openpyxl import Workbook
+from pandas.testing import assert_frame_equal
+
+from whynear.datasets import read_table
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(*sheets):
+        book = Workbook()
+        book.remove(book.active)
+        for number, rows in enumerate(sheets, start=1):
+            sheet = book.create_sheet(f"sheet {number}")
+            for row in rows:
+                sheet.append(row)
+        book.save(tmp_path / "table.xlsx")
+        return tmp_path / "table.xlsx"
+
+    return write
+
+
+def test_a_table_comes_back_with_its_types(tmp_path):
+    frame = pd.DataFrame({"a": [1.5, np.nan, 2.0], "n": [1, 2, 3], "c": ["x", "y", "x"]})
+    frame.to_excel(tmp_path / "t.xlsx", index=False)
+    back, notes = read_table(tmp_path / "t.xlsx")
+    assert_frame_equal(back, frame, check_dtype=False)
+    assert notes == []
+
+
+def test_what_was_changed_is_told(write):
+    back, notes = read_table(write([["a", None, "a"], [1, 2, 3], [], [4, 5, 6]], [["other"], [1]]))
+    assert list(back) == ["a", "column_2", "a.1"]
+    assert back["a"].tolist() == [1, 4]
+    text = " ".join(notes)
+    assert "'a' (column 3) is now 'a.1'" in text
+    assert "Of 2 sheets the first was read: 'sheet 1'" in text
+    assert "Empty lines within the table were left out: 1." in text
+
+
+def test_rows_longer_than_the_header_are_named(write):
+    with pytest.raises(ValueError, match=r"row 3 of the sheet 'sheet 1' has 3 fields, the first row 2 names"):
+        read_table(write([["a", "b"], [1, 2], [1, 2, 3]]))
+
+
+def test_empty_and_damaged_workbooks_are_refused(write, tmp_path):
+    with pytest.raises(ValueError, match="must have a row of names and rows below it, got 1 rows"):
+        read_table(write([["a", "b"]]))
+    (tmp_path / "bad.xlsx").write_bytes(b"PK\x03\x04 nothing")
+    with pytest.raises(ValueError, match=r"bad.xlsx must be a whole workbook, got a damaged one"):
+        read_table(tmp_path / "bad.xlsx")
+
+
+def test_formulas_are_read_as_the_values_they_had_and_never_run(write):
+    back, _ = read_table(write([["a", "b"], [1, "=1+1"], [2, "=cmd()"]]))
+    assert back["b"].isna().all()  # a workbook that was never calculated holds none
