@@ -90,6 +90,8 @@ def test_wrong_tables_and_settings_are_refused():
         encoder.transform(table().drop(columns="sex"))
     with pytest.raises(ValueError, match="holds 'tall' in column 'size', which is not a number"):
         encoder.transform(table(2).assign(size=["tall", "1"]))
+    with pytest.raises(ValueError, match="dates or durations in column 'size'"):
+        encoder.transform(table(2).assign(size=pd.Timestamp("2020-01-01")))
 
 
 @pytest.mark.filterwarnings("ignore:.*anchors of a local metric")

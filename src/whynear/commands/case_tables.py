@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -18,10 +19,13 @@ from whynear.report.wording import listed
 
 
 def table_from(table: str, encoding: str) -> tuple[pd.DataFrame, str]:
-    """The table in a file or of a data set, and its name."""
+    """The table in a file or of a data set, and its name; what was changed while reading it is a warning."""
     path = Path(table)
     if path.suffix or path.exists():
-        return read_table(path, encoding)[0], path.name
+        frame, notes = read_table(path, encoding)
+        for note in notes:
+            warnings.warn(f"{path.name}: {note}", stacklevel=2)
+        return frame, path.name
     data = load(table)
     labels = data.y if data.target_names is None else np.array(data.target_names)[data.y]
     return data.X.assign(target=labels), data.name

@@ -31,7 +31,7 @@ PICTURES = (".svg", ".png", ".pdf")
 
 def explain(
     model: Annotated[Path, typer.Argument(help="The file of a saved classifier.")],
-    table: Annotated[str, typer.Argument(help="A file (CSV, TSV, Parquet) or the name of a data set.")],
+    table: Annotated[str, typer.Argument(help="A file (CSV, TSV, Parquet, Excel) or the name of a data set.")],
     row: Annotated[str, typer.Option(help="The row, counted from 1 below the header; with --index, its name.")],
     index: Annotated[str | None, typer.Option(help="The column that names the rows.")] = None,
     plot: Annotated[Path | None, typer.Option(help="A file for the figure: .svg, .png or .pdf.")] = None,

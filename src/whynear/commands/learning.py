@@ -25,7 +25,7 @@ LARGEST_SEED = 2**32 - 1
 
 
 def learn(
-    table: Annotated[str, typer.Argument(help="A file (CSV, TSV, Parquet) or the name of a data set.")],
+    table: Annotated[str, typer.Argument(help="A file (CSV, TSV, Parquet, Excel) or the name of a data set.")],
     target: Annotated[str | None, typer.Option(help="The column to predict; data sets know theirs.")] = None,
     learner: Annotated[str, typer.Option(help=f"One of {', '.join(LEARNERS)}.")] = "gmlvq",
     out: Annotated[Path, typer.Option(help="The file for the model.")] = Path("model.whynear"),

@@ -20,14 +20,15 @@ from whynear.commands.saved_models import cases_for, faults_by_name, predictor_f
 from whynear.commands.shell import errors_in_a_sentence, plain, warnings_in_a_sentence
 from whynear.explain.explanation import plain as plain_value
 from whynear.metric.archive import write_whole
-from whynear.report.wording import counted, harmless, printable
+from whynear.report.output import csv_text
+from whynear.report.wording import counted, printable
 
 MOST_ROWS = 50  # on a terminal
 
 
 def predict(
     model: Annotated[Path, typer.Argument(help="The file of a saved model.")],
-    table: Annotated[str, typer.Argument(help="A file (CSV, TSV, Parquet) or the name of a data set.")],
+    table: Annotated[str, typer.Argument(help="A file (CSV, TSV, Parquet, Excel) or the name of a data set.")],
     out: Annotated[Path | None, typer.Option(help="A CSV file for the predictions.")] = None,
     index: Annotated[
         str | None, typer.Option(help="The column that names the rows; they are numbered without.")
@@ -76,14 +77,8 @@ def _check_spared(out: Path, *inputs: Path) -> None:
 
 
 def _write(predicted: pd.DataFrame, row_name: str, out: Path) -> None:
-    """Comma-separated values that no spreadsheet takes for a formula, whole or not at all."""
-    safe = pd.DataFrame({name: [_harmless(value) for value in predicted[name]] for name in predicted})
-    data = safe.rename(columns={"row": _harmless(row_name)}).to_csv(index=False).encode()
+    data = csv_text(predicted.rename(columns={"row": row_name})).encode()
     write_whole(out, methodcaller("write", data), len(data))
-
-
-def _harmless(value: Any) -> Any:
-    return harmless(value) if isinstance(value, str) else value
 
 
 def _records(predicted: pd.DataFrame) -> list[dict[Any, Any]]:

@@ -184,6 +184,8 @@ def holds_text(column: pd.Series[Any]) -> bool:
 
 def numbers(column: pd.Series[Any], what: str) -> Array:
     """A column as float64, missing values as NaN."""
+    if pd.api.types.is_datetime64_any_dtype(column) or pd.api.types.is_timedelta64_dtype(column):
+        raise ValueError(f"{what} holds dates or durations in column {column.name!r}: turn them into numbers first.")
     try:
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
     except (TypeError, ValueError):
