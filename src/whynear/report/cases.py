@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -10,10 +9,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.dummy import DummyClassifier
 
 from whynear.explain import Explanation, explain
-from whynear.report.methods import Methods
+from whynear.metric.adapt import estimators_of
+from whynear.report.comparison import Comparison
 
 MOST_CLASSES = 6  # whose cases are explained
 MOST_MISSING = 0.2  # of a class that may be kept from the model
@@ -23,29 +23,24 @@ Progress = Callable[[str, float], None]
 
 @dataclass(frozen=True)
 class Case:
-    """A row of the table, why it was chosen, and why it is predicted as it is."""
+    """A row of the table, why it was chosen, and why it is predicted as it is; ``place`` is its number from 0."""
 
     row: Any
     kind: str
     true: Any
     why: Explanation
+    place: int
 
 
-def explained_cases(
-    X: pd.DataFrame, y: NDArray[Any], predictions: pd.DataFrame, name: str, methods: Methods, report: Progress
-) -> tuple[Case, ...]:
-    """A typical, a borderline and a wrong case of each class, by the predictions made without it."""
-    chosen = instructive(y, predictions)
-    report("learn without the cases to be explained", 0.0)
-    rest = np.setdiff1d(np.arange(len(X)), [place for place, _ in chosen])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        warnings.simplefilter("ignore", UserWarning)
-        model = methods.fitted(name, X.iloc[rest], y[rest])
+def explained_cases(X: pd.DataFrame, y: NDArray[Any], comparison: Comparison, report: Progress) -> tuple[Case, ...]:
+    """A typical, a borderline and a wrong case of each class, each explained by the model fitted without it."""
+    chosen = instructive(y, comparison.held_out)
     cases = []
     for number, (place, kind) in enumerate(chosen):
-        report("explain cases", (1 + number) / (1 + len(chosen)))
-        cases.append(Case(X.index[place], kind, y[place], explain(model, X.iloc[place])))
+        report("explain cases", number / len(chosen))
+        model = comparison.models[comparison.held_out["fold"].iloc[place] - 1]
+        if not isinstance(estimators_of(model)[-1], DummyClassifier):  # which is all that rows without a difference get
+            cases.append(Case(X.index[place], kind, y[place], explain(model, X.iloc[[place]]), place))
     return tuple(cases)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -41,6 +41,10 @@ class Comparison:
         which learner, and ``fold``. For a measured target ``true``, ``predicted`` and ``fold``.
     measure : {"accuracy", "r2"}
         What the scores are: the share predicted right, or of a measured target the share of variance explained.
+    held_out : DataFrame
+        As ``predictions``, always by the chosen learner.
+    models : tuple of Pipeline
+        The chosen learner as fitted without the rows of each fold.
     """
 
     accuracy: pd.DataFrame
@@ -48,6 +52,8 @@ class Comparison:
     honest: pd.Series
     predictions: pd.DataFrame
     measure: Literal["accuracy", "r2"] = "accuracy"
+    held_out: pd.DataFrame = field(kw_only=True)
+    models: tuple[Any, ...] = field(kw_only=True, repr=False)
 
 
 def compare(
@@ -56,7 +62,7 @@ def compare(
     """Compare learners and baselines on the same folds; choose among several learners within every fold anew."""
     names = [name for name in SIMPLEST_FIRST if name in learners]
     splits = list(StratifiedKFold(folds, shuffle=True, random_state=methods.seed).split(X, y))
-    rows, honest, parts = [], [], []
+    rows, honest, parts, fitted = [], [], [], []
     for fold, (train, test) in enumerate(splits):
         known, held_out = (X.iloc[train], y[train]), (X.iloc[test], y[test])
         report(f"compare learners, fold {fold + 1} of {folds}", fold / folds)
@@ -64,23 +70,31 @@ def compare(
         rows.append({name: model.score(*held_out) for name, model in models.items()})
         chosen = names[0] if len(names) == 1 else _chosen_within(*known, names, methods)
         honest.append(rows[-1][chosen])
-        probabilities = models[chosen].predict_proba(held_out[0])
-        best = probabilities.argmax(axis=1)
-        parts.append(
-            pd.DataFrame(
-                {
-                    "true": held_out[1],
-                    "predicted": models[chosen].classes_[best],
-                    "probability": probabilities[np.arange(len(test)), best],
-                    "by": chosen,
-                    "fold": fold + 1,
-                },
-                index=X.index[test],
-            ).assign(row=test)
-        )
+        parts.append(_predicted(models[chosen], X, y, test).assign(by=chosen, fold=fold + 1))
+        fitted.append(models)
     accuracy = pd.DataFrame(rows).rename_axis("fold")
-    predictions = pd.concat(parts).sort_values("row", kind="stable").drop(columns="row")
-    return Comparison(accuracy, simplest_of_the_best(accuracy[names]), pd.Series(honest, name="accuracy"), predictions)
+    best = simplest_of_the_best(accuracy[names])
+    own = [_predicted(models[best], X, y, test) for models, (_, test) in zip(fitted, splits, strict=True)]
+    return Comparison(
+        accuracy,
+        best,
+        pd.Series(honest, name="accuracy"),
+        _in_order(parts),
+        held_out=_in_order([part.assign(fold=fold) for fold, part in enumerate(own, start=1)]),
+        models=tuple(models[best] for models in fitted),
+    )
+
+
+def _predicted(model: Any, X: pd.DataFrame, y: NDArray[Any], test: NDArray[np.intp]) -> pd.DataFrame:
+    """What a model predicts for rows it did not see."""
+    probabilities = model.predict_proba(X.iloc[test])
+    best = probabilities.argmax(axis=1)
+    found = {"true": y[test], "predicted": model.classes_[best], "probability": probabilities.max(axis=1), "row": test}
+    return pd.DataFrame(found, index=X.index[test])
+
+
+def _in_order(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    return pd.concat(parts).sort_values("row", kind="stable").drop(columns="row")
 
 
 def simplest_of_the_best(accuracy: pd.DataFrame) -> str:

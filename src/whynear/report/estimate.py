@@ -9,7 +9,7 @@ STARTING = 10.0  # seconds
 AN_ENTRY, AN_ENTRY_AND_CLASS, AN_ENTRY_MEASURED = 1e-3, 7e-5, 5e-4  # seconds, of the rows that are compared
 AN_ENTRY_LEARNED = 5e-6  # seconds, of all rows
 PROGRAM = 0.35e9  # bytes of Python and the libraries
-COPIES = 8  # of the table, in float64
+COPIES = 25  # of the table, in float64, with what learners keep of it
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ def estimate(n_rows: int, n_columns: int, n_classes: int) -> Estimate:
     """What a study of a table of this shape needs on two cores; no classes where the target is measured.
 
     >>> print(estimate(100_000, 40, 2))
-    about 4 minutes and 0.6 GB of memory
+    about 4 minutes and 1.2 GB of memory
     """
     compared, entries = min(n_rows, COMPARED_ROWS) * n_columns, n_rows * n_columns
     each = AN_ENTRY + AN_ENTRY_AND_CLASS * n_classes if n_classes else AN_ENTRY_MEASURED

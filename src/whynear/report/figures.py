@@ -34,7 +34,7 @@ def figures(study: Study) -> Iterator[tuple[str, str]]:
 
 
 def _of_classes(study: Study, n_features: int) -> Iterator[tuple[str, str]]:
-    errors = (study.comparison.predictions["true"] != study.comparison.predictions["predicted"]).to_numpy()
+    errors = (study.comparison.held_out["true"] != study.comparison.held_out["predicted"]).to_numpy()
     for name, points in study.maps.items():
         yield f"map-{name}", svg(partial(plot_embedding, points, study.problem.y, errors=errors), (6.4, 5.2))
     yield (

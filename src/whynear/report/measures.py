@@ -26,18 +26,27 @@ def compare_measures(
 
     How many directions the map uses is chosen within every fold from the others alone.
     """
-    rows, parts = [], []
+    rows, parts, fitted = [], [], []
     for fold, (train, test) in enumerate(KFold(folds, shuffle=True, random_state=methods.seed).split(X)):
         report(f"compare learners, fold {fold + 1} of {folds}", fold / folds)
         known, held_out = (X.iloc[train], y[train]), (X.iloc[test], y[test])
         models = {name: methods.fitted(name, *known) for name in (MINIMUM_NORM, PLAIN, MEAN)}
         models[MINIMUM_NORM] = within_directions(models[MINIMUM_NORM], *known, effective_dim)
         rows.append({name: model.score(*held_out) for name, model in models.items()})
+        fitted.append(models[MINIMUM_NORM])
         found = {"true": held_out[1], "predicted": models[MINIMUM_NORM].predict(held_out[0]), "fold": fold + 1}
         parts.append(pd.DataFrame(found, index=X.index[test]).assign(row=test))
     scores = pd.DataFrame(rows).rename_axis("fold")
     predictions = pd.concat(parts).sort_values("row", kind="stable").drop(columns="row")
-    return Comparison(scores, MINIMUM_NORM, scores[MINIMUM_NORM].rename("r2"), predictions, measure="r2")
+    return Comparison(
+        scores,
+        MINIMUM_NORM,
+        scores[MINIMUM_NORM].rename("r2"),
+        predictions,
+        measure="r2",
+        held_out=predictions,
+        models=tuple(fitted),
+    )
 
 
 def within_directions(model: Any, X: pd.DataFrame, y: NDArray[Any], effective_dim: int | None) -> Any:

@@ -59,7 +59,7 @@ def learn_classes(
     encoder, rest = encoder_and_rest(model)
     numbers = X if encoder is None else encoder.transform(X)
     maps = {"before": embed(rest, numbers, method="pca"), "after": embed(rest, numbers, random_state=methods.seed)}
-    cases = explained_cases(X, y, comparison.predictions, chosen, methods, steps.within(0.9, 1.0))
+    cases = explained_cases(X, y, comparison, steps.within(0.9, 1.0))
     return {
         "comparison": comparison,
         "model": model,
