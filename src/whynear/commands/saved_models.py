@@ -69,20 +69,32 @@ def cases_for(model: Any, frame: pd.DataFrame, source: str, index: str | None = 
 def faults_by_name(model: Any, cases: pd.DataFrame, source: str) -> Iterator[None]:
     """Refuse by column and row what a model cannot take: behind a scaler it knows neither, and dates pass for numbers.
 
-    A model that starts with an encoder takes text and names columns itself.
+    A model that starts with an encoder takes text, and fills in what is missing where it learned to.
     """
-    if encoder_and_rest(model)[0] is not None:
-        yield
-        return
+    encoder, _ = encoder_and_rest(model)
+    if encoder is not None:
+        _check_gaps(cases[list(encoder.categories_)], source, list(encoder.fill_values_))
+        cases = cases.drop(columns=list(encoder.categories_))
     names, values = list(cases.columns), _numbers(cases, source)
-    if any(isinstance(step, SimpleImputer) for step in estimators_of(model)):
-        values = np.where(np.isnan(values), 0.0, values)
-    check_finite(values, names, source)
+    filled = encoder.fill_values_ if encoder is not None else {}
+    imputed = any(isinstance(step, SimpleImputer) for step in estimators_of(model))
+    mended = np.isnan(values) & np.array([imputed or name in filled for name in names], dtype=bool)
+    check_finite(np.where(mended, 0.0, values), names, source)
     try:
         yield
     except ValueError:
-        check_magnitudes(values, names, source)  # not before: a scaler may bring them to a size that can be squared
+        known = np.where(np.isnan(values), 0.0, values)
+        check_magnitudes(known, names, source)  # not before: a scaler may bring them to a size that can be squared
         raise
+
+
+def _check_gaps(cases: pd.DataFrame, source: str, filled: list[str]) -> None:
+    for name in cases.columns.difference(filled, sort=False):
+        if (missing := np.flatnonzero(cases[name].isna())).size:
+            raise ValueError(
+                f"{source} lacks a value in column {name!r}, row {missing[0] + 1}, and the model fills in none. "
+                "Fill it in, or leave out the row."
+            )
 
 
 def _numbers(cases: pd.DataFrame, source: str) -> Array:

@@ -71,7 +71,7 @@ def relevance_floor(
 
     Permuted copies of random columns, which by construction tell nothing about the target, are put beside the real
     columns, the metric is learned again, and the largest upper bound of a copy, relative to the largest of all, is the
-    floor. Half as many copies as columns are tried at a time, in as many rounds as it takes.
+    floor. Half as many copies as columns that vary are tried at a time, in as many rounds as it takes.
 
     Parameters
     ----------
@@ -98,7 +98,8 @@ def relevance_floor(
     if n_probes < 1:
         raise ValueError(f"n_probes={n_probes} must be at least 1.")
     frame = X if isinstance(X, pd.DataFrame) else pd.DataFrame(np.asarray(X)).add_prefix("x")
-    size = max(1, min(frame.shape[1] // 2, MOST_AT_ONCE))
+    varying = int(np.count_nonzero(np.ptp(frame.to_numpy(dtype=float), axis=0) > 0))
+    size = max(1, min(varying // 2, MOST_AT_ONCE))
     sizes = [min(size, n_probes - start) for start in range(0, n_probes, size)]
     seeds = np.random.SeedSequence(random_state).spawn(len(sizes))
     rounds = [_Round(n, seed) for n, seed in zip(sizes, seeds, strict=True)]

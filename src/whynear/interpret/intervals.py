@@ -115,6 +115,8 @@ def relevance_intervals(
             tell(f"solved {done:,} of {total:,} programs", done / max(total, 1))
 
     bounds, errors, fallbacks, unknown = [], [0.0], 0, np.zeros(given.n_features, dtype=bool)
+    if not parts:  # no map has two rows to be bounded on: nothing is known, which is not the same as irrelevant
+        unknown[:] = True
     for problem, start, places in zip(problems, starts, worth, strict=True):
         if start is None:
             bounds.append(_unbounded(problem, budget, given.n_features))

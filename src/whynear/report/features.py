@@ -19,6 +19,7 @@ Categories = Literal["onehot"] | None
 Impute = Literal["median", "most_frequent"] | None
 MOST_CATEGORIES = 50  # of a column; more are names, not categories
 
+_DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}\b|\d{1,2}[./]\d{1,2}[./]\d{4}\b")
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+([eE][+-]?\d+)?")
 
 
@@ -52,10 +53,14 @@ def _feature(column: pd.Series, categories: Categories) -> NDArray[Any] | None:
     if column.isna().all():
         return np.full(len(column), np.nan)
     values = as_numbers(column)
-    if values is None and categories and holds_text(column):
+    if values is None and categories and holds_text(column) and not _holds_dates(column):
         texts = column.astype(object).where(column.notna(), None)
         return np.array([None if value is None else str(value).strip() for value in texts], dtype=object)
     return None if values is None else values + 0.0  # -0.0 is 0.0
+
+
+def _holds_dates(column: pd.Series) -> bool:
+    return all(_DATE.match(value.strip()) is not None for value in column.dropna() if isinstance(value, str))
 
 
 def _check_numbers(X: pd.DataFrame, whole: pd.Index, source: str, impute: Impute) -> None:
@@ -129,6 +134,8 @@ def _kind(column: pd.Series, value: object) -> str:
     if isinstance(column.dtype, pd.CategoricalDtype):
         return "categories"
     if isinstance(value, str):
+        if _DATE.match(value.strip()):
+            return "dates written as text"
         return "text" if math.isnan(pd.to_numeric(value, errors="coerce")) else "numbers written as text"
     for kind, name in ((date | np.datetime64, "dates"), (timedelta | np.timedelta64, "durations")):
         if isinstance(value, kind):

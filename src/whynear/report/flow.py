@@ -118,8 +118,9 @@ def study(
     methods = Methods(random_state, problem.encoder, n_jobs)
     names = COMPARED if learner == "auto" else (learner,)
     with warnings.catch_warnings(), nullcontext() if n_jobs is None else threadpool_limits(n_jobs):
-        # The caveats tell of small classes already.
-        warnings.filterwarnings("ignore", message="The number of unique classes is greater than", category=UserWarning)
+        # The caveats tell of small classes already, and a fold may hold a category that the others lack.
+        told = "The number of unique classes is greater than|The least populated class|Column .* holds .* categories"
+        warnings.filterwarnings("ignore", message=told, category=UserWarning)
         learn = learn_measure if problem.is_measured else learn_classes
         parts = learn(problem, used, names, methods, folds, effective_dim, steps, finish)
     steps("done", 1.0)

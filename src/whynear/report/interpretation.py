@@ -22,6 +22,7 @@ from whynear.report.methods import MINIMUM_NORM, Methods
 SLACK = 0.03  # copies of a feature that differ by a few per cent count as copies
 LEAST_FLOOR = 0.1
 MOST_ANCHORS = 100  # beyond, the maps of a local metric are not bounded one by one
+ROWS_AN_ANCHOR = 4  # at least, on average, for the same
 FEWEST_ROWS = 20  # to choose or to probe anything by
 # Learners quick enough to be learned again with permuted copies, and the most entries of a table for that.
 PROBED = dict.fromkeys(("grlvq", "gmlvq", "lmnn", MINIMUM_NORM), 200_000) | dict.fromkeys(("lgrlvq", "lgmlvq"), 20_000)
@@ -67,7 +68,7 @@ def interpret(
     ``sources`` names the column of the table that each column of X was made of, where an encoder made them: these are
     summed.
     """
-    metric, averaged = _bounded(as_metric(model))
+    metric, averaged = _bounded(as_metric(model), len(X))
     dimension = None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -109,9 +110,9 @@ def _can_be_held_out(X: pd.DataFrame, y: NDArray[Any]) -> bool:
     return len(X) >= FEWEST_ROWS and bool(in_twos) and bool((rare >= 5).any())
 
 
-def _bounded(metric: Metric) -> tuple[Metric, bool]:
-    """The metric itself, or of very many maps the mean, each weighing the same."""
-    if not isinstance(metric, LocalMetric) or len(metric) <= MOST_ANCHORS:
+def _bounded(metric: Metric, n_rows: int) -> tuple[Metric, bool]:
+    """The metric itself; or of very many maps, or of maps with hardly a row each, the mean, each weighing the same."""
+    if not isinstance(metric, LocalMetric) or len(metric) <= min(MOST_ANCHORS, n_rows / ROWS_AN_ANCHOR):
         return metric, False
     relevances = metric.as_learned().relevances()
     totals = relevances.sum(axis=1, keepdims=True)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import tempfile
+import warnings
 from collections.abc import Iterator
 from operator import methodcaller
 from pathlib import Path
@@ -24,13 +26,15 @@ if TYPE_CHECKING:
     from whynear.report.result import Study
 
 FORMAT = 1
+UNFINISHED = "unfinished"  # the folder for files that do not stand for a whole study yet
 FILES = ("study.json", "model.whynear", "relevance.csv", "cases.csv", "scores.csv", "predictions.csv", "report.html")
 
 
 def write_study(study: Study, folder: Path) -> list[Path]:
-    """Write all files, each whole or not at all."""
+    """Write all files beside the folder's older ones, then put them in their places: never a mix of two studies."""
     check_folder(folder)
-    folder.mkdir(parents=True, exist_ok=True)
+    new = folder / UNFINISHED
+    new.mkdir(parents=True, exist_ok=True)
     pictures = dict(figures(study))
     texts = {
         "study.json": json.dumps(content(study), indent=1, allow_nan=False, ensure_ascii=False) + "\n",
@@ -40,11 +44,28 @@ def write_study(study: Study, folder: Path) -> list[Path]:
         **{f"{name}.svg": svg for name, svg in pictures.items()},
         "report.html": render(study, pictures),
     }
-    save(study.model, folder / "model.whynear")
-    for name, text in texts.items():
-        data = text.encode()
-        write_whole(folder / name, methodcaller("write", data), len(data))
-    return [folder / name for name in ("model.whynear", *texts)]
+    names = ("model.whynear", *texts)
+    try:
+        _save_model(study.model, new, folder)
+        for name, text in texts.items():
+            data = text.encode()
+            write_whole(new / name, methodcaller("write", data), len(data))
+    except OSError:
+        shutil.rmtree(new, ignore_errors=True)
+        raise
+    for name in names:
+        os.replace(new / name, folder / name)
+    shutil.rmtree(new, ignore_errors=True)
+    return [folder / name for name in names]
+
+
+def _save_model(model: Any, new: Path, folder: Path) -> None:
+    """Save the model, and warn of what it contains under the name it will have."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        save(model, new / "model.whynear")
+    for warning in caught:
+        warnings.warn(str(warning.message).replace(str(new), str(folder)), stacklevel=3)
 
 
 def content(study: Study) -> dict[str, Any]:

@@ -91,8 +91,9 @@ def problem_from(
         left_out += [name for name in named_by if name != predicted]
     if drop_missing_target and (missing := is_missing(frame[predicted])).any():
         frame = frame[~missing]
-        rows = counted(int(missing.sum()), "row has", "rows have")
-        caveats = [*caveats, f"{rows} no value of the target and were left out."]
+        what = "no value of the target and"
+        rows = counted(int(missing.sum()), f"row has {what} was", f"rows have {what} were")
+        caveats = [*caveats, f"{rows} left out."]
     if len(frame) < 4:
         rows = counted(len(frame), "row", "rows")
         raise ValueError(f"{source} has {rows}; two classes with two rows each are needed at least. Add rows.")

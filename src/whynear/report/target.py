@@ -55,7 +55,10 @@ def _unusable(rows: NDArray[np.intp], fault: str, name: object, source: str) -> 
     counting = "(counting from 1 below the header)"
     if len(rows) == 1:
         fact = f"1 value of the target {name!r} is {fault}, in row {rows[0]} {counting}."
-        return f"{source}: {fact} Fill it in, or leave this row out (--drop-missing-target)."
-    shown = ", ".join(map(str, rows[:10])) + (", ..." if len(rows) > 10 else "")
-    fact = f"{len(rows):,} values of the target {name!r} are {fault}, in rows {shown} {counting}."
-    return f"{source}: {fact} Fill them in, or leave these rows out (--drop-missing-target)."
+    else:
+        shown = ", ".join(map(str, rows[:10])) + (", ..." if len(rows) > 10 else "")
+        fact = f"{len(rows):,} values of the target {name!r} are {fault}, in rows {shown} {counting}."
+    it, these = ("it", "this row") if len(rows) == 1 else ("them", "these rows")
+    if fault == "missing":
+        return f"{source}: {fact} Fill {it} in, or leave {these} out (--drop-missing-target)."
+    return f"{source}: {fact} Correct {it}, or remove {these}."

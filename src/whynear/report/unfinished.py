@@ -11,17 +11,15 @@ from typing import Any, Self
 
 from whynear.metric import save
 from whynear.metric.archive import write_whole
-from whynear.report.output import comparison_tables, csv_text
+from whynear.report.output import UNFINISHED, comparison_tables, csv_text
 from whynear.report.result import relevance_frame
-
-NAME = "unfinished"
 
 
 class Unfinished:
     """Keeps parts in a folder beside the study, which goes when the study is done and stays when it is interrupted."""
 
     def __init__(self, out: Path) -> None:
-        self.folder = out / NAME
+        self.folder = out / UNFINISHED
 
     def __enter__(self) -> Self:
         return self
@@ -29,9 +27,9 @@ class Unfinished:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if kind is None:
+        if not isinstance(error, KeyboardInterrupt):
             shutil.rmtree(self.folder, ignore_errors=True)
-        elif isinstance(error, KeyboardInterrupt) and self.folder.is_dir():
+        elif self.folder.is_dir():
             kept = ", ".join(sorted(path.name for path in self.folder.iterdir()))
             raise KeyboardInterrupt(f"What was finished is in {self.folder}: {kept}.") from None
 
