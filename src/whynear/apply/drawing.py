@@ -67,6 +67,7 @@ def plot_embedding(embedding: ArrayLike, y: ArrayLike, ax: Axes | None = None, e
             edgecolors="white",
             linewidths=0.2,
             alpha=0.85,
+            gid=f"class-{code}",
         )
     handles = [_handle(code, str(name)) for code, name in enumerate(classes)]
     if errors is not None:

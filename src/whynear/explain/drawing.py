@@ -22,6 +22,7 @@ OTHER: dict[str, Any] = {"facecolor": "#fdf3e4", "edgecolor": "#e08a1e", "hatch"
 COLORS = ("#1f5f8b", "#e08a1e", "#2e8b57", "#b03060", "#6a5acd", "#5b4636")
 MARKERS = ("s", "o", "^", "D", "v", "X")
 LINES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)), (0, (1, 3)))
+MOST_NEIGHBORS = 8  # columns of a heat map
 LEAST = 0.01  # of the longest bar; shorter ones are folded
 
 
@@ -54,6 +55,40 @@ def draw_explanation(explanation: Explanation, ax: Axes | None, most: int) -> Ax
     title = f"predicted: {short_name(str(explanation.prediction))} (probability {chance:.2f})"
     _legend_above(ax, 1, title, side="right")  # it may be wider than the axes, and there is room on the left
     return ax
+
+
+def draw_neighbors(explanation: Explanation, ax: Axes | None, most: int) -> Axes:
+    """A heat map: what each feature adds to the squared distance of each case that votes."""
+    neighbors = explanation.neighbors.head(MOST_NEIGHBORS)
+    parts = explanation.contributions.to_numpy()[: len(neighbors)]
+    shown = _most_contributing(parts, most)
+    cells = parts[:, shown].T
+    ax = ax or new_axes(2.6 + 0.75 * len(neighbors), 1.4 + 0.3 * len(shown))
+    largest = float(np.abs(cells).max(initial=0.0)) or 1.0
+    signed = bool((cells < -LEAST * largest).any())
+    image = ax.imshow(
+        cells, cmap="RdBu_r" if signed else "Blues", vmin=-largest if signed else 0.0, vmax=largest, aspect="auto"
+    )
+    for row, column in np.ndindex(*cells.shape):
+        strong = abs(cells[row, column]) > 0.6 * largest
+        told = f"{cells[row, column]:.2g}" if abs(cells[row, column]) >= LEAST * largest else "·"
+        ax.text(column, row, told, ha="center", va="center", fontsize="x-small",
+                color="white" if strong else "0.2")  # fmt: skip
+    ax.set_yticks(np.arange(len(shown)), [short_name(str(explanation.values.index[j])) for j in shown])
+    names = [f"{short_name(str(label))}\n{distance:.2g}" for label, distance in _labelled(neighbors)]
+    ax.set_xticks(np.arange(len(neighbors)), names, fontsize="small")
+    ax.set_xlabel("cases that vote: class and distance")
+    _no_formulas(*ax.get_yticklabels(), *ax.get_xticklabels())
+    ax.spines[:].set_visible(False)
+    ax.tick_params(length=0)
+    figure = ax.get_figure()
+    assert figure is not None, "axes are made with a figure"
+    figure.colorbar(image, ax=ax, pad=0.02).set_label("contribution to d²")
+    return ax
+
+
+def _labelled(neighbors: pd.DataFrame) -> list[tuple[Any, float]]:
+    return list(zip(neighbors["label"], neighbors["distance"], strict=True))
 
 
 def draw_profiles(profiles: pd.DataFrame, ax: Axes | None, most: int) -> Axes:

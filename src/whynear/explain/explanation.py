@@ -134,6 +134,12 @@ class Explanation:
 
         return draw_explanation(self, ax, most)
 
+    def plot_neighbors(self, ax: Axes | None = None, most: int = 12) -> Axes:
+        """Draw what each feature adds to the squared distance of each case that votes, as a heat map."""
+        from whynear.explain.drawing import draw_neighbors
+
+        return draw_neighbors(self, ax, most)
+
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain numbers, strings and lists; None for a value that is missing."""
         return {

@@ -47,12 +47,12 @@ def _draw_lines(relevance: Relevance, ax: Axes) -> Axes:
         style = STYLES[str(relevance.strength[j])]
         lower, upper = relevance.lower[j], relevance.upper[j]
         if style["hatch"]:
-            ax.barh(
-                place, upper - lower, left=lower, height=0.5, fill=False, edgecolor=style["color"], hatch=style["hatch"]
-            )
+            look = {"fill": False, "edgecolor": style["color"], "hatch": style["hatch"], "gid": f"feature-{j}-body"}
+            ax.barh(place, upper - lower, left=lower, height=0.5, **look)
         else:
-            ax.plot([lower, upper], [place, place], color=style["color"], linewidth=5, solid_capstyle="butt")
-        ends = {"color": style["color"], "markersize": 6, "clip_on": False, "zorder": 3}
+            body = {"color": style["color"], "linewidth": 5, "solid_capstyle": "butt", "gid": f"feature-{j}-body"}
+            ax.plot([lower, upper], [place, place], **body)
+        ends = {"color": style["color"], "markersize": 6, "clip_on": False, "zorder": 3, "gid": f"feature-{j}-ends"}
         ax.plot([lower, upper], [place, place], style["marker"], **ends)
     ax.set_yticks(np.arange(len(order)), [short_name(relevance.feature_names[j]) for j in order])
     for label in ax.get_yticklabels():
@@ -69,6 +69,7 @@ def _draw_lines(relevance: Relevance, ax: Axes) -> Axes:
 
 def _draw_along(relevance: Relevance, ax: Axes) -> Axes:
     place = np.arange(1, len(relevance.upper) + 1)
+    ax.patch.set_gid("all-features")
     # The edges keep a lone feature visible among thousands.
     can = {"facecolor": "#f3c98b", "edgecolor": STYLES["weak"]["color"], "hatch": STYLES["weak"]["hatch"]}
     must = {"facecolor": STYLES["strong"]["color"], "edgecolor": STYLES["strong"]["color"]}

@@ -27,33 +27,32 @@ def figures(study: Study) -> Iterator[tuple[str, str]]:
     """Name and SVG of each figure."""
     n_features = len(study.relevance.feature_names)
     height = 1.2 + 0.24 * n_features if n_features <= NAMED else 3.6
-    yield "intervals", svg(partial(study.relevance.plot, most=NAMED), (7.4, height))
+    yield svg("intervals", partial(study.relevance.plot, most=NAMED), (7.4, height))
     if study.interpretation.dimension is not None:
-        yield "dimension", svg(study.interpretation.dimension.plot, (7.4, 3.6))
+        yield svg("dimension", study.interpretation.dimension.plot, (7.4, 3.6))
     yield from _of_measure(study) if study.problem.is_measured else _of_classes(study, n_features)
 
 
 def _of_classes(study: Study, n_features: int) -> Iterator[tuple[str, str]]:
     errors = (study.comparison.held_out["true"] != study.comparison.held_out["predicted"]).to_numpy()
     for name, points in study.maps.items():
-        yield f"map-{name}", svg(partial(plot_embedding, points, study.problem.y, errors=errors), (6.4, 5.2))
-    yield (
-        "profiles",
-        svg(partial(plot_class_profiles, study.profiles), (7.4, 1.2 + 0.26 * min(40, len(study.profiles)))),
-    )
+        yield svg(f"map-{name}", partial(plot_embedding, points, study.problem.y, errors=errors), (6.4, 5.2))
+    height = 1.2 + 0.26 * min(NAMED, len(study.profiles))
+    yield svg("profiles", partial(plot_class_profiles, study.profiles), (7.4, height))
     for number, case in enumerate(study.cases, start=1):
-        yield f"case-{number}", svg(case.why.plot, (7.4, 1.7 + 0.26 * min(13, n_features)))
+        yield svg(f"case-{number}", case.why.plot, (7.4, 1.7 + 0.26 * min(13, n_features)))
+        yield svg(f"votes-{number}", case.why.plot_neighbors, (7.4, 1.5 + 0.28 * min(12, n_features)))
 
 
 def _of_measure(study: Study) -> Iterator[tuple[str, str]]:
     target = study.problem.target
     for name, points in study.maps.items():
-        yield f"map-{name}", svg(partial(draw_measured_map, points, study.problem.y, target), (6.4, 5.2))
-    yield "predictions", svg(partial(draw_predictions, study.comparison.predictions, target), (6.4, 5.2))
+        yield svg(f"map-{name}", partial(draw_measured_map, points, study.problem.y, target), (6.4, 5.2))
+    yield svg("predictions", partial(draw_predictions, study.comparison.predictions, target), (6.4, 5.2))
 
 
-def svg(draw: Callable[[Axes], Axes], size: tuple[float, float]) -> str:
-    """What a function draws on axes it is given, as SVG text."""
+def svg(name: str, draw: Callable[[Axes], Axes], size: tuple[float, float]) -> tuple[str, str]:
+    """The name, and what a function draws on axes it is given as SVG text; its ids start with the name."""
     with (
         mpl.rc_context({"svg.hashsalt": "whynear", "svg.fonttype": "path", "font.size": 10}),
         warnings.catch_warnings(),
@@ -65,4 +64,5 @@ def svg(draw: Callable[[Axes], Axes], size: tuple[float, float]) -> str:
         buffer = io.StringIO()
         figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     text = buffer.getvalue()
-    return re.sub("<!--.*?-->\\s*", "", text[text.index("<svg") :], flags=re.DOTALL)  # they repeat what is drawn
+    text = re.sub("<!--.*?-->\\s*", "", text[text.index("<svg") :], flags=re.DOTALL)  # they repeat what is drawn
+    return name, re.sub(r'( id="|url\(#|href="#)', rf"\1{name}-", text)

@@ -18,7 +18,7 @@ from whynear.report.features import Categories, Impute
 from whynear.report.findings import remarks
 from whynear.report.methods import COMPARED, SIMPLEST_FIRST, Methods, n_varying
 from whynear.report.parts import Finished, Steps, learn_classes, learn_measure
-from whynear.report.problem import Problem, Table, problem_from
+from whynear.report.problem import Problem, Table, names_of, problem_from
 from whynear.report.result import Study
 from whynear.report.sample import some_rows
 from whynear.report.wording import listed
@@ -128,8 +128,12 @@ def study(
         "learner": learner,
         "learners compared": 1 if problem.is_measured else len(names),
         "folds": folds,
+        "bins": bins,
         "categories": categories,
         "impute": impute,
+        "index": None if index is None else str(index),
+        "drop": list(names_of(drop)),
+        "effective_dim": effective_dim,
         "effective dimension": parts["interpretation"].effective_dim,
         "floor": round(float(parts["interpretation"].relevance.floor), 6),
         "seed": int(random_state),

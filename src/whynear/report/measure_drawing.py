@@ -27,7 +27,7 @@ def draw_predictions(predictions: pd.DataFrame, target: str, ax: Axes) -> Axes:
 
 def draw_measured_map(points: Array, y: Array, target: str, ax: Axes) -> Axes:
     """Cases on a plane, coloured by the target."""
-    drawn = ax.scatter(points[:, 0], points[:, 1], c=y, cmap="viridis", s=18, linewidths=0)
+    drawn = ax.scatter(points[:, 0], points[:, 1], c=y, cmap="viridis", s=18, linewidths=0, gid="class-0")
     figure = ax.get_figure()
     assert figure is not None, "axes are made with a figure"
     figure.colorbar(drawn, ax=ax, shrink=0.85).set_label(short_name(target), parse_math=False)

@@ -8,11 +8,16 @@ import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from whynear.report.page_data import as_script, page_data
 from whynear.report.preview import summary
+from whynear.report.repeat import python_lines, shell_line
 from whynear.report.wording import printable
 
 if TYPE_CHECKING:
     from whynear.report.result import Study
+
+
+MOST_ROWS = 300  # of the table of features; the script of the page finds the others
 
 
 def _harmless(value: Any) -> Any:
@@ -27,17 +32,22 @@ _PAGES = Environment(
 def render(study: Study, figures: dict[str, str]) -> str:
     """The page, with its figures inside and nothing to fetch."""
     names, counts = np.unique([] if study.problem.is_measured else study.problem.y, return_counts=True)
-    classes = [(str(name), int(count)) for name, count in zip(names, counts, strict=True)]
     methods = [
         (name, float(scores.mean()), float(scores.std()), [round(float(score), 4) for score in scores])
         for name, scores in study.accuracy.items()
     ]
-    drawn = {name: Markup(svg) for name, svg in figures.items()}
+    rows = list(study.frame().itertuples(index=False))
+    places = {name: place for place, name in enumerate(study.relevance.feature_names)}
     return _PAGES.get_template("report.html").render(
         study=study,
-        classes=classes,
+        classes=[(str(name), int(count)) for name, count in zip(names, counts, strict=True)],
         methods=methods,
-        rows=list(study.frame().itertuples(index=False)),
-        figures=drawn,
+        rows=[(places[str(row.feature)], row) for row in rows[:MOST_ROWS]],
+        n_features=len(rows),
+        figures={name: Markup(svg) for name, svg in figures.items()},
         columns=summary(study.problem.columns, len(study.problem.X)),
+        data=as_script(page_data(study)),
+        python=python_lines(study),
+        shell=shell_line(study),
+        settings={name: value for name, value in study.settings.items() if value not in (None, [])},
     )

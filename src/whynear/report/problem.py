@@ -82,7 +82,7 @@ def problem_from(
     predicted = known_target if target is None else str(target)
     if predicted is None:
         raise ValueError(f"{source} needs a target: name the column to predict (--target COLUMN). {_columns(frame)}")
-    left_out = [str(name) for name in (drop if isinstance(drop, Iterable) and not isinstance(drop, str) else [drop])]
+    left_out = names_of(drop)
     named_by = [] if index is None else [str(index)]
     for name in (predicted, *left_out, *named_by):
         _check_known(name, frame, source)
@@ -111,6 +111,13 @@ def problem_from(
     y.setflags(write=False)
     said = (*caveats, *merged, *names_rows, *small, *_remarks(X, y), *_filled(X, impute))
     return Problem(source, predicted, X, y, said, encoder, preview(X))
+
+
+def names_of(columns: Hashable | Iterable[Hashable]) -> list[str]:
+    """One name or several, as text."""
+    if isinstance(columns, Iterable) and not isinstance(columns, str):
+        return [str(name) for name in columns]
+    return [str(columns)]
 
 
 def _read(table: Table, encoding: str) -> tuple[str, pd.DataFrame, list[str], str | None]:
