@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.ticker import MaxNLocator
 
-from whynear.metric.axes import new_axes, short_name, tidy
+from whynear.metric.axes import color_bar, new_axes, short_name, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -66,24 +66,22 @@ def draw_neighbors(explanation: Explanation, ax: Axes | None, most: int) -> Axes
     ax = ax or new_axes(2.6 + 0.75 * len(neighbors), 1.4 + 0.3 * len(shown))
     largest = float(np.abs(cells).max(initial=0.0)) or 1.0
     signed = bool((cells < -LEAST * largest).any())
-    image = ax.imshow(
-        cells, cmap="RdBu_r" if signed else "Blues", vmin=-largest if signed else 0.0, vmax=largest, aspect="auto"
-    )
+    scale: dict[str, Any] = {"cmap": "RdBu_r", "vmin": -largest} if signed else {"cmap": "Blues", "vmin": 0.0}
+    image = ax.pcolormesh(cells, vmax=largest, edgecolors="white", linewidth=0.5, **scale)
+    ax.invert_yaxis()
     for row, column in np.ndindex(*cells.shape):
         strong = abs(cells[row, column]) > 0.6 * largest
         told = f"{cells[row, column]:.2g}" if abs(cells[row, column]) >= LEAST * largest else "·"
-        ax.text(column, row, told, ha="center", va="center", fontsize="x-small",
+        ax.text(column + 0.5, row + 0.5, told, ha="center", va="center", fontsize="x-small",
                 color="white" if strong else "0.2")  # fmt: skip
-    ax.set_yticks(np.arange(len(shown)), [short_name(str(explanation.values.index[j])) for j in shown])
+    ax.set_yticks(np.arange(len(shown)) + 0.5, [short_name(str(explanation.values.index[j])) for j in shown])
     names = [f"{short_name(str(label))}\n{distance:.2g}" for label, distance in _labelled(neighbors)]
-    ax.set_xticks(np.arange(len(neighbors)), names, fontsize="small")
+    ax.set_xticks(np.arange(len(neighbors)) + 0.5, names, fontsize="small")
     ax.set_xlabel("cases that vote: class and distance")
     _no_formulas(*ax.get_yticklabels(), *ax.get_xticklabels())
     ax.spines[:].set_visible(False)
     ax.tick_params(length=0)
-    figure = ax.get_figure()
-    assert figure is not None, "axes are made with a figure"
-    figure.colorbar(image, ax=ax, pad=0.02).set_label("contribution to d²")
+    color_bar(image, ax).set_label("contribution to d²")
     return ax
 
 

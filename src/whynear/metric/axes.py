@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colorbar import Colorbar
 
 LONGEST = 32  # characters of a name
 
@@ -23,6 +25,17 @@ def tidy(ax: Axes, grid: Literal["x", "y", "both"]) -> None:
     ax.spines[["top", "right"]].set_visible(False)
     ax.grid(axis=grid, color="0.9", linewidth=0.8)
     ax.set_axisbelow(True)
+
+
+def color_bar(drawn: ScalarMappable, ax: Axes) -> Colorbar:
+    """The scale of colours beside the axes, made of lines and areas like the rest."""
+    figure = ax.get_figure()
+    assert figure is not None, "axes are made with a figure"
+    bar = figure.colorbar(drawn, ax=ax, pad=0.02)
+    assert bar.solids is not None, "a scale of colours is filled with them"
+    bar.solids.set(rasterized=False, edgecolor="face")
+    bar.outline.set_visible(False)
+    return bar
 
 
 def short_name(name: str) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from whynear.metric.axes import short_name, tidy
+from whynear.metric.axes import color_bar, short_name, tidy
 from whynear.metric.inputs import Array
 
 if TYPE_CHECKING:
@@ -28,9 +28,7 @@ def draw_predictions(predictions: pd.DataFrame, target: str, ax: Axes) -> Axes:
 def draw_measured_map(points: Array, y: Array, target: str, ax: Axes) -> Axes:
     """Cases on a plane, coloured by the target."""
     drawn = ax.scatter(points[:, 0], points[:, 1], c=y, cmap="viridis", s=18, linewidths=0, gid="class-0")
-    figure = ax.get_figure()
-    assert figure is not None, "axes are made with a figure"
-    figure.colorbar(drawn, ax=ax, shrink=0.85).set_label(short_name(target), parse_math=False)
+    color_bar(drawn, ax).set_label(short_name(target), parse_math=False)
     ax.set_xticks([])
     ax.set_yticks([])
     tidy(ax, "both")

@@ -14,6 +14,7 @@ from sklearn.dummy import DummyClassifier
 from whynear.explain import Explanation, explain
 from whynear.metric.adapt import estimators_of
 from whynear.metric.encoder import holds_text
+from whynear.report.wording import printable
 
 if TYPE_CHECKING:
     from whynear.report.result import Study
@@ -36,10 +37,21 @@ def page_data(study: Study) -> dict[str, Any]:
 
 def as_script(data: dict[str, Any]) -> Markup:
     """JSON that cannot end the element it stands in."""
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    text = json.dumps(_printable(data), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     for sign in "<>&\u2028\u2029":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
     return Markup(text)
+
+
+def _printable(value: Any) -> Any:
+    match value:
+        case dict():
+            return {key: _printable(item) for key, item in value.items()}
+        case list():
+            return [_printable(item) for item in value]
+        case str():
+            return printable(value)
+    return value
 
 
 def _features(study: Study) -> list[list[Any]]:
