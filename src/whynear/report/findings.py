@@ -24,9 +24,9 @@ SAME = 0.9999  # correlation with the target
 ROWS_A_CATEGORY = 5  # at least, on average, of a column of categories that is said to decide
 
 
-def finding(study: Study) -> str:
+def sentences(study: Study) -> list[str]:
     """How well it predicts, what is indispensable, what can be replaced, what is noise."""
-    return " ".join([_prediction(study), *_strengths(study)])
+    return [_prediction(study), *_strengths(study)]
 
 
 def remarks(problem: Problem, comparison: Comparison, interpretation: Interpretation) -> list[str]:

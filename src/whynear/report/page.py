@@ -8,6 +8,7 @@ import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from whynear.report.findings import sentences
 from whynear.report.page_data import as_script, page_data
 from whynear.report.preview import summary
 from whynear.report.repeat import python_lines, shell_line
@@ -40,6 +41,7 @@ def render(study: Study, figures: dict[str, str]) -> str:
     places = {name: place for place, name in enumerate(study.relevance.feature_names)}
     return _PAGES.get_template("report.html").render(
         study=study,
+        finding=sentences(study),
         classes=[(str(name), int(count)) for name, count in zip(names, counts, strict=True)],
         methods=methods,
         rows=[(places[str(row.feature)], row) for row in rows[:MOST_ROWS]],

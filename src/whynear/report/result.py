@@ -18,7 +18,7 @@ from whynear.interpret import Relevance
 from whynear.metric import Metric, as_metric
 from whynear.report.cases import Case
 from whynear.report.comparison import Comparison
-from whynear.report.findings import finding
+from whynear.report.findings import sentences
 from whynear.report.interpretation import Interpretation
 from whynear.report.output import check_folder, write_study
 from whynear.report.problem import Problem
@@ -92,7 +92,7 @@ class Study:
 
     def finding(self) -> str:
         """The answer in a few sentences."""
-        return finding(self)
+        return " ".join(sentences(self))
 
     def frame(self) -> pd.DataFrame:
         """Per feature its bounds, its strength and what can replace it, most relevant first."""
