@@ -124,6 +124,16 @@ def test_names_that_command_a_terminal_or_lack_a_glyph_are_shown_harmlessly(tmp_
     assert study.metric.feature_names == tuple(names)
 
 
+def test_every_figure_has_its_data_beside_it(study, tmp_path):
+    files = {path.name for path in study.save(tmp_path)}
+    elsewhere = {"intervals": "relevance.csv"}
+    for name in [path.removesuffix(".svg") for path in files if path.endswith(".svg")]:
+        table = pd.read_csv(tmp_path / elsewhere.get(name, f"{name}.csv"))
+        assert len(table), name
+    votes = pd.read_csv(tmp_path / "votes-1.csv")
+    assert votes[study.relevance.feature_names[0]].tolist() == study.cases[0].why.contributions.iloc[:, 0].tolist()
+
+
 def test_what_is_written_can_be_read_again(study, iris, tmp_path):
     files = {path.name: path for path in study.save(tmp_path)}
     assert {"study.json", "model.whynear", "relevance.csv", "cases.csv", "predictions.csv"} <= set(files)

@@ -18,6 +18,7 @@ import pandas as pd
 from whynear.metric import save
 from whynear.metric.archive import write_whole
 from whynear.report.comparison import Comparison
+from whynear.report.figure_tables import figure_tables
 from whynear.report.figures import figures
 from whynear.report.page import render
 from whynear.report.wording import harmless, printable
@@ -42,6 +43,7 @@ def write_study(study: Study, folder: Path) -> list[Path]:
         "cases.csv": csv_text(_cases(study)),
         **{name: csv_text(frame) for name, frame in comparison_tables(study.comparison).items()},
         **{f"{name}.svg": svg for name, svg in pictures.items()},
+        **{name: csv_text(frame) for name, frame in figure_tables(study)},
         "report.html": render(study, pictures),
     }
     names = ("model.whynear", *texts)

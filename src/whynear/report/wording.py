@@ -1,25 +1,9 @@
 """Words and names for people: lists that end, numbers that agree, nothing that commands a terminal."""
 
-import unicodedata
-
 from whynear.metric.inputs import listed
+from whynear.metric.printable import printable
 
 __all__ = ["counted", "harmless", "listed", "printable", "shortened"]
-
-_BLANKS = "\t\n\v\f\r\x85\u2028\u2029"
-# Text direction marks can make a line read as something else than it says.
-_REVERSING = "\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
-
-
-def printable(text: str) -> str:
-    """The text on one line, with U+FFFD in place of what commands a terminal or cannot be encoded."""
-    return text if text.isprintable() else "".join(map(_printable, text))
-
-
-def _printable(letter: str) -> str:
-    if letter in _BLANKS:
-        return " "
-    return "\ufffd" if letter in _REVERSING or unicodedata.category(letter) in ("Cc", "Cs") else letter
 
 
 def counted(count: int, one: str, many: str) -> str:
