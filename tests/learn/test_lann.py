@@ -153,6 +153,20 @@ def test_lists_that_miss_neighbours_are_made_anew(monkeypatch):
     assert recalls[1] > recalls[0] + 0.05
 
 
+def test_every_case_of_a_large_table_keeps_its_own_metric(monkeypatch):
+    X, y = rows(400)
+    monkeypatch.setattr("whynear.learn.local_learning.EXACT_LISTS", 100)
+    ordered = wn.LANN(random_state=0, **GIVEN).fit(X, y)
+    assert_array_equal(ordered.metric_.anchors, wn.LANN(random_state=0, **GIVEN).fit(X, y).metric_.anchors)
+    monkeypatch.undo()
+    plain = wn.LANN(random_state=0, **GIVEN).fit(X, y)
+    alike = np.corrcoef(np.log(ordered.metric_.weights).ravel(), np.log(plain.metric_.weights).ravel())[0, 1]
+    shuffled = np.random.default_rng(0).permutation(plain.metric_.weights)
+    by_chance = np.corrcoef(np.log(ordered.metric_.weights).ravel(), np.log(shuffled).ravel())[0, 1]
+    assert alike > by_chance + 0.2
+    assert np.mean(ordered.predict(X) == plain.predict(X)) > 0.9
+
+
 def test_lists_outlive_a_stretch_that_keeps_the_neighbours():
     X, y = rows(150)
     school, _ = School.of(X, y, 5, 12, seed=0)

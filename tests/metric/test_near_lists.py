@@ -4,7 +4,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.neighbors import NearestNeighbors
 
 from whynear.metric import near_lists as module
-from whynear.metric.near_lists import near_lists, push
+from whynear.metric.near_lists import near_lists, neighborly_order, push
 
 
 def exact_lists(X, length):
@@ -18,6 +18,14 @@ def test_nearly_all_true_neighbours_are_found(n, d, seed):
     recall = np.mean([len(set(a) & set(b)) / 20 for a, b in zip(found, true, strict=True)])
     assert recall > 0.95
     assert np.mean(found[:, 0] == true[:, 0]) > 0.97
+
+
+def test_in_a_neighbourly_order_near_cases_are_near():
+    X = np.random.default_rng(0).standard_normal((4_000, 3))
+    order = neighborly_order(X)
+    assert_array_equal(np.sort(order), np.arange(4_000))
+    apart = [np.abs(np.diff(rows, axis=0)).mean() for rows in (X, X[order])]
+    assert apart[1] < 0.6 * apart[0]
 
 
 def test_a_leaf_with_all_cases_is_exact_and_sorted():

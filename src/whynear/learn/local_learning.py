@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from whynear.learn.large_margin import Settings, Start, learn_map
 from whynear.learn.local_choice import Choice, Split, affordable, choose, grid, most_epochs, splits_of
-from whynear.learn.local_training import Rule, School, local_lists, local_metric, recall_of_lists, unit_of
+from whynear.learn.local_training import EXACT_LISTS, Rule, School, local_lists, local_metric, recall_of_lists, unit_of
 from whynear.learn.solvers import Callback, Step
 from whynear.metric import NeighborSearch
+from whynear.metric.near_lists import neighborly_order
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -64,7 +65,15 @@ class Learned:
 def learn_locally(
     X: Array, codes: Indices, plan: Plan, *, seed: int, watch: Callback, n_jobs: int | None = None
 ) -> Learned:
-    """Choose what is not settled on held-out cases, then learn from all of them."""
+    """Choose what is not settled on held-out cases, then learn from all of them; many cases in a neighbourly order."""
+    if len(X) <= EXACT_LISTS:
+        return _learn_in_order(X, codes, plan, seed, watch, n_jobs)
+    order = neighborly_order(X, seed)
+    learned = _learn_in_order(X[order], codes[order], plan, seed, watch, n_jobs)
+    return replace(learned, lam=learned.lam[np.argsort(order)])
+
+
+def _learn_in_order(X: Array, codes: Indices, plan: Plan, seed: int, watch: Callback, n_jobs: int | None) -> Learned:
     k, curve = plan.rule.n_neighbors, _Curve(watch)
     splits = splits_of(codes, seed) if plan.chooses else []
     first, unit = School.of(X - X.mean(axis=0), codes, k, plan.n_candidates, seed, n_jobs)
