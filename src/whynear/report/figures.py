@@ -18,6 +18,7 @@ from whynear.explain import plot_class_profiles
 from whynear.report.measure_drawing import draw_measured_map, draw_predictions
 
 if TYPE_CHECKING:
+    from whynear.report.interpretation import Interpretation
     from whynear.report.result import Study
 
 NAMED = 40  # features with a line each; more are drawn along their order
@@ -29,8 +30,21 @@ def figures(study: Study) -> Iterator[tuple[str, str]]:
     height = 1.2 + 0.24 * n_features if n_features <= NAMED else 3.6
     yield svg("intervals", partial(study.relevance.plot, most=NAMED), (7.4, height))
     if study.interpretation.dimension is not None:
-        yield svg("dimension", study.interpretation.dimension.plot, (7.4, 3.6))
+        yield svg("dimension", partial(_draw_dimension, study.interpretation), (7.4, 3.6))
     yield from _of_measure(study) if study.problem.is_measured else _of_classes(study, n_features)
+
+
+def _draw_dimension(interpretation: Interpretation, ax: Axes) -> Axes:
+    """The curve, with the number of directions that were kept where it is not the best."""
+    assert interpretation.dimension is not None, "there is a curve to draw"
+    interpretation.dimension.plot(ax)
+    kept = interpretation.effective_dim
+    if kept != interpretation.dimension.best:
+        ax.axvline(kept, color="#1f5f8b", linewidth=1)
+        ax.annotate(
+            f" kept: {kept}", (kept, 0.93), xycoords=("data", "axes fraction"), color="#1f5f8b", fontsize="small"
+        )
+    return ax
 
 
 def _of_classes(study: Study, n_features: int) -> Iterator[tuple[str, str]]:
