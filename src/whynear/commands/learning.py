@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import typer
@@ -33,6 +33,11 @@ def learn(
     score: Annotated[bool, typer.Option("--score", help="Also tell the accuracy on held-out folds.")] = False,
     drop: Annotated[list[str] | None, typer.Option(help="A column to leave out; may be given several times.")] = None,
     bins: Annotated[int | None, typer.Option(help="Sort a numeric target into so many classes of equal size.")] = None,
+    categories: Annotated[Literal["onehot"] | None, typer.Option(help="Take columns of text as categories.")] = None,
+    impute: Annotated[
+        Literal["median", "most_frequent"] | None,
+        typer.Option(help="Fill in missing values, and record it in the model."),
+    ] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same model.")] = 0,
     encoding: Annotated[str, typer.Option(help="Encoding of a text file.")] = "utf-8",
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
@@ -48,7 +53,9 @@ def learn(
             )
         if learner not in LEARNERS:
             raise ValueError(f"There is no learner {learner!r}. Use one of {', '.join(LEARNERS)} (--learner).")
-        problem = problem_from(table, target, drop=drop or [], bins=bins, encoding=encoding)
+        problem = problem_from(
+            table, target, drop=drop or [], bins=bins, categories=categories, impute=impute, encoding=encoding
+        )
         model = _model(problem, learner, raw, seed)
         with warnings_in_a_sentence(), console.status(f"learn with {learner}"):
             accuracy = _held_out(model, problem, seed) if score else ""
@@ -65,13 +72,14 @@ def check_file(path: Path) -> None:
 
 
 def _model(problem: Problem, name: str, raw: bool, seed: int) -> BaseEstimator:
-    learner = LEARNERS[name](random_state=seed)
+    learner, numbers = LEARNERS[name](random_state=seed), problem.numbers()
+    first = [] if problem.encoder is None else [problem.encoder]
     if raw:
-        return learner
-    varies = np.ptp(problem.X.to_numpy(), axis=0) > 0
+        return make_pipeline(*first, learner) if first else learner
+    varies = np.ptp(numbers.to_numpy(), axis=0) > 0
     if not varies.any():
         raise ValueError(f"{problem.source}: no column changes from row to row. Add one that differs between cases.")
-    steps: list[Any] = [] if varies.all() else [VarianceThreshold()]
+    steps: list[Any] = first if varies.all() else [*first, VarianceThreshold()]
     return make_pipeline(*steps, StandardScaler(), learner)
 
 
