@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from whynear.report.interpretation import Interpretation
     from whynear.report.result import Study
 
+MAP = (4.8, 3.8)  # inches: two stand beside each other, which makes their letters small
 NAMED = 40  # features with a line each; more are drawn along their order
 
 
@@ -50,7 +51,7 @@ def _draw_dimension(interpretation: Interpretation, ax: Axes) -> Axes:
 def _of_classes(study: Study, n_features: int) -> Iterator[tuple[str, str]]:
     errors = (study.comparison.held_out["true"] != study.comparison.held_out["predicted"]).to_numpy()
     for name, points in study.maps.items():
-        yield svg(f"map-{name}", partial(plot_embedding, points, study.problem.y, errors=errors), (6.4, 5.2))
+        yield svg(f"map-{name}", partial(plot_embedding, points, study.problem.y, errors=errors), MAP)
     height = 1.2 + 0.26 * min(NAMED, len(study.profiles))
     yield svg("profiles", partial(plot_class_profiles, study.profiles), (7.4, height))
     for number, case in enumerate(study.cases, start=1):
@@ -61,8 +62,8 @@ def _of_classes(study: Study, n_features: int) -> Iterator[tuple[str, str]]:
 def _of_measure(study: Study) -> Iterator[tuple[str, str]]:
     target = study.problem.target
     for name, points in study.maps.items():
-        yield svg(f"map-{name}", partial(draw_measured_map, points, study.problem.y, target), (6.4, 5.2))
-    yield svg("predictions", partial(draw_predictions, study.comparison.predictions, target), (6.4, 5.2))
+        yield svg(f"map-{name}", partial(draw_measured_map, points, study.problem.y, target), MAP)
+    yield svg("predictions", partial(draw_predictions, study.comparison.predictions, target), MAP)
 
 
 def svg(name: str, draw: Callable[[Axes], Axes], size: tuple[float, float]) -> tuple[str, str]:

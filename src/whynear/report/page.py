@@ -12,7 +12,7 @@ from whynear.report.findings import sentences
 from whynear.report.page_data import as_script, page_data
 from whynear.report.preview import summary
 from whynear.report.repeat import python_lines, shell_line
-from whynear.report.wording import printable
+from whynear.report.wording import in_runs, printable
 
 if TYPE_CHECKING:
     from whynear.report.result import Study
@@ -37,12 +37,14 @@ def render(study: Study, figures: dict[str, str]) -> str:
         (name, float(scores.mean()), float(scores.std()), [round(float(score), 4) for score in scores])
         for name, scores in study.accuracy.items()
     ]
+    groups = study.relevance.substitutes.groups
     rows = list(study.frame().itertuples(index=False))
     places = {name: place for place, name in enumerate(study.relevance.feature_names)}
     return _PAGES.get_template("report.html").render(
         study=study,
         finding=sentences(study),
         classes=[(str(name), int(count)) for name, count in zip(names, counts, strict=True)],
+        groups=[in_runs(group, study.relevance.feature_names) for group in groups],
         methods=methods,
         rows=[(places[str(row.feature)], row) for row in rows[:MOST_ROWS]],
         n_features=len(rows),
