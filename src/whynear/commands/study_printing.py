@@ -62,11 +62,11 @@ class StepList:
             self.console.print(f"{mark} {self.step:<42}{seconds:7.1f} s", style="dim", highlight=False)
 
 
-def print_problem(console: Console, problem: Problem) -> None:
+def print_problem(console: Console, problem: Problem, compares: bool) -> None:
     """What the table holds, and for large ones how much time and memory it will take."""
     console.print(f"{plain(problem.source)}: {summary(problem.columns, len(problem.X))}", highlight=False)
     console.print(f"target {plain(repr(problem.target))}: {_values(problem)}", highlight=False)
-    needs = estimate(*problem.X.shape, n_classes=0 if problem.is_measured else len(np.unique(problem.y)))
+    needs = estimate(*problem.X.shape, 0 if problem.is_measured else len(np.unique(problem.y)), compares)
     if needs.seconds > WORTH_TELLING:
         console.print(f"This will take {needs}.", highlight=False)
 

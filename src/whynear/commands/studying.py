@@ -58,7 +58,7 @@ def study(
 
             def finished(part: str, value: Any) -> None:
                 if part == "problem":
-                    print_problem(console, value)
+                    print_problem(console, value, compares=learner == "auto")
                 unfinished.keep(part, value)
 
             result = whynear.study(
