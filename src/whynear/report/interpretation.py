@@ -74,7 +74,7 @@ def interpret(
         warnings.simplefilter("ignore", ConvergenceWarning)
         if effective_dim is None and not averaged and _can_be_held_out(X, y):
             report("choose the effective dimension", 0.0)
-            dimension = effective_dimension(model, X, y)
+            dimension = effective_dimension(model, X.to_numpy(), y)  # names of thousands of columns are checked slowly
             effective_dim = fewest_directions(dimension, len(X))
         report("find what noise reaches", 0.4)
         floor = LEAST_FLOOR

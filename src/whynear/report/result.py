@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
 from whynear.interpret import Relevance
-from whynear.metric import Metric, as_metric
+from whynear.metric import Metric, as_metric, html
 from whynear.report.cases import Case
 from whynear.report.comparison import Comparison
 from whynear.report.findings import sentences
@@ -105,6 +105,25 @@ class Study:
     def save(self, folder: str | os.PathLike[str]) -> list[Path]:
         """Write the study into a folder, each file whole or not at all; see the README for what each holds."""
         return write_study(self, Path(folder))
+
+    def _repr_html_(self) -> str:
+        chosen, within = self.comparison.chosen, (float(min(0.0, self.accuracy.mean().min())), 1.0)
+        rows = [
+            (name, html.bar(0.0, scores.mean(), within, "strong" if name == chosen else "irrelevant"), _percent(scores))
+            for name, scores in self.accuracy.items()
+        ]
+        score = "held-out cases predicted right" if self.comparison.measure == "accuracy" else "variance explained"
+        return html.block(
+            html.heading(f"Study of {self.problem.source}"),
+            self.finding(),
+            *self.caveats,
+            html.table(["method", score, ""], rows),
+            html.Markup(self.relevance._repr_html_()),
+        )
+
+
+def _percent(scores: pd.Series) -> str:
+    return f"{100 * scores.mean():.1f} ± {100 * scores.std():.1f} %"
 
 
 def relevance_frame(relevance: Relevance) -> pd.DataFrame:
