@@ -26,6 +26,7 @@ from whynear import (
     regularize,
     save,
 )
+from whynear.interpret.null_space import regularized_at
 
 RNG = np.random.default_rng(20)
 
@@ -199,3 +200,16 @@ def test_seven_thousand_genes_take_megabytes(real_data):
     """
     run = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, check=True)
     assert int(run.stdout) < 60 << 20
+
+
+@pytest.mark.parametrize("kind", ["linear", "diagonal", "local"])
+def test_several_dimensions_at_once_are_those_one_by_one(kind):
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((30, 4)) @ rng.standard_normal((4, 6))
+    metric = {
+        "linear": LinearMetric(rng.standard_normal((3, 6))),
+        "diagonal": DiagonalMetric(rng.random(6), scale=rng.random(6) + 0.5),
+        "local": LocalMetric(X[:2], rng.random((2, 6))),
+    }[kind]
+    for K, found in zip((1, 2, 4), regularized_at(metric, X, (1, 2, 4)), strict=True):
+        assert_allclose(found.sq_distances(X), regularize(metric, X, K).sq_distances(X), atol=1e-12)

@@ -15,9 +15,9 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.utils.validation import check_is_fitted
 
 from whynear.interpret.intervals import relevance_intervals
-from whynear.interpret.null_space import quadratic, rank_of, regularize
+from whynear.interpret.null_space import quadratic, rank_of, regularized_at
 from whynear.interpret.prediction import predictor
-from whynear.metric import Metric
+from whynear.metric import Metric, html
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -59,6 +59,19 @@ class EffectiveDimension:
         from whynear.interpret.drawing import draw_dimension
 
         return draw_dimension(self, ax)
+
+    def _repr_html_(self) -> str:
+        kept = self.curve["effective_dim"].to_numpy(dtype=np.float64)
+        train = next(str(name) for name in self.curve if str(name).startswith("train"))
+        shown = [self.criterion] if self.criterion == "correlation" else [self.criterion, train]
+        lines = {name.replace("_", " "): self.curve[name].to_numpy(dtype=np.float64) for name in shown}
+        named, values = next(iter(lines.items()))
+        best = float(values[kept == self.best][0])
+        return html.block(
+            html.heading(f"EffectiveDimension({self.best} of {kept.max():g} directions of the data)"),
+            f"The {named} is {best:.3g} with {self.best} directions and {values[-1]:.3g} with {kept.max():g}.",
+            html.curve(lines, kept, self.best, f"{kept.max():g} directions kept"),
+        )
 
 
 def effective_dimension(
@@ -104,7 +117,7 @@ def effective_dimension(
     splits = list(_splits(learner, X, np.asarray(y), X_val, y_val, regression))
     ranks = [rank_of(quadratic(model), X_train) for X_train, _, _, _, model in splits]
     tried = _candidates(candidates, min(ranks))
-    rows = [_scores(K, splits, scheme, regression) for K in tried]
+    rows = _scores(tried, splits, scheme, regression)
     curve = pd.DataFrame(rows).assign(effective_dim=tried)
     curve = curve[["effective_dim", *curve.columns.drop("effective_dim")]]
     values = -curve[criterion] if criterion == "correlation" else curve[criterion]
@@ -159,15 +172,15 @@ def _candidates(candidates: Sequence[int] | None, rank: int) -> list[int]:
     return sorted({int(K) for K in candidates})
 
 
-def _scores(K: int, splits: Sequence[Split], scheme: str, regression: bool) -> dict[str, float]:
-    """Results at one number of directions, averaged over maps and splits."""
-    results = []
+def _scores(tried: Sequence[int], splits: Sequence[Split], scheme: str, regression: bool) -> list[dict[str, float]]:
+    """Results at each number of directions, averaged over maps and splits."""
+    results: dict[int, list[dict[str, float]]] = {K: [] for K in tried}
     for X, y, X_val, y_val, model in splits:
-        for metric in _metrics(model, X, K, scheme):
+        for K, metric in _metrics(model, X, tried, scheme):
             predict = predictor(model, metric, X, y)
             train, validation = predict(X, True), predict(X_val, False)
             if regression:
-                results.append(
+                results[K].append(
                     {
                         "train_mse": float(np.mean((train - y) ** 2)),
                         "mse": float(np.mean((validation - y_val) ** 2)),
@@ -176,15 +189,17 @@ def _scores(K: int, splits: Sequence[Split], scheme: str, regression: bool) -> d
                 )
             else:
                 errors = float(np.mean(train != y)), float(np.mean(validation != y_val))
-                results.append({"train_error": errors[0], "validation_error": errors[1]})
-    return {name: float(np.mean([result[name] for result in results])) for name in results[0]}
+                results[K].append({"train_error": errors[0], "validation_error": errors[1]})
+    return [{name: float(np.mean([one[name] for one in found])) for name in found[0]} for found in results.values()]
 
 
-def _metrics(model: Any, X: ArrayLike, K: int, scheme: str) -> Iterator[Metric]:
+def _metrics(model: Any, X: ArrayLike, tried: Sequence[int], scheme: str) -> Iterator[tuple[int, Metric]]:
     if scheme == "projection":
-        yield regularize(model, X, K)
-    else:
-        yield from relevance_intervals(model, X, K, extremes=True).extreme_metrics()
+        yield from zip(tried, regularized_at(model, X, tried), strict=True)
+        return
+    for K in tried:
+        for metric in relevance_intervals(model, X, K, extremes=True).extreme_metrics():
+            yield K, metric
 
 
 def _correlation(first: NDArray[Any], second: NDArray[Any]) -> float:

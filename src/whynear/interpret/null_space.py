@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -57,6 +58,20 @@ def regularize(
         return _regularize_local(given, X, effective_dim, prototypes is not None)
     learned, directions = seen_by_learner(given, X, effective_dim, prototypes)
     return restated(LinearMetric(_projected(learned, directions), given.feature_names), given.scale)
+
+
+def regularized_at(
+    metric: Metric | BaseEstimator, X: ArrayLike, dimensions: Sequence[int]
+) -> Iterator[LinearMetric | LocalMetric]:
+    """The metric as `regularize` makes it, at several numbers of directions; those of the data are found once."""
+    given = quadratic(metric)
+    if isinstance(given, LocalMetric):
+        yield from (regularize(given, X, K) for K in dimensions)
+        return
+    learned, directions = seen_by_learner(given, X)
+    for K in dimensions:
+        omega = _projected(learned, replace(directions, effective_dim=K))
+        yield restated(LinearMetric(omega, given.feature_names), given.scale)
 
 
 @dataclass(frozen=True)
