@@ -141,14 +141,14 @@ def _strengths(study: Study) -> list[str]:
 
     sentences = [f"None of {total} is indispensable."]
     if strong := names("strong"):
-        sentences = [f"Of {total}, {len(strong)} {_are(strong)} indispensable: {_listed(strong)}."]
+        sentences = [f"Of {total}, {len(strong):,} {_are(strong)} indispensable: {_listed(strong)}."]
     if weak := names("weak"):
         groups = [_listed([printable(name) for name in group]) for group in study.relevance.substitutes.groups]
         told = f" These can replace each other: {'; '.join(groups[:3])}{'; ...' if len(groups) > 3 else ''}."
         verb = "matters" if len(weak) == 1 else "matter"
-        sentences.append(f"{len(weak)} {verb} but can be replaced: {_listed(weak)}.{told if groups else ''}")
+        sentences.append(f"{len(weak):,} {verb} but can be replaced: {_listed(weak)}.{told if groups else ''}")
     if noise := names("irrelevant"):
-        sentences.append(f"{len(noise)} {_are(noise)} no better than noise: {_listed(noise)}.")
+        sentences.append(f"{len(noise):,} {_are(noise)} no better than noise: {_listed(noise)}.")
     if unknown := names("unknown"):
         sentences.append(f"{len(unknown)} could not be bounded: {_listed(unknown)}.")
     return sentences
@@ -161,5 +161,5 @@ def _are(names: list[str]) -> str:
 def _listed(names: list[str]) -> str:
     shown = [f"“{name}”" for name in names[:NAMED]]
     if len(names) > NAMED:
-        return f"{', '.join(shown)} and {len(names) - NAMED} more"
+        return f"{', '.join(shown)} and {len(names) - NAMED:,} more"
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"

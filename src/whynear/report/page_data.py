@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 MOST_COLOURED = 60  # features by whose values the maps can be coloured
 MOST_EXPLAINED = 250  # cases that can be chosen on the map
+MOST_PARTS = 250_000  # features of all these cases, which take time to explain
 LEVELS = 5  # of values on the map
 PARTS = 8  # features of an explanation
 
@@ -100,17 +101,18 @@ def _reasons(study: Study) -> dict[int, dict[str, Any]]:
     places = {name: place for place, name in enumerate(features)}
     wrong = np.flatnonzero((found["true"] != found["predicted"]).to_numpy())
     shown = [case.place for case in study.cases]
+    most = min(MOST_EXPLAINED, max(10, MOST_PARTS // len(features)))
     reasons = {}
-    for place in _spread(len(found), [*shown, *wrong[: MOST_EXPLAINED // 2]]):
+    for place in _spread(len(found), most, [*shown, *wrong[: most // 2]]):
         model = study.comparison.models[found["fold"].iloc[place] - 1]
         if not isinstance(estimators_of(model)[-1], DummyClassifier):
             reasons[int(place)] = _reason(explain(model, study.problem.X.iloc[[place]]), places)
     return reasons
 
 
-def _spread(n_cases: int, first: list[Any]) -> NDArray[np.intp]:
-    """So many cases, those named first among them and the others in even steps."""
-    left = max(1, MOST_EXPLAINED - len(first))
+def _spread(n_cases: int, most: int, first: list[Any]) -> NDArray[np.intp]:
+    """About so many cases, those named first among them and the others in even steps."""
+    left = max(1, most - len(first))
     return np.union1d(np.array(first, dtype=np.intp), np.arange(0, n_cases, max(1, -(-n_cases // left))))
 
 
