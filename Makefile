@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 
-.PHONY: study test check bench dist clean
+.PHONY: study test check docs examples bench dist clean
 
 study: $(INSTALLED)
 	$(BIN)/whynear study
@@ -16,6 +16,14 @@ check: $(INSTALLED)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+docs: $(INSTALLED)
+	$(BIN)/sphinx-build --fail-on-warning --keep-going --fresh-env --quiet docs docs/_build/html
+
+# Some examples need the real data sets (WHYNEAR_DATA).
+examples: $(INSTALLED)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[examples]'
+	$(BIN)/python -m examples.execute
 
 bench: bench-search bench-intervals bench-learners bench-lann bench-slider bench-case_base bench-studies
 

@@ -1,10 +1,11 @@
 """What the README shows is what happens."""
 
-import re
 from pathlib import Path
 
 import numpy as np
 from sklearn.datasets import load_iris
+
+from tests.markdown import blocks, links, run
 
 README = (Path(__file__).parent.parent / "README.md").read_text()
 
@@ -12,9 +13,8 @@ README = (Path(__file__).parent.parent / "README.md").read_text()
 def test_the_python_lines_run_as_they_stand(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     load_iris(as_frame=True).frame.rename(columns={"target": "diagnosis"}).to_csv("cases.csv", index=False)
-    (block,) = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
-    names: dict = {}
-    exec(block, names)
+    (block,) = [block for block in blocks(README) if block.language == "python"]
+    names = run([block], tmp_path)
     assert names["metric"].feature_names[0] == "alcohol"
     assert names["cases"].shape == (3, 5)
     assert np.array_equal(names["cases"][:, 0], [0, 1, 2])
@@ -23,5 +23,5 @@ def test_the_python_lines_run_as_they_stand(tmp_path, monkeypatch):
 
 
 def test_linked_files_exist():
-    for target in re.findall(r"\]\(([^)]+)\)", README):
+    for target in links(README):
         assert (Path(__file__).parent.parent / target).exists(), target
