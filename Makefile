@@ -34,7 +34,7 @@ dist: $(INSTALLED)
 	$(BIN)/python -m build
 
 clean:
-	rm -rf .venv .rivals dist study .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .rivals dist study docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 $(INSTALLED): pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv

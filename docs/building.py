@@ -104,6 +104,14 @@ def made_by_the_library(
     return ("", "") if what == "class" and is_dataclass(obj) else None
 
 
+def level_headings(app: Sphinx, error: Exception | None) -> None:
+    """Say of which level the headings of the list of pages are, which screen readers need and Sphinx leaves out."""
+    if error is None:
+        for path in sorted(Path(app.outdir).rglob("*.html")):
+            text = path.read_text(encoding="utf-8")
+            path.write_text(text.replace('role="heading">', 'role="heading" aria-level="2">'), encoding="utf-8")
+
+
 def refuse_remote_loads(app: Sphinx, error: Exception | None) -> None:
     """End the build where a page would fetch anything from elsewhere."""
     if error is None:
@@ -121,5 +129,6 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("autodoc-process-docstring", keep_text, priority=400)
     app.connect("autodoc-process-docstring", restore_text, priority=600)
     app.connect("autodoc-process-signature", made_by_the_library)
+    app.connect("build-finished", level_headings)
     app.connect("build-finished", refuse_remote_loads)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

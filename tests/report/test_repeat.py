@@ -18,6 +18,7 @@ def study(tmp_path, monkeypatch):
     table = pd.DataFrame(rng.random((60, 3)), columns=["a", "it's", "b c"]).assign(name=[f"P{i}" for i in range(60)])
     table.assign(kind=np.where(table["a"] > 0.5, "u", "v")).to_csv("my cases.csv", index=False)
     settings = {"learner": "grlvq", "folds": 3, "drop": ["it's"], "index": "name", "random_state": 7}
+    settings |= {"drop_missing_target": True, "encoding": "latin-1"}
     return wn.study("my cases.csv", "kind", **settings)
 
 

@@ -133,6 +133,8 @@ def study(
         "impute": impute,
         "index": None if index is None else str(index),
         "drop": list(names_of(drop)),
+        "drop_missing_target": drop_missing_target,
+        "encoding": encoding,
         "effective_dim": effective_dim,
         "effective dimension": parts["interpretation"].effective_dim,
         "floor": round(float(parts["interpretation"].relevance.floor), 6),

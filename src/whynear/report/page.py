@@ -53,5 +53,5 @@ def render(study: Study, figures: dict[str, str]) -> str:
         data=as_script(page_data(study)),
         python=python_lines(study),
         shell=shell_line(study),
-        settings={name: value for name, value in study.settings.items() if value not in (None, [])},
+        settings={name: value for name, value in study.settings.items() if value not in (None, [], False)},
     )

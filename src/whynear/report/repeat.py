@@ -17,7 +17,9 @@ USUAL: dict[str, Any] = {
     "categories": None,
     "impute": None,
     "folds": 5,
+    "drop_missing_target": False,
     "effective_dim": None,
+    "encoding": "utf-8",
     "seed": 0,
 }
 
@@ -33,8 +35,9 @@ def shell_line(study: Study) -> str:
     """The command that repeats a study."""
     words = ["whynear", "study", study.problem.source, "--target", study.problem.target]
     for name, value in _given(study):
+        option = f"--{name.replace('_', '-')}"
         for one in value if isinstance(value, list) else [value]:
-            words += [f"--{name.replace('_', '-')}", str(one)]
+            words += [option] if one is True else [option, str(one)]
     return shlex.join(words)
 
 
