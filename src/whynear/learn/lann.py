@@ -100,7 +100,8 @@ class LANN(WithMetric, ClassifierMixin, BaseEstimator):
     What is not given is chosen on held-out cases: splits (five folds, repeated for small tables; one or two splits for
     large ones) are learned by several settings of step, beta and decay and asked after 1, 2, 4, 8, 14 and 20 epochs.
     The setting with most held-out cases right is taken if it beats doing nothing by a standard error of the difference,
-    first for the common weights, then for each case's own. Where rows, candidates, columns and epochs make that more
+    first for the common weights, then for each case's own, which must also hold when every case may be a neighbour and
+    not those of its list alone. Where rows, candidates, columns and epochs make that more
     than about 2e9 products, there are fewer splits, then fewer settings. So the default falls back to plain weighted
     neighbours on tables where learning does harm.
 

@@ -12,7 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import RepeatedStratifiedKFold
 
-from whynear.learn.local_training import Rule, School
+from whynear.learn.local_training import Rule, School, local_metric
+from whynear.learn.objectives.lann import FLOOR
+from whynear.metric import NeighborSearch
 from whynear.metric.blocks import run_in_chunks
 
 Array = NDArray[np.float64]
@@ -25,6 +27,7 @@ FOLDS = 5
 ENOUGH = 300  # judgements; smaller sets are split several times
 FEW_SPLITS = 2_000, 6_000  # cases beyond which two splits, then one, tell enough
 BUDGET = 2e9  # products that a choice may take
+VERIFIED = 2_000  # held-out cases that a choice is tried on among all cases
 CAUTION = 1.0  # standard errors by which a trial must do better than to learn nothing
 
 
@@ -116,6 +119,35 @@ def choose(
             if gain > (best if settled else max(best, doubt)):
                 best, choice = float(gain), replace(trial, epochs=_looks(trial)[look - 1])
     return choice
+
+
+def holds_up(
+    schools: Sequence[School], splits: Sequence[Split], start: Array, choice: Choice, rule: Rule, seed: int
+) -> bool:
+    """Whether held-out cases are predicted no worse than without learning when all taught cases may be neighbours.
+
+    Lists of candidates cannot tell: a case whose weights shrink comes near to others in whose lists it does not stand.
+    """
+    gain = 0
+    for school, (taught, held_out) in zip(schools, splits, strict=True):
+        asked = np.sort(np.random.default_rng(seed).permutation(held_out)[: VERIFIED // len(splits)])
+        active, own = np.zeros(len(school), dtype=bool), np.arange(len(school))
+        active[taught] = True
+        lam, rng = np.repeat(start[None], len(school), axis=0), np.random.default_rng(seed)
+        before = _exactly_right(school, taught, asked, lam, rule)
+        for _ in range(choice.epochs or 0):
+            school.teach(rng.permutation(taught), own, lam, start, active, choice.rule(rule))
+        gain += _exactly_right(school, taught, asked, lam, rule) - before
+    return gain >= 0
+
+
+def _exactly_right(school: School, taught: Indices, asked: Indices, lam: Array, rule: Rule) -> int:
+    """How many cases get most support for their class from the nearest of all taught ones."""
+    k = min(rule.n_neighbors, len(taught))
+    sq, near = NeighborSearch(local_metric(school.X[taught], lam[taught])).nearest(school.X[asked], k)
+    support = np.zeros((len(asked), rule.n_classes))
+    np.add.at(support, (np.arange(len(asked))[:, None], school.codes[taught][near]), 1.0 / np.maximum(sq, FLOOR))
+    return int(np.count_nonzero(support.argmax(axis=1) == school.codes[asked]))
 
 
 def _looks(trial: Choice) -> tuple[int, ...]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whynear.learn.large_margin import Settings, Start, learn_map
-from whynear.learn.local_choice import Choice, Split, affordable, choose, grid, most_epochs, splits_of
+from whynear.learn.local_choice import Choice, Split, affordable, choose, grid, holds_up, most_epochs, splits_of
 from whynear.learn.local_training import EXACT_LISTS, Rule, School, local_lists, local_metric, recall_of_lists, unit_of
 from whynear.learn.solvers import Callback, Step
 from whynear.metric import NeighborSearch
@@ -147,7 +147,11 @@ def _local_choice(
     if not _is_open(plan.local) or not splits:
         return replace(trials[0], epochs=trials[0].epochs or 0)
     own = np.arange(len(school))
-    return choose(stretched, splits, own, start, trials, plan.rule, seed=seed, n_jobs=n_jobs)
+    choice = choose(stretched, splits, own, start, trials, plan.rule, seed=seed, n_jobs=n_jobs)
+    chosen = plan.local["epochs"] is None and bool(choice.epochs)
+    if chosen and not holds_up(stretched, splits, start, choice, plan.rule, seed):
+        return replace(choice, epochs=0)
+    return choice
 
 
 def _shared_weights(
