@@ -9,7 +9,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from whynear.metric import html
 from whynear.metric.inputs import Array
+
+MOST_NAMED = 2  # features that set a case apart, in a notebook
+LEAST_NAMED = 0.001  # of the largest squared distance found
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,3 +98,26 @@ class Retrieval:
             "filter_seconds": self.filter_seconds,
             "rerank_seconds": self.rerank_seconds,
         }
+
+    def _repr_html_(self) -> str:
+        shown, farthest = self.frame().head(html.MOST), (0.0, float(self.sq_distances.max(initial=0.0)))
+        sq_distances = html.rounded(shown["sq_distance"])
+        columns: dict[str, Any] = {
+            "id": map(str, shown["id"]),
+            "squared distance": [html.bar(0.0, sq, farthest) for sq in sq_distances],
+            "": sq_distances,
+            **({"similarity": shown["similarity"]} if "similarity" in shown else {}),
+            "payload": [_told(payload, ": ") for payload in shown["payload"]],
+        }
+        if self.contributions is not None:
+            rows = (row[row > LEAST_NAMED * farthest[1]] for _, row in self.contributions.head(html.MOST).iterrows())
+            most = [row.nlargest(MOST_NAMED).map("{:.2g}".format) for row in rows]
+            columns["differs most in"] = [_told(part, " ") for part in most]
+        reranked = "" if self.similarities is None else f", re-ranked out of the {self.n_filtered:,} nearest"
+        more = html.more_of(len(self), len(shown), "case")
+        table = html.table(list(columns), zip(*columns.values(), strict=True), more)
+        return html.block(html.heading(f"Retrieval({len(self):,} cases{reranked})"), table)
+
+
+def _told(entries: Any, between: str) -> str:
+    return html.text(", ".join(f"{name}{between}{value}" for name, value in entries.items()), most=80)

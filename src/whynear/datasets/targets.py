@@ -26,7 +26,7 @@ def bin_target(y: ArrayLike, n_bins: int = 3) -> NDArray[np.int64]:
     Notes
     -----
     With :math:`c_j` the number of samples up to and including the j-th distinct value, the cuts
-    :math:`j_1 < \dots < j_{b-1}` minimise :math:`\sum_k |c_{j_k} - k n / b|`. Without ties the sizes
+    :math:`j_1 < \ldots < j_{b-1}` minimise :math:`\sum_k |c_{j_k} - k n / b|`. Without ties the sizes
     differ by one at most. Time and memory O(u b) for u distinct values, after sorting.
 
     Examples

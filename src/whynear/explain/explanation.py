@@ -8,11 +8,15 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
+from whynear.metric import html
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MOST_NAMED = 3  # features in a sentence
 LEAST_NAMED = 0.05  # of what the first of them holds off
+LEAST_SHOWN = 0.01  # of the longest bar, in a notebook
+LOOKS = ("strong", "weak")  # of bars: for the predicted class, and for another
 
 
 @dataclass(frozen=True, repr=False)
@@ -140,6 +144,36 @@ class Explanation:
 
         return draw_neighbors(self, ax, most)
 
+    def _repr_html_(self) -> str:
+        cases = [case for case in (self.nearest, self.nearest_other) if case is not None]
+        parts = html.rounded([case.contributions for case in cases])
+        sizes = np.abs(parts).max(axis=0)
+        top = [j for j in np.argsort(-sizes, kind="stable")[: html.MOST] if sizes[j] >= LEAST_SHOWN * sizes.max()]
+        within = (float(min(0.0, parts.min())), float(max(0.0, parts.max())))
+        rows = [
+            [self.values.index[j], "missing" if plain(self.values.iloc[j]) is None else plain(self.values.iloc[j])]
+            + [cell for part, look in zip(parts[:, j], LOOKS, strict=False) for cell in _drawn(part, within, look)]
+            for j in top
+        ]
+        which = [html.text(f"adds to {case.label}, case {case.number}", most=60) for case in cases]
+        votes = self.neighbors.head(html.MOST)
+        votes = votes.assign(vote=html.rounded(votes["vote"]))
+        most = (0.0, float(votes["vote"].max()))
+        voting = [
+            [str(case), str(label), distance, *_drawn(vote, most, LOOKS[not favoured])]
+            for case, label, distance, _, vote, favoured in votes.itertuples(index=False)
+        ]
+        more = html.more_of(len(self.neighbors), len(votes), "case")
+        return html.block(
+            html.heading(repr(self)[:1].upper() + repr(self)[1:]),
+            html.table(["case", "class", "distance", "vote", ""], voting, more),
+            html.table(
+                ["feature", "value", *(name for case in which for name in (case, ""))],
+                rows,
+                html.more_of(parts.shape[1], len(top), "feature"),
+            ),
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain numbers, strings and lists; None for a value that is missing."""
         return {
@@ -162,6 +196,11 @@ class Explanation:
             "coordinates": self.coordinates,
             "units": self.units,
         }
+
+
+def _drawn(value: float, within: tuple[float, float], look: str) -> tuple[Any, float]:
+    zero = 0.0 if within[0] < 0 else None
+    return html.bar(0.0, value, within, look, mark=zero, width=120), float(value)
 
 
 def plain(value: Any) -> Any:

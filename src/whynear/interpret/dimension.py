@@ -67,10 +67,11 @@ class EffectiveDimension:
         lines = {name.replace("_", " "): self.curve[name].to_numpy(dtype=np.float64) for name in shown}
         named, values = next(iter(lines.items()))
         best = float(values[kept == self.best][0])
+        others = "" if self.best == kept[-1] else f" and {values[-1]:.3g} with {kept[-1]:g}"
         return html.block(
-            html.heading(f"EffectiveDimension({self.best} of {kept.max():g} directions of the data)"),
-            f"The {named} is {best:.3g} with {self.best} directions and {values[-1]:.3g} with {kept.max():g}.",
-            html.curve(lines, kept, self.best, f"{kept.max():g} directions kept"),
+            html.heading(f"EffectiveDimension({self.best} directions of the data)"),
+            f"The {named} is {best:.3g} with {self.best} directions{others}.",
+            html.curve(lines, kept, self.best, f"{kept[-1]:g} directions kept"),
         )
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from whynear.interpret import programs
 from whynear.interpret.null_space import restated
 from whynear.interpret.substitutes import Substitutes, find_substitutes
-from whynear.metric import LinearMetric
+from whynear.metric import LinearMetric, html
 from whynear.metric.inputs import Array
 
 if TYPE_CHECKING:
@@ -212,6 +212,26 @@ class Relevance:
         from whynear.interpret.drawing import draw_intervals
 
         return draw_intervals(self, ax, most)
+
+    def _repr_html_(self) -> str:
+        must = np.where(self.strength == "strong", self.lower, 0.0)  # those that must matter first, then those that can
+        order = np.lexsort((-self.upper, -must))
+        top, rest = order[: html.MOST], self.strength[order[html.MOST :]]
+        within = (0.0, float(self.upper[np.isfinite(self.upper)].max(initial=0.0)))
+        bounds = html.rounded(np.column_stack([self.lower, self.upper])[top])
+        rows = []
+        for j, (low, high) in zip(top, bounds, strict=True):
+            drawn = html.bar(low, high, within, str(self.strength[j]), self.threshold)
+            rows.append((self.feature_names[j], drawn, low, high, self.strength[j]))
+        counts = ", ".join(f"{np.count_nonzero(rest == kind):,} {kind}" for kind in STRENGTHS if (rest == kind).any())
+        more = html.more_of(len(order), len(top), "feature")
+        return html.block(
+            html.heading(repr(self)),
+            f"The least and the most each feature can weigh, {self.units}, among maps that agree on "
+            f"{self.effective_dim} of {self.rank} directions of the data. The line marks the floor "
+            f"{self.threshold:.3g}: what stays below it counts as nothing.",
+            html.table(["feature", "interval", "least", "most", "strength"], rows, more and f"{more}: {counts}"),
+        )
 
 
 def strengths(lower: Array, upper: Array, floor: float, unknown: NDArray[np.bool_]) -> NDArray[np.str_]:

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from whynear.metric import kernels
+from whynear.metric import html, kernels
 from whynear.metric.inputs import LARGEST, SMALLEST, Array, check_columns, check_features, check_names
 
 
@@ -125,6 +125,15 @@ class Metric(ABC):
     def __repr__(self) -> str:
         shown = ", ".join(self.feature_names[:3]) + (", ..." if self.n_features > 3 else "")
         return f"{type(self).__name__}({self._size()} features: {shown})"
+
+    def _repr_html_(self) -> str:
+        relevances = np.atleast_2d(self.as_learned().relevances())
+        totals = relevances.sum(axis=1, keepdims=True)
+        shares = np.divide(relevances, totals, out=np.zeros_like(relevances), where=totals > 0)
+        seen = "" if self.scale is None else "Relevance as the learner saw the columns, each divided by its scale. "
+        mean = f"Mean of {len(self):,} anchors, each with a sum of one. " if len(self) > 1 else ""
+        table = html.largest_shares(self.feature_names, shares.sum(axis=0) / max(1, len(shares)))
+        return html.block(html.heading(repr(self)), seen + mean, table)
 
     @abstractmethod
     def _size(self) -> str:

@@ -5,88 +5,102 @@ Whatever is not `Markup` is escaped: names come from strangers' tables. Numbers 
 take styles away.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral, Real
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from markupsafe import Markup, escape
+from numpy.typing import ArrayLike
 
 from whynear.metric.axes import short_name
 from whynear.metric.inputs import Array
 from whynear.metric.printable import printable
 
-Look = Literal["strong", "weak", "irrelevant", "unknown"]
-
 MOST = 15  # rows of a table
-LONGEST = 400  # characters of a heading
+LONGEST = 1_500  # characters of a paragraph
 
 # Of middling lightness, so that they stand out from white and from black; stripes tell them apart in grey.
 BLUE, ORANGE, GREY, RED = "#2f80b8", "#c9741a", "#85898d", "#c0507a"
-FILLS: dict[Look, str] = {
+FILLS = {
     "strong": f"linear-gradient({BLUE},{BLUE})",
     "weak": f"repeating-linear-gradient(135deg,{ORANGE} 0 2px,rgba(201,116,26,.4) 2px 4px)",
     "irrelevant": f"linear-gradient({GREY},{GREY})",
     "unknown": f"linear-gradient({RED},{RED})",
 }
-_LINE = "rgba(128,128,128,.35)"
-_CELL = f"padding:2px 10px 2px 0;border:0;border-bottom:1px solid {_LINE};vertical-align:middle;max-width:26em"
-_TABLE = "border-collapse:collapse;border:0;margin:.3em 0 .6em;font-size:inherit;table-layout:auto"
+_TABLE = "border-collapse:collapse;border:0;margin:.3em 0 .6em;font-size:inherit;font-variant-numeric:tabular-nums"
+_ROW = "background:none;border-bottom:1px solid rgba(128,128,128,.3)"
 
 
-def block(*parts: str) -> str:
+def block(*parts: str) -> Markup:
     """Parts one below the other; plain text becomes a paragraph."""
     inner = Markup("").join(part if isinstance(part, Markup) else note(part) for part in parts if part)
     return Markup('<div style="overflow-x:auto;font-size:13px;line-height:1.45">{}</div>').format(inner)
 
 
-def heading(text: str) -> Markup:
+def heading(said: str) -> Markup:
     """The line that says what something is."""
-    return Markup('<div style="font-weight:600;margin:.2em 0 .3em;max-width:60em">{}</div>').format(_text(text))
+    return Markup('<div style="font-weight:600;margin:.2em 0 .3em;max-width:60em">{}</div>').format(text(said))
 
 
-def note(text: str) -> Markup:
+def note(said: str) -> Markup:
     """A paragraph."""
-    return Markup('<div style="margin:.2em 0;max-width:60em;opacity:.85">{}</div>').format(_text(text))
+    return Markup('<div style="margin:.2em 0;max-width:60em;opacity:.85">{}</div>').format(text(said))
+
+
+def text(said: str, most: int = LONGEST) -> Markup:
+    """The beginning of a text, printable and escaped."""
+    shown = printable(said)
+    return escape(shown if len(shown) <= most else f"{shown[: most - 1]}…")
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[Any]], more: str = "") -> Markup:
     """Rows of text, numbers and bars under their headings, and a line on what is left out.
 
-    >>> table(["feature", "weight"], [("<b>", 0.25)]).striptags()
-    'feature weight &lt;b&gt; 0.25'
+    >>> "&lt;b&gt;" in table(["feature", "weight"], [("<b>", 0.25)])
+    True
     """
     cells = [list(row) for row in rows]
     first = cells[0] if cells else [""] * len(columns)
     head = Markup("").join(_cell("th", name, _is_number(value)) for name, value in zip(columns, first, strict=True))
     body = Markup("").join(
-        Markup('<tr style="background:none">{}</tr>').format(
-            Markup("").join(_cell("td", value, _is_number(value)) for value in row)
+        Markup('<tr style="{}">{}</tr>').format(
+            _ROW, Markup("").join(_cell("td", value, _is_number(value)) for value in row)
         )
         for row in cells
     )
-    made = Markup('<table style="{}"><thead><tr>{}</tr></thead><tbody>{}</tbody></table>').format(_TABLE, head, body)
-    return made + note(more) if more else made
+    frame = '<table style="{}"><thead><tr style="{}">{}</tr></thead><tbody>{}</tbody></table>'
+    return Markup(frame).format(_TABLE, _ROW, head, body) + (note(more) if more else "")
 
 
 def bar(
     start: float,
     stop: float,
     within: tuple[float, float],
-    look: Look = "strong",
+    look: str = "strong",
     mark: float | None = None,
     width: int = 150,
 ) -> Markup:
-    """A bar from start to stop on a track that stands for a range, with a line at a mark.
+    """A bar from start to stop on a track that stands for a range, with a line at a mark; it looks as `FILLS` say.
 
     One element with layers of background: notebooks that clean up what they show leave that as it is.
     """
     layers = [] if mark is None else [_layer("linear-gradient(currentColor,currentColor)", mark, mark, within, "1px")]
-    if np.isfinite([start, stop]).all():
+    if np.isfinite([start, stop]).all() and (start or stop):
         layers.append(_layer(FILLS[look], min(start, stop), max(start, stop), within))
     background = ",".join([*filter(None, layers), "rgba(128,128,128,.14)"])
-    style = f"display:inline-block;width:{width}px;height:.75em;background:{background};print-color-adjust:exact"
-    return Markup('<span style="{}"></span>').format(style)
+    box = f"display:inline-block;width:{width}px;height:.75em;vertical-align:middle;print-color-adjust:exact"
+    return Markup('<span style="{};background:{}"></span>').format(box, background)
+
+
+def largest_shares(names: Sequence[str], shares: Array) -> Markup:
+    """The features with the largest shares of something, and how much is left to the others."""
+    order = np.argsort(-shares, kind="stable")[:MOST]
+    within = (0.0, float(shares.max(initial=0.0)))
+    rows = [(names[j], bar(0.0, float(shares[j]), within), in_percent(float(shares[j]))) for j in order]
+    left = in_percent(max(0.0, float(shares.sum() - shares[order].sum())))
+    more = more_of(len(names), len(rows), "feature")
+    return table(["feature", "share of relevance", ""], rows, more and f"{more} with {left} together")
 
 
 def curve(lines: Mapping[str, Array], places: Array, mark: float, across: str) -> Markup:
@@ -102,20 +116,35 @@ def curve(lines: Mapping[str, Array], places: Array, mark: float, across: str) -
         points = "L".join(f"{a:.1f},{b:.1f}" for a, b in zip(x, y, strict=True))
         parts.append(_stroke(f"M{points}", color, dash))
         parts += [_label(width - 10, 16 + 14 * row, name, "end", color)]
-    parts += [_label(left - 6, 14, _number(high), "end"), _label(left - 6, height - bottom, _number(low), "end")]
+    for number, y_label in zip(rounded([high, low]), (14, height - bottom), strict=True):
+        parts.append(_label(left - 6, y_label, _number(number), "end"))
     parts += [_label(left, height - 3, _number(places.min())), _label(width - 6, height - 3, across, "end")]
     style = "display:block;max-width:100%;overflow:visible"
-    frame = '<svg viewBox="0 0 {0:g} {1:g}" width="{0:g}" height="{1:g}" role="img" aria-label="{2}" style="{3}">{4}</svg>'
+    frame = (
+        '<svg viewBox="0 0 {0:g} {1:g}" width="{0:g}" height="{1:g}" role="img" aria-label="{2}" style="{3}">{4}</svg>'
+    )
     return Markup(frame).format(width, height, " and ".join(lines), style, Markup("").join(parts))
 
 
 def more_of(total: int, shown: int, what: str) -> str:
     """How many are left out; nothing where none are.
 
-    >>> more_of(7_129, 15, "features")
-    'and 7,114 more features'
+    >>> more_of(7_129, 15, "feature"), more_of(3, 2, "case"), more_of(2, 2, "case")
+    ('and 7,114 more features', 'and 1 more case', '')
     """
-    return f"and {total - shown:,} more {what}" if total > shown else ""
+    left = total - shown
+    return f"and {left:,} more {what}{'s' if left > 1 else ''}" if left > 0 else ""
+
+
+def rounded(values: ArrayLike) -> Array:
+    """Numbers that are seen side by side, without the digits that no bar would show.
+
+    >>> rounded([12.3456, 0.1234, 1e-9]).tolist()
+    [12.35, 0.12, 0.0]
+    """
+    numbers = np.asarray(values, dtype=np.float64)
+    largest = np.abs(numbers[np.isfinite(numbers)]).max(initial=0.0)
+    return np.round(numbers, 3 - int(np.floor(np.log10(largest)))) if largest > 0 else numbers
 
 
 def in_percent(share: float) -> str:
@@ -127,11 +156,8 @@ def in_percent(share: float) -> str:
     return "< 0.1 %" if 0 < share < 0.0005 else f"{100 * share:.1f} %"
 
 
-def _text(value: object, cut: Callable[[str], str] | None = None) -> Markup:
-    if isinstance(value, Markup):
-        return value
-    text = printable(str(value))
-    return escape(cut(text) if cut else text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…")
+def _name(value: object) -> Markup:
+    return escape(short_name(printable(str(value))))
 
 
 def _is_number(value: object) -> bool:
@@ -148,8 +174,8 @@ def _number(value: Any) -> str:
 
 
 def _cell(tag: str, value: Any, right: bool) -> Markup:
-    style = f"{_CELL};text-align:{'right;font-variant-numeric:tabular-nums' if right else 'left'}"
-    content = _number(value) if _is_number(value) else _text(value, short_name)
+    style = f"text-align:{'right' if right else 'left'};padding:2px 12px 2px 0;border:0"
+    content = _number(value) if _is_number(value) else value if isinstance(value, Markup) else _name(value)
     return Markup('<{0} style="{1}">{2}</{0}>').format(Markup(tag), style, content)
 
 

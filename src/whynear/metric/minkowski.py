@@ -72,7 +72,7 @@ class MinkowskiMetric(Metric):
         return out
 
     def contributions(self, x: ArrayLike, y: ArrayLike) -> Array:
-        """Per feature w_l |x_l - y_l|^p."""
+        """Per feature ``w_l |x_l - y_l|^p``."""
         return finite(self.weights * np.abs(self._differences(x, y)) ** self.p)
 
     def relevances(self) -> Array:

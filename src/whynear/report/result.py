@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from markupsafe import Markup
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
@@ -118,7 +119,7 @@ class Study:
             self.finding(),
             *self.caveats,
             html.table(["method", score, ""], rows),
-            html.Markup(self.relevance._repr_html_()),
+            Markup(self.relevance._repr_html_()),
         )
 
 

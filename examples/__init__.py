@@ -1,0 +1,1 @@
+"""Examples as scripts with cells, and as notebooks made of them by `make examples`."""

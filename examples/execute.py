@@ -1,0 +1,99 @@
+"""Turn the scripts of this folder into executed notebooks: ``python -m examples.execute [NAME ...]``.
+
+A script has cells in the "percent" format: ``# %%`` begins a cell of code, ``# %% [markdown]`` one of text. Notebooks
+run in a folder that is removed afterwards, and keep no times, paths or versions of the machine: what did not change
+gives the same file again, but for the bytes of figures.
+"""
+
+import json
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(__file__).parent
+NAMES = ("spectra", "genes", "retrieval", "local_explanation")
+LARGEST = 600_000  # bytes of a notebook
+MINUTES = 10  # for a cell
+DPI = 72
+
+
+def cells_of(script: str) -> list[tuple[str, str]]:
+    """The kind, "markdown" or "code", and the text of each cell; what stands before the first one is left out."""
+    cells: list[tuple[str, list[str]]] = []
+    for line in script.splitlines():
+        if line.startswith("# %%"):
+            cells.append(("markdown" if "[markdown]" in line else "code", []))
+        elif cells:
+            kind, lines = cells[-1]
+            lines.append(line.removeprefix("#").removeprefix(" ") if kind == "markdown" else line)
+    return [(kind, "\n".join(lines).strip("\n")) for kind, lines in cells]
+
+
+def execute(name: str) -> Path:
+    """Run the script of that name as a notebook and write it beside the script."""
+    import nbformat
+    from nbclient import NotebookClient
+
+    script = (FOLDER / f"{name}.py").read_text(encoding="utf-8")
+    notebook = nbformat.v4.new_notebook(metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}})
+    for number, (kind, source) in enumerate(cells_of(script), start=1):
+        make = nbformat.v4.new_markdown_cell if kind == "markdown" else nbformat.v4.new_code_cell
+        notebook.cells.append(make(source, id=f"{name.replace('_', '-')}-{number}"))
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "matplotlibrc").write_text(f"figure.dpi: {DPI}\n")
+        NotebookClient(
+            notebook,
+            timeout=60 * MINUTES,
+            kernel_name="python3",
+            record_timing=False,
+            resources={"metadata": {"path": folder}},
+            extra_arguments=["--log-level=ERROR"],
+        ).execute()
+        for cell in notebook.cells:
+            cell.metadata = {}
+            if cell.cell_type == "code":
+                cell.outputs = [_without_machine(output, folder) for output in cell.outputs]
+    notebook.metadata["language_info"] = {"name": "python"}
+    text = json.dumps(notebook, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
+    _check(name, notebook, text)
+    path = FOLDER / f"{name}.ipynb"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def _without_machine(output: Any, folder: str) -> Any:
+    """An output without paths, and without the plain text where there is a table or a figure to show."""
+    data = output.get("data", {})
+    if {"text/html", "image/png"} & set(data):
+        data.pop("text/plain", None)
+    texts = (data, "text/plain"), (data, "text/html"), (output, "text")
+    for holder, kind in texts:
+        if kind in holder:
+            holder[kind] = holder[kind].replace(f"{folder}{os.sep}", "").replace(folder, "")
+    output.get("metadata", {}).clear()
+    return output
+
+
+def _check(name: str, notebook: Any, text: str) -> None:
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            if output.output_type == "error" or output.get("name") == "stderr":
+                raise RuntimeError(f"{name}: the cell {cell.source!r} complains: {output}")
+    if len(text.encode()) > LARGEST:
+        raise RuntimeError(f"{name}: {len(text.encode()):,} bytes are more than {LARGEST:,}. Draw fewer figures.")
+
+
+def main() -> None:
+    """Execute the named examples, or all."""
+    with tempfile.TemporaryDirectory() as folder:  # no kernel finds or leaves settings of the user
+        os.environ.update(IPYTHONDIR=folder, JUPYTER_CONFIG_DIR=folder, JUPYTER_RUNTIME_DIR=folder)
+        os.environ["PYTHONWARNINGS"] = "ignore:IProgress not found"  # UMAP would rather draw its progress with widgets
+        for name in sys.argv[1:] or NAMES:
+            path = execute(name)
+            print(f"{path.name}: {path.stat().st_size:,} bytes")
+
+
+if __name__ == "__main__":
+    main()
