@@ -9,7 +9,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from whynear.report.findings import sentences
-from whynear.report.page_data import as_script, page_data
+from whynear.report.page_data import as_script, page_data, replacing
 from whynear.report.preview import summary
 from whynear.report.repeat import python_lines, shell_line
 from whynear.report.wording import in_runs, printable
@@ -48,6 +48,7 @@ def render(study: Study, figures: dict[str, str]) -> str:
         methods=methods,
         rows=[(places[str(row.feature)], row) for row in rows[:MOST_ROWS]],
         n_features=len(rows),
+        replacing=replacing(study),
         figures={name: Markup(svg) for name, svg in figures.items()},
         columns=summary(study.problem.columns, len(study.problem.X)),
         data=as_script(page_data(study)),

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 MOST_COLOURED = 60  # features by whose values the maps can be coloured
 MOST_EXPLAINED = 250  # cases that can be chosen on the map
 MOST_PARTS = 250_000  # features of all these cases, which take time to explain
+MOST_REPLACING = 8  # features named beside one; relevance.csv names all
 LEVELS = 5  # of values on the map
 PARTS = 8  # features of an explanation
 
@@ -34,6 +35,16 @@ def page_data(study: Study) -> dict[str, Any]:
         "levels": _levels(study),
         "why": {} if study.problem.is_measured else _reasons(study),
     }
+
+
+def replacing(study: Study) -> dict[str, str]:
+    """For each feature the first few of those that can replace it, and how many more there are."""
+
+    def few(names: tuple[str, ...]) -> str:
+        more = len(names) - MOST_REPLACING
+        return ", ".join(names[:MOST_REPLACING]) + (f" and {more} more" if more > 0 else "")
+
+    return {name: few(others) for name, others in study.relevance.substitutes.of.items()}
 
 
 def as_script(data: dict[str, Any]) -> Markup:
@@ -57,10 +68,10 @@ def _printable(value: Any) -> Any:
 
 def _features(study: Study) -> list[list[Any]]:
     relevance = study.relevance
-    others = relevance.substitutes.of
+    others = replacing(study)
     bounds = zip(relevance.feature_names, relevance.lower, relevance.upper, relevance.strength, strict=True)
     return [
-        [name, _short(lower), _short(upper), str(strength), ", ".join(others.get(name, ()))]
+        [name, _short(lower), _short(upper), str(strength), others.get(name, "")]
         for name, lower, upper, strength in bounds
     ]
 
