@@ -3,6 +3,7 @@
 import codecs
 import csv
 import io
+import re
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
@@ -11,6 +12,7 @@ import pytest
 from tests.commands.fault_tables import cases, refused, studied, write
 
 SCRIPT, FORMULA, IMAGE, SUM = "<script>alert(1)</script>", "=cmd()", "<img src=x onerror=alert(2)>", "@SUM(A1)"
+NUMBER = re.compile(r"-?\d+(\.\d+)?(e-?\d+)?")
 
 
 @pytest.fixture(scope="module")
@@ -41,6 +43,8 @@ class _Dangers(HTMLParser):
 
 def test_markup_in_names_is_text_in_the_page(hostile):
     page = (hostile.folder / "report.html").read_text()
+    assert page.count("<script") == page.count("</script") == 2  # its own: its data, and what makes it alive
+    page = page[: page.index("<script")]
     parser = _Dangers()
     parser.feed(page)
     assert parser.found == []
@@ -61,7 +65,8 @@ def test_no_field_of_a_table_is_a_formula(hostile):
     assert f"'{FORMULA}" in hostile.relevance.index
     for path in hostile.folder.glob("*.csv"):
         fields = [field for row in csv.reader(io.StringIO(path.read_text())) for field in row]
-        assert not [field for field in fields if field.startswith(("=", "+", "-", "@"))], path.name
+        texts = [field for field in fields if not NUMBER.fullmatch(field)]
+        assert not [field for field in texts if field.startswith(("=", "+", "-", "@"))], path.name
     assert "'=1+0,'@SUM(A1)" not in (hostile.folder / "predictions.csv").read_text()
     assert f"'=1+0,{IMAGE}" in (hostile.folder / "predictions.csv").read_text()
 

@@ -91,7 +91,7 @@ def test_the_page_is_complete_in_itself(study, tmp_path):
     assert len(text) < 3_000_000
     assert not re.search(r"\bsrc=|@import|url\(\s*['\"]?(?!#)|<link|<script [^t]|href=\"(?!#)", text)
     assert text.count("<script") == 2  # its data and what makes it alive
-    assert study.finding().split("“")[0].strip() in text
+    assert study.finding().split(". ")[0] in text
     assert pd.read_csv(table)["feature"].tolist() == study.frame()["feature"].tolist()
 
 
@@ -289,7 +289,7 @@ def test_any_learner_of_the_library_can_be_asked_for(name, iris, tmp_path):
     assert study.accuracy.columns[0] == study.comparison.chosen == study.settings["learner"] == name
     assert (study.accuracy.mean() > 0.9).all()
     assert study.finding().startswith(f"{name.upper()} predicts")
-    assert study.finding().split("“")[0].strip() in study.save(tmp_path)[-1].read_text()
+    assert study.finding().split(". ")[0] in study.save(tmp_path)[-1].read_text()
 
 
 def test_an_unknown_learner_is_refused_with_the_known_ones(iris):

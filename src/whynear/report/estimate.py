@@ -31,7 +31,7 @@ def estimate(n_rows: int, n_columns: int, n_classes: int, compares: bool = True)
     Without a choice among learners it takes a part of that.
 
     >>> print(estimate(100_000, 40, 2))
-    about 4 minutes and 1.2 GB of memory
+    about 4 minutes and 1.1 GB of memory
     """
     compared, entries = min(n_rows, COMPARED_ROWS) * n_columns, n_rows * n_columns
     each = AN_ENTRY + AN_ENTRY_AND_CLASS * n_classes if n_classes else AN_ENTRY_MEASURED
