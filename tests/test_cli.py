@@ -9,10 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
-from typer.testing import CliRunner
 
 import whynear
-from whynear.cli import app
+from tests.command_line import run
 from whynear.commands import study_printing
 
 WHYNEAR = [sys.executable, "-c", "from whynear.cli import main; main()"]
@@ -23,10 +22,6 @@ def table(tmp_path):
     path = tmp_path / "iris.csv"
     load_iris(as_frame=True).frame.to_csv(path, index=False)
     return path
-
-
-def run(*words):
-    return CliRunner().invoke(app, [str(word) for word in words])
 
 
 def test_a_table_becomes_a_report(table, tmp_path):

@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from click.testing import Result
-from typer.testing import CliRunner
 
-from whynear.cli import app
+from tests.command_line import run
 
 QUICK = ("--target", "y", "--learner", "grlvq", "--folds", "2", "--quiet")
 
@@ -42,10 +41,6 @@ def cases(n: int = 24) -> pd.DataFrame:
 def with_values(column: str, values: dict[int, object]) -> pd.DataFrame:
     """The cases with other values in some rows of a column."""
     return cases().assign(**{column: [values.get(row, value) for row, value in enumerate(cases()[column])]})
-
-
-def run(*words: object) -> Result:
-    return CliRunner().invoke(app, [str(word) for word in words])
 
 
 def write(folder: Path, table: pd.DataFrame | str | bytes, name: str = "cases.csv") -> Path:

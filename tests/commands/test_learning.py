@@ -9,10 +9,9 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 from sklearn.pipeline import Pipeline
-from typer.testing import CliRunner
 
 import whynear
-from whynear.cli import app
+from tests.command_line import run
 from whynear.learn import LEARNERS
 
 
@@ -21,10 +20,6 @@ def table(tmp_path):
     path = tmp_path / "iris.csv"
     load_iris(as_frame=True).frame.to_csv(path, index=False)
     return path
-
-
-def run(*words):
-    return CliRunner().invoke(app, [str(word) for word in words])
 
 
 @pytest.mark.parametrize("learner", sorted(LEARNERS))

@@ -4,10 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
-from typer.testing import CliRunner
 
 import whynear
-from whynear.cli import app
+from tests.command_line import run
 
 NAMES = ["sepal length (cm)", "sepal width (cm)", "petal length (cm)", "petal width (cm)"]
 
@@ -25,10 +24,6 @@ def folder(tmp_path_factory):
     assert built.exit_code == 0, built.output
     assert built.stdout.startswith(f"Added 150 cases to {folder / 'base'}.")
     return folder
-
-
-def run(*words):
-    return CliRunner().invoke(app, [str(word) for word in words])
 
 
 def answer(*words):

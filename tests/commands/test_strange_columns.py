@@ -3,7 +3,8 @@
 import pandas as pd
 import pytest
 
-from tests.commands.fault_tables import answer, cases, refused, run, sentence_of, studied, write
+from tests.command_line import run
+from tests.commands.fault_tables import answer, cases, refused, sentence_of, studied, write
 
 COLOURED = cases().assign(colour=["red", "green", "blue"] * 8)
 TYPED = cases().assign(

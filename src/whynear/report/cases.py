@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.dummy import DummyClassifier
 
 from whynear.explain import Explanation, explain
-from whynear.metric.adapt import estimators_of
-from whynear.report.comparison import Comparison
+from whynear.report.comparison import Comparison, Progress
 
 MOST_CLASSES = 6  # whose cases are explained
 MOST_MISSING = 0.2  # of a class that may be kept from the model
-
-Progress = Callable[[str, float], None]
 
 
 @dataclass(frozen=True)
@@ -38,8 +33,7 @@ def explained_cases(X: pd.DataFrame, y: NDArray[Any], comparison: Comparison, re
     cases = []
     for number, (place, kind) in enumerate(chosen):
         report("explain cases", number / len(chosen))
-        model = comparison.models[comparison.held_out["fold"].iloc[place] - 1]
-        if not isinstance(estimators_of(model)[-1], DummyClassifier):  # which is all that rows without a difference get
+        if (model := comparison.model_without(place)) is not None:
             cases.append(Case(X.index[place], kind, y[place], explain(model, X.iloc[[place]]), place))
     return tuple(cases)
 

@@ -11,9 +11,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
+from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold
 
+from whynear.metric.adapt import estimators_of
 from whynear.report.methods import BASELINES, SIMPLEST_FIRST, Methods
 from whynear.report.sample import stratified_rows
 
@@ -54,6 +56,11 @@ class Comparison:
     measure: Literal["accuracy", "r2"] = "accuracy"
     held_out: pd.DataFrame = field(kw_only=True)
     models: tuple[Any, ...] = field(kw_only=True, repr=False)
+
+    def model_without(self, place: int) -> Any | None:
+        """The chosen learner fitted without a row; None where the other rows showed no difference to learn from."""
+        model = self.models[self.held_out["fold"].iloc[place] - 1]
+        return None if isinstance(estimators_of(model)[-1], DummyClassifier) else model
 
 
 def compare(

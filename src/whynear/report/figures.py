@@ -75,7 +75,7 @@ def svg(name: str, draw: Callable[[Axes], Axes], size: tuple[float, float]) -> t
         # Names in a script that the font lacks stay readable in the tables of the page.
         warnings.filterwarnings("ignore", message="Glyph .* missing from font", category=UserWarning)
         figure = Figure(figsize=size, layout="constrained")
-        draw(ax=figure.add_subplot())  # type: ignore[call-arg]
+        draw(figure.add_subplot())
         buffer = io.StringIO()
         figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     text = buffer.getvalue()

@@ -17,7 +17,7 @@ from whynear.report.comparison import Progress
 from whynear.report.features import Categories, Impute
 from whynear.report.findings import remarks
 from whynear.report.methods import COMPARED, SIMPLEST_FIRST, Methods, n_varying
-from whynear.report.parts import Finished, Steps, learn_classes, learn_measure
+from whynear.report.parts import Finished, Steps, Task, learn_classes, learn_measure
 from whynear.report.problem import Problem, Table, names_of, problem_from
 from whynear.report.result import Study
 from whynear.report.sample import some_rows
@@ -122,7 +122,7 @@ def study(
         told = "The number of unique classes is greater than|The least populated class|Column .* holds .* categories"
         warnings.filterwarnings("ignore", message=told, category=UserWarning)
         learn = learn_measure if problem.is_measured else learn_classes
-        parts = learn(problem, used, names, methods, folds, effective_dim, steps, finish)
+        parts = learn(Task(problem, used, names, methods, folds, effective_dim, steps, finish))
     steps("done", 1.0)
     settings = {
         "learner": learner,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ from whynear.interpret import Relevance, effective_dimension, relevance_floor, r
 from whynear.interpret.columns import by_column
 from whynear.interpret.dimension import EffectiveDimension
 from whynear.metric import DiagonalMetric, LocalMetric, Metric, as_metric
+from whynear.report.comparison import Progress
 from whynear.report.methods import MINIMUM_NORM, Methods
 
 SLACK = 0.03  # copies of a feature that differ by a few per cent count as copies
@@ -26,8 +27,6 @@ ROWS_AN_ANCHOR = 4  # at least, on average, for the same
 FEWEST_ROWS = 20  # to choose or to probe anything by
 # Learners quick enough to be learned again with permuted copies, and the most entries of a table for that.
 PROBED = dict.fromkeys(("grlvq", "gmlvq", "lmnn", MINIMUM_NORM), 200_000) | dict.fromkeys(("lgrlvq", "lgmlvq"), 20_000)
-
-Progress = Callable[[str, float], None]
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,8 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup
 from numpy.typing import NDArray
-from sklearn.dummy import DummyClassifier
 
 from whynear.explain import Explanation, explain
-from whynear.metric.adapt import estimators_of
 from whynear.metric.encoder import holds_text
 from whynear.report.wording import printable
 
@@ -115,8 +113,7 @@ def _reasons(study: Study) -> dict[int, dict[str, Any]]:
     most = min(MOST_EXPLAINED, max(10, MOST_PARTS // len(features)))
     reasons = {}
     for place in _spread(len(found), most, [*shown, *wrong[: most // 2]]):
-        model = study.comparison.models[found["fold"].iloc[place] - 1]
-        if not isinstance(estimators_of(model)[-1], DummyClassifier):
+        if (model := study.comparison.model_without(int(place))) is not None:
             reasons[int(place)] = _reason(explain(model, study.problem.X.iloc[[place]]), places)
     return reasons
 

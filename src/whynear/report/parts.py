@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from whynear.apply import embed
@@ -34,27 +35,32 @@ class Steps:
         return lambda step, share: self.report(step, first + (last - first) * share)
 
 
-def learn_classes(
-    problem: Problem,
-    used: Problem,
-    names: tuple[str, ...],
-    methods: Methods,
-    folds: int,
-    effective_dim: int | None,
-    steps: Steps,
-    finish: Finished,
-) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Task:
+    """What is to be studied and how: the whole problem, the rows of it that are compared, and whom to tell."""
+
+    problem: Problem
+    used: Problem
+    learners: tuple[str, ...]
+    methods: Methods
+    folds: int
+    effective_dim: int | None
+    steps: Steps
+    finish: Finished
+
+
+def learn_classes(task: Task) -> dict[str, Any]:
     """Compare, choose, learn, interpret, map and explain."""
-    X, y = used.X, used.y
-    comparison = compare(X, y, names, methods, folds=folds, report=steps.within(0.02, 0.6))
-    finish("comparison", comparison)
+    X, y, methods, steps = task.used.X, task.used.y, task.methods, task.steps
+    comparison = compare(X, y, task.learners, methods, folds=task.folds, report=steps.within(0.02, 0.6))
+    task.finish("comparison", comparison)
     steps("learn the metric from all rows", 0.6)
     chosen = comparison.chosen
-    rows = some_rows(problem.y, LEARNED_ROWS[chosen], methods.seed)
-    model = methods.fitted(chosen, problem.X.iloc[rows], problem.y[rows])
-    finish("model", model)
-    interpretation = _interpreted(comparison, model, used, effective_dim, methods, steps)
-    finish("interpretation", interpretation)
+    rows = some_rows(task.problem.y, LEARNED_ROWS[chosen], methods.seed)
+    model = methods.fitted(chosen, task.problem.X.iloc[rows], task.problem.y[rows])
+    task.finish("model", model)
+    interpretation = _interpreted(task, comparison, model)
+    task.finish("interpretation", interpretation)
     steps("map the cases", 0.85)
     encoder, rest = encoder_and_rest(model)
     numbers = X if encoder is None else encoder.transform(X)
@@ -70,26 +76,24 @@ def learn_classes(
     }
 
 
-def learn_measure(
-    problem: Problem,
-    used: Problem,
-    _names: tuple[str, ...],
-    methods: Methods,
-    folds: int,
-    effective_dim: int | None,
-    steps: Steps,
-    finish: Finished,
-) -> dict[str, Any]:
+def learn_measure(task: Task) -> dict[str, Any]:
     """Compare, learn the map of least norm and interpret it."""
-    report = steps.within(0.02, 0.6)
-    comparison = compare_measures(used.X, used.y, methods, folds=folds, effective_dim=effective_dim, report=report)
-    finish("comparison", comparison)
+    problem, used, steps = task.problem, task.used, task.steps
+    comparison = compare_measures(
+        used.X,
+        used.y,
+        task.methods,
+        folds=task.folds,
+        effective_dim=task.effective_dim,
+        report=steps.within(0.02, 0.6),
+    )
+    task.finish("comparison", comparison)
     steps("learn the metric from all rows", 0.6)
-    model = methods.fitted(comparison.chosen, problem.X, problem.y)
-    interpretation = _interpreted(comparison, model, used, effective_dim, methods, steps)
+    model = task.methods.fitted(comparison.chosen, problem.X, problem.y)
+    interpretation = _interpreted(task, comparison, model)
     model = within_directions(model, problem.X, problem.y, interpretation.effective_dim)
-    finish("model", model)
-    finish("interpretation", interpretation)
+    task.finish("model", model)
+    task.finish("interpretation", interpretation)
     steps("map the cases", 0.9)
     encoder, rest = encoder_and_rest(model)
     numbers = used.X if encoder is None else encoder.transform(used.X)
@@ -103,22 +107,15 @@ def learn_measure(
     }
 
 
-def _interpreted(
-    comparison: Comparison,
-    model: Any,
-    used: Problem,
-    effective_dim: int | None,
-    methods: Methods,
-    steps: Steps,
-) -> Interpretation:
+def _interpreted(task: Task, comparison: Comparison, model: Any) -> Interpretation:
     encoder, rest = encoder_and_rest(model)
     return interpret(
         comparison.chosen,
         rest,
-        used.X if encoder is None else encoder.transform(used.X),
-        used.y,
+        task.used.X if encoder is None else encoder.transform(task.used.X),
+        task.used.y,
         sources=None if encoder is None else encoder.sources_,
-        effective_dim=effective_dim,
-        methods=methods,
-        report=steps.within(0.62, 0.85),
+        effective_dim=task.effective_dim,
+        methods=task.methods,
+        report=task.steps.within(0.62, 0.85),
     )
