@@ -329,9 +329,12 @@ def test_a_filter_by_a_good_metric_finds_more_of_the_truly_similar(tmp_path):
     data = make_casebase(2000, 20, random_state=0)
     X = data.X.to_numpy()
     useful = DiagonalMetric(np.where(data.kind == "noise", 0.0, 1 / X.var(axis=0)), list(data.X.columns))
+
+    def truth(query, cases, _payloads):
+        return data.similarity(query.name - 1, cases.index.to_numpy() - 1)
+
     with CaseBase(tmp_path / "base", useful) as base:
         ids = base.add(data.X)
-        truth = lambda query, cases, _: data.similarity(query.name - 1, cases.index.to_numpy() - 1)  # noqa: E731
         found = [base.like(int(case), k=20, filter_k=40, rerank=truth).similarities.mean() for case in ids[:20]]
         base.set_metric(DiagonalMetric(np.ones(20), list(data.X.columns)))
         plain = [base.like(int(case), k=20, filter_k=40, rerank=truth).similarities.mean() for case in ids[:20]]

@@ -24,7 +24,9 @@ def test_a_retrieval_shows_the_cases_found_with_their_payloads(base):
 
 
 def test_explained_and_re_ranked_cases_say_so(base):
-    rerank = lambda query, cases, payloads: np.arange(len(cases))  # noqa: E731
+    def rerank(query, cases, payloads):
+        return np.arange(len(cases))
+
     text = shown(base.retrieve([0.0, 1.0, 2.0, 3.0], k=20, filter_k=25, rerank=rerank, explain=True))
     assert "Retrieval(20 cases, re-ranked out of the 25 nearest)" in text
     assert "similarity" in text

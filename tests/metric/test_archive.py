@@ -287,13 +287,17 @@ def test_an_interrupt_while_saving_leaves_the_file_and_nothing_else(good):
     generator = random.Random(22)
     big = np.ones(1 << 19)
     before = signal.signal(signal.SIGALRM, interrupt)
+
+    def save_until_interrupted():
+        give_up = time.monotonic() + 5
+        signal.setitimer(signal.ITIMER_REAL, generator.uniform(0.001, 0.03))
+        while time.monotonic() < give_up:
+            write_archive(good, HEADER, {**ARRAYS, "big": big})
+
     try:
         for _ in range(12):
-            give_up = time.monotonic() + 5
-            with pytest.raises(KeyboardInterrupt):  # noqa: PT012 - the interrupt comes inside the block
-                signal.setitimer(signal.ITIMER_REAL, generator.uniform(0.001, 0.03))
-                while time.monotonic() < give_up:
-                    write_archive(good, HEADER, {**ARRAYS, "big": big})
+            with pytest.raises(KeyboardInterrupt):
+                save_until_interrupted()
             assert list(good.parent.iterdir()) == [good]
             assert read_archive(good)[0] == HEADER
     finally:

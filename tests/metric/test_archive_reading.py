@@ -35,6 +35,15 @@ def test_a_file_cut_at_any_length_is_refused(tmp_path, good):
             read_archive(cut)
 
 
+def fault_of(path):
+    """What is wrong with an archive; None where it is read as the good one."""
+    try:
+        assert is_the_good_one(path)
+    except ArchiveError as error:
+        return str(error)
+    return None
+
+
 def test_a_flipped_bit_is_noticed_or_harmless(tmp_path, good):
     generator = random.Random(23)
     data, flipped = good.read_bytes(), tmp_path / "flipped"
@@ -43,10 +52,9 @@ def test_a_flipped_bit_is_noticed_or_harmless(tmp_path, good):
         bad = bytearray(data)
         bad[position] ^= 1 << generator.randrange(8)
         flipped.write_bytes(bad)
-        try:
-            assert is_the_good_one(flipped)
-        except ArchiveError as error:
-            assert str(error).startswith(f"{flipped} cannot be read: ")  # noqa: PT017 - a harmless flip raises nothing
+        fault = fault_of(flipped)
+        if fault is not None:
+            assert fault.startswith(f"{flipped} cannot be read: ")
             noticed += 1
     assert noticed > sum(array.nbytes for array in ARRAYS.values()) + len(json.dumps(HEADER))
 

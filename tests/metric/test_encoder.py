@@ -30,6 +30,9 @@ def test_every_category_gets_a_column_and_two_of_them_share_one():
     assert_array_equal(made["sex=m"], table()["sex"] == "m")
     assert encoder.sources_ == ["size", "colour", "colour", "colour", "sex", "count"]
     assert_array_equal(encoder.get_feature_names_out(), made.columns)
+    assert_array_equal(encoder.get_feature_names_out(list(table())), made.columns)
+    with pytest.raises(ValueError, match="input_features lacks 'sex'"):
+        encoder.get_feature_names_out(["size", "colour", "count"])
 
 
 def test_what_was_made_can_be_summed_and_read_back():

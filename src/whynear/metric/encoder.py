@@ -97,12 +97,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         check_finite(values, self.made_, "X")
         return pd.DataFrame(values, index=frame.index, columns=self.made_)
 
-    def get_feature_names_out(
-        self,
-        input_features: ArrayLike | None = None,  # noqa: ARG002 - scikit-learn passes it
-    ) -> NDArray[Any]:
-        """The columns that `transform` makes."""
+    def get_feature_names_out(self, input_features: Sequence[str] | None = None) -> NDArray[Any]:
+        """The columns that `transform` makes of these, which must be those it was fitted with."""
         check_is_fitted(self)
+        if input_features is not None:
+            check_same_columns(list(input_features), list(self.feature_names_in_), "input_features")
         return np.array(self.made_, dtype=object)
 
     def sums(self, values: ArrayLike) -> Array:

@@ -347,10 +347,10 @@ def _losses_at_scales(
             if targets[i, j] >= 0:
                 losses += (1.0 - push_weight) * scales * sq_targets[j]
         farthest = sq_targets.max() + margin / scales[0]
-        for l in range(Z.shape[0]):  # noqa: E741
-            if class_ends[l] == class_ends[i]:
+        for other in range(Z.shape[0]):
+            if class_ends[other] == class_ends[i]:
                 continue
-            sq = _sq_distance_within(Z, i, l, farthest)
+            sq = _sq_distance_within(Z, i, other, farthest)
             for j in range(targets.shape[1]):
                 for s in range(len(scales)):
                     gap = margin + scales[s] * (sq_targets[j] - sq)
