@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from whynear import __version__
-from whynear.commands import compare, datasets, explain, learn, predict, retrieve, study
+from whynear.commands import compare, datasets, explain, learn, predict, reproduce, retrieve, study
 
 app = typer.Typer(
     help="Which features truly decide that two cases are near?",
@@ -47,3 +47,4 @@ app.command()(explain)
 app.command()(retrieve)
 app.command()(compare)
 app.command()(datasets)
+app.command()(reproduce)

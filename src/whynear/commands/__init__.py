@@ -5,7 +5,8 @@ from whynear.commands.explaining import explain
 from whynear.commands.learning import learn
 from whynear.commands.listing import datasets
 from whynear.commands.predicting import predict
+from whynear.commands.reproducing import reproduce
 from whynear.commands.retrieving import retrieve
 from whynear.commands.studying import study
 
-__all__ = ["compare", "datasets", "explain", "learn", "predict", "retrieve", "study"]
+__all__ = ["compare", "datasets", "explain", "learn", "predict", "reproduce", "retrieve", "study"]

@@ -66,8 +66,13 @@ def _of_measure(study: Study) -> Iterator[tuple[str, str]]:
     yield svg("predictions", partial(draw_predictions, study.comparison.predictions, target), MAP)
 
 
-def svg(name: str, draw: Callable[[Axes], Axes], size: tuple[float, float]) -> tuple[str, str]:
+def svg(name: str, draw: Callable[[Axes], object], size: tuple[float, float]) -> tuple[str, str]:
     """The name, and what a function draws on axes it is given as SVG text; its ids start with the name."""
+    return name, svg_text(name, lambda figure: draw(figure.add_subplot()), size)
+
+
+def svg_text(name: str, draw: Callable[[Figure], object], size: tuple[float, float]) -> str:
+    """What a function draws on a figure it is given; equal drawings give equal text, with ids of their own."""
     with (
         mpl.rc_context({"svg.hashsalt": "whynear", "svg.fonttype": "path", "font.size": 10}),
         warnings.catch_warnings(),
@@ -75,10 +80,10 @@ def svg(name: str, draw: Callable[[Axes], Axes], size: tuple[float, float]) -> t
         # Names in a script that the font lacks stay readable in the tables of the page.
         warnings.filterwarnings("ignore", message="Glyph .* missing from font", category=UserWarning)
         figure = Figure(figsize=size, layout="constrained")
-        draw(figure.add_subplot())
+        draw(figure)
         buffer = io.StringIO()
         figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     text = buffer.getvalue()
     text = re.sub("<!--.*?-->\\s*", "", text[text.index("<svg") :], flags=re.DOTALL)  # they repeat what is drawn
     text = re.sub(r' d="[^"]*"', lambda path: re.sub(r"(\.\d\d)\d+", r"\1", path[0]), text)  # finer than any screen
-    return name, re.sub(r'( id="|url\(#|href="#)', rf"\1{name}-", text)
+    return re.sub(r'( id="|url\(#|href="#)', rf"\1{name}-", text)

@@ -97,20 +97,20 @@ def content(study: Study) -> dict[str, Any]:
         ],
         "caveats": list(study.caveats),
     }
-    return _plain(held)
+    return plain_values(held)
 
 
-def _plain(value: Any) -> Any:
+def plain_values(value: Any) -> Any:
     """The value as JSON takes it: numpy's numbers as Python's, no NaN."""
     match value:
         case dict():
-            return {str(key): _plain(item) for key, item in value.items()}
+            return {str(key): plain_values(item) for key, item in value.items()}
         case list() | tuple():
-            return [_plain(item) for item in value]
+            return [plain_values(item) for item in value]
         case np.ndarray():
-            return _plain(value.tolist())
+            return plain_values(value.tolist())
         case np.generic():
-            return _plain(value.item())
+            return plain_values(value.item())
         case float():
             return value if np.isfinite(value) else None
         case None | bool() | int() | str():

@@ -1,0 +1,71 @@
+"""A reproduction on the terminal: how far it is, and every table as it is done."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from whynear.reproduce import EXPERIMENTS, Outcome, wording
+from whynear.reproduce.cells import Cell
+from whynear.reproduce.running import Progress as Reached
+
+
+class ProgressLine:
+    """A line that tells how many cells are done, and how much time is left."""
+
+    def __init__(self, console: Console, out: Path) -> None:
+        columns = SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
+        self.bar = Progress(
+            *columns, TimeElapsedColumn(), TextColumn("{task.fields[left]}"), console=console, transient=True
+        )
+        self.task = self.bar.add_task("start", total=None, left="")
+        self.out = out
+
+    def __enter__(self) -> Self:
+        self.bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.bar.stop()
+        if isinstance(error, KeyboardInterrupt):
+            raise KeyboardInterrupt(f"What is finished is kept in {self.out}; the same command goes on.") from None
+
+    def show(self, cell: Cell, reached: Reached) -> None:
+        """One more cell is done."""
+        left = "" if reached.seconds_left is None else f"{_clock(reached.seconds_left)} left"
+        text = cell.name.rpartition("-")[0]
+        self.bar.update(self.task, description=text[:60], completed=reached.done, total=reached.of, left=left)
+
+
+def print_outcome(console: Console, outcome: Outcome) -> None:
+    """The values as a table: ours, published, the difference, and whether it holds."""
+    plan = EXPERIMENTS[outcome.name]().plan
+    caption = f"{wording.summary(outcome)}; {outcome.seconds:,.0f} s of CPU time"
+    table = Table(title=f"{outcome.name}: {plan.title}", title_justify="left", caption=caption, caption_justify="left")
+    table.box = None
+    one_column = len({line.column for line in outcome.lines}) == 1
+    for header in (plan.rows, *([] if one_column else [""])):
+        table.add_column(header)
+    for header in ("ours", "published", "difference", "holds"):
+        table.add_column(header, justify="right")
+    for line in outcome.lines:
+        cells = wording.ours(line), wording.published(line), wording.difference(line), wording.verdict(line)
+        style = "yellow" if line.holds is False else None
+        table.add_row(line.row, *([] if one_column else [line.column]), *cells, style=style)
+    console.print()
+    console.print(table, highlight=False)
+    if text := wording.stand_in(plan):
+        console.print(f"Cannot be had: {text}", highlight=False)
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

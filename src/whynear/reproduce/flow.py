@@ -1,0 +1,102 @@
+"""From names to outcomes: run what is missing, measure, draw, write."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from operator import methodcaller
+from pathlib import Path
+
+from whynear.metric.archive import write_whole
+from whynear.report.figures import svg_text
+from whynear.reproduce.catalog import EXPERIMENTS
+from whynear.reproduce.cells import Cell, Kept
+from whynear.reproduce.drawing import draw_outcome, outcome_size
+from whynear.reproduce.experiment import Experiment
+from whynear.reproduce.outcome import Outcome, outcome
+from whynear.reproduce.page import page
+from whynear.reproduce.running import Backend, Progress, Watch, run_cells
+
+CELLS = "cells"
+PAGE = "reproduction.md"
+
+
+def reproduce(
+    names: Sequence[str],
+    out: str | Path = "reproduction",
+    *,
+    n_jobs: int = -1,
+    backend: Backend = "processes",
+    address: str | None = None,
+    watch: Watch = lambda _cell, _progress: None,
+    finished: Callable[[Outcome], None] = lambda _outcome: None,
+) -> list[Outcome]:
+    """Make tables and figures of the papers, and write each as JSON and SVG as soon as its cells are done.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Keys of `EXPERIMENTS`.
+    out : path
+        The folder. Cells that are done are kept in it, so that a run that was stopped goes on.
+    n_jobs : int
+        Processes at once; -1 for all cores.
+    backend : {"processes", "dask", "ray"}
+        Who does the work: processes here, or the workers of a cluster.
+    address : str, optional
+        Where the scheduler of the cluster is; without it one is started here.
+    watch : callable
+        Called after every cell with the cell and how far the run is.
+    finished : callable
+        Called with every outcome.
+
+    Returns
+    -------
+    list of Outcome
+        In the order of `names`.
+    """
+    folder = Path(out)
+    kept = Kept(folder / CELLS)
+    experiments = {name: EXPERIMENTS[name]() for name in names}
+    waiting = {name: set(experiment.cells) for name, experiment in experiments.items()}
+    outcomes: dict[str, Outcome] = {}
+
+    def note(cell: Cell, progress: Progress) -> None:
+        watch(cell, progress)
+        for name, missing in waiting.items():
+            missing.discard(cell)
+            if not missing and name not in outcomes:
+                outcomes[name] = _finish(name, experiments[name], kept, folder)
+                finished(outcomes[name])
+
+    cells = [cell for experiment in experiments.values() for cell in experiment.cells]
+    run_cells(cells, kept, n_jobs=n_jobs, backend=backend, address=address, watch=note)
+    _write(folder / PAGE, page(known_outcomes(folder)))
+    return [outcomes[name] for name in names]
+
+
+def known_outcomes(folder: Path) -> list[Outcome]:
+    """What runs have left in a folder, in the order of the catalog."""
+    paths = (folder / f"{name}.json" for name in EXPERIMENTS)
+    return [Outcome.from_dict(json.loads(path.read_text(encoding="utf-8"))) for path in paths if path.is_file()]
+
+
+def _finish(name: str, experiment: Experiment, kept: Kept, folder: Path) -> Outcome:
+    """Measure, draw and write."""
+    seconds = sum(done.seconds for cell in set(experiment.cells) if (done := kept.find(cell)) is not None)
+    found = outcome(name, experiment.plan, experiment.measure(kept.result), round(seconds, 1))
+    _write(folder / f"{name}.svg", _drawn(name, experiment, kept, found))
+    _write(folder / f"{name}.json", json.dumps(found.to_dict(), indent=1, allow_nan=False) + "\n")
+    return found
+
+
+def _drawn(name: str, experiment: Experiment, kept: Kept, found: Outcome) -> str:
+    draw = experiment.draw
+    if draw is None:
+        return svg_text(name, lambda figure: draw_outcome(figure, found), outcome_size(found))
+    return svg_text(name, lambda figure: draw(figure, kept.result), experiment.size)
+
+
+def _write(path: Path, text: str) -> None:
+    data = text.encode()
+    write_whole(path, methodcaller("write", data), len(data))

@@ -1,0 +1,99 @@
+"""What the papers print, as data: one TOML file for each table and figure."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any, Literal, get_args
+
+Better = Literal["higher", "lower", "equal"]
+PAPERS = {
+    "strickert": "Strickert, Hammer, Villmann, Biehl: Regularization and improved interpretation of linear data "
+    "mappings and adaptive distance measures, 2013",
+    "schulz": "Schulz, Mokbel, Biehl, Hammer: Inferring feature relevances from metric learning, 2015",
+    "lann": "Göpfert, Wersing, Hammer: Interpretable locally adaptive nearest neighbors, 2021",
+    "slider": "Gopal, Ioerger: Distance metric learning through optimization of ranking",
+    "beyond": "Beyond the papers",
+}
+
+
+@dataclass(frozen=True)
+class Published:
+    """One value of a table or figure, and what is asked of ours.
+
+    `bound` is what ours must reach where the paper states no number; otherwise ours may be worse than the published
+    value by `tolerance`. With neither it is shown and not judged.
+    """
+
+    row: str
+    column: str
+    value: float | None
+    deviation: float | None
+    tolerance: float | None
+    bound: float | None
+    better: Better
+    digits: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A table or figure: what it shows, how it is made, and what the paper prints."""
+
+    name: str
+    title: str
+    about: str
+    rows: str
+    settings: Mapping[str, Any]
+    published: tuple[Published, ...]
+    stand_in: Mapping[str, str] | None
+    differs: tuple[str, ...]
+
+    @property
+    def paper(self) -> str:
+        """The key of `PAPERS`."""
+        return self.name.partition("-")[0]
+
+
+@cache
+def plan(name: str) -> Plan:
+    """The plan in ``<name>.toml``."""
+    told = tomllib.loads(files("whynear.reproduce").joinpath(f"{name}.toml").read_text(encoding="utf-8"))
+    unknown = told.keys() - {*Plan.__annotations__, *Published.__annotations__, "values", "judged"}
+    if unknown:
+        raise ValueError(f"{name}.toml has keys that mean nothing: {', '.join(sorted(unknown))}.")
+    return Plan(
+        name=name,
+        title=told["title"],
+        about=" ".join(told["about"].split()),
+        rows=told.get("rows", ""),
+        settings=told.get("settings", {}),
+        published=tuple(_published(told)),
+        stand_in=told.get("stand_in"),
+        differs=tuple(" ".join(text.split()) for text in told.get("differs", [])),
+    )
+
+
+def _published(told: dict[str, Any]) -> Iterator[Published]:
+    """One for each row and column; what a row leaves out, the file says for all."""
+    for row in told.get("values", []):
+        asked = told | row
+        better = asked.get("better", "higher")
+        if better not in get_args(Better):
+            raise ValueError(f"better must be one of {', '.join(get_args(Better))}, got {better!r} instead.")
+        for column, numbers in row["published"].items():
+            value, deviation = (*numbers, None, None)[:2]
+            is_judged = column in told.get("judged", [column])
+            tolerance = asked.get("tolerance") if is_judged and value is not None else None
+            yield Published(
+                row=row["row"],
+                column=column,
+                value=value,
+                deviation=deviation,
+                tolerance=deviation if tolerance == "deviation" else tolerance,
+                bound=asked.get("bound") if is_judged else None,
+                better=better,
+                digits=asked.get("digits", 3),
+            )
