@@ -10,9 +10,11 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from whynear.reproduce import EXPERIMENTS, Outcome, wording
+from whynear.reproduce import EXPERIMENTS, Line, Outcome, wording
 from whynear.reproduce.cells import Cell
 from whynear.reproduce.running import Progress as Reached
+
+MOST_COLUMNS = 6
 
 
 class ProgressLine:
@@ -45,24 +47,46 @@ class ProgressLine:
 
 
 def print_outcome(console: Console, outcome: Outcome) -> None:
-    """The values as a table: ours, published, the difference, and whether it holds."""
+    """What is published or asked beside ours, then what is only shown."""
     plan = EXPERIMENTS[outcome.name]().plan
-    caption = f"{wording.summary(outcome)}; {outcome.seconds:,.0f} s of CPU time"
-    table = Table(title=f"{outcome.name}: {plan.title}", title_justify="left", caption=caption, caption_justify="left")
-    table.box = None
-    one_column = len({line.column for line in outcome.lines}) == 1
-    for header in (plan.rows, *([] if one_column else [""])):
-        table.add_column(header)
+    console.print()
+    console.print(f"{outcome.name}: {plan.title}", style="bold", highlight=False)
+    compared = [line for line in outcome.lines if wording.published(line)]
+    shown = [line for line in outcome.lines if not wording.published(line)]
+    if compared:
+        console.print(_compared(compared, plan.rows), highlight=False)
+    if shown:
+        console.print(_shown(shown, plan.rows), highlight=False)
+    console.print(f"{wording.summary(outcome)}; {outcome.seconds:,.0f} s of CPU time", style="dim", highlight=False)
+    if text := wording.stand_in(plan):
+        console.print(f"Cannot be had: {text}", highlight=False, soft_wrap=True)
+
+
+def _compared(lines: list[Line], rows: str) -> Table:
+    """A line for each value: ours, published, the difference, and whether it holds."""
+    one_column = len({line.column for line in lines}) == 1
+    table = Table(rows, *([] if one_column else [""]), box=None)
     for header in ("ours", "published", "difference", "holds"):
-        table.add_column(header, justify="right")
-    for line in outcome.lines:
+        table.add_column(header, justify="right", no_wrap=True)
+    for line in lines:
         cells = wording.ours(line), wording.published(line), wording.difference(line), wording.verdict(line)
         style = "yellow" if line.holds is False else None
         table.add_row(line.row, *([] if one_column else [line.column]), *cells, style=style)
-    console.print()
-    console.print(table, highlight=False)
-    if text := wording.stand_in(plan):
-        console.print(f"Cannot be had: {text}", highlight=False)
+    return table
+
+
+def _shown(lines: list[Line], rows: str) -> Table:
+    """A line for each row, with a column for each of its values."""
+    columns = list(dict.fromkeys(line.column for line in lines))
+    by_row: dict[str, dict[str, str]] = {}
+    for line in lines:
+        by_row.setdefault(line.row, {})[line.column] = wording.ours(line)
+    if len(columns) > MOST_COLUMNS:
+        return Table(f"{len(by_row)} rows of {len(columns)} values are in the JSON file", box=None)
+    table = Table(rows, *columns, box=None)
+    for row, values in by_row.items():
+        table.add_row(row, *(values.get(column, "") for column in columns))
+    return table
 
 
 def _clock(seconds: float) -> str:

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from whynear.interpret.intervals import relevance_intervals
 from whynear.interpret.null_space import quadratic, rank_of, regularized_at
-from whynear.interpret.prediction import predictor
+from whynear.interpret.prediction import predictions
 from whynear.metric import Metric, html
 
 if TYPE_CHECKING:
@@ -177,9 +177,9 @@ def _scores(tried: Sequence[int], splits: Sequence[Split], scheme: str, regressi
     """Results at each number of directions, averaged over maps and splits."""
     results: dict[int, list[dict[str, float]]] = {K: [] for K in tried}
     for X, y, X_val, y_val, model in splits:
+        predict = predictions(model, X, y, X_val)
         for K, metric in _metrics(model, X, tried, scheme):
-            predict = predictor(model, metric, X, y)
-            train, validation = predict(X, True), predict(X_val, False)
+            train, validation = predict(metric)
             if regression:
                 results[K].append(
                     {

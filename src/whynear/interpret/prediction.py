@@ -2,36 +2,41 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.pipeline import Pipeline
 
 from whynear.metric import Metric, NeighborSearch
 
-Predict = Callable[[ArrayLike, bool], NDArray[Any]]
+Judged = Callable[[Metric], tuple[NDArray[Any], NDArray[Any]]]
 N_NEIGHBORS = 5
 
 
-def predictor(learner: Any, metric: Metric, X: ArrayLike, y: ArrayLike) -> Predict:
-    """How a fitted learner predicts under another metric: a function of cases, and of whether they are those of X.
+def predictions(learner: Any, X: ArrayLike, y: ArrayLike, X_val: ArrayLike) -> Judged:
+    """What a fitted learner predicts for its training and its validation cases, as a function of another metric.
 
-    Learners with ``with_metric`` predict by themselves, also at the end of a Pipeline. For all others the nearest rows
-    of X under the metric vote, weighted by their inverse distance; a row of X never votes for itself.
+    Learners with ``with_metric`` predict by themselves, also at the end of a Pipeline, whose other steps are taken once
+    for all metrics. For all others the nearest rows of X under the metric vote, weighted by their inverse distance; a
+    row of X never votes for itself.
     """
-    last = learner.steps[-1][1] if isinstance(learner, Pipeline) else learner
+    is_chain = isinstance(learner, Pipeline)
+    last = learner.steps[-1][1] if is_chain else learner
     if not hasattr(last, "with_metric"):
-        return _Vote(metric, X, y, getattr(last, "n_neighbors", N_NEIGHBORS))
-    swapped = last.with_metric(metric)
-    if isinstance(learner, Pipeline):
-        name = learner.steps[-1][0]
-        learner = copy.copy(learner)
-        learner.steps = [*learner.steps[:-1], (name, swapped)]
-        swapped = learner
-    return lambda cases, _same: swapped.predict(cases)
+        k = getattr(last, "n_neighbors", N_NEIGHBORS)
+        return lambda metric: _Vote(metric, X, y, k).of_both(X, X_val)
+    seen = [learner[:-1].transform(cases) if is_chain and len(learner) > 1 else cases for cases in (X, X_val)]
+    both = pd.concat(seen) if isinstance(seen[0], pd.DataFrame) else np.concatenate([np.asarray(part) for part in seen])
+    n_train = len(both) - len(np.asarray(seen[1]))
+
+    def predict(metric: Metric) -> tuple[NDArray[Any], NDArray[Any]]:
+        found = last.with_metric(metric).predict(both)
+        return found[:n_train], found[n_train:]
+
+    return predict
 
 
 class _Vote:
@@ -42,7 +47,10 @@ class _Vote:
         self.classes, self.codes = np.unique(np.asarray(y), return_inverse=True)
         self.k = k
 
-    def __call__(self, cases: ArrayLike, same: bool) -> NDArray[Any]:
+    def of_both(self, X: ArrayLike, X_val: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:
+        return self._of(X, True), self._of(X_val, False)
+
+    def _of(self, cases: ArrayLike, same: bool) -> NDArray[Any]:
         n = len(np.asarray(cases))
         k = min(self.k, len(self.codes) - same)
         sq, indices = self.search.nearest(cases, k, exclude=np.arange(n) if same else None)

@@ -6,10 +6,33 @@ import difflib
 from collections.abc import Callable
 from functools import partial
 
-from whynear.reproduce import lann
+from whynear.reproduce import lann, schulz, slider, strickert
 from whynear.reproduce.experiment import Experiment
 
 EXPERIMENTS: dict[str, Callable[[], Experiment]] = {
+    "strickert-fig1": strickert.figure1,
+    "strickert-fig2": strickert.figure2,
+    "strickert-fig3": strickert.figure3,
+    "strickert-fig4": strickert.figure4,
+    "strickert-fig5": strickert.figure5,
+    "strickert-fig6": strickert.figure6,
+    "strickert-fig7": strickert.figure7,
+    "strickert-fig8": strickert.figure8,
+    "schulz-table1": schulz.table1,
+    "schulz-fig1": schulz.figure1,
+    "schulz-fig2": schulz.figure2,
+    "schulz-fig3": schulz.figure3,
+    "schulz-fig4": schulz.figure4,
+    "schulz-fig5": schulz.figure5,
+    "schulz-fig6": schulz.figure6,
+    "schulz-fig7": schulz.figure7,
+    "schulz-fig8": schulz.figure8,
+    "schulz-fig9": schulz.figure9,
+    "schulz-fig10": schulz.figure10,
+    "schulz-fig11": schulz.figure11,
+    "slider-table2": slider.table2,
+    "slider-fig2": slider.figure2,
+    "slider-fig3": slider.figure3,
     "lann-table1-fifth": partial(lann.table1, "fifth"),
     "lann-table1-tenfold": partial(lann.table1, "tenfold"),
     "lann-fig1": lann.figure1,

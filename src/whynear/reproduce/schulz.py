@@ -1,0 +1,304 @@
+"""Schulz, Mokbel, Biehl and Hammer: relevance intervals of learned metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from whynear.metric.inputs import Array
+from whynear.reproduce import schulz_drawing as drawing
+from whynear.reproduce.cells import Cell, Found, Result
+from whynear.reproduce.experiment import Experiment
+from whynear.reproduce.outcome import Measured, Values
+from whynear.reproduce.plans import plan
+from whynear.reproduce.schulz_cells import bounds, error_curve, errors, paths
+
+XOR_TRUTH = ["weak", "weak", "weak", "strong", "irrelevant", "irrelevant"]
+NEAR = 0.01  # errors that count as the smallest
+HALF = 0.5
+
+
+@dataclass(frozen=True)
+class Case:
+    """A data set with a learner, and its cells."""
+
+    dataset: str
+    learner: str
+    settings: Mapping[str, Any]
+    dimensions: list[int]
+    published: int | None = None
+    n_folds: int = 0
+    seconds: float = 5.0
+
+    @cached_property
+    def _given(self) -> dict[str, Any]:
+        return {"dataset": self.dataset, "learner": self.learner, "settings": dict(self.settings)}
+
+    @cached_property
+    def errors(self) -> Cell:
+        """Errors of the metric as it was learned."""
+        return Cell(errors, self._given, 2)
+
+    @cached_property
+    def curve(self) -> Cell:
+        """Errors over the effective dimension, on the test cases."""
+        return Cell(error_curve, {**self._given, "dimensions": self.dimensions}, self.seconds)
+
+    @cached_property
+    def folds(self) -> list[Cell]:
+        """The same on each fold of the training cases."""
+        numbered = ({"fold": number, "n_folds": self.n_folds} for number in range(self.n_folds))
+        return [
+            Cell(error_curve, {**self._given, "dimensions": self.dimensions, **fold}, self.seconds) for fold in numbered
+        ]
+
+    def bounds_at(self, dimension: int) -> Cell:
+        """Relevance bounds at an effective dimension."""
+        return Cell(bounds, {**self._given, "dimension": dimension}, 3)
+
+    @cached_property
+    def bounds(self) -> list[Cell]:
+        """Relevance bounds at each effective dimension, with the curve that chooses among them."""
+        return [self.curve, *(self.bounds_at(dimension) for dimension in self.dimensions)]
+
+    def chosen(self, found: Found) -> Result:
+        """The bounds at the effective dimension chosen as in the paper."""
+        return found(self.bounds_at(self.by_test(found)))
+
+    @property
+    def paths(self) -> Cell:
+        """What shrinkage makes of the map."""
+        return Cell(paths, self._given, 2)
+
+    def by_test(self, found: Found) -> int:
+        """The effective dimension as the paper chose it."""
+        return self._smallest(np.array(found(self.curve)["test"]))
+
+    def by_folds(self, found: Found) -> int:
+        """The effective dimension chosen without the test cases."""
+        return self._smallest(np.mean([found(cell)["test"] for cell in self.folds], axis=0))
+
+    def _smallest(self, curve: Array) -> int:
+        """The largest null space with a small error."""
+        return self.dimensions[int(np.flatnonzero(curve <= curve.min() + NEAR)[0])]
+
+    def test_error(self, found: Found, dimension: int) -> float:
+        """The mean error of the extreme maps on the test cases."""
+        return float(found(self.curve)["test"][self.dimensions.index(dimension)])
+
+
+def cases() -> dict[str, Case]:
+    """All of them, by the names of the table."""
+    return {name: Case(**given) for name, given in plan("schulz-table1").settings["cases"].items()}
+
+
+def table1() -> Experiment:
+    """Errors before and after regularization."""
+    known = cases()
+
+    def measure(found: Found) -> Values:
+        values = {}
+        for name, case in known.items():
+            for part in ("train", "test"):
+                values[name, part] = Measured(found(case.errors)[part])
+            values[name, "regularized, K by the test set"] = Measured(case.test_error(found, case.by_test(found)))
+            values[name, "K by the test set"] = Measured(case.by_test(found))
+            if case.folds:
+                dimension = case.by_folds(found)
+                values[name, "regularized, K by cross-validation"] = Measured(case.test_error(found, dimension))
+                values[name, "K by cross-validation"] = Measured(dimension)
+        torn = found(known["tecator"].errors)["torn"]
+        return values | {("identical rows of tecator on both sides of the split", "pairs"): Measured(torn)}
+
+    cells = [cell for case in known.values() for cell in (case.errors, case.curve, *case.folds)]
+    return Experiment(plan("schulz-table1"), cells, measure, lambda figure, found: drawing.curves(figure, known, found))
+
+
+def figure1() -> Experiment:
+    """The xor data, and errors over the effective dimension."""
+    case = cases()["xor"]
+
+    def measure(found: Found) -> Values:
+        dimension = case.by_test(found)
+        named = {"effective dimension": dimension, "test error there": case.test_error(found, dimension)}
+        return {(name, "xor"): Measured(value) for name, value in named.items()}
+
+    return Experiment(plan("schulz-fig1"), [case.curve], measure, lambda f, found: drawing.xor(f, case, found))
+
+
+def figure2() -> Experiment:
+    """The spectra."""
+    known = {name: cases()[name] for name in ("wine", "tecator")}
+    return Experiment(
+        plan("schulz-fig2"),
+        [case.errors for case in known.values()],
+        lambda _found: {},
+        lambda figure, _found: drawing.spectra_of(figure, {name: case.dataset for name, case in known.items()}),
+        size=(9, 3.4),
+    )
+
+
+def figure3() -> Experiment:
+    """Relevance bounds of the xor data, on ten draws of them."""
+    told = plan("schulz-fig3")
+    first = cases()["xor"]
+    draws = [Case(f"xor{seed}", first.learner, first.settings, []) for seed in told.settings["seeds"]]
+    cell, *others = [case.bounds_at(told.settings["dimension"]) for case in (first, *draws)]
+
+    def measure(found: Found) -> Values:
+        right = [sum(np.array(found(draw)["strength"]) == XOR_TRUTH) for draw in (cell, *others)]
+        all_right = sum(count == len(XOR_TRUTH) for count in right[1:])
+        upper = np.array(found(cell)["upper"])
+        return {
+            ("features told as in the paper", "of 6"): Measured(right[0]),
+            ("draws on which all six are", f"of {len(draws)}"): Measured(all_right),
+            ("upper bound of features 1 to 3, by that of 4", "least"): Measured(upper[:3].min() / upper[3]),
+            ("upper bound of features 5 and 6, by that of 4", "most"): Measured(upper[4:].max() / upper[3]),
+        }
+
+    return Experiment(
+        told, [cell, *others], measure, lambda figure, found: drawing.maps_and_bounds(figure, found(cell)), (8, 4.6)
+    )
+
+
+def figure4() -> Experiment:
+    """Lasso, elastic net and ridge on the map of the xor data."""
+    case = cases()["xor"]
+
+    def measure(found: Found) -> Values:
+        weights = found(case.paths)["weights"]
+        least = {method: np.abs(np.array(w))[-1] for method, w in weights.items()}
+        halfway = np.abs(_halfway(np.array(weights["lasso"])))
+        return {
+            ("features 1 to 3 that lasso uses, at half the norm", "lasso"): Measured(int(np.sum(halfway[:3] > 0.01))),
+            ("least by largest weight of 1 to 3, without penalty", "ridge"): Measured(
+                float(least["ridge"][:3].min() / least["ridge"][:3].max())
+            ),
+        }
+
+    def draw(figure: Any, found: Found) -> None:
+        drawing.shrinkage(figure, found(case.paths))
+
+    return Experiment(plan("schulz-fig4"), [case.paths], measure, draw, (9, 3.4))
+
+
+def _halfway(weights: Array) -> Array:
+    """Weights where their L1 norm passes half of its largest value."""
+    norms = np.abs(weights).sum(axis=1)
+    return weights[int(np.flatnonzero(norms >= HALF * norms.max())[0])]
+
+
+def figure5() -> Experiment:
+    """Errors over the effective dimension, of both sets of spectra."""
+    return _curves("schulz-fig5", ["wine", "tecator"])
+
+
+def figure10() -> Experiment:
+    """Errors over the effective dimension, of both learners on the stand-in."""
+    return _curves("schulz-fig10", ["GMLVQ on breast_cancer", "LMNN on breast_cancer"])
+
+
+def _curves(name: str, names: list[str]) -> Experiment:
+    known = {case: cases()[case] for case in names}
+
+    def measure(found: Found) -> Values:
+        values = {}
+        for row, case in known.items():
+            for how, dimension in (("test set", case.by_test(found)), ("cross-validation", case.by_folds(found))):
+                values[row, f"K by the {how}" if how == "test set" else f"K by {how}"] = Measured(dimension)
+                values[row, f"error, K by {how}"] = Measured(case.test_error(found, dimension))
+        return values
+
+    cells = [cell for case in known.values() for cell in (case.curve, *case.folds)]
+    return Experiment(plan(name), cells, measure, lambda figure, found: drawing.curves(figure, known, found), (9, 3.6))
+
+
+def figure6() -> Experiment:
+    """The map and the upper bounds of the wine spectra."""
+    case = cases()["wine"]
+
+    def measure(found: Found) -> Values:
+        lower, upper = (np.array(case.chosen(found)[name]) for name in ("lower", "upper"))
+        return {
+            ("effective dimension", "wine"): Measured(case.by_test(found)),
+            ("largest lower bound, by the largest upper one", "wine"): Measured(lower.max() / upper.max()),
+            ("share of features with an upper bound below a tenth of it", "wine"): Measured(
+                float(np.mean(upper < 0.1 * upper.max()))
+            ),
+        }
+
+    return Experiment(plan("schulz-fig6"), case.bounds, measure, _draw_bounds(case), (8, 4.2))
+
+
+def figure7() -> Experiment:
+    """Maps and bounds of tecator."""
+    case = cases()["tecator"]
+
+    def measure(found: Found) -> Values:
+        held = case.chosen(found)
+        strong = np.mean(np.array(held["strength"]) == "strong")
+        return {
+            ("effective dimension", "tecator"): Measured(case.by_test(found)),
+            ("rows of the map that matter on the data", "tecator"): Measured(len(held["rows"])),
+            ("share of features that cannot be replaced", "tecator"): Measured(float(strong)),
+        }
+
+    return Experiment(plan("schulz-fig7"), case.bounds, measure, _draw_bounds(case), (8, 4.2))
+
+
+def figure8() -> Experiment:
+    """Bounds of tecator, summed over the rows of the map."""
+    case = cases()["tecator"]
+
+    def measure(found: Found) -> Values:
+        upper = np.array(case.chosen(found)["upper"])
+        peaked = np.sort(upper)[::-1][: len(upper) // 10].sum() / upper.sum()
+        return {("share of all upper bounds that the highest tenth holds", "tecator"): Measured(float(peaked))}
+
+    return Experiment(plan("schulz-fig8"), case.bounds, measure, lambda f, found: drawing.summed(f, case.chosen(found)))
+
+
+def figure9() -> Experiment:
+    """The mean of all extreme maps of the wine spectra, beside the map itself."""
+    case = cases()["wine"]
+
+    def measure(found: Found) -> Values:
+        held = case.chosen(found)
+        original, average = np.array(held["original"]).sum(axis=0), np.array(held["average"]).sum(axis=0)
+        return {
+            ("train error of the averaged map", "wine"): Measured(held["average_train"]),
+            ("test error of the averaged map", "wine"): Measured(held["average_test"]),
+            ("features that hold nine tenths of the weight, averaged", "wine"): Measured(_holding(average)),
+            ("features that hold nine tenths of the weight, original", "wine"): Measured(_holding(original)),
+        }
+
+    return Experiment(
+        plan("schulz-fig9"), case.bounds, measure, lambda f, found: drawing.averaged(f, case.chosen(found))
+    )
+
+
+def _holding(weights: Array) -> int:
+    """How many features it takes to hold nine tenths of all weight."""
+    shares = np.cumsum(np.sort(weights)[::-1]) / weights.sum()
+    return int(np.searchsorted(shares, 0.9) + 1)
+
+
+def figure11() -> Experiment:
+    """Bounds of both learners on the stand-in."""
+    known = {name: cases()[name] for name in ("GMLVQ on breast_cancer", "LMNN on breast_cancer")}
+
+    def measure(found: Found) -> Values:
+        uppers = [np.array(case.chosen(found)["upper"]) for case in known.values()]
+        best = [set(np.argsort(-upper)[:10]) for upper in uppers]
+        return {("features among the ten highest of both", "of 10"): Measured(len(best[0] & best[1]))}
+
+    cells = [cell for case in known.values() for cell in case.bounds]
+    return Experiment(plan("schulz-fig11"), cells, measure, lambda f, found: drawing.both(f, known, found), (8, 4.6))
+
+
+def _draw_bounds(case: Case) -> Any:
+    return lambda figure, found: drawing.maps_and_bounds(figure, case.chosen(found))

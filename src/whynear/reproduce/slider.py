@@ -1,0 +1,234 @@
+"""Gopal and Ioerger: weights that rank matches before mismatches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from whynear.apply import ranking
+from whynear.datasets import load, make_casebase
+from whynear.learn.registry import LEARNERS
+from whynear.learn.slider import Slider
+from whynear.metric import DiagonalMetric, Metric, MinkowskiMetric, NeighborSearch, as_metric
+from whynear.metric.axes import tidy
+from whynear.metric.inputs import Array
+from whynear.reproduce.cells import Cell, Found, Result
+from whynear.reproduce.experiment import Experiment
+from whynear.reproduce.outcome import Measured, Values
+from whynear.reproduce.plans import plan
+
+COLORS = {"equal weights": "#9aa3ab", "equal weights, z-scores": "#e08a1e", "Slider": "#1f5f8b"}
+MARKERS = {"equal weights": "s", "equal weights, z-scores": "^", "Slider": "o"}
+SECONDS = 10  # of a cell with a case base
+ORDERS = {1: "Manhattan", 2: "Euclidean", 3: "Minkowski of order 3"}
+
+
+def table2() -> Experiment:
+    """Three criteria on raw columns, with equal weights and with those of Slider."""
+    told = plan("slider-table2")
+    shared = {name: told.settings[name] for name in ("queries", "neighbors", "mismatches")}
+    cells = {
+        row: [
+            Cell(criteria, {**case, "number": number, **shared}, told.settings["seconds"].get(row, 1))
+            for number in range(told.settings["test_sets"])
+        ]
+        for row, case in told.settings["cases"].items()
+    }
+
+    def measure(found: Found) -> Values:
+        values = {}
+        for row, sets in cells.items():
+            for criterion in found(sets[0]):
+                for weights in ("Euclidean", "Slider"):
+                    scores = [found(cell)[criterion][weights] for cell in sets]
+                    values[f"{row}: {criterion}", weights] = Measured(float(np.mean(scores)), float(np.std(scores)))
+        return values
+
+    return Experiment(told, [cell for sets in cells.values() for cell in sets], measure)
+
+
+def criteria(dataset: str, number: int, queries: int, neighbors: int, mismatches: int, **learning: Any) -> Result:
+    """One test set: weights are learned without the queries, each of which is ranked among all other rows."""
+    data = load(dataset)
+    X, y = data.X.to_numpy(dtype=float), np.asarray(data.y)
+    order = np.random.default_rng(number).permutation(len(X))
+    asked, others = order[:queries], np.sort(order[queries:])
+    learned = Slider(random_state=number, **learning).fit(X[others], y[others]).metric_
+    metrics = {"Euclidean": DiagonalMetric(np.ones(X.shape[1])), "Slider": learned}
+    found = {name: _criteria(metric, X, y, asked, neighbors, mismatches) for name, metric in metrics.items()}
+    return {criterion: {name: found[name][criterion] for name in metrics} for criterion in found["Slider"]}
+
+
+def _criteria(
+    metric: Metric, X: Array, y: NDArray[np.int64], asked: NDArray[np.intp], neighbors: int, mismatches: int
+) -> dict[str, float]:
+    base: dict[str, Any] = {"X": X[asked], "y": y[asked], "base": X, "base_y": y, "exclude": asked}
+    _, nearest = NeighborSearch(metric, X).nearest(X[asked], neighbors, exclude=asked)
+    votes = np.array([np.bincount(row).argmax() for row in y[nearest]])
+    return {
+        "1-NN accuracy, %": 100 * float(np.mean(y[nearest[:, 0]] == y[asked])),
+        "rank among 10": ranking.mean_rank(metric, **base),
+        "matches in the nearest tenth": ranking.match_share(metric, **base),
+        "matches in the whole base": ranking.match_share(metric, **base, nearest=1.0),
+        f"{neighbors}-NN accuracy, %": 100 * float(np.mean(votes == y[asked])),
+        f"rank among {mismatches}": ranking.mean_rank(metric, **base, n_mismatches=mismatches),
+    }
+
+
+def figure2() -> Experiment:
+    """Matches among the nearest 400 of 50,000 cases, by how similar a match must be."""
+    told = plan("slider-fig2")
+    seeds, tolerances = told.settings["seeds"], told.settings["casebase"]["tolerances"]
+    cells = {p: [_casebase_cell(matches_found, told.settings, seed, {}, p=p) for seed in seeds] for p in ORDERS}
+
+    def counts(found: Found, p: int, name: str) -> Array:
+        """Seeds down, tolerances across."""
+        return np.array([found(cell)[name] for cell in cells[p]])
+
+    def measure(found: Found) -> Values:
+        values = {}
+        for p, order in ORDERS.items():
+            for name in (*COLORS, "all there are"):
+                for place, tolerance in enumerate(tolerances):
+                    of_seeds = counts(found, p, name)[:, place]
+                    values[f"{order}, tolerance {tolerance:g}", name] = Measured(of_seeds.mean(), of_seeds.std())
+            ours = counts(found, p, "Slider").mean(axis=0)
+            for name in ("equal weights", "equal weights, z-scores"):
+                least = float((ours / counts(found, p, name).mean(axis=0)).min())
+                values[f"{order}: Slider, times {name}", "least of all tolerances"] = Measured(least)
+        return values
+
+    def draw(figure: Figure, found: Found) -> None:
+        for ax, (p, order) in zip(figure.subplots(1, len(ORDERS), sharey=True), ORDERS.items(), strict=True):
+            all_there_are = counts(found, p, "all there are").mean(axis=0)
+            ax.plot(tolerances, all_there_are, color="0.6", linestyle=":", label="all there are")
+            for name, color in COLORS.items():
+                of_seeds = counts(found, p, name)
+                look: dict[str, Any] = {"color": color, "marker": MARKERS[name], "capsize": 3, "label": name}
+                ax.errorbar(tolerances, of_seeds.mean(axis=0), yerr=of_seeds.std(axis=0), **look)
+            ax.set_title(order, fontsize="medium")
+            ax.set_xlabel("tolerance")
+            tidy(ax, "y")
+        ax = figure.axes[0]
+        ax.set_ylabel("matches among the nearest 400")
+        figure.legend(*ax.get_legend_handles_labels(), loc="outside upper center", ncols=4, frameon=False)
+
+    return Experiment(told, [cell for of_seeds in cells.values() for cell in of_seeds], measure, draw, size=(9, 3.6))
+
+
+def figure3() -> Experiment:
+    """How well each method of weighting ranks, on the same case bases."""
+    told = plan("slider-fig3")
+    methods = {"equal weights": {}, **told.settings["methods"]}
+    cells = {
+        (method, columns): [
+            _casebase_cell(rank_and_matches, told.settings, seed, given, method=method, columns=columns)
+            for seed in told.settings["seeds"]
+        ]
+        for columns in ("raw columns", "z-scores")
+        for method, given in methods.items()
+    }
+
+    def measure(found: Found) -> Values:
+        values = {}
+        for (method, columns), of_seeds in cells.items():
+            for criterion in ("rank among 100", "matches found"):
+                scores = [found(cell)[criterion] for cell in of_seeds]
+                values[method, f"{criterion}, {columns}"] = Measured(float(np.mean(scores)), float(np.std(scores)))
+        for columns in ("raw columns", "z-scores"):
+            ours = [found(cell)["rank among 100"] for cell in cells["Slider", columns]]
+            others = [[found(cell)["rank among 100"] for cell in cells[m, columns]] for m in methods if m != "Slider"]
+            first = sum(rank < min(theirs) for rank, *theirs in zip(ours, *others, strict=True))
+            values["seeds on which Slider ranks best", f"rank among 100, {columns}"] = Measured(first)
+        return values
+
+    def draw(figure: Figure, found: Found) -> None:
+        panels = figure.subplots(1, 2, sharey=True)
+        for ax, columns in zip(panels, ("raw columns", "z-scores"), strict=True):
+            for place, method in enumerate(methods):
+                scores = [found(cell)["matches found"] for cell in cells[method, columns]]
+                color = COLORS["Slider" if method == "Slider" else "equal weights"]
+                ax.barh(place, np.mean(scores), xerr=np.std(scores), color=color, capsize=3, height=0.6)
+            ax.set_title(columns, fontsize="medium")
+            ax.set_xlabel("matches among the nearest 400")
+            tidy(ax, "x")
+        panels[0].set_yticks(range(len(methods)), methods)
+        panels[0].invert_yaxis()
+
+    return Experiment(told, [cell for of_seeds in cells.values() for cell in of_seeds], measure, draw, size=(8, 3.4))
+
+
+def _casebase_cell(
+    work: Callable[..., Result], settings: Mapping[str, Any], seed: int, learning: Mapping[str, Any], **given: Any
+) -> Cell:
+    given |= {"casebase": settings["casebase"], "learning": settings["learning"] | learning}
+    return Cell(work, {"seed": seed, **given}, SECONDS)
+
+
+def matches_found(seed: int, p: int, casebase: Mapping[str, Any], learning: Mapping[str, Any]) -> Result:
+    """Counts at each tolerance, with equal weights, with equal weights of z-scores, and with those of Slider."""
+    base = _CaseBase(seed, **casebase)
+    spread = base.X[base.others].std(axis=0)
+    metrics = {
+        "equal weights": MinkowskiMetric(np.ones(base.X.shape[1]), p),
+        "equal weights, z-scores": MinkowskiMetric(spread**-p, p),
+        "Slider": base.fit(Slider(p=p, random_state=seed, **learning)),
+    }
+    counts = {name: base.counts(metric) for name, metric in metrics.items()}
+    found = {name: count.found.mean(axis=1) for name, count in counts.items()}
+    return found | {"all there are": counts["Slider"].total.mean(axis=1)}
+
+
+def rank_and_matches(
+    seed: int, method: str, columns: str, casebase: Mapping[str, Any], learning: Mapping[str, Any]
+) -> Result:
+    """The mean rank of a match among 100 mismatches, and the matches found at one tolerance."""
+    base = _CaseBase(seed, **casebase)
+    is_scaled = columns == "z-scores"
+    if method == "equal weights":
+        spread = base.X[base.others].std(axis=0) if is_scaled else np.ones(base.X.shape[1])
+        metric: Metric = DiagonalMetric(spread**-2.0)
+    else:
+        learner = LEARNERS[method.lower()](random_state=seed, **learning)
+        metric = base.fit(make_pipeline(StandardScaler(), learner) if is_scaled else learner)
+    return {"rank among 100": base.rank(metric), "matches found": float(base.counts(metric).found.mean(axis=1)[0])}
+
+
+class _CaseBase:
+    """A generated case base, the queries held out of learning, and the cases left to learn from."""
+
+    def __init__(self, seed: int, cases: int, columns: int, queries: int, nearest: int, tolerances: Sequence[float]):
+        data = make_casebase(cases, columns, random_state=seed)
+        self.X, self.y, self.similarity = data.X.to_numpy(), data.y, _cached(data.similarity)
+        order = np.random.default_rng(seed).permutation(len(self.X))
+        self.queries, self.others = order[:queries], np.sort(order[queries:])
+        self.nearest, self.tolerances = nearest, list(tolerances)
+
+    def fit(self, learner: Any) -> Metric:
+        return as_metric(learner.fit(self.X[self.others], self.y[self.others]))
+
+    def counts(self, metric: Metric) -> Any:
+        return ranking.matches_at(
+            metric, self.X, self.queries, self.similarity, k=self.nearest, tolerance=self.tolerances
+        )
+
+    def rank(self, metric: Metric) -> float:
+        base: dict[str, Any] = {"base": self.X, "base_y": self.y, "exclude": self.queries}
+        return ranking.mean_rank(metric, self.X[self.queries], self.y[self.queries], **base, n_mismatches=100)
+
+
+def _cached(similarity: Callable[..., Array]) -> Callable[..., NDArray[np.float32]]:
+    """The same queries are asked for every metric."""
+
+    @cache
+    def of_query(i: int, n: int) -> NDArray[np.float32]:
+        return similarity(i, np.delete(np.arange(n), i)).astype(np.float32)
+
+    return lambda i, others: of_query(i, len(others) + 1)
