@@ -84,12 +84,12 @@ def outcome(name: str, plan: Plan, values: Values, seconds: float) -> Outcome:
     digits = plan.published[0].digits if plan.published else 3
     for (row, column), ours in values.items():
         if (row, column) not in named:
-            lines.append(Line(row, column, None, None, *ours, asked=None, better="higher", digits=digits))
+            lines.append(Line(row, column, None, None, *_plain(ours), asked=None, better="higher", digits=digits))
     return Outcome(name, tuple(lines), seconds)
 
 
 def _line(known: Published, ours: Measured | None) -> Line:
-    value, deviation = ours or (None, None)
+    value, deviation = (None, None) if ours is None else _plain(ours)
     return Line(
         row=known.row,
         column=known.column,
@@ -101,6 +101,10 @@ def _line(known: Published, ours: Measured | None) -> Line:
         better=known.better,
         digits=known.digits,
     )
+
+
+def _plain(ours: Measured) -> tuple[float, float | None]:
+    return float(ours.value), None if ours.deviation is None else float(ours.deviation)
 
 
 def _asked(known: Published) -> float | None:

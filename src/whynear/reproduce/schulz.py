@@ -127,7 +127,7 @@ def figure1() -> Experiment:
         named = {"effective dimension": dimension, "test error there": case.test_error(found, dimension)}
         return {(name, "xor"): Measured(value) for name, value in named.items()}
 
-    return Experiment(plan("schulz-fig1"), [case.curve], measure, lambda f, found: drawing.xor(f, case, found))
+    return Experiment(plan("schulz-fig1"), [case.curve, *case.folds], measure, lambda f, found: drawing.xor(f, case, found))
 
 
 def figure2() -> Experiment:

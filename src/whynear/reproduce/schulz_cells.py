@@ -20,7 +20,7 @@ from whynear.metric.inputs import Array
 from whynear.reproduce.cells import Result
 from whynear.reproduce.data import Split, cases, spectra
 
-XOR_NOISE = 0.05  # by which the three copies of a coordinate differ
+XOR_NOISE = 0.02  # by which the three copies of a coordinate differ
 
 
 def split_of(dataset: str) -> Split:
@@ -87,7 +87,7 @@ def error_curve(
     found = effective_dimension(
         model, data.X, data.y, data.X_test, data.y_test, candidates=dimensions, scheme="extremes"
     )
-    return {"train": found.curve["train_error"], "test": found.curve["validation_error"]}
+    return {"train": found.curve["train_error"].to_numpy(), "test": found.curve["validation_error"].to_numpy()}
 
 
 def _folds(data: Split, n_folds: int) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:

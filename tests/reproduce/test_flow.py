@@ -1,0 +1,63 @@
+import json
+
+import pytest
+
+from tests.reproduce.pieces import double
+from whynear.reproduce import flow
+from whynear.reproduce.cells import Cell
+from whynear.reproduce.experiment import Experiment
+from whynear.reproduce.outcome import Measured
+from whynear.reproduce.plans import plan
+
+
+def experiment(name, numbers):
+    """An experiment that takes the place of a published one: its plan, with values that are made up."""
+    cells = [Cell(double, {"number": number}) for number in numbers]
+
+    def measure(found):
+        total = sum(found(cell)["doubled"] for cell in cells)
+        return {(known.row, known.column): Measured(float(total)) for known in plan(name).published}
+
+    return Experiment(plan(name), cells, measure)
+
+
+@pytest.fixture
+def experiments(monkeypatch):
+    made = {
+        "lann-fig2": lambda: experiment("lann-fig2", [1, 2]),
+        "lann-fig3": lambda: experiment("lann-fig3", [2, 3]),
+    }
+    monkeypatch.setattr(flow, "EXPERIMENTS", made)
+    return made
+
+
+def test_outcomes_are_written_as_json_svg_and_a_page(tmp_path, experiments):
+    seen = []
+    outcomes = flow.reproduce(["lann-fig3", "lann-fig2"], tmp_path, n_jobs=1, finished=seen.append)
+    assert [found.name for found in outcomes] == ["lann-fig3", "lann-fig2"]
+    assert sorted(found.name for found in seen) == ["lann-fig2", "lann-fig3"]
+    assert [found.lines[0].ours for found in outcomes] == [10.0, 6.0]
+    told = json.loads((tmp_path / "lann-fig2.json").read_text())
+    assert told["lines"][0]["ours"] == 6.0
+    assert told["lines"][0]["holds"] is True
+    assert (tmp_path / "lann-fig2.svg").read_text().startswith("<svg")
+    page = (tmp_path / "reproduction.md").read_text()
+    assert "### lann-fig2" in page
+    assert "6.000" in page
+    assert "](lann-fig3.svg)" in page
+    assert len(list((tmp_path / "cells").rglob("*.json"))) == 3  # one is shared
+
+
+def test_a_second_run_writes_the_same_bytes(tmp_path, experiments):
+    flow.reproduce(["lann-fig2"], tmp_path, n_jobs=1)
+    first = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    flow.reproduce(["lann-fig2"], tmp_path, n_jobs=1)
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == first
+
+
+def test_the_page_keeps_what_earlier_runs_left(tmp_path, experiments):
+    flow.reproduce(["lann-fig2"], tmp_path, n_jobs=1)
+    flow.reproduce(["lann-fig3"], tmp_path, n_jobs=1)
+    page = (tmp_path / "reproduction.md").read_text()
+    assert "### lann-fig2" in page
+    assert "### lann-fig3" in page

@@ -1,0 +1,144 @@
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tests.reproduce.pieces import always_killed, double, doubles, killed_once
+from whynear.reproduce.cells import Cell, Kept
+from whynear.reproduce.running import WorkerKilled, run_cells
+
+
+def results(kept, cells):
+    return [kept.result(cell)["doubled"] for cell in cells]
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_every_cell_is_done_once_and_kept(tmp_path, n_jobs):
+    cells, seen = doubles(5), []
+    kept = Kept(tmp_path)
+    run_cells([*cells, *cells], kept, n_jobs=n_jobs, watch=lambda cell, progress: seen.append((cell, progress)))
+    assert results(kept, cells) == [0, 2, 4, 6, 8]
+    assert {cell for cell, _ in seen} == set(cells)
+    assert [progress.done for _, progress in seen] == [1, 2, 3, 4, 5]
+    assert all(progress.of == 5 for _, progress in seen)
+    assert seen[-1][1].seconds_left == pytest.approx(0.0)
+
+
+def test_what_is_kept_is_not_done_again(tmp_path):
+    cells, seen = doubles(4), []
+    run_cells(cells[:3], Kept(tmp_path), n_jobs=1)
+    times = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.json")}
+    kept = Kept(tmp_path)
+    run_cells(cells, kept, n_jobs=1, watch=lambda cell, progress: seen.append(progress.done))
+    assert results(kept, cells) == [0, 2, 4, 6]
+    assert {path: path.stat().st_mtime_ns for path in times} == times
+    assert seen == [3, 3, 3, 4]  # those that were kept, and the one that was not
+
+
+def test_long_work_begins_first(tmp_path):
+    cells = [Cell(double, {"number": number}, weight=weight) for number, weight in enumerate((1, 9, 3))]
+    seen = []
+    run_cells(cells, Kept(tmp_path), n_jobs=1, watch=lambda cell, _: seen.append(cell.given["number"]))
+    assert seen == [1, 2, 0]
+
+
+def test_a_killed_worker_is_replaced_and_its_work_done(tmp_path):
+    marker = tmp_path / "was killed"
+    cells = [*doubles(4, seconds=0.1), Cell(killed_once, {"marker": str(marker)})]
+    kept = Kept(tmp_path / "cells")
+    run_cells(cells, kept, n_jobs=2)
+    assert marker.exists()
+    assert results(kept, cells) == [0, 2, 4, 6, 0]
+
+
+def test_work_that_kills_every_worker_ends_the_run_and_the_rest_is_kept(tmp_path):
+    cells, kept = doubles(6), Kept(tmp_path)
+    with pytest.raises(WorkerKilled, match=r"killed twice.*pieces\.always_killed.*what is done is kept"):
+        run_cells([*cells, Cell(always_killed, {}, weight=0.1)], kept, n_jobs=2)
+    assert results(kept, cells) == [0, 2, 4, 6, 8, 10]
+
+
+def test_what_a_cell_raises_reaches_the_caller(tmp_path):
+    with pytest.raises(TypeError, match="unexpected keyword"):
+        run_cells([Cell(double, {"wrong": 1})], Kept(tmp_path), n_jobs=2)
+
+
+def test_a_dask_cluster_does_the_work_and_replaces_a_killed_worker(tmp_path):
+    from distributed import Client, LocalCluster
+
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        with Client(cluster) as client:
+            before = sorted(client.run(os.getpid).values())
+        cells, kept = doubles(12, seconds=0.2), Kept(tmp_path)
+        killed = []
+
+        def kill_one(cell, progress):
+            if progress.done == 3:
+                os.kill(before[0], signal.SIGKILL)
+                killed.append(before[0])
+
+        run_cells(cells, kept, n_jobs=2, backend="dask", address=cluster.scheduler_address, watch=kill_one)
+        assert killed
+        assert results(kept, cells) == [2 * number for number in range(12)]
+        with Client(cluster) as client:
+            client.wait_for_workers(2, timeout=30)
+            after = sorted(client.run(os.getpid).values())
+        assert len(after) == 2
+        assert before[0] not in after
+
+
+def test_a_missing_cluster_library_is_told_with_the_line_to_type(tmp_path, monkeypatch):
+    for name in ("distributed", "ray", "ray.util.joblib"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(ImportError, match=r"pip install 'whynear\[dask\]'"):
+        run_cells(doubles(1), Kept(tmp_path), backend="dask")
+    with pytest.raises(ImportError, match="pip install ray"):
+        run_cells(doubles(1), Kept(tmp_path), backend="ray")
+
+
+STOPPED = """
+import sys
+from pathlib import Path
+from tests.reproduce.pieces import doubles
+from whynear.reproduce.cells import Kept
+from whynear.reproduce.running import run_cells
+
+def tell(cell, progress):
+    print(progress.done, flush=True)
+
+run_cells(doubles(40, seconds=0.2), Kept(Path(sys.argv[1])), n_jobs=2, watch=tell)
+"""
+
+
+def _is_gone(group):
+    """Whether all processes of a group end within five seconds."""
+    for _ in range(50):
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.1)
+    return False
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_a_run_that_is_stopped_goes_on_and_leaves_no_process(tmp_path, how):
+    command = [sys.executable, "-c", STOPPED, str(tmp_path)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+    assert process.stdout is not None
+    while int(process.stdout.readline()) < 4:
+        pass
+    start = time.monotonic()
+    os.killpg(process.pid, how)  # as a terminal does: the workers get it too
+    process.communicate(timeout=20)
+    assert process.returncode != 0
+    assert time.monotonic() - start < 5
+    assert _is_gone(process.pid)
+    done = len(list(tmp_path.rglob("*.json")))
+    assert 4 <= done < 40
+    seen = []
+    run_cells(doubles(40, seconds=0.2)[: done + 2], Kept(tmp_path), n_jobs=2, watch=lambda _, p: seen.append(p.done))
+    assert max(seen) == done + 2
