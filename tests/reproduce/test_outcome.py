@@ -33,7 +33,7 @@ def test_equal_means_near_on_both_sides():
 
 
 def plan_of(*published):
-    return Plan("lann-table0", "title", "about", "set", {}, published, None, ())
+    return Plan("lann-table0", "title", "about", "set", 3, {}, published, None, ())
 
 
 def test_measured_values_stand_beside_published_ones():

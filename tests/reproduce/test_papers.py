@@ -53,6 +53,14 @@ def test_cells_of_the_table_are_those_compared_here():
     assert set(accuracy_cells("iris", "LANN", "fifth", {})) == set(cells)
 
 
+def test_settings_for_wide_sets_leave_the_others_as_they_are():
+    wide = {"LGMLVQ": {"sigma": 2, "wide": {"above": 200, "sigma": 3, "n_components": 30}}}
+    of = {
+        dataset: accuracy_cells(dataset, "LGMLVQ", "fifth", wide)[0].given["settings"] for dataset in ("usps", "iris")
+    }
+    assert of == {"usps": {"sigma": 3, "n_components": 30}, "iris": {"sigma": 2}}
+
+
 @pytest.mark.parametrize("dataset", ["wine", "ionosphere", "pima", "iris"])
 def test_slider_is_within_a_deviation_of_the_published_table(found, dataset):
     cells = [cell for cell in slider.table2().cells if cell.given["dataset"] == dataset][:5]

@@ -9,7 +9,8 @@ from whynear.reproduce import EXPERIMENTS
 from whynear.reproduce.cells import Cell, work_off
 from whynear.reproduce.data import Split
 from whynear.reproduce.outcome import outcome
-from whynear.reproduce.strickert import alignment, descriptors, error, peaks, roughness, squared_error, swept
+from whynear.reproduce.strickert import peaks, roughness
+from whynear.reproduce.strickert_cells import alignment, descriptors, error, squared_error, swept
 from whynear.reproduce.strickert_drawing import Sweep
 
 NAMES = [f"strickert-fig{number}" for number in range(1, 9)]

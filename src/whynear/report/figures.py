@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from whynear.report.result import Study
 
 MAP = (4.8, 3.8)  # inches: two stand beside each other, which makes their letters small
+PIXELS = 200  # to the inch, of what is drawn as pixels
 NAMED = 40  # features with a line each; more are drawn along their order
 
 
@@ -82,7 +83,8 @@ def svg_text(name: str, draw: Callable[[Figure], object], size: tuple[float, flo
         figure = Figure(figsize=size, layout="constrained")
         draw(figure)
         buffer = io.StringIO()
-        figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+        metadata = {"Date": None, "Creator": None}
+        figure.savefig(buffer, format="svg", transparent=True, dpi=PIXELS, metadata=metadata)
     text = buffer.getvalue()
     text = re.sub("<!--.*?-->\\s*", "", text[text.index("<svg") :], flags=re.DOTALL)  # they repeat what is drawn
     text = re.sub(r' d="[^"]*"', lambda path: re.sub(r"(\.\d\d)\d+", r"\1", path[0]), text)  # finer than any screen

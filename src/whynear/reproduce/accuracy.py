@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.neighbors import KNeighborsClassifier, NeighborhoodComponentsAnalysis
 from sklearn.pipeline import make_pipeline
@@ -14,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from whynear.learn.registry import LEARNERS
 from whynear.reproduce.cells import Cell, Found, Result
 from whynear.reproduce.data import N_FOLDS, Protocol, fold
-from whynear.reproduce.outcome import Measured
+from whynear.reproduce.outcome import Measured, mean_of
 
 # Rows and features of each set, to know roughly how long a fit takes before it is read.
 SIZES = {
@@ -40,44 +38,43 @@ SIZES = {
 def accuracy(dataset: str, learner: str, protocol: Protocol, number: int, settings: Mapping[str, Any]) -> Result:
     """Learn from one part of a fold, and tell the share of the other part that is predicted right."""
     data = fold(dataset, protocol, number)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # small classes and slow descents are part of the comparison
-        model = classifier(learner, data.X.shape[1], settings).fit(data.X, data.y)
-        return {"accuracy": model.score(data.X_test, data.y_test)}
+    model = classifier(learner, settings).fit(data.X, data.y)
+    return {"accuracy": model.score(data.X_test, data.y_test)}
 
 
-def classifier(learner: str, n_features: int, settings: Mapping[str, Any]) -> Any:
-    """A learner by name. Settings under ``wide`` hold for tables with more features than ``wide.above``."""
-    given = {name: value for name, value in settings.items() if name != "wide"}
-    wide = dict(settings.get("wide", {}))
-    if wide and n_features > wide.pop("above"):
-        given |= wide
+def classifier(learner: str, settings: Mapping[str, Any]) -> Any:
+    """A learner by name."""
     match learner:
         case "kNN":
-            return KNeighborsClassifier(5, weights="distance", **given)
+            return KNeighborsClassifier(5, weights="distance", **settings)
         case "NCA":
-            nca = NeighborhoodComponentsAnalysis(random_state=0, **given)
+            nca = NeighborhoodComponentsAnalysis(random_state=0, **settings)
             return make_pipeline(nca, KNeighborsClassifier(5, weights="distance"))
         case "boosting":
-            return HistGradientBoostingClassifier(random_state=0, **given)
-    return LEARNERS[learner.lower()](random_state=0, **given)
+            return HistGradientBoostingClassifier(random_state=0, **settings)
+    return LEARNERS[learner.lower()](random_state=0, **settings)
 
 
 def accuracy_cells(
     dataset: str, learner: str, protocol: Protocol, settings: Mapping[str, Mapping[str, Any]]
 ) -> list[Cell]:
-    """One for each fold."""
+    """One for each fold. Settings of a learner under ``wide`` hold for sets with more features than ``wide.above``."""
     n_rows, n_features = SIZES[dataset]
     n_train = n_rows * (0.2 if protocol == "fifth" else 0.9)
     weight = 0.5 + n_train * n_features * 4e-6 * (5 if learner.startswith("LG") else 1)
     given = {"dataset": dataset, "learner": learner, "protocol": protocol}
+    learning = _for_width(settings.get(learner, {}), n_features)
     return [
-        Cell(accuracy, {**given, "number": number, "settings": dict(settings.get(learner, {}))}, weight)
-        for number in range(N_FOLDS[protocol])
+        Cell(accuracy, {**given, "number": number, "settings": learning}, weight) for number in range(N_FOLDS[protocol])
     ]
+
+
+def _for_width(settings: Mapping[str, Any], n_features: int) -> dict[str, Any]:
+    given = {name: value for name, value in settings.items() if name != "wide"}
+    wide = dict(settings.get("wide", {"above": n_features}))
+    return given | wide if n_features > wide.pop("above") else given
 
 
 def mean_accuracy(cells: list[Cell], found: Found) -> Measured:
     """Mean and standard deviation over the folds."""
-    scores = [found(cell)["accuracy"] for cell in cells]
-    return Measured(float(np.mean(scores)), float(np.std(scores)))
+    return mean_of(found(cell)["accuracy"] for cell in cells)

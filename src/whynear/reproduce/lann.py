@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -117,7 +116,8 @@ def embeddings(name: str) -> Experiment:
         _, labels = embedded_cases(dataset)
         panels = figure.subplots(2, 3).ravel()
         for ax, (method, cell) in zip(panels, cells.items(), strict=False):
-            plot_embedding(found(cell)["points"], labels, ax)
+            for points in plot_embedding(found(cell)["points"], labels, ax).collections:
+                points.set_rasterized(True)
             ax.set_title(f"{method}  {found(cell)['score']:.3f}", fontsize="medium")
             legend = ax.get_legend()
             handles = legend.legend_handles
@@ -131,12 +131,10 @@ def embeddings(name: str) -> Experiment:
 def embedding(dataset: str, method: str, settings: dict[str, Any]) -> Result:
     """Positions on a plane, and how many of the cases their five nearest others there predict right."""
     X, labels = embedded_cases(dataset)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        if method == "Euclidean":
-            points = embed(DiagonalMetric(np.ones(X.shape[1])), X, method="euclidean", random_state=0)
-        else:
-            points = embed(classifier(method, X.shape[1], settings).fit(X, labels), X, random_state=0)
+    if method == "Euclidean":
+        points = embed(DiagonalMetric(np.ones(X.shape[1])), X, method="euclidean", random_state=0)
+    else:
+        points = embed(classifier(method, settings).fit(X, labels), X, random_state=0)
     return {"points": np.round(points, 4), "score": embedding_score(points, labels)}
 
 

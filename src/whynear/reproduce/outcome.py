@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple, Self
+
+import numpy as np
 
 from whynear.reproduce.plans import Better, Plan, Published
 
@@ -16,6 +18,12 @@ class Measured(NamedTuple):
 
     value: float
     deviation: float | None = None
+
+
+def mean_of(values: Iterable[float]) -> Measured:
+    """Mean and standard deviation."""
+    each = np.array(list(values), dtype=float)
+    return Measured(float(each.mean()), float(each.std()))
 
 
 Values = Mapping[tuple[str, str], Measured]  # by row and column
@@ -81,10 +89,9 @@ def outcome(name: str, plan: Plan, values: Values, seconds: float) -> Outcome:
     """Put measured values beside published ones, in the order of the plan; what it does not name comes last."""
     lines = [_line(known, values.get((known.row, known.column))) for known in plan.published]
     named = {(known.row, known.column) for known in plan.published}
-    digits = plan.published[0].digits if plan.published else 3
     for (row, column), ours in values.items():
         if (row, column) not in named:
-            lines.append(Line(row, column, None, None, *_plain(ours), asked=None, better="higher", digits=digits))
+            lines.append(Line(row, column, None, None, *_plain(ours), asked=None, better="higher", digits=plan.digits))
     return Outcome(name, tuple(lines), seconds)
 
 

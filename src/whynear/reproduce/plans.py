@@ -10,6 +10,7 @@ from importlib.resources import files
 from typing import Any, Literal, get_args
 
 Better = Literal["higher", "lower", "equal"]
+DIGITS = 3
 PAPERS = {
     "strickert": "Strickert, Hammer, Villmann, Biehl: Regularization and improved interpretation of linear data "
     "mappings and adaptive distance measures, 2013",
@@ -46,6 +47,7 @@ class Plan:
     title: str
     about: str
     rows: str
+    digits: int
     settings: Mapping[str, Any]
     published: tuple[Published, ...]
     stand_in: Mapping[str, str] | None
@@ -69,6 +71,7 @@ def plan(name: str) -> Plan:
         title=told["title"],
         about=" ".join(told["about"].split()),
         rows=told.get("rows", ""),
+        digits=told.get("digits", DIGITS),
         settings=told.get("settings", {}),
         published=tuple(_published(told)),
         stand_in=told.get("stand_in"),
@@ -95,5 +98,5 @@ def _published(told: dict[str, Any]) -> Iterator[Published]:
                 tolerance=deviation if tolerance == "deviation" else tolerance,
                 bound=asked.get("bound") if is_judged else None,
                 better=better,
-                digits=asked.get("digits", 3),
+                digits=asked.get("digits", DIGITS),
             )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -46,11 +45,8 @@ def twins(X: Array) -> NDArray[np.intp]:
 
 def learned(data: Split, learner: str, settings: Mapping[str, Any]) -> Pipeline:
     """The learner on z-scores."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a descent that is stopped early is meant to be
-        return make_pipeline(StandardScaler(), LEARNERS[learner.lower()](random_state=0, **settings)).fit(
-            data.X, data.y
-        )
+    chain = make_pipeline(StandardScaler(), LEARNERS[learner.lower()](random_state=0, **settings))
+    return chain.fit(data.X, data.y)
 
 
 def errors(dataset: str, learner: str, settings: Mapping[str, Any]) -> Result:
@@ -81,19 +77,14 @@ def error_curve(
     """
     data = split_of(dataset)
     if fold is not None:
-        train, held_out = _folds(data, n_folds)[fold]
+        folds = StratifiedGroupKFold(n_folds, shuffle=True, random_state=0).split(data.X, data.y, twins(data.X))
+        train, held_out = list(folds)[fold]
         data = Split(data.X[train], data.y[train], data.X[held_out], data.y[held_out])
     model = learned(data, learner, settings)
     found = effective_dimension(
         model, data.X, data.y, data.X_test, data.y_test, candidates=dimensions, scheme="extremes"
     )
     return {"train": found.curve["train_error"].to_numpy(), "test": found.curve["validation_error"].to_numpy()}
-
-
-def _folds(data: Split, n_folds: int) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a class may be smaller than the number of folds
-        return list(StratifiedGroupKFold(n_folds, shuffle=True, random_state=0).split(data.X, data.y, twins(data.X)))
 
 
 def bounds(dataset: str, learner: str, settings: Mapping[str, Any], dimension: int) -> Result:

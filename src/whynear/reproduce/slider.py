@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -18,15 +17,13 @@ from whynear.datasets import load, make_casebase
 from whynear.learn.registry import LEARNERS
 from whynear.learn.slider import Slider
 from whynear.metric import DiagonalMetric, Metric, MinkowskiMetric, NeighborSearch, as_metric
-from whynear.metric.axes import tidy
 from whynear.metric.inputs import Array
 from whynear.reproduce.cells import Cell, Found, Result
 from whynear.reproduce.experiment import Experiment
-from whynear.reproduce.outcome import Measured, Values
+from whynear.reproduce.outcome import Measured, Values, mean_of, outcome
 from whynear.reproduce.plans import plan
+from whynear.reproduce.slider_drawing import COLORS, draw_criteria, draw_matches, draw_methods
 
-COLORS = {"equal weights": "#9aa3ab", "equal weights, z-scores": "#e08a1e", "Slider": "#1f5f8b"}
-MARKERS = {"equal weights": "s", "equal weights, z-scores": "^", "Slider": "o"}
 SECONDS = 10  # of a cell with a case base
 ORDERS = {1: "Manhattan", 2: "Euclidean", 3: "Minkowski of order 3"}
 
@@ -48,11 +45,14 @@ def table2() -> Experiment:
         for row, sets in cells.items():
             for criterion in found(sets[0]):
                 for weights in ("Euclidean", "Slider"):
-                    scores = [found(cell)[criterion][weights] for cell in sets]
-                    values[f"{row}: {criterion}", weights] = Measured(float(np.mean(scores)), float(np.std(scores)))
+                    scores = (found(cell)[criterion][weights] for cell in sets)
+                    values[f"{row}: {criterion}", weights] = mean_of(scores)
         return values
 
-    return Experiment(told, [cell for sets in cells.values() for cell in sets], measure)
+    def draw(figure: Figure, found: Found) -> None:
+        draw_criteria(figure, outcome("slider-table2", told, measure(found), 0.0), list(cells))
+
+    return Experiment(told, [cell for sets in cells.values() for cell in sets], measure, draw, size=(9, 4.2))
 
 
 def criteria(dataset: str, number: int, queries: int, neighbors: int, mismatches: int, **learning: Any) -> Result:
@@ -61,9 +61,7 @@ def criteria(dataset: str, number: int, queries: int, neighbors: int, mismatches
     X, y = data.X.to_numpy(dtype=float), np.asarray(data.y)
     order = np.random.default_rng(number).permutation(len(X))
     asked, others = order[:queries], np.sort(order[queries:])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # ionosphere has a column that never changes
-        learned = Slider(random_state=number, **learning).fit(X[others], y[others]).metric_
+    learned = Slider(random_state=number, **learning).fit(X[others], y[others]).metric_
     metrics = {"Euclidean": DiagonalMetric(np.ones(X.shape[1])), "Slider": learned}
     found = {name: _criteria(metric, X, y, asked, neighbors, mismatches) for name, metric in metrics.items()}
     return {criterion: {name: found[name][criterion] for name in metrics} for criterion in found["Slider"]}
@@ -100,8 +98,7 @@ def figure2() -> Experiment:
         for p, order in ORDERS.items():
             for name in (*COLORS, "all there are"):
                 for place, tolerance in enumerate(tolerances):
-                    of_seeds = counts(found, p, name)[:, place]
-                    values[f"{order}, tolerance {tolerance:g}", name] = Measured(of_seeds.mean(), of_seeds.std())
+                    values[f"{order}, tolerance {tolerance:g}", name] = mean_of(counts(found, p, name)[:, place])
             ours = counts(found, p, "Slider").mean(axis=0)
             for name in ("equal weights", "equal weights, z-scores"):
                 least = float((ours / counts(found, p, name).mean(axis=0)).min())
@@ -109,19 +106,8 @@ def figure2() -> Experiment:
         return values
 
     def draw(figure: Figure, found: Found) -> None:
-        for ax, (p, order) in zip(figure.subplots(1, len(ORDERS), sharey=True), ORDERS.items(), strict=True):
-            all_there_are = counts(found, p, "all there are").mean(axis=0)
-            ax.plot(tolerances, all_there_are, color="0.6", linestyle=":", label="all there are")
-            for name, color in COLORS.items():
-                of_seeds = counts(found, p, name)
-                look: dict[str, Any] = {"color": color, "marker": MARKERS[name], "capsize": 3, "label": name}
-                ax.errorbar(tolerances, of_seeds.mean(axis=0), yerr=of_seeds.std(axis=0), **look)
-            ax.set_title(order, fontsize="medium")
-            ax.set_xlabel("tolerance")
-            tidy(ax, "y")
-        ax = figure.axes[0]
-        ax.set_ylabel("matches among the nearest 400")
-        figure.legend(*ax.get_legend_handles_labels(), loc="outside upper center", ncols=4, frameon=False)
+        names = (*COLORS, "all there are")
+        draw_matches(figure, tolerances, {o: {n: counts(found, p, n) for n in names} for p, o in ORDERS.items()})
 
     return Experiment(told, [cell for of_seeds in cells.values() for cell in of_seeds], measure, draw, size=(9, 3.6))
 
@@ -143,8 +129,7 @@ def figure3() -> Experiment:
         values = {}
         for (method, columns), of_seeds in cells.items():
             for criterion in ("rank among 100", "matches found"):
-                scores = [found(cell)[criterion] for cell in of_seeds]
-                values[method, f"{criterion}, {columns}"] = Measured(float(np.mean(scores)), float(np.std(scores)))
+                values[method, f"{criterion}, {columns}"] = mean_of(found(cell)[criterion] for cell in of_seeds)
         for columns in ("raw columns", "z-scores"):
             ours = [found(cell)["rank among 100"] for cell in cells["Slider", columns]]
             others = [[found(cell)["rank among 100"] for cell in cells[m, columns]] for m in methods if m != "Slider"]
@@ -153,17 +138,11 @@ def figure3() -> Experiment:
         return values
 
     def draw(figure: Figure, found: Found) -> None:
-        panels = figure.subplots(1, 2, sharey=True)
-        for ax, columns in zip(panels, ("raw columns", "z-scores"), strict=True):
-            for place, method in enumerate(methods):
-                scores = [found(cell)["matches found"] for cell in cells[method, columns]]
-                color = COLORS["Slider" if method == "Slider" else "equal weights"]
-                ax.barh(place, np.mean(scores), xerr=np.std(scores), color=color, capsize=3, height=0.6)
-            ax.set_title(columns, fontsize="medium")
-            ax.set_xlabel("matches among the nearest 400")
-            tidy(ax, "x")
-        panels[0].set_yticks(range(len(methods)), methods)
-        panels[0].invert_yaxis()
+        draw_methods(
+            figure,
+            list(methods),
+            {pair: [found(cell)["matches found"] for cell in sets] for pair, sets in cells.items()},
+        )
 
     return Experiment(told, [cell for of_seeds in cells.values() for cell in of_seeds], measure, draw, size=(8, 3.4))
 

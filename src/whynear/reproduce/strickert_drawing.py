@@ -19,7 +19,6 @@ from whynear.metric.inputs import Array
 
 TEST, TRAIN, THIRD, GREY = "#1f5f8b", "#e08a1e", "#44aa99", "0.4"
 CLASSES = {"low": TEST, "medium": TRAIN, "high": THIRD}
-SHARP = 170  # dots per inch of what is drawn as pixels
 LEVELS = 21  # colours of a matrix: few keep the picture small
 MARKS: dict[str, dict[str, Any]] = {
     name: {"marker": marker, "color": TEST, "markerfacecolor": face, "markersize": 7, "linestyle": "", "zorder": 4}
@@ -126,7 +125,6 @@ def mark_published(ax: Axes, kept: int) -> None:
 
 def draw_spectra(figure: Figure, X: Array, target: Array, left_out: NDArray[np.bool_]) -> None:
     """One line for each spectrum in the colour of its target, as pixels; those left out are dotted."""
-    figure.set_dpi(SHARP)
     ax = figure.add_subplot()
     channels = np.broadcast_to(np.arange(1, X.shape[1] + 1), X.shape)
     lines = LineCollection(
