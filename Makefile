@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 
-.PHONY: study test check docs examples bench dist clean
+.PHONY: study test check docs examples reproduction bench dist clean
 
 study: $(INSTALLED)
 	$(BIN)/whynear study
@@ -25,6 +25,11 @@ examples: $(INSTALLED)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[examples]'
 	$(BIN)/python -m examples.execute
 
+# Every table and figure of the papers, and the page about them; needs the real data sets (WHYNEAR_DATA).
+reproduction: $(INSTALLED)
+	$(BIN)/whynear reproduce all --out docs/reproduction
+	$(BIN)/python -m docs.reproduction
+
 bench: bench-search bench-intervals bench-learners bench-lann bench-slider bench-case_base bench-studies
 
 bench-%: $(INSTALLED)
@@ -34,7 +39,7 @@ dist: $(INSTALLED)
 	$(BIN)/python -m build
 
 clean:
-	rm -rf .venv .rivals dist study docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .rivals dist study reproduction docs/_build docs/reproduction/cells .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 $(INSTALLED): pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv

@@ -1,4 +1,4 @@
-"""LANN beside plain kNN on the data sets of its paper; seconds and memory as tables grow."""
+"""LANN: seconds and memory as tables grow."""
 
 import json
 import sys
@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.datasets import make_classification
-from sklearn.model_selection import StratifiedKFold
-from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 
 from benchmarks import table
@@ -18,48 +16,11 @@ from whynear import LANN, LocalMetric, NeighborSearch, datasets
 PLAN = table.load("lann")
 
 
-def data_of(case: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
-    if case["name"] == "artificial":
-        return make_classification(2000, random_state=0)
-    data = datasets.load(case["name"])
-    X = data.X[data.columns] if case.get("paper_columns") else data.X
-    return X.to_numpy(dtype=float), np.asarray(data.y)
-
-
-def folds_of(protocol: str, X: np.ndarray, y: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Training and test rows: a fifth and four fifths, or nine tenths and one."""
-    if protocol == "fifth":
-        return [(few, many) for many, few in StratifiedKFold(5, shuffle=True, random_state=0).split(X, y)]
-    return list(StratifiedKFold(10, shuffle=True, random_state=0).split(X, y))
-
-
-def compare(protocol: str) -> None:
-    plan, rows, gains, near = PLAN["accuracy"], [], [], 0
-    for case in plan["sets"]:
-        (X, y), scores, start = data_of(case), [], time.process_time()
-        for train, test in folds_of(protocol, X, y):
-            scaler = StandardScaler().fit(X[train])
-            A, B = scaler.transform(X[train]), scaler.transform(X[test])
-            models = KNeighborsClassifier(5, weights="distance"), LANN(random_state=0)
-            scores.append([model.fit(A, y[train]).score(B, y[test]) for model in models])
-        (plain, ours), deviation = np.mean(scores, axis=0), np.std(scores, axis=0)[1]
-        gains.append(ours - plain)
-        near += ours >= case["paper"] - 0.01
-        published = f"{case['paper']:.2f}" if protocol == "fifth" else ""
-        row = [case["name"], f"{plain:.4f}", f"{ours:.4f} ± {deviation:.4f}", f"{ours - plain:+.4f}", published]
-        rows.append([*row, f"{(time.process_time() - start) / len(scores):.1f}"])
-        print(" ".join(rows[-1]), file=sys.stderr, flush=True)
-    summary = ["mean", "", "", f"{np.mean(gains):+.4f}", f"near on {near}" if protocol == "fifth" else "", ""]
-    rows.append([*summary[:2], f"above on {sum(gain > 0 for gain in gains)}", *summary[3:]])
-    header = ["data set", "plain kNN", "LANN", "gain", "published LANN", "CPU s a fold"]
-    title = f"{plan['title']}; trained on {'a fifth' if protocol == 'fifth' else 'nine tenths'}"
-    table.write("lann", title, header, rows, keep_others=True)
-
-
 def fit(case: dict[str, Any]) -> dict[str, Any]:
     given = PLAN["speed"]["given"]
     if case["name"] == "letter":
-        X, y = data_of(case)
+        data = datasets.load("letter")
+        X, y = data.X.to_numpy(dtype=float), np.asarray(data.y)
         X, y = StandardScaler().fit_transform(X)[: case["rows"]], y[: case["rows"]]
     else:
         X, y = make_classification(case["rows"], PLAN["speed"]["columns"], n_informative=8, random_state=0)
@@ -103,8 +64,6 @@ def time_predictions() -> None:
 
 
 TABLES = {
-    "fifth": lambda: compare("fifth"),
-    "tenfold": lambda: compare("tenfold"),
     "speed": time_fits,
     "prediction": time_predictions,
 }

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from importlib import metadata
 from operator import methodcaller
 from pathlib import Path
+from typing import Any
 
 from whynear.metric.archive import write_whole
 from whynear.report.figures import svg_text
@@ -19,6 +21,7 @@ from whynear.reproduce.running import Backend, Progress, Watch, run_cells
 
 CELLS = "cells"
 PAGE = "reproduction.md"
+RUN = "run.json"
 
 
 def reproduce(
@@ -71,14 +74,29 @@ def reproduce(
 
     cells = [cell for experiment in experiments.values() for cell in experiment.cells]
     run_cells(cells, kept, n_jobs=n_jobs, backend=backend, address=address, watch=note)
-    _write(folder / PAGE, page(known_outcomes(folder)))
+    _write(folder / RUN, json.dumps(_run(folder, kept), indent=1) + "\n")
+    write_page(folder, folder / PAGE)
     return [outcomes[name] for name in names]
+
+
+def write_page(folder: Path, path: Path) -> None:
+    """Tell of all that runs have left in a folder; figures are looked for from where the page is."""
+    pictures = "" if path.parent == folder else f"{folder.relative_to(path.parent).as_posix()}/"
+    run = json.loads((folder / RUN).read_text(encoding="utf-8"))
+    _write(path, page(known_outcomes(folder), run, pictures))
 
 
 def known_outcomes(folder: Path) -> list[Outcome]:
     """What runs have left in a folder, in the order of the catalog."""
     paths = (folder / f"{name}.json" for name in EXPERIMENTS)
     return [Outcome.from_dict(json.loads(path.read_text(encoding="utf-8"))) for path in paths if path.is_file()]
+
+
+def _run(folder: Path, kept: Kept) -> dict[str, Any]:
+    """What the cells of all known outcomes took, each counted once."""
+    cells = {cell for found in known_outcomes(folder) for cell in EXPERIMENTS[found.name]().cells}
+    seconds = [done.seconds for cell in cells if (done := kept.find(cell)) is not None]
+    return {"cells": len(seconds), "cpu_seconds": round(sum(seconds)), "whynear": metadata.version("whynear")}
 
 
 def _finish(name: str, experiment: Experiment, kept: Kept, folder: Path) -> Outcome:

@@ -115,7 +115,9 @@ def table1() -> Experiment:
         return values | {("identical rows of tecator on both sides of the split", "pairs"): Measured(torn)}
 
     cells = [cell for case in known.values() for cell in (case.errors, case.curve, *case.folds)]
-    return Experiment(plan("schulz-table1"), cells, measure, lambda figure, found: drawing.curves(figure, known, found))
+    return Experiment(
+        plan("schulz-table1"), cells, measure, lambda figure, found: drawing.curves(figure, known, found), size=(9, 7.5)
+    )
 
 
 def figure1() -> Experiment:
@@ -172,12 +174,12 @@ def figure4() -> Experiment:
     case = cases()["xor"]
 
     def measure(found: Found) -> Values:
-        values = {}
-        for method in ("lasso", "ridge"):
-            copies = np.abs(_little_shrunk(np.array(found(case.paths)["weights"][method])))[:3]
-            share = copies.max() / copies.sum()
-            values["largest share of one of the features 1 to 3 in their weight", method] = Measured(share)
-        return values
+        row, shares = "largest share of one of the features 1 to 3 in their weight", {}
+        for method, weights in found(case.paths)["weights"].items():
+            copies = np.abs(_little_shrunk(np.array(weights)))[:3]
+            shares[method] = float(copies.max() / copies.sum())
+        values = {(row, method): Measured(share) for method, share in shares.items()}
+        return values | {(row, "lasso less ridge"): Measured(shares["lasso"] - shares["ridge"])}
 
     def draw(figure: Any, found: Found) -> None:
         drawing.shrinkage(figure, found(case.paths))

@@ -85,7 +85,7 @@ def spectra_of(figure: Figure, datasets: Mapping[str, str]) -> None:
         ax.set_title(name, fontsize="medium")
         ax.set_xlabel("feature")
         tidy(ax, "both")
-    figure.axes[0].set_ylabel("absorbance")
+    figure.axes[0].set_ylabel("intensity")
 
 
 def maps_and_bounds(figure: Figure, held: Result) -> None:
@@ -100,7 +100,7 @@ def maps_and_bounds(figure: Figure, held: Result) -> None:
         panels[1, place].set_xlabel("feature")
     panels[0, 0].set_ylabel("|weight|")
     panels[1, 0].set_ylabel("bounds")
-    panels[1, 0].legend(frameon=False, fontsize="small")
+    _legend(figure, panels[1, 0])
 
 
 def summed(figure: Figure, held: Result) -> None:
@@ -109,7 +109,7 @@ def summed(figure: Figure, held: Result) -> None:
     _bounds(ax, held)
     ax.set_xlabel("feature")
     ax.set_ylabel("bounds, summed over the rows")
-    ax.legend(frameon=False, fontsize="small")
+    _legend(figure, ax)
 
 
 def averaged(figure: Figure, held: Result) -> None:
@@ -130,8 +130,13 @@ def both(figure: Figure, known: Mapping[str, Case], found: Found) -> None:
         _bounds(ax, case.chosen(found))
         ax.set_title(name, fontsize="medium")
         ax.set_ylabel("bounds")
-    figure.axes[0].legend(frameon=False, fontsize="small")
     figure.axes[-1].set_xlabel("feature")
+    _legend(figure, figure.axes[0])
+
+
+def _legend(figure: Figure, ax: Axes) -> None:
+    """Above all panels, where it covers no bar."""
+    figure.legend(*ax.get_legend_handles_labels(), loc="outside upper right", ncols=2, frameon=False, fontsize="small")
 
 
 def shrinkage(figure: Figure, held: Mapping[str, Any]) -> None:
