@@ -27,8 +27,8 @@ examples: $(INSTALLED)
 
 # Every table and figure of the papers, and the page about them; needs the real data sets (WHYNEAR_DATA).
 reproduction: $(INSTALLED)
-	$(BIN)/whynear reproduce all --out docs/reproduction
-	$(BIN)/python -m docs.reproduction
+	$(BIN)/whynear reproduce all
+	$(BIN)/python -m docs.reproduction reproduction
 
 bench: bench-search bench-intervals bench-learners bench-lann bench-slider bench-case_base bench-studies
 
@@ -39,7 +39,7 @@ dist: $(INSTALLED)
 	$(BIN)/python -m build
 
 clean:
-	rm -rf .venv .rivals dist study reproduction docs/_build docs/reproduction/cells .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .rivals dist study reproduction docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 $(INSTALLED): pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv

@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Callable
 from functools import partial
 
-from whynear.reproduce import lann, schulz, slider, strickert
+from whynear.reproduce import beyond_accuracy, beyond_relevance, lann, schulz, slider, strickert
 from whynear.reproduce.experiment import Experiment
 
 EXPERIMENTS: dict[str, Callable[[], Experiment]] = {
@@ -38,6 +38,8 @@ EXPERIMENTS: dict[str, Callable[[], Experiment]] = {
     "lann-fig1": lann.figure1,
     "lann-fig2": partial(lann.embeddings, "lann-fig2"),
     "lann-fig3": partial(lann.embeddings, "lann-fig3"),
+    "beyond-accuracy": beyond_accuracy.ranking,
+    "beyond-relevance": beyond_relevance.finding,
 }
 
 

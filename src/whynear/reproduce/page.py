@@ -10,6 +10,13 @@ from whynear.reproduce.catalog import EXPERIMENTS
 from whynear.reproduce.outcome import Line, Outcome
 from whynear.reproduce.plans import PAPERS, Plan
 
+HOW = """```console
+$ whynear reproduce                                 # what there is
+$ whynear reproduce lann-table1 --protocol fifth    # one table; JSON and SVG go to the folder of --out
+$ whynear reproduce all --n-jobs 2                  # all of it; a run that was stopped goes on where it was
+$ whynear reproduce all --backend dask --address ADDRESS
+```"""
+
 ERRATA = (
     "The table of Göpfert et al. is said to come from ten-fold cross-validation. Its column of plain kNN agrees with "
     "learning from about one fifth of the cases, so both protocols are shown, with published values beside the first.",
@@ -45,6 +52,7 @@ def _overview(outcomes: Sequence[Outcome], run: Mapping[str, Any]) -> Iterator[s
         short = "; ".join(dict.fromkeys(f"{line.row}, {line.column}" for line in found.short))
         rows.append([f"[{found.name}](#{found.name})", wording.summary(found), short, f"{found.seconds:,.0f}"])
     yield _table(["table or figure", "", "falls short", "CPU s"], rows)
+    yield HOW
     yield "What the papers leave out or misstate, and what follows for this page:"
     yield "\n".join(f"- {text}" for text in ERRATA)
 

@@ -142,7 +142,8 @@ def _legend(figure: Figure, ax: Axes) -> None:
 def shrinkage(figure: Figure, held: Mapping[str, Any]) -> None:
     """One panel for each method."""
     alphas, weights = ({name: np.array(values) for name, values in held[key].items()} for key in ("alphas", "weights"))
-    draw_paths(RegularizationPaths(tuple(held["features"]), alphas, weights, "per standard deviation"), _row(figure))
+    names = tuple(f"feature {number}" for number in range(1, 1 + len(held["features"])))
+    draw_paths(RegularizationPaths(names, alphas, weights, "per standard deviation"), _row(figure))
 
 
 def _row(figure: Figure) -> list[Axes]:

@@ -1,0 +1,31 @@
+"""The page about the papers says what the last reproduction measured, and nothing else."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from whynear.reproduce import EXPERIMENTS
+from whynear.reproduce.flow import write_page
+
+DOCS = Path(__file__).parents[1] / "docs"
+
+
+def test_the_page_is_made_of_the_outcomes(tmp_path):
+    page = DOCS / "reproduction.md"
+    written = page.read_text(encoding="utf-8")
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "reproduction").symlink_to(DOCS / "reproduction")
+    write_page(tmp_path / "docs" / "reproduction", tmp_path / "docs" / "reproduction.md")
+    assert (tmp_path / "docs" / "reproduction.md").read_text(encoding="utf-8") == written
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_every_table_and_figure_is_there(name):
+    folder = DOCS / "reproduction"
+    told = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
+    plan = EXPERIMENTS[name]().plan
+    measured = {(line["row"], line["column"]) for line in told["lines"]}
+    assert {(known.row, known.column) for known in plan.published} <= measured
+    assert (folder / f"{name}.svg").read_text(encoding="utf-8").startswith("<svg")
+    assert f"### {name}" in (DOCS / "reproduction.md").read_text(encoding="utf-8")
