@@ -1,6 +1,7 @@
 import numpy as np
 
 from tests.reproduce.pieces import double, doubles
+from whynear.reproduce import cells
 from whynear.reproduce.cells import Cell, Kept, work_off
 
 
@@ -19,6 +20,29 @@ def test_other_work_has_another_name():
     assert len(names) == 4
     assert Cell(double, {"number": 1}).name.startswith("pieces.double/1-")
     assert Cell(double, {"number": 1}, weight=9) == Cell(double, {"number": 1})
+
+
+def test_other_code_has_another_name(monkeypatch):
+    name = Cell(double, {"number": 1}).name
+    assert Cell(double, {"number": 1}).name == name
+    with monkeypatch.context() as other:
+        other.setattr(cells, "library_state", lambda: "changed")
+        assert Cell(double, {"number": 1}).name != name
+    with monkeypatch.context() as other:
+        other.setattr(cells, "source_digest", lambda path: "changed")
+        assert Cell(double, {"number": 1}).name != name
+
+
+def test_the_state_of_the_library_is_that_of_its_files(tmp_path, monkeypatch):
+    for file in ("reproduce/data.py", *(f"{layer}/code.py" for layer in cells.LAYERS)):
+        (tmp_path / file).parent.mkdir()
+        (tmp_path / file).write_text("1")
+    monkeypatch.setattr(cells.whynear, "__file__", str(tmp_path / "__init__.py"))
+    before = cells.library_state.__wrapped__()
+    assert cells.library_state.__wrapped__() == before
+    (tmp_path / "learn" / "code.py").write_text("2")
+    cells.source_digest.cache_clear()
+    assert cells.library_state.__wrapped__() != before
 
 
 def test_a_damaged_file_is_as_none(tmp_path):
