@@ -42,6 +42,8 @@ def run_cells(
     When a worker process is killed, what it was doing is done again by another. When that breaks too, with nothing done
     in between, the run ends with `WorkerKilled`; what was done is kept.
     """
+    if address is not None and backend == "processes":
+        raise ValueError(f"address={address!r} is that of a cluster: choose the backend dask or ray with it.")
     wanted = list(dict.fromkeys(cells))
     todo = sorted((cell for cell in wanted if kept.find(cell) is None), key=lambda cell: -cell.weight)
     for cell in wanted:
