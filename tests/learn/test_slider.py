@@ -274,7 +274,7 @@ INTERRUPTED = """
 import numpy as np, whynear as wn
 rng = np.random.default_rng(0)
 X, y = rng.standard_normal((3000, 300)), rng.integers(3, size=3000)
-wn.Slider(random_state=0).fit(X[:50, :3], y[:50])
+wn.Slider(random_state=0, max_iter=5, n_jobs={jobs}).fit(X, y)  # compiles, on the threads that are to be interrupted
 print("start", flush=True)
 wn.Slider(random_state=0, tol=0, patience=10**9, max_iter=10**9, n_jobs={jobs}).fit(X, y)
 """
