@@ -286,10 +286,13 @@ wn.Slider(max_iter=10**9, **settings).fit(X, y)
 def test_an_interrupt_stops_learning(jobs):
     script = INTERRUPTED.replace("{jobs}", str(jobs))
     process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    process.stdout.readline()
-    time.sleep(1.0)
-    process.send_signal(signal.SIGINT)
-    _, error = process.communicate(timeout=10)  # one second, and the end of a process on a busy machine
+    try:
+        process.stdout.readline()
+        time.sleep(1.0)
+        process.send_signal(signal.SIGINT)
+        _, error = process.communicate(timeout=10)  # one second, and the end of a process on a busy machine
+    finally:
+        process.kill()
     assert error.decode().strip().endswith("KeyboardInterrupt")
 
 

@@ -54,11 +54,18 @@ def test_a_killed_worker_is_replaced_and_its_work_done(tmp_path):
     assert results(kept, cells) == [0, 2, 4, 6, 0]
 
 
-def test_work_that_kills_every_worker_ends_the_run_and_the_rest_is_kept(tmp_path):
-    cells, kept = doubles(6), Kept(tmp_path)
-    with pytest.raises(WorkerKilled, match=r"killed twice.*pieces\.always_killed.*what is done is kept"):
-        run_cells([*cells, Cell(always_killed, {}, weight=0.1)], kept, n_jobs=2)
-    assert results(kept, cells) == [0, 2, 4, 6, 8, 10]
+@pytest.mark.parametrize("weight", [0.1, 9.0])  # begun last and first
+def test_work_that_kills_every_worker_is_named_and_the_rest_is_kept(tmp_path, weight):
+    cells, kept = doubles(12, seconds=0.01), Kept(tmp_path)
+    with pytest.raises(WorkerKilled, match=r"killed twice.* did pieces\.always_killed\S+\. Is.*the rest is done and kept"):
+        run_cells([*cells, Cell(always_killed, {}, weight=weight)], kept, n_jobs=2)
+    assert results(kept, cells) == [2 * number for number in range(12)]
+
+
+def test_much_work_that_kills_its_worker_is_told_in_a_line():
+    told = str(WorkerKilled([Cell(always_killed, {"which": which}) for which in range(5)]))
+    assert told.count("always_killed") == 3
+    assert " and 2 more. Is there" in told
 
 
 def test_what_a_cell_raises_reaches_the_caller(tmp_path):

@@ -39,8 +39,8 @@ def run_cells(
 ) -> None:
     """Do the cells that are not kept, the longest first; each is kept as soon as it is done, then watched.
 
-    When a worker process is killed, what it was doing is done again by another. When that breaks too, with nothing done
-    in between, the run ends with `WorkerKilled`; what was done is kept.
+    When a worker process is killed, what was being done is done again, one cell at a time. A cell that kills its worker
+    again is left out: the run goes on with the others, and ends with `WorkerKilled`.
     """
     if address is not None and backend == "processes":
         raise ValueError(f"address={address!r} is that of a cluster: choose the backend dask or ray with it.")
@@ -51,20 +51,25 @@ def run_cells(
             watch(cell, Progress(len(wanted) - len(todo), len(wanted), None))
     if not todo:
         return
-    clock = _Clock(todo, len(wanted))
+    clock, broken = _Clock(todo, len(wanted)), []
+
+    def do(some: Sequence[Cell]) -> bool:
+        try:
+            for cell, done in _results(some, n_jobs, backend):
+                kept.keep(cell, done)
+                watch(cell, clock.after(cell))
+        except TerminatedWorkerError:
+            return False
+        return True
+
     with _workers(backend, n_jobs, address):
-        while todo:
-            n_before = len(todo)
-            try:
-                for cell, done in _results(todo, n_jobs, backend):
-                    kept.keep(cell, done)
-                    watch(cell, clock.after(cell))
-            except TerminatedWorkerError as error:
-                todo = [cell for cell in todo if kept.find(cell) is None]
-                if len(todo) == n_before:
-                    raise WorkerKilled(todo) from error
-            else:
-                return
+        while not do(todo):
+            rest = [cell for cell in todo if kept.find(cell) is None]
+            n_at_work = 2 * effective_n_jobs(n_jobs)  # as many as joblib hands out at once
+            broken += [cell for cell in rest[:n_at_work] if not do([cell])]
+            todo = rest[n_at_work:]
+    if broken:
+        raise WorkerKilled(broken)
 
 
 def _results(todo: Sequence[Cell], n_jobs: int, backend: Backend) -> Iterator[tuple[Cell, Done]]:
@@ -84,13 +89,13 @@ def _numbered(cell: Cell) -> tuple[Cell, Done]:
 
 
 class WorkerKilled(OSError):
-    """The same work broke twice."""
+    """Work that killed its worker twice: beside other work, and alone."""
 
-    def __init__(self, todo: Sequence[Cell]) -> None:
-        names = ", ".join(cell.name for cell in todo[:3])
+    def __init__(self, broken: Sequence[Cell]) -> None:
+        names = ", ".join(cell.name for cell in broken[:3]) + (f" and {len(broken) - 3} more" if broken[3:] else "")
         super().__init__(
-            f"A worker process was killed twice, with nothing done in between, while it did one of: {names}. Is there "
-            "enough memory? Try again with fewer jobs (--n-jobs 1); what is done is kept."
+            f"A worker process was killed twice, the second time with nothing beside it, while it did {names}. Is there "
+            "enough memory? All the rest is done and kept; the same command tries again what is missing."
         )
 
 
