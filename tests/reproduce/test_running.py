@@ -57,7 +57,9 @@ def test_a_killed_worker_is_replaced_and_its_work_done(tmp_path):
 @pytest.mark.parametrize("weight", [0.1, 9.0])  # begun last and first
 def test_work_that_kills_every_worker_is_named_and_the_rest_is_kept(tmp_path, weight):
     cells, kept = doubles(12, seconds=0.01), Kept(tmp_path)
-    with pytest.raises(WorkerKilled, match=r"killed twice.* did pieces\.always_killed\S+\. Is.*the rest is done and kept"):
+    with pytest.raises(
+        WorkerKilled, match=r"killed twice.* did pieces\.always_killed\S+\. Is.*the rest is done and kept"
+    ):
         run_cells([*cells, Cell(always_killed, {}, weight=weight)], kept, n_jobs=2)
     assert results(kept, cells) == [2 * number for number in range(12)]
 

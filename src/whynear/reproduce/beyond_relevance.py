@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -29,7 +28,7 @@ from whynear.report.interpretation import LEAST_FLOOR, fewest_directions
 from whynear.reproduce.beyond_drawing import draw_scores
 from whynear.reproduce.cells import Cell, Found, Result
 from whynear.reproduce.experiment import Experiment
-from whynear.reproduce.outcome import Measured, Values
+from whynear.reproduce.outcome import Measured, Values, mean_of
 from whynear.reproduce.plans import plan
 
 Labels = NDArray[np.int64]
@@ -77,8 +76,7 @@ def finding() -> Experiment:
 
     def measure(found: Found) -> Values:
         return {
-            (f"{kind}: {score}", method): Measured(float(np.mean(values)), float(np.std(values)))
-            for (kind, score, method), values in by_score(found).items()
+            (f"{kind}: {score}", method): mean_of(values) for (kind, score, method), values in by_score(found).items()
         }
 
     def draw(figure: Figure, found: Found) -> None:
@@ -109,7 +107,7 @@ def _doubt(values: Sequence[float]) -> float:
 def scores(method: str, made: dict[str, Any], settings: dict[str, Any], seed: int) -> Result:
     """What a method finds on one data set."""
     data = make_relevance(random_state=seed, **made)
-    return scored(ask(method, data.X, data.y, seed, settings), data.strength)
+    return scored(METHODS[method](data.X, data.y, seed, **settings), data.strength)
 
 
 def scored(told: Told, truth: NDArray[np.str_]) -> dict[str, float]:
@@ -132,7 +130,7 @@ def agreement(method: str, made: dict[str, Any], settings: dict[str, Any], seed:
     """Whether a method finds the same on halves of the rows of one data set."""
     data = make_relevance(random_state=seed, **made)
     halves = StratifiedShuffleSplit(n_halves, train_size=0.5, random_state=seed).split(data.X, data.y)
-    told = [ask(method, data.X.iloc[rows], data.y[rows], seed, settings) for rows, _ in halves]
+    told = [METHODS[method](data.X.iloc[rows], data.y[rows], seed, **settings) for rows, _ in halves]
     return agreed(told)
 
 
@@ -147,13 +145,6 @@ def agreed(told: Sequence[Told]) -> dict[str, float]:
 
 def _shared(one: NDArray[np.bool_], other: NDArray[np.bool_]) -> float:
     return float((one & other).sum() / max(1, (one | other).sum()))
-
-
-def ask(method: str, X: pd.DataFrame, y: Labels, seed: int, settings: Mapping[str, Any]) -> Told:
-    """What a method says of the features of a table."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return METHODS[method](X, y, seed, **settings)
 
 
 def intervals(X: pd.DataFrame, y: Labels, seed: int, n_prototypes: int, slack: float, n_probes: int) -> Told:

@@ -94,8 +94,8 @@ class WorkerKilled(OSError):
     def __init__(self, broken: Sequence[Cell]) -> None:
         names = ", ".join(cell.name for cell in broken[:3]) + (f" and {len(broken) - 3} more" if broken[3:] else "")
         super().__init__(
-            f"A worker process was killed twice, the second time with nothing beside it, while it did {names}. Is there "
-            "enough memory? All the rest is done and kept; the same command tries again what is missing."
+            f"A worker process was killed twice, the second time with nothing beside it, while it did {names}. Is "
+            "there enough memory? All the rest is done and kept; the same command tries again what is missing."
         )
 
 
