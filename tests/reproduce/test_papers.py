@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from whynear.reproduce import lann, schulz, slider
+from whynear.reproduce import lann, schulz, schulz_cases, slider
 from whynear.reproduce.accuracy import accuracy_cells, mean_accuracy
 from whynear.reproduce.cells import work_off
 from whynear.reproduce.outcome import outcome
@@ -81,7 +81,7 @@ def test_xor_is_told_as_in_the_paper(found):
 
 @pytest.mark.parametrize(("name", "most"), [("wine", 0.18), ("tecator", 0.16)])
 def test_spectra_are_told_apart_after_regularization(found, name, most):
-    case = schulz.cases()[name]
-    quick = schulz.Case(case.dataset, case.learner, case.settings, [7, 9, 12])
+    case = schulz_cases.cases()[name]
+    quick = schulz_cases.Case(case.dataset, case.learner, case.settings, [7, 9, 12])
     assert found(quick.errors)["train"] <= 0.12
     assert quick.test_error(found, quick.by_test(found)) <= most

@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from whynear.commands.reproduction_printing import ProgressLine, print_outcome
+from whynear.commands.reproduction_printing import print_outcome, progress_line
 from whynear.commands.shell import errors_in_a_sentence, plain
 from whynear.report.result import check_folder
 from whynear.reproduce import EXPERIMENTS, names_of
@@ -47,14 +47,14 @@ def reproduce(
             return
         names = names_of(name, protocol)
         check_folder(out)
-        with ProgressLine(console, out) as progress:
+        with progress_line(console, out) as watch:
             outcomes = reproduce_papers(
                 names,
                 out,
                 n_jobs=n_jobs,
                 backend=backend,
                 address=address,
-                watch=progress.show,
+                watch=watch,
                 finished=lambda outcome: print_outcome(console, outcome),
             )
         if as_json:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
@@ -13,37 +13,28 @@ from rich.table import Table
 from whynear.reproduce import EXPERIMENTS, Line, Outcome, wording
 from whynear.reproduce.cells import Cell
 from whynear.reproduce.running import Progress as Reached
+from whynear.reproduce.running import Watch
 
 MOST_COLUMNS = 6
 
 
-class ProgressLine:
-    """A line that tells how many cells are done, and how much time is left."""
+@contextmanager
+def progress_line(console: Console, out: Path) -> Iterator[Watch]:
+    """A line that tells how many cells are done, and how much time is left; an interrupt says how to go on."""
+    columns = SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
+    left = TimeElapsedColumn(), TextColumn("{task.fields[left]}")
+    with Progress(*columns, *left, console=console, transient=True) as bar:
+        task = bar.add_task("start", total=None, left="")
 
-    def __init__(self, console: Console, out: Path) -> None:
-        columns = SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
-        self.bar = Progress(
-            *columns, TimeElapsedColumn(), TextColumn("{task.fields[left]}"), console=console, transient=True
-        )
-        self.task = self.bar.add_task("start", total=None, left="")
-        self.out = out
+        def show(cell: Cell, reached: Reached) -> None:
+            text = "" if reached.seconds_left is None else f"{_clock(reached.seconds_left)} left"
+            name = cell.name.rpartition("-")[0][:60]
+            bar.update(task, description=name, completed=reached.done, total=reached.of, left=text)
 
-    def __enter__(self) -> Self:
-        self.bar.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.bar.stop()
-        if isinstance(error, KeyboardInterrupt):
-            raise KeyboardInterrupt(f"What is finished is kept in {self.out}; the same command goes on.") from None
-
-    def show(self, cell: Cell, reached: Reached) -> None:
-        """One more cell is done."""
-        left = "" if reached.seconds_left is None else f"{_clock(reached.seconds_left)} left"
-        text = cell.name.rpartition("-")[0]
-        self.bar.update(self.task, description=text[:60], completed=reached.done, total=reached.of, left=left)
+        try:
+            yield show
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(f"What is finished is kept in {out}; the same command goes on.") from None
 
 
 def print_outcome(console: Console, outcome: Outcome) -> None:

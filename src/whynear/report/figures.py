@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from whynear.report.result import Study
 
 MAP = (4.8, 3.8)  # inches: two stand beside each other, which makes their letters small
-PIXELS = 200  # to the inch, of what is drawn as pixels
+PIXELS = 150  # to the inch, of what is drawn as pixels
 NAMED = 40  # features with a line each; more are drawn along their order
 
 

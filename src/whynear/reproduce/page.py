@@ -71,13 +71,12 @@ def _section(found: Outcome, pictures: str) -> Iterator[str]:
 
 def _tables(found: Outcome, plan: Plan) -> Iterator[str]:
     """One wide table where rows have several columns, otherwise a line for each value."""
-    columns = list(dict.fromkeys(line.column for line in found.lines))
     by_row: dict[str, dict[str, Line]] = {}
     for line in found.lines:
         by_row.setdefault(line.row, {})[line.column] = line
     wide = {row: lines for row, lines in by_row.items() if len(lines) > 1}
     alone = [line for row, lines in by_row.items() if row not in wide for line in lines.values()]
-    columns = [column for column in columns if any(column in lines for lines in wide.values())]
+    columns = list(dict.fromkeys(line.column for line in found.lines if line.row in wide))
     header = [plan.rows]
     for column in columns:
         header += [column, "published"] if wording.is_measured(found, column) else [column]

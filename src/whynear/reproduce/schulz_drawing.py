@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -16,10 +16,8 @@ from whynear.metric.axes import tidy
 from whynear.metric.inputs import Array
 from whynear.reproduce.cells import Found, Result
 from whynear.reproduce.data import spectra
+from whynear.reproduce.schulz_cases import Case
 from whynear.reproduce.schulz_cells import split_of
-
-if TYPE_CHECKING:
-    from whynear.reproduce.schulz import Case
 
 BLUE, ORANGE, GREEN = "#1f5f8b", "#e08a1e", "#44aa99"
 FEW = 40  # features that get bars
