@@ -1,5 +1,6 @@
 """Small work for the runner: cells that any process can do, some of which break their worker."""
 
+import contextlib
 import os
 import signal
 import time
@@ -21,8 +22,30 @@ def killed_once(marker):
     return {"doubled": 0}
 
 
+def raising(number):
+    raise KeyError(f"no {number}")
+
+
 def always_killed(which=0):
     os.kill(os.getpid(), signal.SIGKILL)
+
+
+def is_gone(group):
+    """Whether all processes of a group end within five seconds; one that nobody has waited for yet has ended."""
+    for _ in range(50):
+        if not _running(group):
+            return True
+        time.sleep(0.1)
+    return False
+
+
+def _running(group):
+    states = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):  # it has ended meanwhile
+            state, _, of = stat.read_text().rpartition(")")[2].split()[:3]
+            states += [state] if int(of) == group else []
+    return [state for state in states if state != "Z"]
 
 
 def doubles(n, seconds=0.0):

@@ -8,8 +8,8 @@ from numpy.testing import assert_allclose
 from whynear.datasets import make_relevance
 from whynear.reproduce import EXPERIMENTS, beyond_relevance
 from whynear.reproduce.beyond_accuracy import critical_difference, mean_ranks, not_apart, settings_on
-from whynear.reproduce.beyond_relevance import METHODS, Told, agreed, scored
 from whynear.reproduce.plans import plan
+from whynear.reproduce.relevance_cells import METHODS, Told, agreed, agreement, scored
 
 RELEVANCE = plan("beyond-relevance").settings
 ACCURACY = plan("beyond-accuracy").settings
@@ -142,7 +142,7 @@ def cheap(method):
 
 @unheard
 def test_halves_of_one_data_set_are_compared():
-    result = beyond_relevance.agreement("lasso", {"target": "linear"}, {}, 0, 3)
+    result = agreement("lasso", {"target": "linear"}, {}, 0, 3)
     assert 0 < result["same features"] <= 1
     assert -1 <= result["same order"] <= 1
 

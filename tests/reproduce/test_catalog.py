@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 import whynear.reproduce
-from whynear.reproduce import EXPERIMENTS, names_of
+from whynear.reproduce import EXPERIMENTS, names_of, plans
 from whynear.reproduce.plans import PAPERS
 
 PLANS = {path.stem for path in Path(whynear.reproduce.__file__).parent.glob("*.toml")}
@@ -32,11 +32,19 @@ def test_a_name_stands_for_one_or_several():
     assert names_of("lann-table1") == ["lann-table1-fifth", "lann-table1-tenfold"]
     assert names_of("lann-table1", "tenfold") == ["lann-table1-tenfold"]
     assert names_of("all") == list(EXPERIMENTS)
+    assert set(EXPERIMENTS) - set(names_of("all", "fifth")) == {"lann-table1-tenfold"}
     assert all(name.startswith("lann-") for name in names_of("lann"))
 
 
 def test_what_there_is_not_is_told():
     with pytest.raises(ValueError, match=re.escape("no table or figure 'lann-fig11'. Did you mean 'lann-fig1'?")):
         names_of("lann-fig11")
-    with pytest.raises(ValueError, match="lann-fig1 does not differ by protocol: leave out --protocol fifth"):
-        names_of("lann-fig1", "fifth")
+    for name in ("lann-fig1", "lann-table1-tenfold"):
+        with pytest.raises(ValueError, match=f"{name} cannot be made under another protocol: leave out --protocol"):
+            names_of(name, "fifth")
+
+
+def test_a_key_of_a_row_that_means_nothing_is_refused():
+    row = {"row": "wine", "published": {"LANN": [0.9]}, "tolerence": 0.01}
+    with pytest.raises(ValueError, match="'wine' has keys that mean nothing: tolerence"):
+        list(plans._published({"values": [row]}))

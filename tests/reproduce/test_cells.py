@@ -26,23 +26,8 @@ def test_other_code_has_another_name(monkeypatch):
     name = Cell(double, {"number": 1}).name
     assert Cell(double, {"number": 1}).name == name
     with monkeypatch.context() as other:
-        other.setattr(cells, "library_state", lambda: "changed")
+        other.setattr(cells, "code_digest", lambda module: "changed")
         assert Cell(double, {"number": 1}).name != name
-    with monkeypatch.context() as other:
-        other.setattr(cells, "source_digest", lambda path: "changed")
-        assert Cell(double, {"number": 1}).name != name
-
-
-def test_the_state_of_the_library_is_that_of_its_files(tmp_path, monkeypatch):
-    for file in ("reproduce/data.py", *(f"{layer}/code.py" for layer in cells.LAYERS)):
-        (tmp_path / file).parent.mkdir()
-        (tmp_path / file).write_text("1")
-    monkeypatch.setattr(cells.whynear, "__file__", str(tmp_path / "__init__.py"))
-    before = cells.library_state.__wrapped__()
-    assert cells.library_state.__wrapped__() == before
-    (tmp_path / "learn" / "code.py").write_text("2")
-    cells.source_digest.cache_clear()
-    assert cells.library_state.__wrapped__() != before
 
 
 def test_a_damaged_file_is_as_none(tmp_path):

@@ -1,13 +1,16 @@
 import json
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
-from tests.reproduce.pieces import double
+from tests.reproduce.pieces import double, raising
 from whynear.reproduce import flow
 from whynear.reproduce.cells import Cell
 from whynear.reproduce.experiment import Experiment
 from whynear.reproduce.outcome import Measured
 from whynear.reproduce.plans import plan
+from whynear.reproduce.running import WorkFailed
 
 
 def experiment(name, numbers):
@@ -53,6 +56,33 @@ def test_a_second_run_writes_the_same_bytes(tmp_path, experiments):
     first = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     flow.reproduce(["lann-fig2"], tmp_path, n_jobs=1)
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == first
+
+
+def test_what_is_done_is_on_the_page_when_a_cell_fails(tmp_path, experiments):
+    failing = experiment("lann-fig3", [])
+    failing.cells.append(Cell(raising, {"number": 3}))
+    experiments["lann-fig3"] = lambda: failing
+    with pytest.raises(WorkFailed, match="1 of 3 pieces of work failed"):
+        flow.reproduce(["lann-fig3", "lann-fig2"], tmp_path, n_jobs=1)
+    page = (tmp_path / "reproduction.md").read_text()
+    assert "### lann-fig2" in page
+    assert "### lann-fig3" not in page
+
+
+def test_what_cannot_be_drawn_is_named_and_the_others_are_made(tmp_path, experiments):
+    made = experiment("lann-fig3", [4])
+    experiments["lann-fig3"] = lambda: replace(made, measure=lambda found: {("row", "column"): Measured(np.nan)})
+    for _ in range(2):  # also when its cells are kept already
+        with pytest.raises(ValueError, match=r"^lann-fig3 could not be measured or drawn: "):
+            flow.reproduce(["lann-fig3", "lann-fig2"], tmp_path, n_jobs=1)
+        assert "### lann-fig2" in (tmp_path / "reproduction.md").read_text()
+
+
+@pytest.mark.parametrize("damage", ["", '{"name": ', '{"name": "lann-fig3", "lines": [{}]}', "[]"])
+def test_a_damaged_outcome_is_as_none(tmp_path, experiments, damage):
+    (tmp_path / "lann-fig3.json").write_text(damage)
+    flow.reproduce(["lann-fig2"], tmp_path, n_jobs=1)
+    assert [found.name for found in flow.known_outcomes(tmp_path)] == ["lann-fig2"]
 
 
 def test_the_page_keeps_what_earlier_runs_left(tmp_path, experiments):

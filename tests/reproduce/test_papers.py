@@ -41,8 +41,8 @@ def test_lann_reaches_the_published_accuracy_and_gains_over_knn(found):
     judged = lines("lann-table1-fifth", values)
     assert [dataset for dataset in SMALL_SETS if not judged[dataset, "LANN"].holds] == []
     gains = [values[dataset, "LANN"].value - values[dataset, "kNN"].value for dataset in SMALL_SETS]
-    assert np.mean(gains) >= 0.025
-    assert min(gains) >= -0.005
+    assert np.mean(gains) >= judged["mean gain over kNN", "LANN"].asked
+    assert min(gains) >= judged["least gain over kNN", "LANN"].asked
     knn = [judged[dataset, "kNN"].difference for dataset in SMALL_SETS]
     assert np.median(np.abs(knn)) < 0.015  # the protocol is the one behind the table
 
@@ -79,9 +79,10 @@ def test_xor_is_told_as_in_the_paper(found):
         assert any(line.holds for line in judged)
 
 
-@pytest.mark.parametrize(("name", "most"), [("wine", 0.18), ("tecator", 0.16)])
-def test_spectra_are_told_apart_after_regularization(found, name, most):
+@pytest.mark.parametrize("name", ["wine", "tecator"])
+def test_spectra_are_told_apart_after_regularization(found, name):
     case = schulz_cases.cases()[name]
     quick = schulz_cases.Case(case.dataset, case.learner, case.settings, [7, 9, 12])
     assert found(quick.errors)["train"] <= 0.12
-    assert quick.test_error(found, quick.by_test(found)) <= most
+    asked = lines("schulz-table1", {})[name, "regularized, K by the test set"].asked
+    assert quick.test_error(found, quick.by_test(found)) <= asked

@@ -6,9 +6,9 @@ import time
 
 import pytest
 
-from tests.reproduce.pieces import always_killed, double, doubles, killed_once
+from tests.reproduce.pieces import always_killed, double, doubles, is_gone, killed_once, raising
 from whynear.reproduce.cells import Cell, Kept
-from whynear.reproduce.running import WorkerKilled, run_cells
+from whynear.reproduce.running import WorkFailed, run_cells
 
 
 def results(kept, cells):
@@ -57,22 +57,27 @@ def test_a_killed_worker_is_replaced_and_its_work_done(tmp_path):
 @pytest.mark.parametrize("weight", [0.1, 9.0])  # begun last and first
 def test_work_that_kills_every_worker_is_named_and_the_rest_is_kept(tmp_path, weight):
     cells, kept = doubles(12, seconds=0.01), Kept(tmp_path)
-    with pytest.raises(
-        WorkerKilled, match=r"killed twice.* did pieces\.always_killed\S+\. Is.*the rest is done and kept"
-    ):
+    with pytest.raises(WorkFailed, match=r"^1 of 13 .* pieces\.always_killed\S+: its worker process was killed twice"):
         run_cells([*cells, Cell(always_killed, {}, weight=weight)], kept, n_jobs=2)
     assert results(kept, cells) == [2 * number for number in range(12)]
 
 
-def test_much_work_that_kills_its_worker_is_told_in_a_line():
-    told = str(WorkerKilled([Cell(always_killed, {"which": which}) for which in range(5)]))
-    assert told.count("always_killed") == 3
-    assert " and 2 more. Is there" in told
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_work_that_raises_is_named_and_the_rest_is_kept(tmp_path, n_jobs):
+    cells, kept = doubles(4), Kept(tmp_path)
+    bad = [Cell(raising, {"number": number}, weight=9 - number) for number in range(2)]
+    with pytest.raises(WorkFailed, match=r"^2 of 6 pieces of work failed.*raising/\d-\S+: KeyError: 'no \d'") as caught:
+        run_cells([*bad, *cells], kept, n_jobs=n_jobs)
+    assert set(caught.value.failed) == set(bad)
+    assert "in raising" in caught.value.__notes__[0]
+    assert results(kept, cells) == [0, 2, 4, 6]
 
 
-def test_what_a_cell_raises_reaches_the_caller(tmp_path):
-    with pytest.raises(TypeError, match="unexpected keyword"):
-        run_cells([Cell(double, {"wrong": 1})], Kept(tmp_path), n_jobs=2)
+def test_a_worker_with_other_code_is_refused(tmp_path):
+    cell = Cell(double, {"number": 1})
+    cell.__dict__["name"] = "pieces.double/1-of-another-version.json"
+    with pytest.raises(WorkFailed, match="a worker has another version of whynear"):
+        run_cells([cell], Kept(tmp_path), n_jobs=2)
 
 
 def test_a_dask_cluster_does_the_work_and_replaces_a_killed_worker(tmp_path):
@@ -99,6 +104,25 @@ def test_a_dask_cluster_does_the_work_and_replaces_a_killed_worker(tmp_path):
         assert before[0] not in after
 
 
+def test_dask_gives_up_on_work_that_kills_its_workers_and_does_the_rest(tmp_path):
+    cells, kept = doubles(4), Kept(tmp_path)
+    with pytest.raises(WorkFailed, match=r"^2 of 6 pieces of work failed"):
+        run_cells(
+            [Cell(always_killed, {}, weight=9), Cell(raising, {"number": 0}), *cells], kept, n_jobs=2, backend="dask"
+        )
+    assert results(kept, cells) == [0, 2, 4, 6]
+
+
+def test_workers_of_a_cluster_with_several_threads_are_refused(tmp_path):
+    from distributed import LocalCluster
+
+    with (
+        LocalCluster(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None) as cluster,
+        pytest.raises(ValueError, match=r"have several threads.*--nthreads 1"),
+    ):
+        run_cells(doubles(1), Kept(tmp_path), backend="dask", address=cluster.scheduler_address)
+
+
 def test_a_missing_cluster_library_is_told_with_the_line_to_type(tmp_path, monkeypatch):
     for name in ("distributed", "ray", "ray.util.joblib"):
         monkeypatch.setitem(sys.modules, name, None)
@@ -122,17 +146,6 @@ run_cells(doubles(40, seconds=0.2), Kept(Path(sys.argv[1])), n_jobs=2, watch=tel
 """
 
 
-def _is_gone(group):
-    """Whether all processes of a group end within five seconds."""
-    for _ in range(50):
-        try:
-            os.killpg(group, 0)
-        except ProcessLookupError:
-            return True
-        time.sleep(0.1)
-    return False
-
-
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
 def test_a_run_that_is_stopped_goes_on_and_leaves_no_process(tmp_path, how):
     command = [sys.executable, "-c", STOPPED, str(tmp_path)]
@@ -145,7 +158,7 @@ def test_a_run_that_is_stopped_goes_on_and_leaves_no_process(tmp_path, how):
     process.communicate(timeout=20)
     assert process.returncode != 0
     assert time.monotonic() - start < 5
-    assert _is_gone(process.pid)
+    assert is_gone(process.pid)
     done = len(list(tmp_path.rglob("*.json")))
     assert 4 <= done < 40
     seen = []

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from whynear.commands.reproduction_printing import print_outcome, progress_line
-from whynear.commands.shell import errors_in_a_sentence, plain
+from whynear.commands.shell import errors_in_a_sentence, plain, terminated_as_interrupted
 from whynear.report.result import check_folder
 from whynear.reproduce import EXPERIMENTS, names_of
 from whynear.reproduce import reproduce as reproduce_papers
@@ -47,7 +47,7 @@ def reproduce(
             return
         names = names_of(name, protocol)
         check_folder(out)
-        with progress_line(console, out) as watch:
+        with terminated_as_interrupted(), progress_line(console, out) as watch:
             outcomes = reproduce_papers(
                 names,
                 out,

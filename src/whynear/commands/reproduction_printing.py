@@ -42,8 +42,8 @@ def print_outcome(console: Console, outcome: Outcome) -> None:
     plan = EXPERIMENTS[outcome.name]().plan
     console.print()
     console.print(f"{outcome.name}: {plan.title}", style="bold", highlight=False)
-    compared = [line for line in outcome.lines if wording.published(line)]
-    shown = [line for line in outcome.lines if not wording.published(line)]
+    compared = [line for line in outcome.lines if _is_compared(line)]
+    shown = [line for line in outcome.lines if not _is_compared(line)]
     if compared:
         console.print(_compared(compared, plan.rows), highlight=False)
     if shown:
@@ -53,14 +53,19 @@ def print_outcome(console: Console, outcome: Outcome) -> None:
         console.print(f"Cannot be had: {text}", highlight=False, soft_wrap=True)
 
 
+def _is_compared(line: Line) -> bool:
+    return line.published is not None or line.asked is not None
+
+
 def _compared(lines: list[Line], rows: str) -> Table:
-    """A line for each value: ours, published, the difference, and whether it holds."""
+    """A line for each value: ours, published, what is asked, the difference, and whether it holds."""
     one_column = len({line.column for line in lines}) == 1
     table = Table(rows, *([] if one_column else [""]), box=None)
-    for header in ("ours", "published", "difference", "holds"):
+    for header in ("ours", "published", "asked", "difference", "holds"):
         table.add_column(header, justify="right", no_wrap=True)
     for line in lines:
-        cells = wording.ours(line), wording.published(line), wording.difference(line), wording.verdict(line)
+        told = (wording.ours, wording.published, wording.asked, wording.difference, wording.verdict)
+        cells = [tell(line) for tell in told]
         style = "yellow" if line.holds is False else None
         table.add_row(line.row, *([] if one_column else [line.column]), *cells, style=style)
     return table

@@ -1,5 +1,6 @@
 """What all commands share: errors as sentences, exit codes, names that cannot command the terminal."""
 
+import signal
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -30,6 +31,16 @@ def errors_in_a_sentence(debug: bool) -> Iterator[None]:
             raise
         typer.echo(f"Error: {_sentence(error)}", err=True)
         raise typer.Exit(BAD_INPUT) from None
+
+
+@contextmanager
+def terminated_as_interrupted() -> Iterator[None]:
+    """What ends a process politely is as Ctrl-C, so that worker processes end with it."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 @contextmanager

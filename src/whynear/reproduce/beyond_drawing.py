@@ -106,3 +106,8 @@ def draw_scores(
         ax.set_title(panel, fontsize="medium")
     axes[0, 0].set(xlim=(-0.05, 1.05), ylim=(len(methods) - 0.5, -0.5), xticks=[0, 0.5, 1])
     axes[0, 0].set_yticks(range(len(methods)), methods)
+    marks = [
+        axes[0, 0].plot([], [], "o", color=color, markersize=4.5, label=label)[0]
+        for label, color in (("this library", OURS), ("other methods", OTHERS))
+    ]
+    figure.legend(handles=marks, loc="outside lower center", ncols=2, frameon=False)

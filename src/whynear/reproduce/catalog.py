@@ -5,8 +5,10 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable
 from functools import partial
+from typing import get_args
 
 from whynear.reproduce import beyond_accuracy, beyond_relevance, lann, schulz, slider, strickert
+from whynear.reproduce.data import Protocol
 from whynear.reproduce.experiment import Experiment
 
 EXPERIMENTS: dict[str, Callable[[], Experiment]] = {
@@ -44,7 +46,10 @@ EXPERIMENTS: dict[str, Callable[[], Experiment]] = {
 
 
 def names_of(asked: str, protocol: str | None = None) -> list[str]:
-    """The experiments that a name stands for: one, those of all protocols, those of a paper, or all."""
+    """The experiments that a name stands for: one, those of all protocols, those of a paper, or all.
+
+    With a protocol, tables that are made by several are made by this one only.
+    """
     found = [name for name in EXPERIMENTS if asked in ("all", name) or name.startswith(f"{asked}-")]
     if not found:
         close = difflib.get_close_matches(asked, EXPERIMENTS, n=1)
@@ -54,7 +59,7 @@ def names_of(asked: str, protocol: str | None = None) -> list[str]:
         )
     if protocol is None:
         return found
-    under = [name for name in found if name.endswith(f"-{protocol}")]
-    if not under:
-        raise ValueError(f"{asked} does not differ by protocol: leave out --protocol {protocol}.")
-    return under
+    by_protocol = [name for name in found if name.rpartition("-")[2] in get_args(Protocol)]
+    if not any(name.endswith(f"-{protocol}") for name in by_protocol):
+        raise ValueError(f"{asked} cannot be made under another protocol: leave out --protocol {protocol}.")
+    return [name for name in found if name not in by_protocol or name.endswith(f"-{protocol}")]

@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 import hashlib
-import inspect
 import json
 import re
 import time
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cached_property
 from operator import methodcaller
 from pathlib import Path
 from typing import Any
 
-import whynear
 from whynear.metric.archive import write_whole
 from whynear.metric.blocks import one_blas_thread
 from whynear.report.output import plain_values
+from whynear.reproduce.code_state import code_digest
 
 Result = dict[str, Any]
 Found = Callable[["Cell"], Result]
-
-# The parts of the library that results depend on: when they change, cells that are kept are done again.
-LAYERS = ("metric", "datasets", "learn", "interpret", "explain", "apply")
 
 
 @dataclass(frozen=True)
@@ -41,8 +37,7 @@ class Cell:
     @cached_property
     def name(self) -> str:
         """Folder and file it is kept in: readable, and another one whenever the work or the code is another."""
-        code = [library_state(), source_digest(inspect.getfile(self.work))]
-        told = json.dumps([code, self.given], sort_keys=True)
+        told = json.dumps([code_digest(self.work.__module__), self.given], sort_keys=True)
         digest = hashlib.sha256(told.encode()).hexdigest()[:10]
         words = "-".join(re.sub(r"\W+", "_", str(value)) for value in self.given.values() if not _nested(value))
         place = f"{self.work.__module__.rpartition('.')[-1]}.{self.work.__name__}"
@@ -104,21 +99,6 @@ class Kept:
         if done is None:
             raise KeyError(f"{cell.name} is not done yet.")
         return done.result
-
-
-@cache
-def library_state() -> str:
-    """A digest of all code that learns and interprets, and of how data sets are cut."""
-    here = Path(whynear.__file__).parent
-    sources = sorted(path for layer in LAYERS for path in (here / layer).rglob("*.py"))
-    sources.append(here / "reproduce" / "data.py")
-    return hashlib.sha256("".join(map(source_digest, sources)).encode()).hexdigest()
-
-
-@cache
-def source_digest(path: str | Path) -> str:
-    """A digest of one file."""
-    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
 
 
 def _nested(value: object) -> bool:

@@ -38,7 +38,7 @@ def draw_outcome(figure: Figure, outcome: Outcome) -> None:
 
 
 def _layout(outcome: Outcome) -> tuple[list[str], list[str]]:
-    """Columns and rows that share a scale: those of the column with most lines and others like it."""
+    """The first columns, and the rows of the first of them."""
     by_column: dict[str, list[str]] = {}
     for line in outcome.lines:
         by_column.setdefault(line.column, []).append(line.row)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Callable, Sequence
 from importlib import metadata
@@ -17,7 +18,8 @@ from whynear.reproduce.drawing import draw_outcome, outcome_size
 from whynear.reproduce.experiment import Experiment
 from whynear.reproduce.outcome import Outcome, outcome
 from whynear.reproduce.page import page
-from whynear.reproduce.running import Backend, Progress, Watch, run_cells
+from whynear.reproduce.running import Progress, Watch, run_cells
+from whynear.reproduce.workers import Backend
 
 CELLS = "cells"
 PAGE = "reproduction.md"
@@ -59,23 +61,34 @@ def reproduce(
         In the order of `names`.
     """
     folder = Path(out)
+    (folder / CELLS).mkdir(parents=True, exist_ok=True)
     kept = Kept(folder / CELLS)
     experiments = {name: EXPERIMENTS[name]() for name in names}
     waiting = {name: set(experiment.cells) for name, experiment in experiments.items()}
     outcomes: dict[str, Outcome] = {}
+    unmade: dict[str, Exception] = {}
 
     def note(cell: Cell, progress: Progress) -> None:
         watch(cell, progress)
         for name, missing in waiting.items():
             missing.discard(cell)
-            if not missing and name not in outcomes:
+            if missing or name in outcomes or name in unmade:
+                continue
+            try:
                 outcomes[name] = _finish(name, experiments[name], kept, folder)
+            except Exception as error:  # the others are not to blame
+                unmade[name] = error
+            else:
                 finished(outcomes[name])
 
     cells = [cell for experiment in experiments.values() for cell in experiment.cells]
-    run_cells(cells, kept, n_jobs=n_jobs, backend=backend, address=address, watch=note)
-    _write(folder / RUN, json.dumps(_run(folder, kept), indent=1) + "\n")
-    write_page(folder, folder / PAGE)
+    try:
+        run_cells(cells, kept, n_jobs=n_jobs, backend=backend, address=address, watch=note)
+    finally:
+        _write(folder / RUN, json.dumps(_run(folder, kept), indent=1) + "\n")
+        write_page(folder, folder / PAGE)
+    for name, error in unmade.items():
+        raise ValueError(f"{name} could not be measured or drawn: {error}") from error
     return [outcomes[name] for name in names]
 
 
@@ -87,9 +100,12 @@ def write_page(folder: Path, path: Path) -> None:
 
 
 def known_outcomes(folder: Path) -> list[Outcome]:
-    """What runs have left in a folder, in the order of the catalog."""
-    paths = (folder / f"{name}.json" for name in EXPERIMENTS)
-    return [Outcome.from_dict(json.loads(path.read_text(encoding="utf-8"))) for path in paths if path.is_file()]
+    """What runs have left in a folder, in the order of the catalog; a file that is damaged is as none."""
+    found = []
+    for name in EXPERIMENTS:
+        with contextlib.suppress(OSError, ValueError, LookupError, TypeError):
+            found.append(Outcome.from_dict(json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))))
+    return found
 
 
 def _run(folder: Path, kept: Kept) -> dict[str, Any]:

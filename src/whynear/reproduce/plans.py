@@ -15,8 +15,8 @@ PAPERS = {
     "strickert": "Strickert, Hammer, Villmann, Biehl: Regularization and improved interpretation of linear data "
     "mappings and adaptive distance measures, 2013",
     "schulz": "Schulz, Mokbel, Biehl, Hammer: Inferring feature relevances from metric learning, 2015",
-    "lann": "Göpfert, Wersing, Hammer: Interpretable locally adaptive nearest neighbors, 2021",
     "slider": "Gopal, Ioerger: Distance metric learning through optimization of ranking",
+    "lann": "Göpfert, Wersing, Hammer: Interpretable locally adaptive nearest neighbors, 2021",
     "beyond": "Beyond the papers",
 }
 
@@ -82,6 +82,8 @@ def plan(name: str) -> Plan:
 def _published(told: dict[str, Any]) -> Iterator[Published]:
     """One for each row and column; what a row leaves out, the file says for all."""
     for row in told.get("values", []):
+        if unknown := row.keys() - {"row", "published", "better", "tolerance", "bound", "digits"}:
+            raise ValueError(f"{row['row']!r} has keys that mean nothing: {', '.join(sorted(unknown))}.")
         asked = told | row
         better = asked.get("better", "higher")
         if better not in get_args(Better):

@@ -1,19 +1,18 @@
-"""Doing cells on all cores or on a cluster, keeping each as it is done."""
+"""Doing cells, keeping each as it is done, and going on when one of them fails."""
 
 from __future__ import annotations
 
-import contextlib
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
 
-from joblib import Parallel, delayed, effective_n_jobs, parallel_config
+from joblib import effective_n_jobs
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
-from whynear.reproduce.cells import Cell, Done, Kept, work_off
+from whynear.reproduce.cells import Cell, Kept
+from whynear.reproduce.workers import Backend, Failed, workers
 
-Backend = Literal["processes", "dask", "ray"]
+KILLED = Failed("its worker process was killed twice, the last time with nothing else at work. Is there enough memory?")
 
 
 @dataclass(frozen=True)
@@ -40,63 +39,48 @@ def run_cells(
     """Do the cells that are not kept, the longest first; each is kept as soon as it is done, then watched.
 
     When a worker process is killed, what was being done is done again, one cell at a time. A cell that kills its worker
-    again is left out: the run goes on with the others, and ends with `WorkerKilled`.
+    again, or raises, is left out: the run goes on with the others, and ends with `WorkFailed`.
     """
-    if address is not None and backend == "processes":
-        raise ValueError(f"address={address!r} is that of a cluster: choose the backend dask or ray with it.")
     wanted = list(dict.fromkeys(cells))
     todo = sorted((cell for cell in wanted if kept.find(cell) is None), key=lambda cell: -cell.weight)
     for cell in wanted:
         if kept.find(cell) is not None:
             watch(cell, Progress(len(wanted) - len(todo), len(wanted), None))
-    if not todo:
-        return
-    clock, broken = _Clock(todo, len(wanted)), []
+    clock, failed = _Clock(todo, len(wanted)), {}
+    with workers(backend, n_jobs, address) as results:
 
-    def do(some: Sequence[Cell]) -> bool:
-        try:
-            for cell, done in _results(some, n_jobs, backend):
-                kept.keep(cell, done)
-                watch(cell, clock.after(cell))
-        except TerminatedWorkerError:
-            return False
-        return True
+        def do(some: Sequence[Cell]) -> bool:
+            try:
+                for cell, done in results(some):
+                    if isinstance(done, Failed):
+                        failed[cell] = done
+                    else:
+                        kept.keep(cell, done)
+                        watch(cell, clock.after(cell))
+            except TerminatedWorkerError:
+                return False
+            return True
 
-    with _workers(backend, n_jobs, address):
-        while not do(todo):
-            rest = [cell for cell in todo if kept.find(cell) is None]
+        while todo and not do(todo):
+            rest = [cell for cell in todo if kept.find(cell) is None and cell not in failed]
             n_at_work = 2 * effective_n_jobs(n_jobs)  # as many as joblib hands out at once
-            broken += [cell for cell in rest[:n_at_work] if not do([cell])]
+            failed |= {cell: KILLED for cell in rest[:n_at_work] if not do([cell])}
             todo = rest[n_at_work:]
-    if broken:
-        raise WorkerKilled(broken)
+    if failed:
+        raise WorkFailed(failed, len(wanted))
 
 
-def _results(todo: Sequence[Cell], n_jobs: int, backend: Backend) -> Iterator[tuple[Cell, Done]]:
-    """Cells with their results, as they are done."""
-    if backend == "ray":  # which returns nothing before it has done all it was given
-        parallel = Parallel(n_jobs=n_jobs, batch_size=1)
-        portion = 4 * effective_n_jobs(n_jobs)
-        for start in range(0, len(todo), portion):
-            yield from parallel(delayed(_numbered)(cell) for cell in todo[start : start + portion])
-        return
-    parallel = Parallel(n_jobs=n_jobs, batch_size=1, return_as="generator_unordered")
-    yield from parallel(delayed(_numbered)(cell) for cell in todo)
+class WorkFailed(OSError):
+    """Some cells could not be done."""
 
-
-def _numbered(cell: Cell) -> tuple[Cell, Done]:
-    return cell, work_off(cell)
-
-
-class WorkerKilled(OSError):
-    """Work that killed its worker twice: beside other work, and alone."""
-
-    def __init__(self, broken: Sequence[Cell]) -> None:
-        names = ", ".join(cell.name for cell in broken[:3]) + (f" and {len(broken) - 3} more" if broken[3:] else "")
+    def __init__(self, failed: Mapping[Cell, Failed], of: int) -> None:
+        cell, first = next(iter(failed.items()))
         super().__init__(
-            f"A worker process was killed twice, the second time with nothing beside it, while it did {names}. Is "
-            "there enough memory? All the rest is done and kept; the same command tries again what is missing."
+            f"{len(failed)} of {of} pieces of work failed; all others are done and kept, and the same command tries "
+            f"again. The first of them, {cell.name}: {first.reason}"
         )
+        self.failed = failed
+        self.add_note(first.trace)
 
 
 class _Clock:
@@ -111,45 +95,3 @@ class _Clock:
         """One more is done."""
         self.left, self.weight, self.done = self.left - cell.weight, self.weight + cell.weight, self.done + 1
         return Progress(self.done, self.of, (time.monotonic() - self.start) * self.left / self.weight)
-
-
-@contextlib.contextmanager
-def _workers(backend: Backend, n_jobs: int, address: str | None) -> Iterator[None]:
-    """Let joblib hand cells to processes here, or to the workers of a cluster."""
-    if backend == "processes":
-        with parallel_config(backend="loky", inner_max_num_threads=1 if n_jobs != 1 else None):
-            yield
-        return
-    with _dask(n_jobs, address) if backend == "dask" else _ray(n_jobs, address), parallel_config(backend=backend):
-        yield
-
-
-def _dask(n_jobs: int, address: str | None) -> Any:
-    """A client of the scheduler at an address, or of workers started here."""
-    try:
-        from distributed import Client, LocalCluster
-    except ImportError:
-        raise ImportError("Dask is not installed: pip install 'whynear[dask]'") from None
-    if address is not None:
-        return Client(address)
-    stack = contextlib.ExitStack()
-    n_workers = None if n_jobs < 0 else n_jobs
-    cluster = LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=None)
-    stack.enter_context(Client(stack.enter_context(cluster)))
-    return stack
-
-
-@contextlib.contextmanager
-def _ray(n_jobs: int, address: str | None) -> Iterator[None]:
-    """The Ray cluster at an address, or one started here."""
-    try:
-        import ray
-        from ray.util.joblib import register_ray
-    except ImportError:
-        raise ImportError("Ray is not installed: pip install ray") from None
-    register_ray()
-    ray.init(address=address, **({} if address else {"num_cpus": None if n_jobs < 0 else n_jobs}))
-    try:
-        yield
-    finally:
-        ray.shutdown()

@@ -25,12 +25,13 @@ XOR_NOISE = 0.02  # by which the three copies of a coordinate differ
 def split_of(dataset: str) -> Split:
     """Cases to learn from and to test on: published roles, or a split of ours where there are none.
 
-    ``xor3`` is the fourth draw of the xor data.
+    ``xor3`` is the fourth draw of the xor data, ``xor3@0.1`` the same with copies that differ by more noise.
     """
     if dataset in ("wine_spectra", "tecator"):
         return spectra(dataset)
     if dataset.startswith("xor"):
-        data = make_xor(400, noise=XOR_NOISE, random_state=int(dataset.removeprefix("xor") or 0))
+        draw, _, noise = dataset.removeprefix("xor").partition("@")
+        data = make_xor(400, noise=float(noise or XOR_NOISE), random_state=int(draw or 0))
         X, y = data.X.to_numpy(), data.y
     else:
         X, y = cases(dataset)

@@ -79,7 +79,8 @@ def spectra_of(figure: Figure, datasets: Mapping[str, str]) -> None:
     """All spectra of each set, as a picture of pixels."""
     for ax, (name, dataset) in zip(figure.subplots(1, len(datasets)), datasets.items(), strict=True):
         data = spectra(dataset)
-        ax.plot(np.vstack([data.X, data.X_test]).T, color=BLUE, linewidth=0.4, alpha=0.5, rasterized=True)
+        rows = np.vstack([data.X, data.X_test])
+        ax.plot(np.arange(1, 1 + rows.shape[1]), rows.T, color=BLUE, linewidth=0.4, alpha=0.5, rasterized=True)
         ax.set_title(name, fontsize="medium")
         ax.set_xlabel("feature")
         tidy(ax, "both")
@@ -155,6 +156,7 @@ def _weights(ax: Axes, weights: Array) -> None:
     else:
         ax.fill_between(place, weights, step="mid", color="0.45")
     ax.set_xlim(0.5, len(weights) + 0.5)
+    ax.set_ylim(bottom=0)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     tidy(ax, "y")
 

@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
 from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
-from whynear.apply import ranking
-from whynear.datasets import load, make_casebase
-from whynear.learn.registry import LEARNERS
-from whynear.learn.slider import Slider
-from whynear.metric import DiagonalMetric, Metric, MinkowskiMetric, NeighborSearch, as_metric
 from whynear.metric.inputs import Array
 from whynear.reproduce.cells import Cell, Found, Result
 from whynear.reproduce.experiment import Experiment
 from whynear.reproduce.outcome import Measured, Values, mean_of, outcome
 from whynear.reproduce.plans import plan
+from whynear.reproduce.slider_cells import criteria, matches_found, rank_and_matches
 from whynear.reproduce.slider_drawing import COLORS, draw_criteria, draw_matches, draw_methods
 
 SECONDS = 10  # of a cell with a case base
+SIGNS = {"1-NN accuracy, %": 1, "rank among 10": -1, "matches in the nearest tenth": 1}
 ORDERS = {1: "Manhattan", 2: "Euclidean", 3: "Minkowski of order 3"}
 
 
@@ -47,7 +40,7 @@ def table2() -> Experiment:
                 for weights in ("Euclidean", "Slider"):
                     scores = (found(cell)[criterion][weights] for cell in sets)
                     values[f"{row}: {criterion}", weights] = mean_of(scores)
-        return values
+        return values | _wins(values, [row for row in cells if row not in told.settings["variants"]])
 
     def draw(figure: Figure, found: Found) -> None:
         draw_criteria(figure, outcome("slider-table2", told, measure(found), 0.0), list(cells))
@@ -55,31 +48,18 @@ def table2() -> Experiment:
     return Experiment(told, [cell for sets in cells.values() for cell in sets], measure, draw, size=(9, 4.2))
 
 
-def criteria(dataset: str, number: int, queries: int, neighbors: int, mismatches: int, **learning: Any) -> Result:
-    """One test set: weights are learned without the queries, each of which is ranked among all other rows."""
-    data = load(dataset)
-    X, y = data.X.to_numpy(dtype=float), np.asarray(data.y)
-    order = np.random.default_rng(number).permutation(len(X))
-    asked, others = order[:queries], np.sort(order[queries:])
-    learned = Slider(random_state=number, **learning).fit(X[others], y[others]).metric_
-    metrics = {"Euclidean": DiagonalMetric(np.ones(X.shape[1])), "Slider": learned}
-    found = {name: _criteria(metric, X, y, asked, neighbors, mismatches) for name, metric in metrics.items()}
-    return {criterion: {name: found[name][criterion] for name in metrics} for criterion in found["Slider"]}
+def _wins(values: Values, rows: Sequence[str]) -> dict[tuple[str, str], Measured]:
+    """On how many data sets the weights of Slider are better than equal ones."""
 
+    def is_better(row: str, criterion: str) -> bool:
+        gain = values[f"{row}: {criterion}", "Slider"].value - values[f"{row}: {criterion}", "Euclidean"].value
+        return SIGNS[criterion] * gain > 0
 
-def _criteria(
-    metric: Metric, X: Array, y: NDArray[np.int64], asked: NDArray[np.intp], neighbors: int, mismatches: int
-) -> dict[str, float]:
-    base: dict[str, Any] = {"X": X[asked], "y": y[asked], "base": X, "base_y": y, "exclude": asked}
-    _, nearest = NeighborSearch(metric, X).nearest(X[asked], neighbors, exclude=asked)
-    votes = np.array([np.bincount(row).argmax() for row in y[nearest]])
     return {
-        "1-NN accuracy, %": 100 * float(np.mean(y[nearest[:, 0]] == y[asked])),
-        "rank among 10": ranking.mean_rank(metric, **base),
-        "matches in the nearest tenth": ranking.match_share(metric, **base),
-        "matches in the whole base": ranking.match_share(metric, **base, nearest=1.0),
-        f"{neighbors}-NN accuracy, %": 100 * float(np.mean(votes == y[asked])),
-        f"rank among {mismatches}": ranking.mean_rank(metric, **base, n_mismatches=mismatches),
+        (f"sets on which Slider is better, of {len(rows)}: {criterion}", "Slider"): Measured(
+            sum(is_better(row, criterion) for row in rows)
+        )
+        for criterion in SIGNS
     }
 
 
@@ -131,10 +111,11 @@ def figure3() -> Experiment:
             for criterion in ("rank among 100", "matches found"):
                 values[method, f"{criterion}, {columns}"] = mean_of(found(cell)[criterion] for cell in of_seeds)
         for columns in ("raw columns", "z-scores"):
-            ours = [found(cell)["rank among 100"] for cell in cells["Slider", columns]]
-            others = [[found(cell)["rank among 100"] for cell in cells[m, columns]] for m in methods if m != "Slider"]
-            first = sum(rank < min(theirs) for rank, *theirs in zip(ours, *others, strict=True))
-            values["seeds on which Slider ranks best", f"rank among 100, {columns}"] = Measured(first)
+            for criterion, sign in (("rank among 100", -1), ("matches found", 1)):
+                scores = {m: [sign * found(cell)[criterion] for cell in cells[m, columns]] for m in methods}
+                ours, others = scores.pop("Slider"), np.max(list(scores.values()), axis=0)
+                row = f"case bases on which Slider is best, {columns}: {criterion}"
+                values[row, f"of {len(ours)}"] = Measured(int(np.sum(ours > others)))
         return values
 
     def draw(figure: Figure, found: Found) -> None:
@@ -152,65 +133,3 @@ def _casebase_cell(
 ) -> Cell:
     given |= {"casebase": settings["casebase"], "learning": settings["learning"] | learning}
     return Cell(work, {"seed": seed, **given}, SECONDS)
-
-
-def matches_found(seed: int, p: int, casebase: Mapping[str, Any], learning: Mapping[str, Any]) -> Result:
-    """Counts at each tolerance, with equal weights, with equal weights of z-scores, and with those of Slider."""
-    base = _CaseBase(seed, **casebase)
-    spread = base.X[base.others].std(axis=0)
-    metrics = {
-        "equal weights": MinkowskiMetric(np.ones(base.X.shape[1]), p),
-        "equal weights, z-scores": MinkowskiMetric(spread**-p, p),
-        "Slider": base.fit(Slider(p=p, random_state=seed, **learning)),
-    }
-    counts = {name: base.counts(metric) for name, metric in metrics.items()}
-    found = {name: count.found.mean(axis=1) for name, count in counts.items()}
-    return found | {"all there are": counts["Slider"].total.mean(axis=1)}
-
-
-def rank_and_matches(
-    seed: int, method: str, columns: str, casebase: Mapping[str, Any], learning: Mapping[str, Any]
-) -> Result:
-    """The mean rank of a match among 100 mismatches, and the matches found at one tolerance."""
-    base = _CaseBase(seed, **casebase)
-    is_scaled = columns == "z-scores"
-    if method == "equal weights":
-        spread = base.X[base.others].std(axis=0) if is_scaled else np.ones(base.X.shape[1])
-        metric: Metric = DiagonalMetric(spread**-2.0)
-    else:
-        learner = LEARNERS[method.lower()](random_state=seed, **learning)
-        metric = base.fit(make_pipeline(StandardScaler(), learner) if is_scaled else learner)
-    return {"rank among 100": base.rank(metric), "matches found": float(base.counts(metric).found.mean(axis=1)[0])}
-
-
-class _CaseBase:
-    """A generated case base, the queries held out of learning, and the cases left to learn from."""
-
-    def __init__(self, seed: int, cases: int, columns: int, queries: int, nearest: int, tolerances: Sequence[float]):
-        data = make_casebase(cases, columns, random_state=seed)
-        self.X, self.y, self.similarity = data.X.to_numpy(), data.y, _cached(data.similarity)
-        order = np.random.default_rng(seed).permutation(len(self.X))
-        self.queries, self.others = order[:queries], np.sort(order[queries:])
-        self.nearest, self.tolerances = nearest, list(tolerances)
-
-    def fit(self, learner: Any) -> Metric:
-        return as_metric(learner.fit(self.X[self.others], self.y[self.others]))
-
-    def counts(self, metric: Metric) -> Any:
-        return ranking.matches_at(
-            metric, self.X, self.queries, self.similarity, k=self.nearest, tolerance=self.tolerances
-        )
-
-    def rank(self, metric: Metric) -> float:
-        base: dict[str, Any] = {"base": self.X, "base_y": self.y, "exclude": self.queries}
-        return ranking.mean_rank(metric, self.X[self.queries], self.y[self.queries], **base, n_mismatches=100)
-
-
-def _cached(similarity: Callable[..., Array]) -> Callable[..., NDArray[np.float32]]:
-    """The same queries are asked for every metric."""
-
-    @cache
-    def of_query(i: int, n: int) -> NDArray[np.float32]:
-        return similarity(i, np.delete(np.arange(n), i)).astype(np.float32)
-
-    return lambda i, others: of_query(i, len(others) + 1)

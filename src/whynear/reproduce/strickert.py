@@ -167,6 +167,7 @@ def figure6() -> Experiment:
             ("least test error over K", "value"): Measured(curve.test_at(best), curve.spread_at(best)),
             ("K of the least", "value"): Measured(best),
             ("fall of the test error there", "value"): mean_of(gains[best]),
+            ("test error with all directions of the data", "value"): Measured(curve.test_at(curve.most)),
             (f"test error at K = {asked}", "value"): Measured(curve.test_at(asked), curve.spread_at(asked)),
             (f"fall of the test error at K = {asked}", "value"): mean_of(gains[asked]),
             ("K of the least, every start by itself", "value"): mean_of(1 + own.argmin(axis=1)),
@@ -264,6 +265,9 @@ def _class_errors(dataset: str, results: Sequence[Result]) -> dict[tuple[str, st
         ("fall of the test error there", dataset): mean_of(falls),
         ("K by cross-validation of the training cases", dataset): mean_of(one["K"] for one in honest),
         ("test error at that K", dataset): mean_of(one["test"] for one in honest),
+        ("fall of the test error at that K", dataset): mean_of(
+            result["test"][-1] - result["honest"]["test"] for result in results
+        ),
     }
 
 

@@ -170,6 +170,7 @@ def draw_projections(
             ax.annotate(name, prototype, (0, 22), textcoords="offset points", ha="center")
         ax.set_title(title, fontsize="medium", loc="left")
         ax.set_ylabel("second coordinate")
+        ax.set_aspect("equal", adjustable="datalim")
         tidy(ax, "both")
     ax.set_xlabel("first coordinate")
     handles = [Line2D([], [], color="0.3", label=part, **look) for part, look in POINTS.items()]

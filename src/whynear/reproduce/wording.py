@@ -25,13 +25,17 @@ def ours(line: Line) -> str:
 
 
 def published(line: Line) -> str:
-    """The published value, or what is asked where there is none."""
-    if line.published is not None:
-        return with_deviation(line.published, line.published_deviation, line.digits)
+    """The published value."""
+    return with_deviation(line.published, line.published_deviation, line.digits)
+
+
+def asked(line: Line) -> str:
+    """What ours must reach; nothing where nothing is asked."""
     if line.asked is None:
         return ""
-    sign = {"higher": "≥", "lower": "≤", "equal": "="}[line.better]
-    return f"{sign} {number(line.asked, line.digits)}"
+    if line.better == "equal":
+        return f"within {line.asked:g}" if line.asked else "the same"
+    return f"{'≥' if line.better == 'higher' else '≤'} {number(line.asked, line.digits)}"
 
 
 def difference(line: Line) -> str:
@@ -50,11 +54,6 @@ def summary(outcome: Outcome) -> str:
     if not judged:
         return "shown, nothing to judge"
     return f"{sum(line.holds is True for line in judged)} of {len(judged)} hold"
-
-
-def is_measured(outcome: Outcome, column: str) -> bool:
-    """Whether anything in a column is published or asked."""
-    return any(published(line) for line in outcome.lines if line.column == column)
 
 
 def stand_in(plan: Plan) -> str:
