@@ -124,7 +124,7 @@ def test_workers_of_a_cluster_with_several_threads_are_refused(tmp_path):
 
 
 def test_a_missing_cluster_library_is_told_with_the_line_to_type(tmp_path, monkeypatch):
-    for name in ("distributed", "ray", "ray.util.joblib"):
+    for name in ("distributed", "ray"):
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(ImportError, match=r"pip install 'whynear\[dask\]'"):
         run_cells(doubles(1), Kept(tmp_path), backend="dask")

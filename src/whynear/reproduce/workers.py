@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
-from joblib import Parallel, delayed, effective_n_jobs, parallel_config
+from joblib import Parallel, delayed, parallel_config
 
 from whynear.reproduce.cells import Cell, Done, work_off
 
@@ -43,8 +43,8 @@ def workers(backend: Backend, n_jobs: int, address: str | None) -> Iterator[Work
             with _dask_client(n_jobs, address) as client:
                 yield partial(_by_dask, client)
         case "ray":
-            with _ray(n_jobs, address), parallel_config(backend="ray"):
-                yield partial(_by_ray, n_jobs)
+            with _ray(n_jobs, address) as ray:
+                yield partial(_by_ray, ray)
 
 
 def attempt(cell: Cell) -> tuple[Cell, Done | Failed]:
@@ -88,12 +88,17 @@ def _by_dask(client: Any, cells: Sequence[Cell]) -> Results:
                 yield cell, Failed(str(future.exception() if future.status == "error" else future.status))
 
 
-def _by_ray(n_jobs: int, cells: Sequence[Cell]) -> Results:
-    """In portions, since Ray returns nothing before it has done all it was given."""
-    parallel = Parallel(n_jobs=n_jobs, batch_size=1)
-    portion = 4 * effective_n_jobs(n_jobs)
-    for start in range(0, len(cells), portion):
-        yield from parallel(delayed(attempt)(cell) for cell in cells[start : start + portion])
+def _by_ray(ray: Any, cells: Sequence[Cell]) -> Results:
+    """Ray tries again, three times, what lost its worker."""
+    work = ray.remote(attempt)
+    waiting = {work.remote(cell): cell for cell in cells}
+    while waiting:
+        (future,), _ = ray.wait(list(waiting))
+        cell = waiting.pop(future)
+        try:
+            yield ray.get(future)
+        except ray.exceptions.RayError as error:
+            yield cell, Failed(str(error))
 
 
 @contextlib.contextmanager
@@ -119,16 +124,14 @@ def _dask_client(n_jobs: int, address: str | None) -> Iterator[Any]:
 
 
 @contextlib.contextmanager
-def _ray(n_jobs: int, address: str | None) -> Iterator[None]:
-    """The Ray cluster at an address, or one started here."""
+def _ray(n_jobs: int, address: str | None) -> Iterator[Any]:
+    """Ray, with the cluster at an address, or with one started here."""
     try:
         import ray
-        from ray.util.joblib import register_ray
     except ImportError:
         raise ImportError("Ray is not installed: pip install ray") from None
-    register_ray()
     ray.init(address=address, **({} if address else {"num_cpus": None if n_jobs < 0 else n_jobs}))
     try:
-        yield
+        yield ray
     finally:
         ray.shutdown()
