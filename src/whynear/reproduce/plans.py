@@ -69,14 +69,18 @@ def plan(name: str) -> Plan:
     return Plan(
         name=name,
         title=told["title"],
-        about=" ".join(told["about"].split()),
+        about=_one_line(told["about"]),
         rows=told.get("rows", ""),
         digits=told.get("digits", DIGITS),
         settings=told.get("settings", {}),
         published=tuple(_published(told)),
-        stand_in=told.get("stand_in"),
-        differs=tuple(" ".join(text.split()) for text in told.get("differs", [])),
+        stand_in={name: _one_line(text) for name, text in told["stand_in"].items()} if "stand_in" in told else None,
+        differs=tuple(map(_one_line, told.get("differs", []))),
     )
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _published(told: dict[str, Any]) -> Iterator[Published]:
