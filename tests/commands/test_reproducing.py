@@ -35,7 +35,7 @@ def test_a_figure_is_made_printed_and_made_again_from_what_is_kept(tmp_path):
     first = run("reproduce", "schulz-fig3", "--out", tmp_path, "--n-jobs", 1, "--debug")
     assert first.exit_code == 0, first.output
     assert "schulz-fig3: The map of the xor data, and its relevance bounds" in first.stdout
-    assert "features told as in" in first.stdout
+    assert "features told as in the paper" in first.stdout
     assert "4 of 4 hold" in first.stdout
     told = json.loads((tmp_path / "schulz-fig3.json").read_text())
     assert [line["holds"] for line in told["lines"]].count(True) == 4

@@ -60,7 +60,7 @@ def _is_compared(line: Line) -> bool:
 def _compared(lines: list[Line], rows: str) -> Table:
     """A line for each value: ours, published, what is asked, the difference, and whether it holds."""
     one_column = len({line.column for line in lines}) == 1
-    table = Table(rows, *([] if one_column else [""]), box=None)
+    table = Table(rows, *([] if one_column else [""]), box=None, pad_edge=False, collapse_padding=True)
     for header in ("ours", "published", "asked", "difference", "holds"):
         table.add_column(header, justify="right", no_wrap=True)
     for line in lines:
@@ -79,7 +79,7 @@ def _shown(lines: list[Line], rows: str) -> Table:
         by_row.setdefault(line.row, {})[line.column] = wording.ours(line)
     if len(columns) > MOST_COLUMNS:
         return Table(f"{len(by_row)} rows of {len(columns)} values are in the JSON file", box=None)
-    table = Table(rows, *columns, box=None)
+    table = Table(rows, *columns, box=None, pad_edge=False)
     for row, values in by_row.items():
         table.add_row(row, *(values.get(column, "") for column in columns))
     return table
