@@ -39,9 +39,8 @@ def plan_of(*published):
 def test_measured_values_stand_beside_published_ones():
     known = Published("a", "x", 0.9, 0.01, 0.02, None, "higher", 2)
     absent = Published("b", "x", 0.5, None, 0.1, None, "lower", 2)
-    found = outcome(
-        "lann-table0", plan_of(known, absent), {("a", "x"): Measured(0.87, 0.1), ("c", "x"): Measured(1.0)}, 3.0
-    )
+    found = outcome(plan_of(known, absent), {("a", "x"): Measured(0.87, 0.1), ("c", "x"): Measured(1.0)}, 3.0)
+    assert found.name == "lann-table0"
     assert [(each.row, each.ours, each.published, each.asked) for each in found.lines] == [
         ("a", 0.87, 0.9, pytest.approx(0.88)),
         ("b", None, 0.5, pytest.approx(0.6)),

@@ -26,7 +26,7 @@ def found(real_data, monkeypatch):
 
 def lines(name, values):
     """What is measured beside what is published, by row and column."""
-    return {(line.row, line.column): line for line in outcome(name, plan(name), values, 0.0).lines}
+    return {(line.row, line.column): line for line in outcome(plan(name), values, 0.0).lines}
 
 
 SMALL_SETS = ["ionosphere", "artificial", "outdoor", "image_segmentation", "wine", "iris"]

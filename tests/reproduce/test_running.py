@@ -123,6 +123,14 @@ def test_workers_of_a_cluster_with_several_threads_are_refused(tmp_path):
         run_cells(doubles(1), Kept(tmp_path), backend="dask", address=cluster.scheduler_address)
 
 
+def test_no_cluster_is_started_when_all_is_kept(tmp_path, monkeypatch):
+    run_cells(doubles(2), Kept(tmp_path), n_jobs=1)
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    seen = []
+    run_cells(doubles(2), Kept(tmp_path), backend="dask", watch=lambda _, progress: seen.append(progress.done))
+    assert seen == [2, 2]
+
+
 def test_a_missing_cluster_library_is_told_with_the_line_to_type(tmp_path, monkeypatch):
     for name in ("distributed", "ray"):
         monkeypatch.setitem(sys.modules, name, None)

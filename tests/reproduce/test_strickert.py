@@ -36,7 +36,7 @@ def found(real_data):
 
 def of(name, found):
     experiment = EXPERIMENTS[name]()
-    lines = outcome(name, experiment.plan, experiment.measure(found), 0.0).lines
+    lines = outcome(experiment.plan, experiment.measure(found), 0.0).lines
     return {line.row: line for line in lines}
 
 

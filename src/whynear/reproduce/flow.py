@@ -87,7 +87,8 @@ def reproduce(
     finally:
         _write(folder / RUN, json.dumps(_run(folder, kept), indent=1) + "\n")
         write_page(folder, folder / PAGE)
-    for name, error in unmade.items():
+    if unmade:
+        name, error = next(iter(unmade.items()))
         raise ValueError(f"{name} could not be measured or drawn: {error}") from error
     return [outcomes[name] for name in names]
 
@@ -118,7 +119,7 @@ def _run(folder: Path, kept: Kept) -> dict[str, Any]:
 def _finish(name: str, experiment: Experiment, kept: Kept, folder: Path) -> Outcome:
     """Measure, draw and write."""
     seconds = sum(done.seconds for cell in set(experiment.cells) if (done := kept.find(cell)) is not None)
-    found = outcome(name, experiment.plan, experiment.measure(kept.result), round(seconds, 1))
+    found = outcome(experiment.plan, experiment.measure(kept.result), round(seconds, 1))
     _write(folder / f"{name}.svg", _drawn(name, experiment, kept, found))
     _write(folder / f"{name}.json", json.dumps(found.to_dict(), indent=1, allow_nan=False) + "\n")
     return found

@@ -37,7 +37,7 @@ def _gains(told: Plan, values: dict[tuple[str, str], Measured]) -> dict[tuple[st
     """What LANN gains over kNN, on how many sets it reaches what is published, and how far kNN is from that."""
     names = told.settings["datasets"]
     gains = [values[name, "LANN"].value - values[name, "kNN"].value for name in names]
-    judged = [line for line in outcome(told.name, told, values, 0.0).lines if line.holds is not None]
+    judged = [line for line in outcome(told, values, 0.0).lines if line.holds is not None]
     of_knn = {p.row: p.value for p in plan("lann-table1-fifth").published if p.column == "kNN" and p.value is not None}
     gained = {
         ("mean gain over kNN", "LANN"): Measured(float(np.mean(gains))),

@@ -85,14 +85,14 @@ class Outcome:
         return cls(told["name"], lines, told["seconds"])
 
 
-def outcome(name: str, plan: Plan, values: Values, seconds: float) -> Outcome:
+def outcome(plan: Plan, values: Values, seconds: float) -> Outcome:
     """Put measured values beside published ones, in the order of the plan; what it does not name comes last."""
     lines = [_line(known, values.get((known.row, known.column))) for known in plan.published]
     named = {(known.row, known.column) for known in plan.published}
     for (row, column), ours in values.items():
         if (row, column) not in named:
             lines.append(Line(row, column, None, None, *_plain(ours), asked=None, better="higher", digits=plan.digits))
-    return Outcome(name, tuple(lines), seconds)
+    return Outcome(plan.name, tuple(lines), seconds)
 
 
 def _line(known: Published, ours: Measured | None) -> Line:

@@ -19,7 +19,7 @@ $ whynear reproduce all --backend dask --address ADDRESS
 
 ERRATA = (
     "The table of Göpfert et al. is said to come from ten-fold cross-validation. Its column of plain kNN agrees better "
-    "with learning from a fifth of the cases: see the mean differences below both tables.",
+    "with learning from a fifth of the cases: see the mean distances from it below both tables.",
     "The table of Gopal and Ioerger must be of raw features, which their text does not say: its Euclidean accuracy on "
     "wine is far below that of scaled ones.",
     "The text of Strickert et al. says that data are centred. Their squared norms, 7132.8 and after the projection on "

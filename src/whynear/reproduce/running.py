@@ -46,6 +46,8 @@ def run_cells(
     for cell in wanted:
         if kept.find(cell) is not None:
             watch(cell, Progress(len(wanted) - len(todo), len(wanted), None))
+    if not todo:
+        return
     clock, failed = _Clock(todo, len(wanted)), {}
     with workers(backend, n_jobs, address) as results:
 
@@ -64,7 +66,9 @@ def run_cells(
         while todo and not do(todo):
             rest = [cell for cell in todo if kept.find(cell) is None and cell not in failed]
             n_at_work = 2 * effective_n_jobs(n_jobs)  # as many as joblib hands out at once
-            failed |= {cell: KILLED for cell in rest[:n_at_work] if not do([cell])}
+            for cell in rest[:n_at_work]:
+                if not do([cell]):
+                    failed[cell] = KILLED
             todo = rest[n_at_work:]
     if failed:
         raise WorkFailed(failed, len(wanted))

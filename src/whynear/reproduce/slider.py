@@ -14,10 +14,9 @@ from whynear.reproduce.experiment import Experiment
 from whynear.reproduce.outcome import Measured, Values, mean_of, outcome
 from whynear.reproduce.plans import plan
 from whynear.reproduce.slider_cells import criteria, matches_found, rank_and_matches
-from whynear.reproduce.slider_drawing import COLORS, draw_criteria, draw_matches, draw_methods
+from whynear.reproduce.slider_drawing import COLORS, CRITERIA, draw_criteria, draw_matches, draw_methods
 
 SECONDS = 10  # of a cell with a case base
-SIGNS = {"1-NN accuracy, %": 1, "rank among 10": -1, "matches in the nearest tenth": 1}
 ORDERS = {1: "Manhattan", 2: "Euclidean", 3: "Minkowski of order 3"}
 
 
@@ -43,7 +42,7 @@ def table2() -> Experiment:
         return values | _wins(values, [row for row in cells if row not in told.settings["variants"]])
 
     def draw(figure: Figure, found: Found) -> None:
-        draw_criteria(figure, outcome("slider-table2", told, measure(found), 0.0), list(cells))
+        draw_criteria(figure, outcome(told, measure(found), 0.0), list(cells))
 
     return Experiment(told, [cell for sets in cells.values() for cell in sets], measure, draw, size=(9, 4.2))
 
@@ -53,13 +52,13 @@ def _wins(values: Values, rows: Sequence[str]) -> dict[tuple[str, str], Measured
 
     def is_better(row: str, criterion: str) -> bool:
         gain = values[f"{row}: {criterion}", "Slider"].value - values[f"{row}: {criterion}", "Euclidean"].value
-        return SIGNS[criterion] * gain > 0
+        return CRITERIA[criterion] * gain > 0
 
     return {
         (f"sets on which Slider is better, of {len(rows)}: {criterion}", "Slider"): Measured(
             sum(is_better(row, criterion) for row in rows)
         )
-        for criterion in SIGNS
+        for criterion in CRITERIA
     }
 
 

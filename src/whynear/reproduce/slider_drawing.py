@@ -17,7 +17,7 @@ from whynear.reproduce.outcome import Outcome
 COLORS = {"equal weights": "#9aa3ab", "equal weights, z-scores": "#e08a1e", "Slider": "#1f5f8b"}
 MARKERS = {"equal weights": "s", "equal weights, z-scores": "^", "Slider": "o"}
 WEIGHTS = {"Euclidean": ("#e08a1e", "s"), "Slider": ("#1f5f8b", "o")}
-CRITERIA = ("1-NN accuracy, %", "rank among 10", "matches in the nearest tenth")
+CRITERIA = {"1-NN accuracy, %": 1, "rank among 10": -1, "matches in the nearest tenth": 1}  # by whether more is better
 
 
 def draw_criteria(figure: Figure, outcome: Outcome, rows: Sequence[str]) -> None:
