@@ -22,6 +22,12 @@ def killed_once(marker):
     return {"doubled": 0}
 
 
+def interrupted():
+    """Interrupt the worker, as Ctrl-C does to all processes of a terminal."""
+    os.kill(os.getpid(), signal.SIGINT)
+    return {"doubled": 0}
+
+
 def raising(number):
     raise KeyError(f"no {number}")
 

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from tests.reproduce.pieces import always_killed, double, doubles, is_gone, killed_once, raising
+from tests.reproduce.pieces import always_killed, double, doubles, interrupted, is_gone, killed_once, raising
 from whynear.reproduce.cells import Cell, Kept
 from whynear.reproduce.running import WorkFailed, run_cells
 
@@ -71,6 +71,12 @@ def test_work_that_raises_is_named_and_the_rest_is_kept(tmp_path, n_jobs):
     assert set(caught.value.failed) == set(bad)
     assert "in raising" in caught.value.__notes__[0]
     assert results(kept, cells) == [0, 2, 4, 6]
+
+
+def test_an_interrupt_is_left_to_the_process_that_gives_work(tmp_path):
+    cells, kept = [Cell(interrupted, {}), *doubles(2)], Kept(tmp_path)
+    run_cells(cells, kept, n_jobs=2)
+    assert results(kept, cells) == [0, 0, 2]
 
 
 def test_a_worker_with_other_code_is_refused(tmp_path):

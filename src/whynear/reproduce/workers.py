@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import signal
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -59,7 +61,14 @@ def attempt(cell: Cell) -> tuple[Cell, Done | Failed]:
 
 def _by_processes(n_jobs: int, cells: Sequence[Cell]) -> Results:
     parallel = Parallel(n_jobs=n_jobs, batch_size=1, return_as="generator_unordered")
-    yield from parallel(delayed(attempt)(cell) for cell in cells)
+    yield from parallel(delayed(_attempt_for)(os.getpid(), cell) for cell in cells)
+
+
+def _attempt_for(parent: int, cell: Cell) -> tuple[Cell, Done | Failed]:
+    """Leave an interrupt to the process that gives work and ends the others, which would only print where they were."""
+    if os.getpid() != parent:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    return attempt(cell)
 
 
 def _by_dask(client: Any, cells: Sequence[Cell]) -> Results:
