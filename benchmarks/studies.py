@@ -14,7 +14,7 @@ from sklearn.datasets import make_classification
 
 from benchmarks import table
 from benchmarks.rivals.fit import peak_mb
-from whynear.cli import app
+from whynear.cli.app import app
 
 PLAN = table.load("studies")
 

@@ -19,7 +19,7 @@ from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 from sphinx.ext import autosummary
 from sphinx.util.logging import getLogger
-from tests.markdown import blocks, remote_loads, run
+from tests.helpers.markdown import blocks, remote_loads, run
 
 import whynear
 

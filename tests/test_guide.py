@@ -7,7 +7,7 @@ import matplotlib.pyplot as plt
 import pytest
 
 import whynear
-from tests.markdown import alike, anchors, blocks, links, remote_loads, run
+from tests.helpers.markdown import alike, anchors, blocks, links, remote_loads, run
 
 DOCS = Path(__file__).parent.parent / "docs"
 PAGES = {path.relative_to(DOCS).as_posix(): path.read_text() for path in sorted(DOCS.rglob("*.md"))}

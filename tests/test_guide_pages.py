@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.report.browser import Browser
+from tests.helpers.browser import Browser
 
 GUIDE = Path(__file__).parents[1] / "docs" / "_build" / "html"
 DRIVER = shutil.which("chromedriver")

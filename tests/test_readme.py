@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 from sklearn.datasets import load_iris
 
-from tests.markdown import blocks, links, run
+from tests.helpers.markdown import blocks, links, run
 
 README = (Path(__file__).parent.parent / "README.md").read_text()
 

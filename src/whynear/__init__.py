@@ -1,90 +1,98 @@
 """whynear: which features truly decide that two cases are near?"""
 
-from whynear import datasets
-from whynear.apply import CaseBase, Retrieval, embed, embedding_score, plot_embedding, ranking
-from whynear.explain import Explanation, class_profiles, explain, plot_class_profiles
-from whynear.interpret import (
-    NullSpaceProjector,
-    Relevance,
-    effective_dimension,
-    null_space,
-    regularization_paths,
-    regularize,
-    relevance_floor,
-    relevance_intervals,
-)
-from whynear.learn import (
-    DIET,
-    GMLVQ,
-    GRLVQ,
-    LANN,
-    LGMLVQ,
-    LGRLVQ,
-    LMNN,
-    BackwardElimination,
-    ForwardSelection,
-    LPWeights,
-    MinimumNormRegressor,
-    Slider,
-)
-from whynear.metric import (
-    CandidateSearch,
-    DiagonalMetric,
-    LinearMetric,
-    LocalMetric,
-    MinkowskiMetric,
-    NeighborSearch,
-    TableEncoder,
-    as_metric,
-    load,
-    save,
-)
-from whynear.report import Study, study
+from typing import TYPE_CHECKING
+
+from whynear.utils.lazy import make_lazy
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "DIET",
-    "GMLVQ",
-    "GRLVQ",
-    "LANN",
-    "LGMLVQ",
-    "LGRLVQ",
-    "LMNN",
-    "BackwardElimination",
-    "CandidateSearch",
-    "CaseBase",
-    "DiagonalMetric",
-    "Explanation",
-    "ForwardSelection",
-    "LPWeights",
-    "LinearMetric",
-    "LocalMetric",
-    "MinimumNormRegressor",
-    "MinkowskiMetric",
-    "NeighborSearch",
-    "NullSpaceProjector",
-    "Relevance",
-    "Retrieval",
-    "Slider",
-    "Study",
-    "TableEncoder",
-    "as_metric",
-    "class_profiles",
-    "datasets",
-    "effective_dimension",
-    "embed",
-    "embedding_score",
-    "explain",
-    "load",
-    "null_space",
-    "plot_class_profiles",
-    "plot_embedding",
-    "ranking",
-    "regularization_paths",
-    "regularize",
-    "relevance_floor",
-    "relevance_intervals",
-    "save",
-    "study",
-]
+__all__ = make_lazy(
+    __name__,
+    {
+        "whynear.cases": ("CaseBase", "Retrieval"),
+        "whynear.embedding": ("embed", "embedding_score", "plot_embedding"),
+        "whynear.explain": ("Explanation", "class_profiles", "explain", "plot_class_profiles"),
+        "whynear.interpret": (
+            "NullSpaceProjector",
+            "Relevance",
+            "effective_dimension",
+            "null_space",
+            "regularization_paths",
+            "regularize",
+            "relevance_floor",
+            "relevance_intervals",
+        ),
+        "whynear.learn": (
+            "DIET",
+            "GMLVQ",
+            "GRLVQ",
+            "LANN",
+            "LGMLVQ",
+            "LGRLVQ",
+            "LMNN",
+            "BackwardElimination",
+            "ForwardSelection",
+            "LPWeights",
+            "MinimumNormRegressor",
+            "Slider",
+        ),
+        "whynear.metric": (
+            "DiagonalMetric",
+            "LinearMetric",
+            "LocalMetric",
+            "MinkowskiMetric",
+            "as_metric",
+            "load",
+            "save",
+        ),
+        "whynear.search": ("CandidateSearch", "NeighborSearch"),
+        "whynear.study": ("Study", "study"),
+        "whynear.tables": ("TableEncoder",),
+    },
+    submodules=("datasets", "ranking"),
+)
+
+if TYPE_CHECKING:
+    from whynear import datasets as datasets
+    from whynear import ranking as ranking
+    from whynear.cases import CaseBase as CaseBase
+    from whynear.cases import Retrieval as Retrieval
+    from whynear.embedding import embed as embed
+    from whynear.embedding import embedding_score as embedding_score
+    from whynear.embedding import plot_embedding as plot_embedding
+    from whynear.explain import Explanation as Explanation
+    from whynear.explain import class_profiles as class_profiles
+    from whynear.explain import explain as explain
+    from whynear.explain import plot_class_profiles as plot_class_profiles
+    from whynear.interpret import NullSpaceProjector as NullSpaceProjector
+    from whynear.interpret import Relevance as Relevance
+    from whynear.interpret import effective_dimension as effective_dimension
+    from whynear.interpret import null_space as null_space
+    from whynear.interpret import regularization_paths as regularization_paths
+    from whynear.interpret import regularize as regularize
+    from whynear.interpret import relevance_floor as relevance_floor
+    from whynear.interpret import relevance_intervals as relevance_intervals
+    from whynear.learn import DIET as DIET
+    from whynear.learn import GMLVQ as GMLVQ
+    from whynear.learn import GRLVQ as GRLVQ
+    from whynear.learn import LANN as LANN
+    from whynear.learn import LGMLVQ as LGMLVQ
+    from whynear.learn import LGRLVQ as LGRLVQ
+    from whynear.learn import LMNN as LMNN
+    from whynear.learn import BackwardElimination as BackwardElimination
+    from whynear.learn import ForwardSelection as ForwardSelection
+    from whynear.learn import LPWeights as LPWeights
+    from whynear.learn import MinimumNormRegressor as MinimumNormRegressor
+    from whynear.learn import Slider as Slider
+    from whynear.metric import DiagonalMetric as DiagonalMetric
+    from whynear.metric import LinearMetric as LinearMetric
+    from whynear.metric import LocalMetric as LocalMetric
+    from whynear.metric import MinkowskiMetric as MinkowskiMetric
+    from whynear.metric import as_metric as as_metric
+    from whynear.metric import load as load
+    from whynear.metric import save as save
+    from whynear.search import CandidateSearch as CandidateSearch
+    from whynear.search import NeighborSearch as NeighborSearch
+    from whynear.study import Study as Study
+    from whynear.study import study as study
+    from whynear.tables import TableEncoder as TableEncoder

@@ -7,7 +7,7 @@ import pytest
 from matplotlib import pyplot as plt
 from numpy.testing import assert_allclose
 
-from tests.explain.learners import fitted, table
+from tests.helpers.explained_learners import fitted, table
 from whynear.explain import class_profiles, explain, plot_class_profiles
 
 mpl.use("agg")

@@ -7,7 +7,7 @@ from sklearn.feature_selection import VarianceThreshold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PowerTransformer, StandardScaler
 
-from tests.explain.learners import LEARNERS, LocalVote, fitted, table
+from tests.helpers.explained_learners import LEARNERS, LocalVote, fitted, table
 from whynear import LGMLVQ, LGRLVQ, LocalMetric
 from whynear.explain import class_profiles, explain
 

@@ -13,7 +13,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, PowerTransformer, StandardScaler
 
-from tests.explain.learners import LEARNERS, LocalVote, fitted, table
+from tests.helpers.explained_learners import LEARNERS, LocalVote, fitted, table
 from whynear import GMLVQ, GRLVQ, LGRLVQ, LMNN, LocalMetric, MinimumNormRegressor, as_metric
 from whynear.explain import explain
 

@@ -7,8 +7,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import whynear as wn
+from tests.helpers.learners import NearestClassMean
 from tests.learn.test_minimum_norm import spectra
-from tests.testing.learners import NearestClassMean
 
 
 def noisy_copies(seed, n=60):

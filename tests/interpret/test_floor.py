@@ -9,7 +9,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import whynear as wn
-from tests.testing.learners import NearestClassMean
+from tests.helpers.learners import NearestClassMean
 from whynear.interpret import Floor
 
 LEARNER = make_pipeline(StandardScaler(), wn.MinimumNormRegressor())

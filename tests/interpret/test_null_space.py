@@ -13,8 +13,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
-from tests.metric.strategies import cases, global_metrics
-from tests.metric.test_adapt import Holder
+from tests.helpers.strategies import cases, global_metrics
+from tests.metric.test_as_metric import Holder
 from whynear import (
     DiagonalMetric,
     LinearMetric,
@@ -188,7 +188,7 @@ def test_a_constant_column_keeps_no_weight():
 def test_seven_thousand_genes_take_megabytes(real_data):
     script = """
         import numpy as np, whynear as wn
-        from tests.memory import peak_bytes
+        from tests.helpers.memory import peak_bytes
         X = wn.datasets.load("leukemia_allaml").X
         metric = wn.LinearMetric(np.random.default_rng(0).standard_normal((1, X.shape[1])), list(X.columns))
         before = peak_bytes()

@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from tests.interpret.test_programs import KINDS, case
-from tests.metric.test_adapt import Holder
+from tests.metric.test_as_metric import Holder
 from whynear import DiagonalMetric, LinearMetric, LocalMetric, as_metric, relevance_intervals
 from whynear.datasets import make_relevance, make_xor
 from whynear.interpret import programs

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from tests.interpret.test_drawing import intervals, with_unknown
-from tests.metric.test_html import HOSTILE, shown
+from tests.utils.test_html import HOSTILE, shown
 from whynear.interpret.dimension import EffectiveDimension
 
 

@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.testing.learners import NearestClassMean
+from tests.helpers.learners import NearestClassMean
 from whynear.learn import fit_inputs, predict_inputs
 
 X = pd.DataFrame({"a": [0.0, 1, 2, 3], "b": [1.0, 0, 1, 0]}, index=list("wxyz"))

@@ -7,7 +7,8 @@ from sklearn.decomposition import PCA
 
 import whynear as wn
 from whynear.learn.voting import cast_votes, inverse_distances
-from whynear.metric import DiagonalMetric, NeighborSearch
+from whynear.metric import DiagonalMetric
+from whynear.search import NeighborSearch
 
 GIVEN = {"epochs": 1, "step": 0.1, "beta": 0.3, "decay": 0.0, "shared_step": 0.01, "shared_epochs": 1}
 

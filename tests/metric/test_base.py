@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.metric.strategies import cases, global_metrics, metrics
+from tests.helpers.strategies import cases, global_metrics, metrics
 from whynear import DiagonalMetric, LinearMetric, LocalMetric
 from whynear.testing import check_metric
 

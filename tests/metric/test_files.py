@@ -19,10 +19,10 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from tests.metric.strategies import metrics
+from tests.helpers.strategies import metrics
 from whynear import DiagonalMetric, LinearMetric, LocalMetric, as_metric, load, save
 from whynear.metric import register
-from whynear.metric.archive import ArchiveError, read_archive, write_archive
+from whynear.utils.archive import ArchiveError, read_archive, write_archive
 
 
 @register

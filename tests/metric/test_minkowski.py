@@ -9,8 +9,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import whynear as wn
-from tests.metric.strategies import cases, scales
-from whynear.metric import DiagonalMetric, MinkowskiMetric, NeighborSearch, as_metric
+from tests.helpers.strategies import cases, scales
+from whynear.metric import DiagonalMetric, MinkowskiMetric, as_metric
+from whynear.search import NeighborSearch
 from whynear.testing import check_metric
 
 ORDERS = st.sampled_from([1, 1.5, 2, 3])

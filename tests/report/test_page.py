@@ -8,7 +8,7 @@ import pytest
 from selenium.webdriver.common.keys import Keys
 
 import whynear as wn
-from tests.report.browser import Browser
+from tests.helpers.browser import Browser
 
 DRIVER = shutil.which("chromedriver")
 pytestmark = pytest.mark.skipif(DRIVER is None, reason="needs chromedriver (Debian: chromium-driver)")

@@ -7,7 +7,7 @@ import whynear.reproduce
 from whynear.reproduce import EXPERIMENTS, names_of, plans
 from whynear.reproduce.plans import PAPERS
 
-PLANS = {path.stem for path in Path(whynear.reproduce.__file__).parent.glob("*.toml")}
+PLANS = {f"{path.parent.name}-{path.stem}" for path in Path(whynear.reproduce.__file__).parent.glob("*/*.toml")}
 
 
 def test_every_plan_is_an_experiment_and_every_experiment_has_a_plan():

@@ -1,6 +1,6 @@
 import numpy as np
 
-from tests.reproduce.pieces import double, doubles
+from tests.helpers.pieces import double, doubles
 from whynear.reproduce import cells
 from whynear.reproduce.cells import Cell, Kept, work_off
 

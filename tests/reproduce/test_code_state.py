@@ -7,9 +7,9 @@ from whynear.reproduce.code_state import MACHINERY, code_digest, modules_behind
 
 
 def test_what_a_module_imports_is_behind_it():
-    of_relevance = modules_behind("whynear.reproduce.relevance_cells")
-    assert {"whynear.learn.gmlvq", "whynear.report.interpretation", "whynear.interpret.intervals"} <= of_relevance
-    assert "whynear.reproduce.accuracy" in modules_behind("whynear.reproduce.lann_cells")
+    of_relevance = modules_behind("whynear.reproduce.beyond.relevance_cells")
+    assert {"whynear.learn.lvq.gmlvq", "whynear.study.interpretation", "whynear.interpret.intervals"} <= of_relevance
+    assert "whynear.reproduce.accuracy" in modules_behind("whynear.reproduce.lann.cells")
     assert not of_relevance & MACHINERY
     assert not any(name.startswith("whynear.commands") for name in of_relevance)
 
@@ -18,7 +18,7 @@ def test_how_things_are_drawn_and_told_is_not_behind_any_result():
     modules = {cell.work.__module__ for make in EXPERIMENTS.values() for cell in make().cells}
     behind = set().union(*map(modules_behind, modules))
     assert len(modules) >= 6
-    assert not {"whynear.reproduce.page", "whynear.reproduce.drawing", "whynear.reproduce.schulz_drawing"} & behind
+    assert not {"whynear.reproduce.page", "whynear.reproduce.drawing", "whynear.reproduce.schulz.drawing"} & behind
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def module(tmp_path, monkeypatch):
     package = tmp_path / "whynear_like"
     package.mkdir()
     (package / "__init__.py").touch()
-    (package / "work.py").write_text("from whynear.metric.blocks import one_blas_thread")
+    (package / "work.py").write_text("from whynear.utils.threads import one_blas_thread")
     monkeypatch.syspath_prepend(tmp_path)
     yield package / "work.py"
     for name in [name for name in sys.modules if name.startswith("whynear_like")]:
@@ -36,7 +36,7 @@ def module(tmp_path, monkeypatch):
 
 def test_a_digest_is_that_of_the_sources(module):
     first = code_digest.__wrapped__("whynear_like.work")
-    assert "whynear.metric.blocks" in modules_behind("whynear_like.work")
+    assert "whynear.utils.threads" in modules_behind("whynear_like.work")
     assert code_digest.__wrapped__("whynear_like.work") == first
     module.write_text(module.read_text() + "  # changed")
     assert code_digest.__wrapped__("whynear_like.work") != first

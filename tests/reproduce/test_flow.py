@@ -4,7 +4,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.reproduce.pieces import double, raising
+from tests.helpers.pieces import double, raising
 from whynear.reproduce import flow
 from whynear.reproduce.cells import Cell
 from whynear.reproduce.experiment import Experiment

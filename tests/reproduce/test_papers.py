@@ -3,11 +3,14 @@
 import numpy as np
 import pytest
 
-from whynear.reproduce import lann, schulz, schulz_cases, slider
 from whynear.reproduce.accuracy import accuracy_cells, mean_accuracy
 from whynear.reproduce.cells import work_off
+from whynear.reproduce.lann import figures as lann
 from whynear.reproduce.outcome import outcome
 from whynear.reproduce.plans import plan
+from whynear.reproduce.schulz import cases as schulz_cases
+from whynear.reproduce.schulz import figures as schulz
+from whynear.reproduce.slider import figures as slider
 
 
 @pytest.fixture

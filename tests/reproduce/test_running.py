@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from tests.reproduce.pieces import always_killed, double, doubles, interrupted, is_gone, killed_once, raising
+from tests.helpers.pieces import always_killed, double, doubles, interrupted, is_gone, killed_once, raising
 from whynear.reproduce.cells import Cell, Kept
 from whynear.reproduce.running import WorkFailed, run_cells
 
@@ -149,7 +149,7 @@ def test_a_missing_cluster_library_is_told_with_the_line_to_type(tmp_path, monke
 STOPPED = """
 import sys
 from pathlib import Path
-from tests.reproduce.pieces import doubles
+from tests.helpers.pieces import doubles
 from whynear.reproduce.cells import Kept
 from whynear.reproduce.running import run_cells
 

@@ -3,7 +3,7 @@ import pytest
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import validate_data
 
-from tests.testing.learners import NearestClassMean
+from tests.helpers.learners import NearestClassMean
 from whynear import LinearMetric
 from whynear.testing import check_learner
 

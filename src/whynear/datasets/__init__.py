@@ -1,12 +1,13 @@
 """Data: real sets found by name, generators whose truth is known, tables read with care."""
 
-from whynear.datasets.by_name import load
 from whynear.datasets.casebase import make_casebase
 from whynear.datasets.licorice import make_licorice
+from whynear.datasets.load import load
+from whynear.datasets.opening import open_table
 from whynear.datasets.relevance import make_relevance
-from whynear.datasets.tables import read_table
-from whynear.datasets.targets import bin_target
 from whynear.datasets.xor import make_xor
+from whynear.tables.binning import bin_target
+from whynear.tables.reading import read_table
 
 __all__ = [
     "bin_target",
@@ -15,5 +16,6 @@ __all__ = [
     "make_licorice",
     "make_relevance",
     "make_xor",
+    "open_table",
     "read_table",
 ]

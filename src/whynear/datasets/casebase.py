@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Bunch
 
-from whynear.datasets.arguments import Seed, generator, whole
+from whynear.utils.checks import Seed, generator, whole
 
 N_POINTS = 64
 N_HARMONICS = 10

@@ -7,7 +7,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
-from whynear.datasets.arguments import Seed, generator, whole
+from whynear.utils.checks import Seed, generator, whole
 
 HALF_LENGTH = 3.0
 CORE_RADIUS = 0.4

@@ -9,8 +9,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
-from whynear.datasets.arguments import Seed, amount, generator, whole
 from whynear.datasets.xor import SPREAD
+from whynear.utils.checks import Seed, amount, generator, whole
 
 
 def make_relevance(

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from sklearn.utils import Bunch
 
-from whynear.datasets.arguments import Seed, amount, generator, whole
+from whynear.utils.checks import Seed, amount, generator, whole
 
 SPREAD = 0.2  # standard deviation of a cluster; corners are 2 apart, so the classes do not touch
 

@@ -8,13 +8,13 @@ import numpy as np
 import pandas as pd
 from matplotlib.ticker import MaxNLocator
 
-from whynear.metric.axes import color_bar, new_axes, short_name, tidy
+from whynear.utils.axes import color_bar, new_axes, short_name, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from whynear.explain.explanation import Explanation, NearCase
-    from whynear.metric.inputs import Array
+    from whynear.utils.arrays import Array
 
 # Colours are told apart by all readers; hatch, marker and line tell them apart in grey print.
 NEAREST: dict[str, Any] = {"facecolor": "#1f5f8b", "edgecolor": "#1f5f8b", "hatch": None}

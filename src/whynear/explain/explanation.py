@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
-from whynear.metric import html
+from whynear.utils import html
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

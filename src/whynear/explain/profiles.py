@@ -8,11 +8,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from whynear.explain.chain import Chain, class_codes
 from whynear.explain.shares import mean_share
 from whynear.metric import Evidence, LocalMetric, as_metric
-from whynear.metric.encoder import encoder_and_rest
-from whynear.metric.inputs import Array
+from whynear.metric.pipeline import Chain, class_codes, encoder_and_rest
+from whynear.utils.arrays import Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

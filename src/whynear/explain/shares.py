@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from whynear.metric.inputs import Array
+from whynear.utils.arrays import Array
 
 
 def mean_share(relevances: Array, weights: Array) -> Array:

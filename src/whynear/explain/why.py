@@ -9,14 +9,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from whynear.explain.chain import Chain
-from whynear.explain.columns import by_column
+from whynear.explain.encoded import by_column
 from whynear.explain.explanation import Explanation, NearCase
 from whynear.explain.shares import mean_share
 from whynear.metric import Evidence, LocalMetric, Metric
-from whynear.metric.blocks import row_blocks
-from whynear.metric.encoder import encoder_and_rest
-from whynear.metric.inputs import Array
+from whynear.metric.pipeline import Chain, encoder_and_rest
+from whynear.utils.arrays import Array
+from whynear.utils.threads import row_blocks
 
 
 def explain(learner: Any, x: ArrayLike | pd.Series[Any] | pd.DataFrame) -> Explanation:

@@ -17,7 +17,8 @@ from sklearn.utils.validation import check_is_fitted
 from whynear.interpret.intervals import relevance_intervals
 from whynear.interpret.null_space import quadratic, rank_of, regularized_at
 from whynear.interpret.prediction import predictions
-from whynear.metric import Metric, html
+from whynear.metric import Metric
+from whynear.utils import html
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

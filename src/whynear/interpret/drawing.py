@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from whynear.metric.axes import new_axes, short_name, tidy
+from whynear.utils.axes import new_axes, short_name, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

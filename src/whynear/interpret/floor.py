@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, clone
 
 from whynear.interpret.intervals import relevance_intervals
 from whynear.interpret.null_space import quadratic, rank_of
-from whynear.metric.inputs import Array
+from whynear.utils.arrays import Array
 
 MOST_AT_ONCE = 50
 

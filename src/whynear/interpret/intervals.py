@@ -15,8 +15,8 @@ from whynear.interpret.null_space import quadratic
 from whynear.interpret.relevance import Certificate, Relevance, RowBounds, strengths
 from whynear.interpret.rows import RowProblem, maps_with_directions, row_problems
 from whynear.metric import Metric
-from whynear.metric.blocks import one_blas_thread
-from whynear.metric.inputs import Array
+from whynear.utils.arrays import Array
+from whynear.utils.threads import one_blas_thread
 
 Progress = Callable[[str, float], None]
 

@@ -12,10 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from whynear.metric import DiagonalMetric, LinearMetric, LocalMetric, Metric, NeighborSearch, as_metric, register
-from whynear.metric.inputs import Array
+from whynear.metric import DiagonalMetric, LinearMetric, LocalMetric, Metric, as_metric, register
 from whynear.metric.projection import Directions, principal_directions
 from whynear.metric.steps import Mixing, Step, linear_steps
+from whynear.search import NeighborSearch
+from whynear.utils.arrays import Array
 
 
 def regularize(

@@ -13,7 +13,7 @@ from sklearn.linear_model import enet_path, lasso_path
 
 from whynear.interpret.null_space import quadratic, regularize
 from whynear.metric import LinearMetric, LocalMetric, Metric
-from whynear.metric.inputs import Array
+from whynear.utils.arrays import Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,7 +10,8 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.pipeline import Pipeline
 
-from whynear.metric import Metric, NeighborSearch
+from whynear.metric import Metric
+from whynear.search import NeighborSearch
 
 Judged = Callable[[Metric], tuple[NDArray[Any], NDArray[Any]]]
 N_NEIGHBORS = 5

@@ -9,10 +9,8 @@ from numpy.typing import NDArray
 from scipy.linalg import qr
 
 from whynear.interpret import simplex
-from whynear.metric.blocks import n_threads, one_blas_thread, run_in_chunks
-from whynear.metric.inputs import Array
-
-Indices = NDArray[np.intp]
+from whynear.utils.arrays import Array, Indices
+from whynear.utils.threads import n_threads, one_blas_thread, run_in_chunks
 
 ACCEPTED = 1e-7  # largest error of a bound, relative to mu, that a certificate may leave
 ROUNDING = 1e-12  # of products of multipliers with columns and right-hand side

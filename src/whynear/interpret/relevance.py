@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from whynear.interpret import programs
 from whynear.interpret.null_space import restated
 from whynear.interpret.substitutes import Substitutes, find_substitutes
-from whynear.metric import LinearMetric, html
-from whynear.metric.inputs import Array
+from whynear.metric import LinearMetric
+from whynear.utils import html
+from whynear.utils.arrays import Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

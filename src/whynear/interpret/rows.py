@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from whynear.interpret.null_space import seen_by_learner, served_rows, times
 from whynear.metric import DiagonalMetric, LinearMetric, LocalMetric
-from whynear.metric.inputs import Array
 from whynear.metric.projection import Directions, principal_directions
+from whynear.utils.arrays import Array
 
 MOST_MAPS = 100
 NEGLIGIBLE = 1e-6  # of the largest row's norm

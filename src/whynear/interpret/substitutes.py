@@ -13,7 +13,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from whynear.interpret import programs
-from whynear.metric.inputs import Array
+from whynear.utils.arrays import Array
 
 if TYPE_CHECKING:
     from whynear.interpret.relevance import Relevance

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
-from whynear.metric.inputs import check_finite, check_magnitudes, column_names, default_names
+from whynear.utils.columns import check_finite, check_magnitudes, column_names, default_names
 
 
 class Labelled(NamedTuple):

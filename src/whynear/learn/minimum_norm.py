@@ -10,10 +10,10 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import validate_data
 
 from whynear.learn.inputs import predict_inputs
-from whynear.learn.with_metric import WithMetric
+from whynear.learn.mixins import WithMetric
 from whynear.metric import LinearMetric, register
-from whynear.metric.inputs import check_finite, check_magnitudes, column_names, default_names
 from whynear.metric.projection import principal_directions
+from whynear.utils.columns import check_finite, check_magnitudes, column_names, default_names
 
 
 @register

@@ -6,12 +6,11 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize as scipy_minimize
 from sklearn.exceptions import ConvergenceWarning
 
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
+from whynear.utils.arrays import Array, Indices
+
 LossGrad = Callable[[Array], tuple[float, Array]]
 BatchLossGrad = Callable[[Array, Indices], tuple[float, Array]]
 

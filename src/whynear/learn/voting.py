@@ -4,13 +4,10 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from whynear.metric import NeighborSearch
-from whynear.metric.blocks import run_in_chunks
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
+from whynear.search import NeighborSearch
+from whynear.utils.arrays import Array, Indices
+from whynear.utils.threads import run_in_chunks
 
 MEASURED_AT_ONCE = 500_000  # distances
 

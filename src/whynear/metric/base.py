@@ -12,8 +12,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from whynear.metric import html, kernels
-from whynear.metric.inputs import LARGEST, SMALLEST, Array, check_columns, check_features, check_names
+from whynear.metric import kernels
+from whynear.utils import html
+from whynear.utils.arrays import Array
+from whynear.utils.columns import LARGEST, SMALLEST, check_columns, check_features, check_names
 
 
 class Metric(ABC):

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 
 from whynear.metric.base import Metric, finite, frozen_weights, unscaled
-from whynear.metric.inputs import Array
+from whynear.utils.arrays import Array
 
 
 class DiagonalMetric(Metric):

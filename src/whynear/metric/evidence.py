@@ -6,9 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from whynear.metric.inputs import Array
-
-Indices = NDArray[np.intp]
+from whynear.utils.arrays import Array, Indices
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,14 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
-from whynear.metric.archive import ArchiveError, StrPath, read_archive, write_archive
 from whynear.metric.base import Metric, rebuild
 from whynear.metric.diagonal import DiagonalMetric
 from whynear.metric.linear import LinearMetric
 from whynear.metric.local import LocalMetric
 from whynear.metric.minkowski import MinkowskiMetric
+from whynear.tables.encoder import TableEncoder
+from whynear.utils.archive import ArchiveError, read_archive, write_archive
+from whynear.utils.files import StrPath
 
 METRICS: dict[str, Callable[..., Metric]] = {
     kind.__name__: kind for kind in (LinearMetric, DiagonalMetric, LocalMetric, MinkowskiMetric)
@@ -37,7 +39,10 @@ def register(kind: EstimatorType) -> EstimatorType:
     return kind
 
 
-for _step in (Pipeline, StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler, SimpleImputer, VarianceThreshold):
+_STEPS = (
+    Pipeline, StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler, SimpleImputer, VarianceThreshold, TableEncoder
+)  # fmt: skip
+for _step in _STEPS:
     register(_step)
 
 

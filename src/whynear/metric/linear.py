@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 
 from whynear.metric.base import Metric, finite, frozen, unscaled
-from whynear.metric.blocks import row_blocks
-from whynear.metric.inputs import Array
+from whynear.utils.arrays import Array
+from whynear.utils.threads import row_blocks
 
 
 class LinearMetric(Metric):

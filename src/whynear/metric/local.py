@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from whynear.metric import kernels
 from whynear.metric.base import Metric, finite, frozen, frozen_weights, unscaled
-from whynear.metric.blocks import run_in_chunks
 from whynear.metric.diagonal import DiagonalMetric
-from whynear.metric.inputs import Array
 from whynear.metric.linear import LinearMetric
+from whynear.utils.arrays import Array
+from whynear.utils.threads import run_in_chunks
 
 
 class LocalMetric(Metric):

@@ -8,7 +8,8 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from whynear.metric.base import Metric, finite, frozen_weights, read_only, unscaled
-from whynear.metric.inputs import LARGEST, SMALLEST, Array
+from whynear.utils.arrays import Array
+from whynear.utils.columns import LARGEST, SMALLEST
 
 
 class MinkowskiMetric(Metric):

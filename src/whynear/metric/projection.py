@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from whynear.metric.inputs import Array
+from whynear.utils.arrays import Array
 
 
 @dataclass(frozen=True)

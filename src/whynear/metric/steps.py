@@ -16,7 +16,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
-from whynear.metric.inputs import Array
+from whynear.utils.arrays import Array
 
 
 @dataclass(frozen=True)

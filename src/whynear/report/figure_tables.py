@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 if TYPE_CHECKING:
-    from whynear.report.result import Study
+    from whynear.study.result import Study
 
 
 def figure_tables(study: Study) -> Iterator[tuple[str, pd.DataFrame]]:

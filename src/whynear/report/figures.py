@@ -13,13 +13,13 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from whynear.apply import plot_embedding
+from whynear.embedding import plot_embedding
 from whynear.explain import plot_class_profiles
-from whynear.report.measure_drawing import draw_measured_map, draw_predictions
+from whynear.report.regression_drawing import draw_measured_map, draw_predictions
 
 if TYPE_CHECKING:
-    from whynear.report.interpretation import Interpretation
-    from whynear.report.result import Study
+    from whynear.study.interpretation import Interpretation
+    from whynear.study.result import Study
 
 MAP = (4.8, 3.8)  # inches: two stand beside each other, which makes their letters small
 PIXELS = 150  # to the inch, of what is drawn as pixels

@@ -8,14 +8,14 @@ import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from whynear.report.findings import sentences
 from whynear.report.page_data import as_script, page_data, replacing
-from whynear.report.preview import summary
-from whynear.report.repeat import python_lines, shell_line
-from whynear.report.wording import in_runs, printable
+from whynear.study.findings import sentences
+from whynear.study.repeat import python_lines, shell_line
+from whynear.tables.preview import summary
+from whynear.utils.text import in_runs, printable
 
 if TYPE_CHECKING:
-    from whynear.report.result import Study
+    from whynear.study.result import Study
 
 
 MOST_ROWS = 300  # of the table of features; the script of the page finds the others

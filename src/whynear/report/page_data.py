@@ -11,11 +11,11 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 from whynear.explain import Explanation, explain
-from whynear.metric.encoder import holds_text
-from whynear.report.wording import printable
+from whynear.tables.encoder import holds_text
+from whynear.utils.text import printable
 
 if TYPE_CHECKING:
-    from whynear.report.result import Study
+    from whynear.study.result import Study
 
 MOST_COLOURED = 60  # features by whose values the maps can be coloured
 MOST_EXPLAINED = 250  # cases that can be chosen on the map

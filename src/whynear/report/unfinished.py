@@ -10,9 +10,9 @@ from types import TracebackType
 from typing import Any, Self
 
 from whynear.metric import save
-from whynear.metric.archive import write_whole
-from whynear.report.output import UNFINISHED, comparison_tables, csv_text
-from whynear.report.result import relevance_frame
+from whynear.report.writing import UNFINISHED, comparison_tables, csv_text
+from whynear.study.result import relevance_frame
+from whynear.utils.files import write_whole
 
 
 class Unfinished:

@@ -7,9 +7,14 @@ from collections.abc import Callable
 from functools import partial
 from typing import get_args
 
-from whynear.reproduce import beyond_accuracy, beyond_relevance, lann, schulz, slider, strickert
+from whynear.reproduce.beyond import accuracy as beyond_accuracy
+from whynear.reproduce.beyond import relevance as beyond_relevance
 from whynear.reproduce.data import Protocol
 from whynear.reproduce.experiment import Experiment
+from whynear.reproduce.lann import figures as lann
+from whynear.reproduce.schulz import figures as schulz
+from whynear.reproduce.slider import figures as slider
+from whynear.reproduce.strickert import figures as strickert
 
 EXPERIMENTS: dict[str, Callable[[], Experiment]] = {
     "strickert-fig1": strickert.figure1,

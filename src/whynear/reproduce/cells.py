@@ -14,10 +14,10 @@ from operator import methodcaller
 from pathlib import Path
 from typing import Any
 
-from whynear.metric.archive import write_whole
-from whynear.metric.blocks import one_blas_thread
-from whynear.report.output import plain_values
 from whynear.reproduce.code_state import code_digest
+from whynear.utils.files import write_whole
+from whynear.utils.plain import plain_values
+from whynear.utils.threads import one_blas_thread
 
 Result = dict[str, Any]
 Found = Callable[["Cell"], Result]

@@ -11,7 +11,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
 from whynear.datasets import bin_target, load
-from whynear.metric.inputs import Array
+from whynear.utils.arrays import Array
 
 Protocol = Literal["fifth", "tenfold"]
 N_FOLDS = {"fifth": 5, "tenfold": 10}

@@ -7,8 +7,8 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from whynear.metric.axes import tidy
 from whynear.reproduce.outcome import Line, Outcome
+from whynear.utils.axes import tidy
 
 OURS, PUBLISHED = "#1f5f8b", "#e08a1e"
 MOST_PANELS = 6

@@ -10,7 +10,6 @@ from operator import methodcaller
 from pathlib import Path
 from typing import Any
 
-from whynear.metric.archive import write_whole
 from whynear.report.figures import svg_text
 from whynear.reproduce.catalog import EXPERIMENTS
 from whynear.reproduce.cells import Cell, Kept
@@ -20,6 +19,7 @@ from whynear.reproduce.outcome import Outcome, outcome
 from whynear.reproduce.page import page
 from whynear.reproduce.running import Progress, Watch, run_cells
 from whynear.reproduce.workers import Backend
+from whynear.utils.files import write_whole
 
 CELLS = "cells"
 PAGE = "reproduction.md"

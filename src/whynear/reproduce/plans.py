@@ -61,8 +61,9 @@ class Plan:
 
 @cache
 def plan(name: str) -> Plan:
-    """The plan in ``<name>.toml``."""
-    told = tomllib.loads(files("whynear.reproduce").joinpath(f"{name}.toml").read_text(encoding="utf-8"))
+    """The plan in ``<paper>/<place>.toml``, for example ``lann-fig1`` in ``lann/fig1.toml``."""
+    paper, _, place = name.partition("-")
+    told = tomllib.loads(files("whynear.reproduce").joinpath(paper, f"{place}.toml").read_text(encoding="utf-8"))
     unknown = told.keys() - {*Plan.__annotations__, *Published.__annotations__, "values", "judged"}
     if unknown:
         raise ValueError(f"{name}.toml has keys that mean nothing: {', '.join(sorted(unknown))}.")

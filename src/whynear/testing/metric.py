@@ -10,13 +10,12 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from whynear.metric import LocalMetric, Metric, load, save
 from whynear.metric.base import rebuild
 from whynear.testing.runner import refused, run_checks
-
-Array = NDArray[np.float64]
+from whynear.utils.arrays import Array
 
 
 def check_metric(metric: Metric, X: ArrayLike | None = None, random_state: int = 0) -> None:

@@ -1,0 +1,297 @@
+"""A case base that lasts: cases on the disk, found by a learned metric and re-ranked by whatever is better."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from threading import RLock
+from time import perf_counter
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
+
+from whynear.cases.anchors import check_measurable
+from whynear.cases.index_cache import IndexCache
+from whynear.cases.inputs import as_stored, case_table, checked_ids, fitting_metric, payload_texts, query_case
+from whynear.cases.retrieval import Cases, Retrieval
+from whynear.cases.store import Change, Ids, Store, Vectors
+from whynear.cases.two_phases import Filtered, Rerank, answer
+from whynear.metric import Metric
+from whynear.utils.arrays import Array
+from whynear.utils.checks import amount, whole
+
+
+class CaseBase:
+    """Cases in a file, retrieved in two phases: filtered by a metric, re-ranked by an expensive measure.
+
+    Parameters
+    ----------
+    path : path
+        The file. Where there is none it is made, for which a metric is needed.
+    metric : metric, fitted learner or Pipeline, optional
+        What measures; its features are the columns of a new base. An existing base has its own; another one takes its
+        place (`set_metric`).
+    timeout : float, default=10.0
+        Seconds to wait while another process writes.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        The features of a case.
+    metric : Metric
+        The current metric.
+    generation : int
+        Raised by every change.
+
+    Notes
+    -----
+    The file is an SQLite database in WAL mode and the only truth. A change is a transaction: when `add`, `remove` or
+    `set_metric` return, it is on the disk; before that nothing of it can be seen, and a killed process leaves nothing
+    of it behind. Any number of processes may read while one writes. A second writer waits, then says who holds the
+    lock. Open the base anew in each process.
+
+    Vectors are kept in float32, and distances are those of the values so kept: `retrieve` returns exactly the nearest
+    ones in float64, equal distances in the order of ids. What it searches in is a cache beside the file
+    (``<path>-index``), which is checked by the state of the base and a checksum and made anew where it is missing,
+    stale or damaged.
+
+    A local metric measures distances to its anchors only, each by the anchor's own map. So the cases of a base under
+    such a metric must be anchors of it, which for LANN are its training cases; others are refused.
+
+    References
+    ----------
+    Gopal, Ioerger: Distance metric learning through optimization of ranking.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from whynear.metric import DiagonalMetric
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> base = CaseBase(f"{folder.name}/flowers.cases", DiagonalMetric([1.0, 4.0], ["length", "width"]))
+    >>> base.add([[5.0, 1.0], [6.0, 2.0], [5.0, 2.0]], [{"name": "a"}, {"name": "b"}, {"name": "c"}])
+    array([1, 2, 3])
+    >>> found = base.retrieve({"width": 2.0, "length": 5.5}, k=2, explain=True)
+    >>> found.frame()
+       id  sq_distance        payload
+    0   2         0.25  {'name': 'b'}
+    1   3         0.25  {'name': 'c'}
+    >>> found.contributions.loc[2].to_dict()
+    {'length': 0.25, 'width': 0.0}
+    >>> by_name = base.retrieve([5.0, 1.0], k=1, filter_k=3, rerank=lambda query, cases, payloads: cases["width"])
+    >>> by_name.payloads, by_name.similarities
+    ([{'name': 'c'}], array([2.]))
+    >>> base.close()
+    >>> folder.cleanup()
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        metric: Metric | BaseEstimator | None = None,
+        *,
+        timeout: float = 10.0,
+    ) -> None:
+        self.path = Path(path)
+        value = None if metric is None else fitting_metric(metric, None)
+        self._lock = RLock()
+        self._store = Store(self.path, value, amount("timeout", timeout))
+        self._index = IndexCache(self.path)
+        try:
+            with self._store.reading():
+                self._metric = self._store.metric()
+            self.columns = self._metric.feature_names
+            if metric is not None:
+                self.set_metric(metric)
+        except BaseException:
+            self.close()
+            raise
+
+    def add(self, X: ArrayLike | pd.DataFrame, payloads: Sequence[Mapping[str, Any]] | None = None) -> Ids:
+        """Add cases, all or none of them; they are on the disk when this returns.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_cases, n_features)
+            The cases; named columns in any order.
+        payloads : sequence of dict, optional
+            What to keep beside each case: dicts of what JSON gives back as it is.
+
+        Returns
+        -------
+        ids : ndarray of shape (n_cases,)
+            Rising, never used again, and the same for good.
+        """
+        values = case_table(X, self.columns)
+        vectors = as_stored(values, self.columns)
+        texts = payload_texts(payloads, len(vectors))
+        if not len(vectors):
+            return np.empty(0, dtype=np.int64)
+        with self._changing(vectors.nbytes + sum(len(text or "") for text in texts)) as before:
+            check_measurable(self._metric, vectors, "row {} of X", range(len(vectors)))
+            return self._store.insert(before, vectors, texts)
+
+    def retrieve(
+        self,
+        query: Any,
+        k: int = 10,
+        filter_k: int | None = None,
+        rerank: Rerank | None = None,
+        explain: bool = False,
+    ) -> Retrieval:
+        """Find the cases that answer a query.
+
+        Parameters
+        ----------
+        query : dict, Series, DataFrame of one row, or array-like of shape (n_features,)
+            The case to find others for; named values in any order.
+        k : int, default=10
+            How many cases to return; fewer where there are fewer.
+        filter_k : int, optional
+            How many of the nearest are handed to ``rerank``; 1 % of the base without it, and at least k.
+        rerank : callable, optional
+            ``rerank(query, cases, payloads)`` gets the query as a Series, the cases that passed the filter as a
+            DataFrame with their ids as index, and their payloads; it returns their similarities to the query, larger
+            ones being better. Without it the nearest cases are returned as they are.
+        explain : bool, default=False
+            Whether to say what each feature adds to each squared distance.
+
+        Returns
+        -------
+        Retrieval
+        """
+        return self._retrieve(query_case(query, self.columns), None, k, filter_k, rerank, explain)
+
+    def like(
+        self,
+        id: int,
+        k: int = 10,
+        filter_k: int | None = None,
+        rerank: Rerank | None = None,
+        explain: bool = False,
+    ) -> Retrieval:
+        """Find other cases like a stored one, which itself is left out; otherwise as `retrieve`."""
+        case = whole("id", id, 0)
+        with self._viewing():
+            query = self._store.vectors(np.array([case]), len(self.columns))[0].astype(np.float64)
+        return self._retrieve(query, case, k, filter_k, rerank, explain)
+
+    def get(self, ids: ArrayLike) -> Cases:
+        """The cases with these ids, in this order."""
+        wanted = checked_ids(ids)
+        with self._viewing():
+            return self._cases(wanted)
+
+    def blocks(self, size: int = 8192) -> Iterator[Cases]:
+        """All cases in blocks, by rising id; what others change meanwhile shows in later blocks."""
+        size, last = whole("size", size, 1), 0
+        while True:
+            with self._viewing():
+                ids = self._store.next_ids(last, size)
+                if not len(ids):
+                    return
+                cases = self._cases(ids)
+            yield cases
+            last = int(ids[-1])
+
+    def remove(self, ids: ArrayLike) -> None:
+        """Remove cases, all or none of them, from the cache too; `compact` wipes out their bytes in the file."""
+        wanted = np.unique(checked_ids(ids))
+        if not len(wanted):
+            return
+        with self._changing() as before:
+            self._store.vectors(wanted, len(self.columns))
+            self._store.delete(before, wanted)
+        self._index.forget()
+
+    def set_metric(self, metric: Metric | BaseEstimator) -> None:
+        """Make another metric the current one; the cases stay as they are, the search is prepared anew.
+
+        Its features must be the columns of the base, in any order; one without names takes them by place.
+        """
+        value = fitting_metric(metric, self.columns)
+        if value == self.metric:
+            return
+        with self._changing() as before:
+            for ids, vectors in self._store.vectors_after(0, len(self.columns)):
+                check_measurable(value, vectors, "the stored case {}", ids)
+            self._store.put_metric(before, value)
+        self._metric = value
+
+    def compact(self) -> None:
+        """Give the room of removed cases back to the disk."""
+        with self._lock:
+            self._store.database.compact()
+
+    def close(self) -> None:
+        """Give the file back. Nothing is lost without it."""
+        with self._lock:
+            self._store.close()
+
+    @property
+    def metric(self) -> Metric:
+        """The current metric, which another process may have changed."""
+        with self._viewing():
+            return self._metric
+
+    @property
+    def generation(self) -> int:
+        """A number raised by every change."""
+        with self._viewing() as change:
+            return change.generation
+
+    def __len__(self) -> int:
+        with self._viewing() as change:
+            return change.n_cases
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"CaseBase({str(self.path)!r}, {len(self.columns)} columns, {type(self._metric).__name__})"
+
+    def _retrieve(
+        self, query: Array, case: int | None, k: int, filter_k: int | None, rerank: Rerank | None, explain: bool
+    ) -> Retrieval:
+        k = whole("k", k, 1)
+        filter_k = None if filter_k is None else whole("filter_k", filter_k, k, "k")
+        start = perf_counter()
+        with self._viewing() as change:
+            metric = self._metric
+            metric._rows(query, "query")  # refuses what cannot be measured
+            n_filtered = k if rerank is None else filter_k or max(k, -(-change.n_cases // 100))
+            index = self._index.current(self._store, change, metric)
+            near = index.nearest(self._store, metric, query, n_filtered, without=case)
+            cases = self._cases(index.ids[near.positions], near.vectors)
+        places = None if index.places is None else index.places[near.positions]
+        named = pd.Series(query, index=list(self.columns), name=case)
+        filtered = Filtered(named, cases, near.sq_distances, metric, places, perf_counter() - start)
+        return answer(filtered, k, rerank, explain)
+
+    def _cases(self, ids: Ids, vectors: Vectors | None = None) -> Cases:
+        vectors = self._store.vectors(ids, len(self.columns)) if vectors is None else vectors
+        X = pd.DataFrame(vectors.astype(np.float64), index=pd.Index(ids, name="id"), columns=list(self.columns))
+        return Cases(X, self._store.payloads(ids))
+
+    @contextmanager
+    def _viewing(self) -> Iterator[Change]:
+        """One state of the base with its metric."""
+        with self._lock, self._store.reading() as change:
+            if self._metric.fingerprint != self._store.fingerprint():
+                self._metric = self._store.metric()
+            yield change
+
+    @contextmanager
+    def _changing(self, needed: int = 0) -> Iterator[Change]:
+        """A transaction of about that many bytes, beginning at the state and metric it found."""
+        with self._lock, self._store.writing(needed) as before:
+            if self._metric.fingerprint != self._store.fingerprint():
+                self._metric = self._store.metric()
+            yield before

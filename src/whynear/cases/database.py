@@ -1,0 +1,148 @@
+"""The SQLite file of a case base: opened, locked, changed in whole transactions only."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from whynear.cases.store_faults import CaseBaseError, check_place, explained, is_busy
+from whynear.cases.writer_note import WriterNote
+
+APPLICATION = 0x77684E72  # in the header of the file, which tells it from other programs' files
+PATIENCE = 0.5  # seconds SQLite itself waits for a lock: an interrupt is answered after that
+CACHE_KIB = 64 << 10  # pages kept in memory, for cases that are read one by one
+
+
+class Database:
+    """One connection to the file. Not safe for use by several threads at once."""
+
+    def __init__(self, path: Path, *, may_create: bool, timeout: float) -> None:
+        check_place(path, may_create=may_create)
+        self.path, self.timeout = path, timeout
+        self.read_only = path.exists() and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
+        self._note = WriterNote(path)
+        with explained(path):
+            self._connection = self._connect()
+
+    def close(self) -> None:
+        """Give the file back; the last to do so folds the write-ahead log into it."""
+        with explained(self.path):
+            self._connection.close()
+
+    def execute(self, statement: str, values: Sequence[Any] = ()) -> sqlite3.Cursor:
+        """Run one statement."""
+        return self._connection.execute(statement, values)
+
+    def execute_many(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
+        """Run one statement for each row of values."""
+        self._connection.executemany(statement, rows)
+
+    def first(self, statement: str, values: Sequence[Any] = ()) -> Any:
+        """The first row a query finds, None where it finds nothing."""
+        return self._connection.execute(statement, values).fetchone()
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """A view of one state of the file, whatever others write meanwhile."""
+        with explained(self.path):
+            self._patiently("BEGIN", "SELECT 1 FROM sqlite_master LIMIT 1")
+            try:
+                yield
+            finally:
+                self._end()
+
+    @contextmanager
+    def writing(self, needed: int = 0) -> Iterator[None]:
+        """A transaction of about that many bytes: all of it is on the disk when this ends, or nothing of it."""
+        self._check_writable()
+        with explained(self.path, needed):
+            self._patiently("BEGIN IMMEDIATE")
+            self._note.leave()
+            try:
+                yield
+                self._connection.execute("COMMIT")
+            finally:
+                self._end()
+                self._note.take_back()
+
+    def prepare(self) -> None:
+        """Let readers and a writer work at the same time, and commits return once they are on the disk."""
+        with explained(self.path):
+            self._patiently("PRAGMA journal_mode = WAL")
+
+    def is_empty(self) -> bool:
+        """Whether the file has no tables: it is new, or whoever made it was stopped."""
+        with self.reading():
+            return self.first("SELECT 1 FROM sqlite_master LIMIT 1") is None
+
+    def mark(self, version: int) -> None:
+        """Name the file's kind and format in its header, within a transaction."""
+        self.execute(f"PRAGMA application_id = {APPLICATION}")
+        self.execute(f"PRAGMA user_version = {version}")
+
+    def check_mark(self, version: int) -> None:
+        """Refuse files of other programs and of other formats."""
+        with self.reading():
+            (application,), (found,) = self.first("PRAGMA application_id"), self.first("PRAGMA user_version")
+        if application != APPLICATION:
+            raise CaseBaseError(f"{self.path} is no case base: it is an SQLite file of another program.")
+        if found != version:
+            remedy = "pip install --upgrade whynear" if found > version else "make it again with this version"
+            raise CaseBaseError(f"{self.path} has format {found}, and this version reads format {version}; {remedy}.")
+
+    def compact(self) -> None:
+        """Give the room of removed rows back to the disk."""
+        self._check_writable()
+        with explained(self.path):
+            self._patiently("VACUUM")
+            self._patiently("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def _end(self) -> None:
+        """Undo what is not committed; after some errors SQLite has done so itself."""
+        if self._connection.in_transaction:
+            self._connection.execute("ROLLBACK")
+
+    def _check_writable(self) -> None:
+        if self.read_only:
+            raise PermissionError(f"{self.path} cannot be written. Change the permissions of the file and its folder.")
+
+    def _connect(self) -> sqlite3.Connection:
+        if not self.read_only:
+            connection = _opened(str(self.path), uri=False)
+            connection.execute("PRAGMA synchronous = FULL")
+            return connection
+        # Where nothing can be written and no log is left over, SQLite must not look for one.
+        log = self.path.with_name(f"{self.path.name}-wal")
+        options = "mode=ro" if log.exists() else "mode=ro&immutable=1"
+        return _opened(f"file:{quote(str(self.path))}?{options}", uri=True)
+
+    def _patiently(self, *statements: str) -> None:
+        """Run the statements; while somebody else holds the lock try again, up to the time given."""
+        deadline = time.monotonic() + self.timeout
+        while True:
+            try:
+                for statement in statements:
+                    self._connection.execute(statement).fetchall()
+                return
+            except sqlite3.OperationalError as error:
+                self._end()
+                if not is_busy(error):
+                    raise
+                if time.monotonic() > deadline:
+                    raise TimeoutError(
+                        f"{self.path} is being written by {self._note.holder()}; waited {self.timeout:g} s. "
+                        "Try again when it has finished, or wait longer (timeout)."
+                    ) from error
+                time.sleep(0.01)
+
+
+def _opened(name: str, *, uri: bool) -> sqlite3.Connection:
+    connection = sqlite3.connect(name, timeout=PATIENCE, isolation_level=None, check_same_thread=False, uri=uri)
+    connection.execute(f"PRAGMA cache_size = {-CACHE_KIB}")
+    return connection

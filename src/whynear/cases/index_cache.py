@@ -1,0 +1,96 @@
+"""The index of a case base, kept beside it in a file that may be lost at any time."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from whynear.cases.index import Index, build_index
+from whynear.cases.index_file import map_arrays, write_arrays
+from whynear.cases.store import Change, Store
+from whynear.metric import Metric
+from whynear.search.products import GlobalForm, LocalForm, Products
+
+# Fewer cases are prepared faster than a file of them is written to the disk.
+WORTH_KEEPING = 10_000
+# Share of later additions that may wait in memory before the file is written again.
+TAIL = 0.1
+
+
+class IndexCache:
+    """The index in use, and its file ``<case base>-index``: mapped if it belongs to the base's state, else made anew.
+
+    Later additions are added in memory; when they are many, the file is written again.
+    """
+
+    def __init__(self, base: Path) -> None:
+        self._base, self.path = base, base.with_name(f"{base.name}-index")
+        self._index: Index | None = None
+
+    def current(self, store: Store, change: Change, metric: Metric) -> Index:
+        """The index of the state that is being read."""
+        known = self._index
+        if known is not None and known.change == change and known.fingerprint == metric.fingerprint:
+            return known
+        index = known and known.extended(store, change, metric)
+        if index is None and (mapped := self._mapped()) is not None:
+            index = mapped.extended(store, change, metric)
+        if index is None:
+            index = self._kept(build_index(store, change, metric))
+        elif len(index.products) > 1 and len(index.products[1]) > max(WORTH_KEEPING, TAIL * len(index.products[0])):
+            index = self._kept(index.merged())
+        self._index = index
+        return index
+
+    def forget(self) -> None:
+        """Drop index and file, which hold coordinates of cases."""
+        self._index = None
+        self._discard()
+
+    def _discard(self) -> None:
+        with contextlib.suppress(OSError):
+            self.path.unlink(missing_ok=True)
+
+    def _kept(self, index: Index) -> Index:
+        """The index as its file holds it, so that memory is shared with other readers; as it is without a file."""
+        if len(index.ids) < WORTH_KEEPING:
+            return index
+        arrays: dict[str, Any] = {"ids": index.ids}
+        if index.vectors is not None:
+            arrays["vectors"] = index.vectors
+        if index.places is not None:
+            arrays["places"] = index.places.astype(np.int64)
+        if index.form is not None:
+            arrays |= {"centre": index.form.centre, "unit": np.atleast_1d(index.form.unit)}
+            arrays |= {"terms": index.products[0].terms, "slack": index.products[0].slack}
+        try:
+            if not self.path.exists():  # a cache is no more public than its base
+                os.close(os.open(self.path, os.O_CREAT | os.O_WRONLY, os.stat(self._base).st_mode & 0o777))
+            write_arrays(self.path, {**asdict(index.change), "fingerprint": index.fingerprint}, arrays)
+        except OSError:  # the disk is full or may not be written: it stays in memory
+            self._discard()
+            return index
+        return self._mapped() or index
+
+    def _mapped(self) -> Index | None:
+        """The index in the file; None where there is no whole one."""
+        try:
+            key, arrays = map_arrays(self.path)
+            fingerprint = key.pop("fingerprint")
+            return _index_of(Change(**key), fingerprint, arrays)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
+            return None
+
+
+def _index_of(change: Change, fingerprint: str, arrays: dict[str, Any]) -> Index:
+    if "terms" not in arrays:
+        return Index(change, fingerprint, arrays["ids"], arrays.get("places"), vectors=arrays.get("vectors"))
+    unit = arrays["unit"]
+    form = LocalForm(arrays["centre"], unit) if "places" in arrays else GlobalForm(arrays["centre"], float(unit[0]))
+    products = Products(arrays["terms"], arrays["slack"])
+    return Index(change, fingerprint, arrays["ids"], arrays.get("places"), form, (products,))

@@ -1,0 +1,123 @@
+"""What a case base hands out: cases, and the answer to a query."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from whynear.utils import html
+from whynear.utils.arrays import Array
+
+MOST_NAMED = 2  # features that set a case apart, in a notebook
+LEAST_NAMED = 0.001  # of the largest squared distance found
+
+
+@dataclass(frozen=True, eq=False)
+class Cases:
+    """Stored cases.
+
+    Attributes
+    ----------
+    X : DataFrame
+        Their vectors, one row per case; the index holds the ids.
+    payloads : list of dict
+        What was stored beside each of them.
+    """
+
+    X: pd.DataFrame
+    payloads: list[dict[str, Any]]
+
+    @property
+    def ids(self) -> NDArray[np.int64]:
+        """The ids of the cases."""
+        return self.X.index.to_numpy()
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+
+@dataclass(frozen=True, eq=False)
+class Retrieval:
+    """The cases that answer a query, best first.
+
+    Attributes
+    ----------
+    ids : ndarray of shape (k,)
+        The cases found.
+    payloads : list of dict
+        What was stored beside each of them.
+    sq_distances : ndarray of shape (k,)
+        Squared distances from the query under the metric: the score of the filter, smaller is nearer.
+    similarities : ndarray of shape (k,) or None
+        What the re-ranking gave them, larger is better; None without one.
+    n_filtered : int
+        How many cases passed the filter.
+    filter_seconds, rerank_seconds : float
+        Time taken by the two phases; the second is zero without re-ranking.
+    contributions : DataFrame or None
+        What each feature adds to the squared distance, one row per case found; None unless asked for.
+    """
+
+    ids: NDArray[np.int64]
+    payloads: list[dict[str, Any]]
+    sq_distances: Array
+    similarities: Array | None
+    n_filtered: int
+    filter_seconds: float
+    rerank_seconds: float
+    contributions: pd.DataFrame | None = None
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def frame(self) -> pd.DataFrame:
+        """One row per case found, best first: id, squared distance, similarity where re-ranked, payload."""
+        columns: dict[str, Any] = {"id": self.ids, "sq_distance": self.sq_distances}
+        if self.similarities is not None:
+            columns["similarity"] = self.similarities
+        return pd.DataFrame({**columns, "payload": pd.Series(self.payloads, dtype=object)})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as JSON knows it."""
+        cases: list[dict[str, Any]] = []
+        for place, case in enumerate(self.ids.tolist()):
+            entry: dict[str, Any] = {"id": case, "sq_distance": float(self.sq_distances[place])}
+            if self.similarities is not None:
+                entry["similarity"] = float(self.similarities[place])
+            entry["payload"] = self.payloads[place]
+            if self.contributions is not None:
+                entry["contributions"] = self.contributions.iloc[place].to_dict()
+            cases.append(entry)
+        return {
+            "cases": cases,
+            "n_filtered": self.n_filtered,
+            "filter_seconds": self.filter_seconds,
+            "rerank_seconds": self.rerank_seconds,
+        }
+
+    def _repr_html_(self) -> str:
+        shown, farthest = self.frame().head(html.MOST), (0.0, float(self.sq_distances.max(initial=0.0)))
+        sq_distances = html.rounded(shown["sq_distance"])
+        columns: dict[str, Any] = {
+            "id": map(str, shown["id"]),
+            "squared distance": [html.bar(0.0, sq, farthest) for sq in sq_distances],
+            "": sq_distances,
+            **({"similarity": shown["similarity"]} if "similarity" in shown else {}),
+            "payload": [_told(payload, ": ") for payload in shown["payload"]],
+        }
+        if self.contributions is not None:
+            rows = (row[row > LEAST_NAMED * farthest[1]] for _, row in self.contributions.head(html.MOST).iterrows())
+            most = [row.nlargest(MOST_NAMED).map("{:.2g}".format) for row in rows]
+            columns["differs most in"] = [_told(part, " ") for part in most]
+        reranked = "" if self.similarities is None else f", re-ranked out of the {self.n_filtered:,} nearest"
+        more = html.more_of(len(self), len(shown), "case")
+        table = html.table(list(columns), zip(*columns.values(), strict=True), more)
+        return html.block(html.heading(f"Retrieval({len(self):,} cases{reranked})"), table)
+
+
+def _told(entries: Any, between: str) -> str:
+    return html.text(", ".join(f"{name}{between}{value}" for name, value in entries.items()), most=80)

@@ -1,0 +1,202 @@
+"""The cases of a case base, its metric and the history of its states, as tables."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from whynear.cases.database import Database
+from whynear.cases.store_faults import CaseBaseError
+from whynear.metric import Metric
+from whynear.metric.base import rebuild
+from whynear.metric.files import METRICS
+
+Ids = NDArray[np.int64]
+Vectors = NDArray[np.float32]
+
+FORMAT = 1
+SCHEMA = (
+    # The vector stands first: reading it does not touch the pages of a long payload.
+    "CREATE TABLE cases (id INTEGER PRIMARY KEY, vector BLOB NOT NULL, payload TEXT)",
+    "CREATE TABLE changes (generation INTEGER PRIMARY KEY, stamp TEXT NOT NULL, last_id INTEGER NOT NULL, "
+    "n_cases INTEGER NOT NULL)",
+    "CREATE TABLE metric (kind TEXT NOT NULL, fingerprint TEXT NOT NULL, columns TEXT NOT NULL)",
+    "CREATE TABLE metric_arrays (name TEXT PRIMARY KEY, shape TEXT NOT NULL, content BLOB NOT NULL)",
+)
+BLOCK = 8192  # cases read at a time
+MOST_NAMED = 900  # ids in one statement
+
+
+@dataclass(frozen=True)
+class Change:
+    """The state a transaction left: its number, a random stamp, the highest id ever given, the number of cases."""
+
+    generation: int
+    stamp: str
+    last_id: int
+    n_cases: int
+
+
+class Store:
+    """Reads and changes the tables. Every method but the first few belongs within ``reading`` or ``writing``."""
+
+    def __init__(self, path: Path, metric: Metric | None, timeout: float) -> None:
+        """Open the file, or make it where there is none and a metric is given."""
+        if metric is not None:
+            _check_storable(metric)
+        self.path = path
+        self.database = Database(path, may_create=metric is not None, timeout=timeout)
+        try:
+            if self.database.is_empty():
+                self._create(metric)
+            self.database.check_mark(FORMAT)
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Give the file back."""
+        self.database.close()
+
+    @contextmanager
+    def reading(self) -> Iterator[Change]:
+        """A view of one state, whatever others write meanwhile."""
+        with self.database.reading():
+            yield self._last_change()
+
+    @contextmanager
+    def writing(self, needed: int = 0) -> Iterator[Change]:
+        """A transaction from that state to the next: durable when this ends, undone by an error."""
+        with self.database.writing(needed):
+            yield self._last_change()
+
+    def led_through(self, generation: int, stamp: str) -> bool:
+        """Whether the cases of that state are all there still, under the same ids, before any later ones."""
+        query = "SELECT 1 FROM changes WHERE generation = ? AND stamp = ?"
+        return self.database.first(query, (generation, stamp)) is not None
+
+    def insert(self, before: Change, vectors: Vectors, payloads: Sequence[str | None]) -> Ids:
+        """Add cases; ids go on from the highest ever given."""
+        ids = np.arange(before.last_id + 1, before.last_id + 1 + len(vectors))
+        rows = zip(ids.tolist(), map(np.ndarray.tobytes, vectors), payloads, strict=True)
+        self.database.execute_many("INSERT INTO cases VALUES (?, ?, ?)", rows)
+        self._record(before, n_added=len(ids))
+        return ids
+
+    def delete(self, before: Change, ids: Ids) -> None:
+        """Remove cases."""
+        self.database.execute_many("DELETE FROM cases WHERE id = ?", ((case,) for case in ids.tolist()))
+        self.database.execute("DELETE FROM changes")  # no earlier state leads here by additions alone
+        self._record(before, n_added=-len(ids))
+
+    def put_metric(self, before: Change, metric: Metric) -> None:
+        """Make a metric the current one."""
+        _check_storable(metric)
+        for table in ("metric", "metric_arrays"):
+            self.database.execute(f"DELETE FROM {table}")
+        description = (type(metric).__name__, metric.fingerprint, json.dumps(metric.feature_names))
+        self.database.execute("INSERT INTO metric VALUES (?, ?, ?)", description)
+        for name, array in metric.arrays().items():
+            row = (name, json.dumps(array.shape), array.astype("<f8").tobytes())
+            self.database.execute("INSERT INTO metric_arrays VALUES (?, ?, ?)", row)
+        self._record(before, n_added=0)
+
+    def fingerprint(self) -> str:
+        """What identifies the current metric."""
+        return str(self.database.first("SELECT fingerprint FROM metric")[0])
+
+    def metric(self) -> Metric:
+        """The current metric, made of its arrays and checked by its fingerprint."""
+        kind, fingerprint, columns = self.database.first("SELECT kind, fingerprint, columns FROM metric")
+        try:
+            arrays = {
+                name: np.frombuffer(content, dtype="<f8").reshape(json.loads(shape))
+                for name, shape, content in self.database.execute("SELECT name, shape, content FROM metric_arrays")
+            }
+            metric = rebuild(METRICS[kind], json.loads(columns), arrays)
+        except (KeyError, TypeError, ValueError) as error:
+            raise self._damaged(f"its metric: {error}") from error
+        if metric.fingerprint != fingerprint:
+            raise self._damaged("its metric is not what was stored")
+        return metric
+
+    def vectors_after(self, last_id: int, n_features: int) -> Iterator[tuple[Ids, Vectors]]:
+        """All later cases in blocks, by rising id."""
+        rows = self.database.execute("SELECT id, vector FROM cases WHERE id > ? ORDER BY id", (last_id,))
+        while block := rows.fetchmany(BLOCK):
+            ids, blobs = zip(*block, strict=True)
+            yield np.array(ids), self._vectors(ids, blobs, n_features)
+
+    def next_ids(self, last_id: int, most: int) -> Ids:
+        """The ids that follow, by rising id."""
+        rows = self.database.execute("SELECT id FROM cases WHERE id > ? ORDER BY id LIMIT ?", (last_id, most))
+        return np.array([case for (case,) in rows], dtype=np.int64)
+
+    def vectors(self, ids: Ids, n_features: int) -> Vectors:
+        """The vectors of the cases with these ids, in this order."""
+        return self._vectors(ids, self._of_cases("vector", ids), n_features)
+
+    def payloads(self, ids: Ids) -> list[dict[str, Any]]:
+        """The payloads of the cases with these ids, in this order."""
+        texts = self._of_cases("payload", ids)
+        try:
+            # Parsed as one list, which is several times faster than one by one.
+            return json.loads(f"[{','.join(text or '{}' for text in texts)}]")
+        except ValueError as error:
+            raise self._damaged(f"a payload: {error}") from error
+
+    def _of_cases(self, column: str, ids: Ids) -> list[Any]:
+        found: dict[int, Any] = {}
+        wanted = iter(ids.tolist())
+        while some := list(islice(wanted, MOST_NAMED)):
+            places = ",".join("?" * len(some))
+            found.update(self.database.execute(f"SELECT id, {column} FROM cases WHERE id IN ({places})", some))
+        if missing := [case for case in ids.tolist() if case not in found]:
+            raise ValueError(f"{self.path} holds no case with the id {missing[0]}. Use ids that add returned.")
+        return [found[case] for case in ids.tolist()]
+
+    def _vectors(self, ids: Sequence[int] | Ids, blobs: Sequence[bytes], n_features: int) -> Vectors:
+        wrong = [case for case, blob in zip(ids, blobs, strict=True) if len(blob) != 4 * n_features]
+        if wrong:
+            raise self._damaged(f"case {wrong[0]} has another length than {n_features} features")
+        return np.frombuffer(b"".join(blobs), dtype="<f4").reshape(len(blobs), n_features)
+
+    def _last_change(self) -> Change:
+        query = "SELECT generation, stamp, last_id, n_cases FROM changes ORDER BY generation DESC LIMIT 1"
+        found = self.database.first(query)
+        if found is None:
+            raise self._damaged("it has no state")
+        return Change(*found)
+
+    def _record(self, before: Change, n_added: int) -> None:
+        last_id, n_cases = before.last_id + max(n_added, 0), before.n_cases + n_added
+        row = (before.generation + 1, secrets.token_hex(16), last_id, n_cases)
+        self.database.execute("INSERT INTO changes VALUES (?, ?, ?, ?)", row)
+
+    def _create(self, metric: Metric | None) -> None:
+        if metric is None:
+            raise CaseBaseError(f"{self.path} holds no case base yet. Give a metric to make one of it.")
+        self.database.prepare()
+        with self.database.writing():
+            if self.database.first("SELECT 1 FROM sqlite_master LIMIT 1") is None:  # nobody was faster
+                self.database.mark(FORMAT)
+                for statement in SCHEMA:
+                    self.database.execute(statement)
+                self.put_metric(Change(0, "", 0, 0), metric)
+
+    def _damaged(self, fact: str) -> CaseBaseError:
+        return CaseBaseError(f"{self.path} is damaged ({fact}). Restore a copy of the file.")
+
+
+def _check_storable(metric: Metric) -> None:
+    if METRICS.get(type(metric).__name__) is not type(metric):
+        raise TypeError(f"{type(metric).__name__} cannot be stored; {', '.join(METRICS)} can.")

@@ -1,0 +1,74 @@
+"""The second phase of a retrieval: what passed the filter is re-ranked, cut to length and explained."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from whynear.cases.retrieval import Cases, Retrieval
+from whynear.metric import LocalMetric, Metric
+from whynear.utils.arrays import Array
+
+Rerank = Callable[[pd.Series, pd.DataFrame, list[dict[str, Any]]], ArrayLike]
+
+
+@dataclass(frozen=True, eq=False)
+class Filtered:
+    """A query and its nearest cases under a metric, nearest first; the anchors they are under a local one."""
+
+    query: pd.Series
+    cases: Cases
+    sq_distances: Array
+    metric: Metric
+    places: NDArray[np.intp] | None
+    seconds: float
+
+
+def answer(filtered: Filtered, k: int, rerank: Rerank | None, explain: bool) -> Retrieval:
+    """The k most similar of the filtered cases; the k nearest without a measure of similarity."""
+    start = perf_counter()
+    order, similarities = np.arange(min(k, len(filtered.cases))), None
+    if rerank is not None:
+        scores = _checked_scores(rerank(filtered.query, filtered.cases.X, filtered.cases.payloads), len(filtered.cases))
+        order = np.argsort(-scores, kind="stable")[:k]  # equally similar ones stay in the order of distance
+        similarities = scores[order]
+    seconds = perf_counter() - start
+    return Retrieval(
+        ids=filtered.cases.ids[order],
+        payloads=[filtered.cases.payloads[place] for place in order],
+        sq_distances=filtered.sq_distances[order],
+        similarities=similarities,
+        n_filtered=len(filtered.cases),
+        filter_seconds=filtered.seconds,
+        rerank_seconds=0.0 if rerank is None else seconds,
+        contributions=_contributions(filtered, order) if explain else None,
+    )
+
+
+def _checked_scores(scores: ArrayLike, n_cases: int) -> Array:
+    similarities = np.array(scores, dtype=np.float64)
+    if similarities.shape != (n_cases,) or not np.isfinite(similarities).all():
+        raise ValueError(
+            f"rerank must return one finite similarity for each of the {n_cases} cases, "
+            f"got shape {similarities.shape} with {np.count_nonzero(~np.isfinite(similarities))} not finite instead."
+        )
+    return similarities
+
+
+def _contributions(filtered: Filtered, order: NDArray[np.intp]) -> pd.DataFrame:
+    """Per case and feature the part of the squared distance."""
+    metric, cases = filtered.metric, filtered.cases.X.iloc[order]
+    query = filtered.query.to_numpy()
+    if isinstance(metric, LocalMetric) and filtered.places is not None:
+        # By number, because equal anchors may have different maps.
+        chosen = filtered.places[order]
+        parts = [metric[place].contributions(query, metric.anchors[place]) for place in chosen]
+    else:
+        parts = [metric.contributions(query, case) for case in cases.to_numpy()]
+    return pd.DataFrame(np.reshape(parts, cases.shape), index=cases.index, columns=cases.columns)

@@ -1,0 +1,57 @@
+"""The command line: one command, one call into the library."""
+
+import io
+import sys
+from typing import Annotated
+
+import typer
+
+from whynear import __version__
+from whynear.cli.compare import compare
+from whynear.cli.datasets import datasets
+from whynear.cli.explain import explain
+from whynear.cli.learn import learn
+from whynear.cli.predict import predict
+from whynear.cli.reproduce import reproduce
+from whynear.cli.retrieve import retrieve
+from whynear.cli.study import study
+
+app = typer.Typer(
+    help="Which features truly decide that two cases are near?",
+    epilog="Exit codes: 0 done; 2 bad input, told in one sentence; 130 interrupted; 1 unexpected, or --debug.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+
+
+def main() -> None:
+    """Run the command line, on terminals of any encoding."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+    app()
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"whynear {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _whynear(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Which features truly decide that two cases are near?"""
+
+
+app.command()(study)
+app.command()(learn)
+app.command()(predict)
+app.command()(explain)
+app.command()(retrieve)
+app.command()(compare)
+app.command()(datasets)
+app.command()(reproduce)

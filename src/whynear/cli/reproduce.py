@@ -1,0 +1,155 @@
+"""``whynear reproduce``: the tables and figures of the papers, ours beside the published."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from whynear.cli.shell import errors_in_a_sentence, plain, terminated_as_interrupted
+from whynear.reproduce import EXPERIMENTS, Line, Outcome, names_of, wording
+from whynear.reproduce import reproduce as reproduce_papers
+from whynear.reproduce.cells import Cell
+from whynear.reproduce.running import Progress as Reached
+from whynear.reproduce.running import Watch
+from whynear.utils.files import check_folder
+
+
+def reproduce(
+    name: Annotated[
+        str | None, typer.Argument(help="A table or figure, a paper, or all; without it, what there is.")
+    ] = None,
+    protocol: Annotated[
+        Literal["fifth", "tenfold"] | None,
+        typer.Option(help="For lann-table1: learn from a fifth of the cases, or from nine tenths; both without it."),
+    ] = None,
+    out: Annotated[Path, typer.Option(help="The folder for JSON, figures and finished cells.")] = Path("reproduction"),
+    n_jobs: Annotated[int, typer.Option(help="Number of processes; all cores without it.")] = -1,
+    backend: Annotated[
+        Literal["processes", "dask", "ray"], typer.Option(help="Processes here, or the workers of a cluster.")
+    ] = "processes",
+    address: Annotated[
+        str | None, typer.Option(help="Where the scheduler of the cluster is; without it one is started here.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show where an error came from.")] = False,
+) -> None:
+    """Make the tables and figures of the papers, ours beside the published.
+
+    What is finished is kept in the folder: a run that was stopped goes on where it was.
+    """
+    console = Console(quiet=as_json)
+    with errors_in_a_sentence(debug):
+        if name is None:
+            _list(console, as_json)
+            return
+        names = names_of(name, protocol)
+        check_folder(out)
+        with terminated_as_interrupted(), progress_line(console, out) as watch:
+            outcomes = reproduce_papers(
+                names,
+                out,
+                n_jobs=n_jobs,
+                backend=backend,
+                address=address,
+                watch=watch,
+                finished=lambda outcome: print_outcome(console, outcome),
+            )
+        if as_json:
+            typer.echo(json.dumps([outcome.to_dict() for outcome in outcomes]))
+        console.print(f"Written: {plain(out)}, a JSON and an SVG file for each, and reproduction.md", highlight=False)
+
+
+def _list(console: Console, as_json: bool) -> None:
+    titles = {name: make().plan.title for name, make in EXPERIMENTS.items()}
+    if as_json:
+        typer.echo(json.dumps(titles))
+        return
+    table = Table("name", "shows", box=None)
+    for name, title in titles.items():
+        table.add_row(name, title)
+    console.print(table, highlight=False)
+    console.print("whynear reproduce NAME makes one of them; all makes all.", highlight=False)
+
+
+MOST_COLUMNS = 6
+
+
+@contextmanager
+def progress_line(console: Console, out: Path) -> Iterator[Watch]:
+    """A line that tells how many cells are done, and how much time is left; an interrupt says how to go on."""
+    columns = SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
+    left = TimeElapsedColumn(), TextColumn("{task.fields[left]}")
+    with Progress(*columns, *left, console=console, transient=True) as bar:
+        task = bar.add_task("start", total=None, left="")
+
+        def show(cell: Cell, reached: Reached) -> None:
+            text = "" if reached.seconds_left is None else f"{_clock(reached.seconds_left)} left"
+            name = cell.name.rpartition("-")[0][:60]
+            bar.update(task, description=name, completed=reached.done, total=reached.of, left=text)
+
+        try:
+            yield show
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(f"What is finished is kept in {out}; the same command goes on.") from None
+
+
+def print_outcome(console: Console, outcome: Outcome) -> None:
+    """What is published or asked beside ours, then what is only shown."""
+    plan = EXPERIMENTS[outcome.name]().plan
+    console.print()
+    console.print(f"{outcome.name}: {plan.title}", style="bold", highlight=False)
+    compared = [line for line in outcome.lines if _is_compared(line)]
+    shown = [line for line in outcome.lines if not _is_compared(line)]
+    if compared:
+        console.print(_compared(compared, plan.rows), highlight=False)
+    if shown:
+        console.print(_shown(shown, plan.rows), highlight=False)
+    console.print(f"{wording.summary(outcome)}; {outcome.seconds:,.0f} s of CPU time", style="dim", highlight=False)
+    if text := wording.stand_in(plan):
+        console.print(f"Cannot be had: {text}", highlight=False, soft_wrap=True)
+
+
+def _is_compared(line: Line) -> bool:
+    return line.published is not None or line.asked is not None
+
+
+def _compared(lines: list[Line], rows: str) -> Table:
+    """A line for each value: ours, published, what is asked, the difference, and whether it holds."""
+    one_column = len({line.column for line in lines}) == 1
+    table = Table(rows, *([] if one_column else [""]), box=None, pad_edge=False, collapse_padding=True)
+    for header in ("ours", "published", "asked", "difference", "holds"):
+        table.add_column(header, justify="right", no_wrap=True)
+    for line in lines:
+        told = (wording.ours, wording.published, wording.asked, wording.difference, wording.verdict)
+        cells = [tell(line) for tell in told]
+        style = "yellow" if line.holds is False else None
+        table.add_row(line.row, *([] if one_column else [line.column]), *cells, style=style)
+    return table
+
+
+def _shown(lines: list[Line], rows: str) -> Table:
+    """A line for each row, with a column for each of its values."""
+    columns = list(dict.fromkeys(line.column for line in lines))
+    by_row: dict[str, dict[str, str]] = {}
+    for line in lines:
+        by_row.setdefault(line.row, {})[line.column] = wording.ours(line)
+    if len(columns) > MOST_COLUMNS:
+        return Table(f"{len(by_row)} rows of {len(columns)} values are in the JSON file", box=None)
+    table = Table(rows, *columns, box=None, pad_edge=False)
+    for row, values in by_row.items():
+        table.add_row(row, *(values.get(column, "") for column in columns))
+    return table
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

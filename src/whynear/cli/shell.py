@@ -1,0 +1,61 @@
+"""What all commands share: errors as sentences, exit codes, names that cannot command the terminal."""
+
+import signal
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import typer
+from rich.markup import escape
+
+from whynear.utils.text import printable
+
+BAD_INPUT, INTERRUPTED = 2, 130
+
+
+def plain(text: object) -> str:
+    """Text that neither rich nor the terminal takes for a command."""
+    return escape(printable(str(text)))
+
+
+@contextmanager
+def errors_in_a_sentence(debug: bool) -> Iterator[None]:
+    """Bad input ends with one sentence and code 2, an interrupt with code 130; a traceback only on request."""
+    try:
+        yield
+    except KeyboardInterrupt as interrupt:
+        typer.echo(printable(f"Interrupted. {interrupt}".strip()), err=True)
+        raise typer.Exit(INTERRUPTED) from None
+    except (ValueError, TypeError, OSError, ImportError) as error:
+        if debug:
+            raise
+        typer.echo(f"Error: {_sentence(error)}", err=True)
+        raise typer.Exit(BAD_INPUT) from None
+
+
+@contextmanager
+def terminated_as_interrupted() -> Iterator[None]:
+    """What ends a process politely is as Ctrl-C, so that worker processes end with it."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def warnings_in_a_sentence() -> Iterator[None]:
+    """Say what the library warns of, once each, without the line of code it stands on."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        yield
+    for text in dict.fromkeys(str(warning.message) for warning in caught):
+        typer.echo(f"Note: {printable(text)}", err=True)
+
+
+def _sentence(error: Exception) -> str:
+    """What went wrong on one line, without the number the system gives it."""
+    text = str(error)
+    if isinstance(error, OSError) and error.strerror:
+        text = f"{error.filename}: {error.strerror}." if error.filename else error.strerror
+    return printable(text)

@@ -1,0 +1,182 @@
+"""``whynear study``: from a table to an answer, its report and what that rests on."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Annotated, Any, Literal, Self
+
+import numpy as np
+import typer
+from pandas import DataFrame
+from rich.bar import Bar
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+import whynear
+from whynear.cli.shell import errors_in_a_sentence, plain, warnings_in_a_sentence
+from whynear.report.unfinished import Unfinished
+from whynear.report.writing import FILES
+from whynear.study import Study
+from whynear.study.content import content
+from whynear.study.estimate import estimate
+from whynear.tables.preview import summary
+from whynear.tables.problem import Problem
+from whynear.utils.files import check_folder
+
+
+def study(
+    table: Annotated[
+        str, typer.Argument(help="A file (CSV, TSV, Parquet, Excel) or the name of a data set.")
+    ] = "breast_cancer",
+    target: Annotated[str | None, typer.Option(help="The column to predict; data sets know theirs.")] = None,
+    learner: Annotated[
+        str, typer.Option(help="auto compares several; or grlvq, gmlvq, lmnn, lgrlvq, lgmlvq, lann.")
+    ] = "auto",
+    out: Annotated[Path, typer.Option(help="The folder for the report, its tables and the model.")] = Path("study"),
+    drop: Annotated[list[str] | None, typer.Option(help="A column to leave out; may be given several times.")] = None,
+    index: Annotated[str | None, typer.Option(help="The column that names the rows.")] = None,
+    bins: Annotated[int | None, typer.Option(help="Sort a numeric target into so many classes of equal size.")] = None,
+    categories: Annotated[
+        Literal["onehot"] | None, typer.Option(help="Take columns of text as categories, told of as one column each.")
+    ] = None,
+    impute: Annotated[
+        Literal["median", "most_frequent"] | None,
+        typer.Option(help="Fill in missing values, and record it in the model."),
+    ] = None,
+    drop_missing_target: Annotated[
+        bool, typer.Option("--drop-missing-target", help="Leave out rows without a target.")
+    ] = False,
+    folds: Annotated[int, typer.Option(help="Number of folds to hold out in turn.")] = 5,
+    effective_dim: Annotated[
+        int | None, typer.Option(help="Directions of the data that count; chosen on held-out rows without it.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same study.")] = 0,
+    n_jobs: Annotated[int | None, typer.Option(help="Number of threads; all cores without it.")] = None,
+    encoding: Annotated[str, typer.Option(help="Encoding of a text file.")] = "utf-8",
+    as_json: Annotated[bool, typer.Option("--json", help="Print study.json instead of the summary.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show where an error came from.")] = False,
+) -> None:
+    """Learn a metric from a table and report which features matter."""
+    console = Console(quiet=quiet or as_json)
+    with errors_in_a_sentence(debug):
+        check_folder(out, FILES)
+        with warnings_in_a_sentence(), Unfinished(out) as unfinished, StepList(console) as steps:
+
+            def finished(part: str, value: Any) -> None:
+                if part == "problem":
+                    print_problem(console, value, compares=learner == "auto")
+                unfinished.keep(part, value)
+
+            result = whynear.study(
+                table,
+                target,
+                learner=learner,
+                drop=drop or [],
+                index=index,
+                bins=bins,
+                categories=categories,
+                impute=impute,
+                drop_missing_target=drop_missing_target,
+                folds=folds,
+                effective_dim=effective_dim,
+                random_state=seed,
+                n_jobs=n_jobs,
+                encoding=encoding,
+                progress=steps.show,
+                finished=finished,
+            )
+            steps.show("write the report", 1.0)
+            written = result.save(out)
+        if as_json:
+            typer.echo(json.dumps(content(result), ensure_ascii=False))
+        print_answer(console, result, written)
+
+
+SHOWN = 10  # features
+MOST_CLASSES = 6
+WORTH_TELLING = 20.0  # seconds: a shorter wait needs no warning
+
+
+class StepList:
+    """The steps done, each with the seconds it took, above a bar for the one under way."""
+
+    def __init__(self, console: Console) -> None:
+        self.console = console
+        columns = SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
+        self.bar = Progress(*columns, console=console, transient=True)
+        self.task = self.bar.add_task("start", total=1.0)
+        self.step, self.since = "", time.perf_counter()
+
+    def __enter__(self) -> Self:
+        self.bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is None:
+            self._tick()
+        self.bar.stop()
+
+    def show(self, step: str, share: float) -> None:
+        """Tell what is being done; what stands after a comma is a part of the same step."""
+        name = step.partition(",")[0]
+        if name != self.step:
+            self._tick()
+            self.step, self.since = name, time.perf_counter()
+        self.bar.update(self.task, description=plain(step), completed=share)
+
+    def _tick(self) -> None:
+        if self.step and self.step != "done":
+            mark = "*" if self.console.options.ascii_only else "✓"
+            seconds = time.perf_counter() - self.since
+            self.console.print(f"{mark} {self.step:<42}{seconds:7.1f} s", style="dim", highlight=False)
+
+
+def print_problem(console: Console, problem: Problem, compares: bool) -> None:
+    """What the table holds, and for large ones how much time and memory it will take."""
+    console.print(f"{plain(problem.source)}: {summary(problem.columns, len(problem.X))}", highlight=False)
+    console.print(f"target {plain(repr(problem.target))}: {_values(problem)}", highlight=False)
+    needs = estimate(*problem.X.shape, 0 if problem.is_measured else len(np.unique(problem.y)), compares)
+    if needs.seconds > WORTH_TELLING:
+        console.print(f"This will take {needs}.", highlight=False)
+
+
+def _values(problem: Problem) -> str:
+    if problem.is_measured:
+        return f"numbers from {problem.y.min():.4g} to {problem.y.max():.4g}"
+    names, counts = np.unique(problem.y, return_counts=True)
+    shown = ", ".join(f"{plain(name)} {count:,}" for name, count in zip(names[:MOST_CLASSES], counts, strict=False))
+    return f"{len(names)} classes ({shown}{', ...' if len(names) > MOST_CLASSES else ''})"
+
+
+def print_answer(console: Console, result: Study, written: list[Path]) -> None:
+    """The answer in words, the most relevant features, and what to keep in mind."""
+    console.print()
+    console.print(plain(result.finding()), style="bold")
+    console.print(relevance_table(result.frame().head(SHOWN), ascii_only=console.options.ascii_only))
+    for caveat in result.caveats:
+        console.print(f"[yellow]Caveat:[/yellow] {plain(caveat)}")
+    console.print(f"Written: {plain(str(written[-1]))} and {len(written) - 1} files beside it")
+
+
+def relevance_table(frame: DataFrame, ascii_only: bool, width: int = 30) -> Table:
+    """The features with their bounds as numbers and bars."""
+    table = Table(title="Most relevant features (per standard deviation)", title_justify="left", box=None)
+    table.add_column("feature", overflow="fold")
+    table.add_column("least", justify="right")
+    table.add_column("most", justify="right")
+    table.add_column("strength")
+    table.add_column("", width=width)
+    largest = max(frame["upper"].max(), sys.float_info.min)
+    for feature, lower, upper, strength in frame[["feature", "lower", "upper", "strength"]].to_numpy().tolist():
+        first, last = round(width * lower / largest), round(width * upper / largest)
+        bar = " " * first + "#" * max(1, last - first) if ascii_only else Bar(largest, lower, upper, color="blue")
+        table.add_row(plain(feature), f"{lower:.3g}", f"{upper:.3g}", strength, bar)
+    return table

@@ -1,0 +1,34 @@
+"""A table by whatever names it: a DataFrame, a file, or a data set."""
+
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from whynear.datasets.load import load
+from whynear.tables.reading import NamedTable, read_table
+
+Table = pd.DataFrame | str | PathLike[str]
+
+
+def open_table(table: Table, encoding: str = "utf-8") -> NamedTable:
+    """Open a DataFrame, the path of a file (CSV, TSV, Parquet, Excel) or the name of a data set."""
+    if isinstance(table, pd.DataFrame):
+        names = table.columns.map(str)
+        if not names.is_unique:
+            raise ValueError(f"The table has the column {names[names.duplicated()][0]!r} twice. Rename one of them.")
+        return NamedTable("The table", table.set_axis(names, axis=1))
+    if not isinstance(table, str | PathLike):
+        raise TypeError(
+            "table must be a DataFrame, the path of a file or the name of a data set, "
+            f"got {type(table).__name__} instead. Name its columns: pandas.DataFrame(table, columns=[...])."
+        )
+    path = Path(table)
+    if path.suffix or path.exists():
+        frame, notes = read_table(path, encoding)
+        return NamedTable(path.name, frame, tuple(notes))
+    data = load(str(table))
+    labels = data.y if data.target_names is None else np.array(data.target_names)[data.y]
+    name = "target" if "target" not in data.columns else "class of the case"
+    return NamedTable(data.name, data.X[data.columns].assign(**{name: labels}), target=name)

@@ -1,0 +1,202 @@
+"""Maps of the cases on a plane that follow a learned metric, and how well they keep the classes apart."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+
+from whynear.embedding.inputs import embedded_classes
+from whynear.embedding.layout import on_plane, principal_plane, umap_layout
+from whynear.metric import DiagonalMetric, LocalMetric, Metric
+from whynear.metric.pipeline import estimators_of
+from whynear.search import NeighborSearch
+from whynear.search.exact import searchable
+from whynear.utils.arrays import Array
+from whynear.utils.checks import amount, whole
+from whynear.utils.threads import row_blocks
+
+Method = Literal["auto", "prototypes", "cases", "euclidean", "pca"]
+
+# Up to this many anchors of a metric that comes without its learner are taken for prototypes.
+MOST_PROTOTYPES = 100
+
+NEIGHBORS = 15
+
+
+def embed(
+    learner_or_metric: Metric | BaseEstimator,
+    X: ArrayLike,
+    *,
+    n_neighbors: int | None = None,
+    min_dist: float = 0.1,
+    method: Method = "auto",
+    random_state: int | np.random.RandomState | None = None,
+) -> Array:
+    r"""Place cases on a plane such that those near under a metric lie near each other.
+
+    Parameters
+    ----------
+    learner_or_metric : metric, fitted learner or Pipeline
+        What measures; all that `as_metric` takes.
+    X : array-like of shape (n_samples, n_features)
+        The cases, in the columns of the metric.
+    n_neighbors : int, default=None
+        How many nearest cases UMAP keeps together, the case itself among them; fewer where there are fewer. None is 15,
+        but for a learner with a metric per training case as many as vote in it: no others were learned to be near.
+    min_dist : float, default=0.1
+        How tightly UMAP may pack points, from 0 to 1.
+    method : {"auto", "prototypes", "cases", "euclidean", "pca"}, default="auto"
+        ``"auto"`` does what fits the metric (see Notes), ``"prototypes"`` and ``"cases"`` choose between the two ways
+        of a local one. ``"euclidean"`` is UMAP, ``"pca"`` the principal plane of X without the metric, in the
+        coordinates its learner saw.
+    random_state : int or RandomState, default=None
+        Seed of UMAP: an int gives the same map every time.
+
+    Returns
+    -------
+    embedding : ndarray of shape (n_samples, 2)
+
+    Notes
+    -----
+    - One map for all cases with two rows: the map itself, :math:`x \mapsto \Omega x`. More rows: the principal plane
+      of the mapped cases. A single row leaves the second coordinate zero.
+    - One map per prototype: UMAP of the vectors of distances :math:`\sqrt{d_j(x)}` to all prototypes.
+    - One map per training case: UMAP over the neighbours of each case, which are the other training cases nearest to
+      it, each by its own map. Where X is not the training cases, these are placed first and a row of X is put at the
+      mean of its nearest ones, each with the weight :math:`1 / d_i(x)`.
+
+    A learner with ``prototypes_`` has prototypes, any other learner of a local metric its training cases. The anchors
+    of a metric that comes alone are training cases if they are the rows of X, or more than 100.
+
+    UMAP takes its neighbours from `NeighborSearch`, beyond 20,000 cases from `CandidateSearch`; no table of all
+    distances is made. Fewer than ten cases are shown on their principal plane. So are more, with a warning, where UMAP
+    is not installed (``pip install 'whynear[embed]'``): those of the distances to prototypes, or the columns weighted
+    by the mean relevances of the training cases.
+
+    References
+    ----------
+    Goepfert, Wersing, Hammer: Interpretable locally adaptive nearest neighbors.
+
+    McInnes, Healy, Melville: UMAP: uniform manifold approximation and projection for dimension reduction, 2018.
+
+    Examples
+    --------
+    >>> from whynear.metric import LinearMetric
+    >>> embed(LinearMetric([[1.0, 0.0, 1.0], [0.0, 2.0, 0.0]]), [[1, 2, 3], [4, 5, 6]])
+    array([[ 4.,  4.],
+           [10., 10.]])
+    """
+    metric = searchable(learner_or_metric)
+    n_neighbors = (
+        _n_neighbors(learner_or_metric, metric) if n_neighbors is None else whole("n_neighbors", n_neighbors, 2)
+    )
+    if amount("min_dist", min_dist) > 1:
+        raise ValueError(f"min_dist must be a number from 0 to 1, got {min_dist!r} instead.")
+    if method not in get_args(Method):
+        raise ValueError(f"method must be one of {', '.join(get_args(Method))}, got {method!r} instead.")
+    rows = metric._table(X)
+    if not len(rows):
+        raise ValueError("X must have at least one row to embed, got none.")
+    seed = int(check_random_state(random_state).randint(2**31 - 1))
+    lay_out = partial(umap_layout, n_neighbors=n_neighbors, min_dist=float(min_dist), seed=seed)
+    if method == "pca":
+        return principal_plane(metric.learned_coordinates(X))
+    if method == "euclidean":
+        coordinates = metric.learned_coordinates(X)
+        return lay_out(_euclidean(coordinates), coordinates, coordinates)
+    if not isinstance(metric, LocalMetric):
+        if method != "auto":
+            raise ValueError(f"method={method!r} needs a local metric, got a {type(metric).__name__}. Use 'auto'.")
+        mapped = metric.map(X)
+        return on_plane(mapped) if mapped.shape[1] <= 2 else principal_plane(mapped)
+    if method == "prototypes" or (method == "auto" and _has_prototypes(learner_or_metric, metric, rows)):
+        distances = np.sqrt(metric.sq_distances(rows))
+        return lay_out(_euclidean(distances), distances, distances)
+    anchors = lay_out(metric, metric.anchors, _weighted(metric, metric.anchors))
+    return anchors if _are_anchors(metric, rows) else _between(metric, rows, anchors, n_neighbors)
+
+
+def _n_neighbors(learner: Any, metric: Metric) -> int:
+    last = None if isinstance(learner, Metric) else estimators_of(learner)[-1]
+    if isinstance(metric, LocalMetric) and not hasattr(last, "prototypes_"):
+        return int(getattr(last, "n_neighbors", NEIGHBORS - 1)) + 1
+    return NEIGHBORS
+
+
+def embedding_score(embedding: ArrayLike, y: ArrayLike, n_neighbors: int = 5) -> float:
+    """The share of points whose class is that of most of their nearest others on the map.
+
+    Parameters
+    ----------
+    embedding : array-like of shape (n_samples, n_dimensions)
+        Positions, as `embed` gives them.
+    y : array-like of shape (n_samples,)
+        Classes of the points.
+    n_neighbors : int, default=5
+        How many others vote, without the point itself. Among classes with equally many votes the one with the smaller
+        sum of distances wins.
+
+    Examples
+    --------
+    >>> embedding_score([[0, 0], [0, 1], [1, 0], [9, 9], [9, 8]], ["a", "a", "a", "b", "b"], n_neighbors=1)
+    1.0
+    """
+    points, _, codes = embedded_classes(embedding, y)
+    n = len(points)
+    if whole("n_neighbors", n_neighbors, 1) >= n:
+        raise ValueError(f"n_neighbors={n_neighbors} others cannot be had from {n} points. Use less than {n}.")
+    sq, others = NeighborSearch(_euclidean(points), points).nearest(points, n_neighbors, exclude=np.arange(n))
+    right = np.empty(n, dtype=bool)
+    for rows in row_blocks(n, row_bytes=16 * n_neighbors**2):
+        votes = codes[others[rows]]
+        alike = votes[:, :, None] == votes[:, None, :]
+        total = (alike * np.sqrt(sq[rows])[:, None, :]).sum(axis=2)
+        winner = np.lexsort((total, -alike.sum(axis=2)), axis=1)[:, :1]
+        right[rows] = np.take_along_axis(votes, winner, axis=1)[:, 0] == codes[rows]
+    return float(right.mean())
+
+
+def _euclidean(points: Array) -> DiagonalMetric:
+    return DiagonalMetric(np.ones(points.shape[1]))
+
+
+def _has_prototypes(obj: Any, metric: LocalMetric, rows: Array) -> bool:
+    if isinstance(obj, Metric):
+        return len(metric) <= MOST_PROTOTYPES and not _are_anchors(metric, rows)
+    return hasattr(estimators_of(obj)[-1], "prototypes_")
+
+
+def _are_anchors(metric: LocalMetric, rows: Array) -> bool:
+    """Whether each row is the anchor of its number, as far as that anchor can tell.
+
+    A Pipeline's anchors were scaled there and back, so they differ from the rows by rounding, and by directions that
+    no map sees. A map turns differences e_l of the columns into a squared distance of at most
+    d sum_l relevance_l e_l^2.
+    """
+    if rows.shape != metric.anchors.shape:
+        return False
+    own = np.arange(len(rows))[:, None]
+    rounding = 1e-9 * np.abs(metric.anchors).max(axis=0)
+    bound = metric.n_features * (metric.relevances() @ np.square(rounding))
+    return bool((metric.sq_distances_at(rows, metric.anchors, own)[:, 0] <= bound).all())
+
+
+def _weighted(metric: LocalMetric, cases: Array) -> Array:
+    """The cases in columns weighted by the mean relevances of the anchors, those of each scaled to sum one."""
+    relevances = metric.relevances()
+    shares = relevances / np.maximum(relevances.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+    weighted: Array = cases * np.sqrt(shares.mean(axis=0))
+    return weighted
+
+
+def _between(metric: LocalMetric, rows: Array, anchors: Array, n_neighbors: int) -> Array:
+    """Rows at the mean position of their nearest anchors, weighted by 1 / d_i(x); on top of those at distance zero."""
+    sq, nearest = NeighborSearch(metric).nearest(rows, min(n_neighbors, len(anchors)))
+    least = sq[:, :1]
+    votes: NDArray[np.float64] = np.divide(least, sq, out=np.ones_like(sq), where=sq > 0)
+    return np.einsum("nk,nkc->nc", votes / votes.sum(axis=1, keepdims=True), anchors[nearest])

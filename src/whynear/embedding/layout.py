@@ -1,0 +1,116 @@
+"""Positions of cases on a plane: principal directions, and UMAP over the neighbours that a metric finds."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from whynear.metric import LocalMetric
+from whynear.metric.projection import principal_directions
+from whynear.search import CandidateSearch, NeighborSearch
+from whynear.search.exact import AnyMetric, nearest_listed
+from whynear.utils.arrays import Array, Indices
+from whynear.utils.threads import row_blocks
+
+# Up to here neighbours are exact. The time of an exact search grows with the square of this number, UMAP's does not.
+EXACT_CASES = 20_000
+
+# UMAP of fewer points shows its random start rather than them.
+FEWEST_CASES = 10
+
+
+def principal_plane(points: Array) -> Array:
+    """The points on their first two principal directions, about their mean; zeros where they have fewer.
+
+    The sign is settled: the largest entry of each direction is positive.
+    """
+    directions = principal_directions(points).vectors[:, :2]
+    largest = np.take_along_axis(directions, np.abs(directions).argmax(axis=0)[None], axis=0)
+    return on_plane((points - points.mean(axis=0)) @ (directions * np.sign(largest)))
+
+
+def on_plane(points: Array) -> Array:
+    """Points of at most two coordinates, filled up with zeros to two."""
+    return np.pad(points, [(0, 0), (0, 2 - points.shape[1])])
+
+
+def neighbor_graph(metric: AnyMetric, cases: Array, n_neighbors: int, seed: int) -> tuple[Indices, Array]:
+    """Numbers of and distances to the nearest others of each case, itself in column 0 at distance zero.
+
+    A local metric measures towards the other case, by that one's own map. Memory O(n n_neighbors).
+    """
+    n, others = len(cases), n_neighbors - 1
+    indices, sq = np.empty((n, n_neighbors), dtype=np.intp), np.zeros((n, n_neighbors))
+    indices[:, 0] = np.arange(n)
+    given = None if isinstance(metric, LocalMetric) else cases
+    if n <= EXACT_CASES:
+        sq[:, 1:], indices[:, 1:] = NeighborSearch(metric, given).nearest(cases, others, exclude=indices[:, 0])
+    else:
+        n_candidates = min(max(64, 2 * n_neighbors), n - 1)
+        lists = CandidateSearch(metric, given, n_candidates=n_candidates, random_state=seed).lists
+        for rows in row_blocks(n, row_bytes=64 * n_candidates):
+            listed, own = lists[rows], indices[rows, 0]
+            counts = np.full(len(listed), n_candidates)
+            sq[rows, 1:], indices[rows, 1:] = nearest_listed(metric, cases[rows], cases, others, listed, counts, own)
+    return indices, np.sqrt(sq)
+
+
+def umap_layout(
+    metric: AnyMetric, cases: Array, coordinates: Array, *, n_neighbors: int, min_dist: float, seed: int
+) -> Array:
+    """UMAP of the cases over their neighbours under the metric.
+
+    ``coordinates`` only tell where parts of the graph without any connection start, and take UMAP's place, by their
+    principal plane, where there are too few cases or it is not installed.
+    """
+    if len(cases) < FEWEST_CASES:
+        return principal_plane(coordinates)
+    try:
+        UMAP = _umap()
+    except ImportError as missing:
+        warnings.warn(
+            f"UMAP is not installed ({missing}): the map shows the first two principal directions of the coordinates "
+            "that UMAP would have seen. For UMAP: pip install 'whynear[embed]'",
+            UserWarning,
+            stacklevel=3,
+        )
+        return principal_plane(coordinates)
+    n_neighbors = min(n_neighbors, len(cases) - 1)
+    indices, distances = neighbor_graph(metric, cases, n_neighbors, seed)
+    with warnings.catch_warnings():
+        _ignore_warnings_of_umap()
+        # One thread: with several the result would depend on their timing.
+        umap = UMAP(
+            n_neighbors=n_neighbors,
+            min_dist=min_dist,
+            precomputed_knn=(indices, _divided(distances, distances[np.isfinite(distances)].mean()), None),
+            random_state=seed,
+            n_jobs=1,
+        )
+        centred = coordinates - coordinates.mean(axis=0)
+        positions = umap.fit_transform(_divided(centred, np.linalg.norm(centred, axis=1).max()))
+    return np.asarray(positions, dtype=np.float64)
+
+
+def _umap() -> Any:
+    """The class, imported when needed: it takes seconds."""
+    with warnings.catch_warnings():
+        _ignore_warnings_of_umap()
+        from umap import UMAP
+    return UMAP
+
+
+def _ignore_warnings_of_umap() -> None:
+    """What UMAP says to its developers, and about new data, parts without connection and absent extras of its own."""
+    for category in (DeprecationWarning, PendingDeprecationWarning, FutureWarning, ImportWarning):
+        warnings.simplefilter("ignore", category)
+    for message in (r"precomputed_knn\[2\]", "Graph is not fully connected"):
+        warnings.filterwarnings("ignore", message, UserWarning)
+
+
+def _divided(values: Array, size: float) -> NDArray[np.float32]:
+    """Values brought into the range of float32, in which UMAP computes; units make no difference to it."""
+    return (values / (size or 1.0)).astype(np.float32)

@@ -1,0 +1,40 @@
+"""An explanation told in the columns of the table, where an encoder made several of one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+
+from whynear.explain.explanation import Explanation, NearCase
+from whynear.tables import TableEncoder
+
+
+def by_column(why: Explanation, row: pd.DataFrame, encoder: TableEncoder) -> Explanation:
+    """The explanation with what belongs to the same column of the table summed; ``row`` is the case as it was given."""
+    features = pd.Index(encoder.feature_names_in_, name="feature")
+
+    def summed(values: pd.Series[float]) -> pd.Series[float]:
+        return pd.Series(encoder.sums(values), features, name=values.name)
+
+    def near(case: NearCase) -> NearCase:
+        values = pd.Series(encoder.decoded(case.values), features, name="value", dtype=object)
+        return replace(case, values=values, contributions=summed(case.contributions))
+
+    gap = why.held_off_by
+    if len(gap):
+        gap = summed(gap.loc[why.values.index]).sort_values(ascending=False, kind="stable")
+    return replace(
+        why,
+        values=pd.Series(_plain(row), features, name="value", dtype=object),
+        contributions=pd.DataFrame(encoder.sums(why.contributions), why.contributions.index, features),
+        relevances=summed(why.relevances),
+        nearest=near(why.nearest),
+        nearest_other=None if why.nearest_other is None else near(why.nearest_other),
+        held_off_by=gap,
+    )
+
+
+def _plain(row: pd.DataFrame) -> list[Any]:
+    return [None if pd.isna(value) else value for value in row.iloc[0]]

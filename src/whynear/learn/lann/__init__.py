@@ -1,0 +1,1 @@
+"""Locally adaptive nearest neighbours."""

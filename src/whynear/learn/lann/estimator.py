@@ -1,0 +1,308 @@
+"""Locally adaptive nearest neighbours: every training case measures the distance to itself in its own way."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from functools import lru_cache
+from numbers import Real
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import softmax
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state
+
+from whynear.learn.inputs import fit_inputs, predict_inputs, stream_inputs
+from whynear.learn.lann import objective as lann
+from whynear.learn.lann.choice import Choice
+from whynear.learn.lann.fitting import Plan, learn_locally
+from whynear.learn.lann.training import Rule, local_metric
+from whynear.learn.mixins import WithMetric, measured_to
+from whynear.learn.solvers import Callback, watcher
+from whynear.learn.voting import cast_votes
+from whynear.metric import Evidence, LocalMetric, register
+from whynear.search import CandidateSearch, NeighborSearch
+from whynear.utils.arrays import Array
+from whynear.utils.checks import check_known, check_number, check_whole
+
+STREAM = Choice(1, 0.1, 0.3, 0.003)  # for streams, where nothing was held out to choose by
+EXACT_SEARCH = 200_000  # anchors up to which "auto" searches among all of them
+ZERO = 1e-20  # squared distances below count as zero: rounding, where a k-th neighbour is at about one
+SHOWN_AT_ONCE = 4_000_000  # products in one compiled call: well under 0.2 s
+
+
+@register
+class LANN(WithMetric, ClassifierMixin, BaseEstimator):
+    r"""Locally adaptive nearest neighbours: classification by the k nearest cases, each with a metric of its own.
+
+    A class is supported by its cases among the k nearest, each by the inverse of its squared distance, which it
+    measures itself. Learning first weighs the columns alike for all cases, then lets every case find its own weights:
+    each training case in turn moves the metrics of its neighbours so that its own class gets more support. A case never
+    votes for itself.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=5
+        Number of neighbours that vote.
+    n_components : int, default=None
+        Rows of a map for each case, which starts at the map of `LMNN`; None learns a weight per column instead, which
+        is all that most tables can bear.
+    step, beta, decay, epochs : float and int, default=None
+        How cases learn their own metrics: size of a step, steepness of the probabilities, share of the way back to the
+        common weights after each step, and passes over the cases; no pass leaves the common weights. None is chosen
+        inside `fit`; see Notes.
+    shared_step, shared_epochs : float and int, default=None
+        Size of a step and passes while the weights are common to all cases. None is chosen inside `fit`.
+    constraint : {"box", "trace", "determinant"}, default="box"
+        What keeps a metric from growing or vanishing: bounds of every weight's root, a fixed sum of the weights (the
+        squares of a map's entries), or a fixed product. Only the box lets a case choose the size of its neighbourhood.
+    bounds : tuple of float, default=(0.01, 10.0)
+        The box, relative to the common weights.
+    n_candidates : int, default=64
+        How many near cases may become neighbours of a training case while it learns.
+    max_anchors : int, default=None
+        The most cases that `partial_fit` remembers: the oldest are forgotten.
+    search : {"auto", "exact", "candidates"}, default="auto"
+        How predictions find neighbours: among all cases, or among lists of candidates, of which `search_recall` tells
+        what they miss: lists do not let all contradicting copies of a case vote. "auto" is exact up to 200,000 cases,
+        and every search is up to ``n_candidates``.
+    n_jobs : int, default=None
+        Number of threads; all cores for None.
+    verbose : bool, default=False
+        Whether to print the loss after every epoch.
+    callback : callable, default=None
+        Called after every epoch with a step that has ``n_iter`` and ``loss``; what it raises ends the fit.
+    random_state : int or RandomState, default=None
+        Seed of the order of cases and of the inner splits.
+
+    Attributes
+    ----------
+    metric_ : LocalMetric
+        One metric per training case, in units of the typical distance to a k-th neighbour.
+    codes_ : ndarray of shape (n_cases,)
+        The class of each case, as its place in ``classes_``.
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
+    shared_, local_ : dict
+        The settings that were used for the common weights and for each case's own: epochs, step, beta, decay. Zero
+        epochs where learning did not help.
+    candidate_recall_ : float
+        Share of the true neighbours under the learned metrics that stand in the lists of candidates.
+    loss_curve_ : list of float
+        The mean loss of every epoch.
+    n_iter_ : int
+        Number of epochs.
+
+    Notes
+    -----
+    What is not given is chosen on held-out cases: splits (five folds, repeated for small tables; one or two splits for
+    large ones) are learned by several settings of step, beta and decay and asked after 1, 2, 4, 8, 14 and 20 epochs.
+    The setting with most held-out cases right is taken if it beats doing nothing by a standard error of the difference,
+    first for the common weights, then for each case's own, which must also hold when every case may be a neighbour and
+    not those of its list alone. Where rows, candidates, columns and epochs make that more
+    than about 2e9 products, there are fewer splits, then fewer settings. So the default falls back to plain weighted
+    neighbours on tables where learning does harm.
+
+    References
+    ----------
+    Goepfert, Wersing, Hammer: Interpretable locally adaptive nearest neighbors, 2021.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = LANN(epochs=5, step=0.1, beta=0.3, decay=0.0, shared_step=0.01, shared_epochs=5, random_state=0)
+    >>> model.fit(X, y).metric_
+    LocalMetric(150 anchors, 4 features: x0, x1, x2, ...)
+    """
+
+    def __init__(
+        self,
+        n_neighbors: int = 5,
+        n_components: int | None = None,
+        step: float | None = None,
+        beta: float | None = None,
+        decay: float | None = None,
+        epochs: int | None = None,
+        shared_step: float | None = None,
+        shared_epochs: int | None = None,
+        constraint: Literal["box", "trace", "determinant"] = "box",
+        bounds: tuple[float, float] = (0.01, 10.0),
+        n_candidates: int = 64,
+        max_anchors: int | None = None,
+        search: Literal["auto", "exact", "candidates"] = "auto",
+        n_jobs: int | None = None,
+        verbose: bool = False,
+        callback: Callback | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.n_components = n_components
+        self.step = step
+        self.beta = beta
+        self.decay = decay
+        self.epochs = epochs
+        self.shared_step = shared_step
+        self.shared_epochs = shared_epochs
+        self.constraint = constraint
+        self.bounds = bounds
+        self.n_candidates = n_candidates
+        self.max_anchors = max_anchors
+        self.search = search
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callback = callback
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Learn a metric for every case; time O(n m d) an epoch for m candidates, memory O(n (m + d))."""
+        data = fit_inputs(self, X, y)
+        plan = self._plan(len(data.classes), len(data.X))
+        seed = check_random_state(self.random_state).randint(2**31 - 1)
+        watch = watcher(type(self).__name__, self.verbose, self.callback)
+        learned = learn_locally(data.X, data.codes, plan, seed=seed, watch=watch, n_jobs=self.n_jobs)
+        self.classes_, self.codes_ = data.classes, data.codes
+        self.shared_, self.local_ = asdict(learned.shared), asdict(learned.local)
+        self.candidate_recall_ = learned.recall
+        self.loss_curve_, self.n_iter_ = learned.loss_curve, len(learned.loss_curve)
+        self._factors, self._start = np.where(data.varying, learned.factors, 0.0), learned.start
+        self.metric_ = local_metric(data.X, learned.lam * self._factors, data.feature_names)
+        return self
+
+    def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
+        """Learn from a part of a stream, case by case: each teaches its neighbours, then becomes a case itself.
+
+        However the stream is cut into parts, the result is the same. Without a `fit` before it, columns are taken as
+        scaled (StandardScaler), and what the parameters leave open is set, not chosen. With no epochs, given or chosen
+        by `fit`, cases are only remembered.
+
+        Parameters
+        ----------
+        X, y
+            As for `fit`.
+        classes : array-like, optional
+            All classes that may come; needed on the first call, unless `fit` came before.
+        """
+        data = stream_inputs(self, X, y, classes, least=1)
+        self._check_settings()
+        if not hasattr(self, "metric_"):
+            self._begin_stream(data.classes, data.X.shape[1])
+            anchors, codes, lam = np.empty((0, data.X.shape[1])), np.empty(0, dtype=np.intp), self._start[None][:0]
+        else:
+            roots = np.sqrt(self.metric_.maps) if self.metric_.omegas is None else self.metric_.maps
+            counting = self._factors > 0
+            lam = np.where(counting, roots / np.where(counting, self._factors, 1.0), self._start)
+            anchors, codes = self.metric_.anchors, self.codes_
+        known, window = len(anchors), self.max_anchors or np.iinfo(np.intp).max
+        rows, codes = np.vstack([anchors, data.X]), np.concatenate([codes, data.codes])
+        lam = np.concatenate([lam, np.repeat(self._start[None], len(data.X), axis=0)])
+        total, at_once, scaled = 0.0, max(1, SHOWN_AT_ONCE // lam[:1].size // len(rows)), rows * self._factors
+        choice = Choice(**self.local_)
+        if choice.epochs == 0:  # nothing is learned: new cases only become anchors
+            choice = replace(choice, step=0.0, decay=0.0)
+        rule = choice.rule(self._plan(len(self.classes_), len(rows) + 1).rule)
+        for first in range(known, len(rows), at_once):
+            last = min(first + at_once, len(rows))
+            total += lann.learn_stream(
+                first, last, window, scaled, codes, lam, self._start, self.n_neighbors, *rule.of_a_step
+            )
+        kept = slice(max(0, len(rows) - window), None)
+        self.codes_, self.loss_curve_ = codes[kept], [*self.loss_curve_, total / len(data.X)]
+        self.n_iter_ = len(self.loss_curve_)
+        self.metric_ = local_metric(rows[kept], lam[kept] * self._factors, data.feature_names)
+        return self
+
+    def predict_proba(self, X: ArrayLike) -> Array:
+        """Softmax of the support of the classes over beta; where neighbours are at distance zero, their shares."""
+        evidence = self.evidence(X)
+        support = evidence.support()
+        probabilities: Array = softmax(support / self.local_["beta"], axis=1)
+        certain = evidence.sq_distances[:, 0] <= ZERO
+        probabilities[certain] = support[certain] / support[certain].sum(axis=1, keepdims=True)
+        return probabilities
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """The class of largest support."""
+        support = self.evidence(X).support()
+        return self.classes_[support.argmax(axis=1)]
+
+    def evidence(self, X: ArrayLike) -> Evidence:
+        """The training cases that vote, nearest first: each by its inverse squared distance, those at zero alone.
+
+        Of many copies of a query some vote for all, in an exact search; others find only those in their lists.
+        """
+        queries = predict_inputs(self, X)
+        k = min(self.n_neighbors, len(self.metric_))
+        if self._exact():
+            search = NeighborSearch(self.metric_, n_jobs=self.n_jobs)
+            sq, indices, votes = cast_votes(search, self.codes_, queries, k, np.reciprocal, ZERO)
+        else:
+            sq, indices = _candidates(self.metric_, self.n_candidates).nearest(queries, k)
+            with np.errstate(divide="ignore"):
+                votes = np.where(sq[:, :1] <= ZERO, sq <= ZERO, 1.0 / sq)
+        return Evidence(self.metric_.anchors, self.classes_[self.codes_], indices, sq, votes, self.classes_)
+
+    def search_recall(self, X: ArrayLike) -> float:
+        """The share of the true neighbours of these cases that predictions find: one for an exact search."""
+        queries = predict_inputs(self, X)
+        if self._exact():
+            return 1.0
+        return _candidates(self.metric_, self.n_candidates).recall(queries, min(self.n_neighbors, len(self.metric_)))
+
+    def with_metric(self, metric: Any) -> Self:
+        """Return a copy whose cases measure by another local metric; see `WithMetric`."""
+        twin = super().with_metric(metric)
+        if not isinstance(twin.metric_, LocalMetric):
+            raise ValueError(f"metric must be local, got a {type(twin.metric_).__name__} instead.")
+        twin.metric_ = measured_to(twin.metric_, self.metric_.anchors, "training cases")
+        return twin
+
+    def _exact(self) -> bool:
+        limit = {"exact": np.inf, "auto": max(EXACT_SEARCH, self.n_candidates)}.get(self.search, self.n_candidates)
+        return len(self.metric_) <= limit  # lists that would hold every case say no less
+
+    def _begin_stream(self, classes: NDArray[Any], n_features: int) -> None:
+        given = {"epochs": 0 if self.epochs == 0 else 1, "step": self.step, "beta": self.beta, "decay": self.decay}
+        self.local_ = {name: getattr(STREAM, name) if value is None else value for name, value in given.items()}
+        self.shared_ = {**self.local_, "epochs": 0}
+        self.classes_, self.loss_curve_ = classes, []
+        self._factors = np.full(n_features, 1.0 / np.sqrt(n_features))
+        self._start = np.ones(n_features) if self.n_components is None else np.eye(self.n_components, n_features)
+
+    def _check_settings(self) -> None:
+        check_known(self, "constraint", [name.lower() for name in lann.Constraint.__members__])
+        check_known(self, "search", ["auto", "exact", "candidates"])
+        check_whole(self, "n_neighbors", "n_candidates", "n_components", "max_anchors")
+        check_whole(self, "epochs", "shared_epochs", least=0)
+        check_number(self, "step", "shared_step")
+        check_number(self, "beta", positive=True)
+        check_number(self, "decay", most=1.0)
+        if self.n_candidates < self.n_neighbors:
+            raise ValueError(f"n_neighbors={self.n_neighbors} must be at most n_candidates={self.n_candidates}.")
+        if (self.n_components or 0) > self.n_features_in_:
+            raise ValueError(
+                f"n_components={self.n_components} asks for more directions than X has features "
+                f"({self.n_features_in_}). Use 1 <= n_components <= {self.n_features_in_}, or None."
+            )
+        if self.n_components is not None and self.constraint == "determinant":
+            raise ValueError("constraint='determinant' is for weights: use n_components=None, or another constraint.")
+        bounds = np.asarray(self.bounds, dtype=object)
+        numbers = bounds.shape == (2,) and all(isinstance(bound, Real) for bound in bounds)
+        if not (numbers and 0 < bounds[0] < 1 < bounds[1] < np.inf):
+            raise ValueError(f"bounds={self.bounds!r} must be two positive numbers, on both sides of one.")
+
+    def _plan(self, n_classes: int, n_rows: int) -> Plan:
+        self._check_settings()
+        low, high = map(float, self.bounds)
+        constraint = lann.Constraint[self.constraint.upper()]
+        rule = Rule(min(self.n_neighbors, n_rows - 1), n_classes, 1.0, 0.0, 0.0, constraint, low, high)
+        shared = {"epochs": self.shared_epochs, "step": self.shared_step, "beta": self.beta}
+        local = {"epochs": self.epochs, "step": self.step, "beta": self.beta, "decay": self.decay}
+        return Plan(rule, shared, local, self.n_components, self.n_candidates)
+
+
+@lru_cache(maxsize=1)
+def _candidates(metric: LocalMetric, n_candidates: int) -> CandidateSearch:
+    """Kept from one prediction to the next: making the lists takes longer than using them."""
+    return CandidateSearch(metric, n_candidates=n_candidates)

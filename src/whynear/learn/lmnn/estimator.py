@@ -1,0 +1,233 @@
+"""Large margin nearest neighbours: a metric under which neighbours share a label, with a gap to all others."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from numbers import Integral, Real
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.random import RandomState
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from whynear.learn.inputs import Labelled, fit_inputs, predict_inputs
+from whynear.learn.lmnn.inner_search import inner_search
+from whynear.learn.lmnn.large_margin import Settings, Start, learn_map
+from whynear.learn.mixins import MapsCases, WithMetric
+from whynear.learn.solvers import Callback, warn_unless_converged, watcher
+from whynear.learn.voting import neighbor_votes
+from whynear.metric import Evidence, LinearMetric, LocalMetric, register
+from whynear.search import NeighborSearch
+
+
+@register
+class LMNN(WithMetric, MapsCases, ClassifierMixin, BaseEstimator):
+    r"""Large margin nearest neighbours: the linear map that draws cases of one class near and pushes others away.
+
+    Each case is to be nearer to its target neighbours, the nearest of its own class, than to any case of another class,
+    by a margin. Cases inside the margin are impostors. All of them count at the map that is returned: pairs that cannot
+    be impostors are left out while the map moves little, and searched for again when it has moved.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=5
+        Number of target neighbours, and of the neighbours that vote. A class with fewer other rows has fewer targets; a
+        class of one row has none and serves as impostor only.
+    n_components : int, default=None
+        Rows of the map. None takes as many as there are features, or as directions in which the data vary where there
+        are more features than rows.
+    init : {"auto", "pca", "identity"}, default="auto"
+        Where the descent starts. "auto" is the identity for a full map and principal directions otherwise.
+    push_weight : float, default=0.5
+        Weight of pushing impostors away, between 0 and 1. Drawing targets near weighs the rest.
+    margin : float, default=1.0
+        The gap in squared distance. It states the unit of the learned distances and changes nothing else.
+    n_passes : int, default=1
+        How often the map is learned. From the second time on, target neighbours are those under the map learned before,
+        which helps where there are many cases and can overfit where there are few.
+    max_iter : int, default=300
+        Most iterations of all passes together.
+    tol : float, default=0.001
+        The descent ends when an iteration lowers the loss by less than this share of it.
+    tune : bool or dict, default=False
+        Whether to choose ``n_neighbors``, ``n_components`` and ``push_weight`` by an inner cross-validation; or a dict
+        of the values to try for any parameters.
+    cv : int, default=3
+        Number of inner folds, fewer if the classes are small.
+    random_state : int, RandomState or None, default=None
+        Seed of the inner folds. The descent itself has no chance in it.
+    verbose : bool, default=False
+        Whether to print each iteration.
+    callback : callable, default=None
+        Called with a `Step` after each iteration; an exception ends the fit.
+    n_jobs : int, default=None
+        Threads of the neighbour search, all cores for None or -1.
+
+    Attributes
+    ----------
+    metric_ : LinearMetric
+        What was learned.
+    classes_ : ndarray of shape (n_classes,)
+        The labels.
+    cases_, codes_ : ndarrays of shape (n_samples, n_features), (n_samples,)
+        The training cases, which vote, and the places of their labels in ``classes_``.
+    loss_curve_ : list of float
+        Loss after each iteration, per target neighbour and in units of the margin.
+    n_iter_ : int
+        Number of iterations.
+    best_params_, search_results_ : dict, dict of lists
+        With ``tune``: the parameters chosen, and everything tried with its mean accuracy.
+
+    Notes
+    -----
+    Columns of different units should be scaled first. The loss is Weinberger and Saul's, with
+    :math:`d_{ij} = \|\Omega(x_i - x_j)\|^2`, targets j and cases l of other classes:
+
+    .. math:: \sum_{i,j} (1-\mu) d_{ij} + \mu \sum_{i,j,l} [m + d_{ij} - d_{il}]_+ .
+
+    Memory is O(n d): no array has n x n entries, nor d x d where features outnumber rows.
+
+    References
+    ----------
+    Weinberger, Saul: Distance metric learning for large margin nearest neighbor classification, JMLR 10, 2009.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = LMNN(n_neighbors=3).fit(X, y)
+    >>> bool(model.score(X, y) > 0.95)
+    True
+    >>> model.transform(X).shape
+    (150, 4)
+    """
+
+    def __init__(
+        self,
+        n_neighbors: int = 5,
+        n_components: int | None = None,
+        init: Literal["auto", "pca", "identity"] = "auto",
+        push_weight: float = 0.5,
+        margin: float = 1.0,
+        n_passes: int = 1,
+        max_iter: int = 300,
+        tol: float = 1e-3,
+        tune: bool | Mapping[str, Sequence[Any]] = False,
+        cv: int = 3,
+        random_state: int | RandomState | None = None,
+        verbose: bool = False,
+        callback: Callback | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.n_components = n_components
+        self.init = init
+        self.push_weight = push_weight
+        self.margin = margin
+        self.n_passes = n_passes
+        self.max_iter = max_iter
+        self.tol = tol
+        self.tune = tune
+        self.cv = cv
+        self.random_state = random_state
+        self.verbose = verbose
+        self.callback = callback
+        self.n_jobs = n_jobs
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Learn the map. Time O(n^2 c) for each search for impostors and O(n d c) for each iteration."""
+        data = fit_inputs(self, X, y)
+        chosen: dict[str, Any] = {}
+        for name in ("best_params_", "search_results_"):  # of an earlier fit
+            self.__dict__.pop(name, None)
+        if self.tune:
+            chosen, self.search_results_ = inner_search(self, data, self._grid(data.X.shape))
+            self.best_params_ = chosen
+        settings = self._settings(data, {**self.get_params(deep=False), **chosen})
+        watch = watcher(type(self).__name__, self.verbose, self.callback)
+        omega, solution = learn_map(data.X, data.codes, settings, watch)
+        self.metric_ = LinearMetric(np.where(data.varying, omega, 0.0), data.feature_names)
+        self.classes_, self.codes_, self.cases_ = data.classes, data.codes, data.X.copy()
+        self.n_votes_ = min(settings.n_neighbors, len(data.X))
+        self.loss_curve_, self.n_iter_ = solution.loss_curve, max(1, solution.n_iter)
+        warn_unless_converged(solution, self)
+        return self
+
+    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Share of each class in the vote of the nearest training cases, each weighing the inverse of its distance."""
+        queries = predict_inputs(self, X)
+        votes = neighbor_votes(self._search(), self.codes_, queries, k=self.n_votes_)
+        return votes.by_class(self.codes_, len(self.classes_))
+
+    def evidence(self, X: ArrayLike) -> Evidence:
+        """The training cases that vote, nearest first; of many copies of a query some vote for all."""
+        queries = predict_inputs(self, X)
+        sq, indices, weights = neighbor_votes(self._search(), self.codes_, queries, k=self.n_votes_)
+        return Evidence(self.cases_, self.classes_[self.codes_], indices, sq, weights, self.classes_)
+
+    def with_metric(self, metric: Any) -> Self:
+        """Return a copy that measures the distances to its cases by another metric; see `WithMetric`."""
+        twin = super().with_metric(metric)
+        if isinstance(twin.metric_, LocalMetric):
+            raise ValueError(
+                f"LMNN measures by one metric for all cases, and metric is local, with {len(twin.metric_)} anchors. "
+                "Use LANN for it."
+            )
+        return twin
+
+    def _search(self) -> NeighborSearch:
+        return NeighborSearch(self.metric_, self.cases_, n_jobs=self.n_jobs)
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """The class with the largest share."""
+        shares = self.predict_proba(X)
+        return self.classes_[shares.argmax(axis=1)]
+
+    def _grid(self, shape: tuple[int, int]) -> Mapping[str, Sequence[Any]]:
+        """The values an inner search tries."""
+        if isinstance(self.tune, Mapping):
+            for name, values in self.tune.items():
+                if isinstance(values, str) or not np.iterable(values) or not len(list(values)):
+                    raise TypeError(f"tune must give a list of values to try for {name}, got {values!r} instead.")
+            return self.tune
+        ranks = sorted({rank for rank in (2, 5, 10, 25) if rank < min(shape)})
+        return {"n_neighbors": (1, 3, 5, 9), "n_components": (None, *ranks), "push_weight": (0.1, 0.5, 0.9)}
+
+    def _settings(self, data: Labelled, params: dict[str, Any]) -> Settings:
+        """The parameters, checked against each other and the data."""
+        n, d = data.X.shape
+        for name in ("n_neighbors", "n_passes", "max_iter"):
+            if not isinstance(params[name], Integral) or params[name] < 1:
+                raise ValueError(f"{name} must be a whole number from 1 on, got {params[name]!r} instead.")
+        for name, most in (("push_weight", 1.0), ("margin", np.inf), ("tol", 1.0)):
+            if not isinstance(params[name], Real) or not 0 < params[name] < most:
+                raise ValueError(f"{name} must be a number above 0 and below {most:g}, got {params[name]!r} instead.")
+        init = params["init"]
+        if init not in ("auto", "pca", "identity"):
+            raise ValueError(f"init must be 'auto', 'pca' or 'identity', got {init!r} instead.")
+        rows = params["n_components"]
+        if rows is not None and not (isinstance(rows, int | np.integer) and 1 <= rows <= d):
+            raise ValueError(
+                f"n_components={rows!r} is not a number of directions of the {d} features. "
+                f"Use 1 <= n_components <= {d}, or None for all."
+            )
+        full = rows in (None, d) and d <= n
+        start: Start = init if init != "auto" else "identity" if full else "pca"
+        if start == "identity" and rows is None and d > n:
+            rows = n
+        self._warn_of_small_classes(data, params["n_neighbors"])
+        names = ("n_neighbors", "push_weight", "margin", "n_passes", "max_iter", "tol", "n_jobs")
+        return Settings(n_components=rows, init=start, **{name: params[name] for name in names})
+
+    def _warn_of_small_classes(self, data: Labelled, n_neighbors: int) -> None:
+        counts = np.bincount(data.codes)
+        small = np.flatnonzero(counts <= n_neighbors)
+        if len(small):
+            named = ", ".join(f"{data.classes.tolist()[c]!r} ({counts[c]} rows)" for c in small[:5])
+            warnings.warn(
+                f"n_neighbors={n_neighbors} is more than some classes have other rows: {named}"
+                f"{', ...' if len(small) > 5 else ''}. Their cases get as many target neighbours as there are.",
+                stacklevel=4,
+            )

@@ -1,0 +1,1 @@
+"""Learning vector quantization: prototypes with one map, or a map each."""

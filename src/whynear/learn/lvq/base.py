@@ -1,0 +1,299 @@
+"""What the learners of vector quantization share: prototypes and the distance to them, learned together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import softmax
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state
+
+from whynear.learn import solvers
+from whynear.learn.inputs import Labelled, fit_inputs, predict_inputs, stream_inputs
+from whynear.learn.lvq.calibration import certainty, relative_distances
+from whynear.learn.lvq.objective import Cases, Squashing
+from whynear.learn.lvq.quantizer import Coordinates, Quantizer
+from whynear.learn.lvq.starts import prototype_counts, starting_map, starting_prototypes, weighted_directions
+from whynear.learn.mixins import WithMetric, measured_to
+from whynear.metric import Evidence, LocalMetric
+from whynear.utils.arrays import Array
+from whynear.utils.checks import check_known, check_number, check_whole
+from whynear.utils.threads import one_blas_thread
+
+MOST_STREAMED = 2_000  # features of a stream, up to which a map may have as many rows
+GENTLE = 5.0  # steepness of a squashing with which learning can begin
+
+
+class LVQ(WithMetric, ClassifierMixin, BaseEstimator):
+    """Classification by the nearest prototype; a subclass says whether its maps are local and whether diagonal."""
+
+    _local: bool
+    _diagonal: bool
+    n_components: int | None = None
+    effective_dim: int | None = None
+    count_prototypes = False
+    map_init = "auto"
+    certainty_: float
+
+    def __init__(
+        self,
+        n_prototypes: int | Mapping[Any, int] = 1,
+        squashing: Literal["identity", "sigmoid", "swish"] = "sigmoid",
+        sigma: float = 5.0,
+        prototype_init: Literal["auto", "means", "kmeans"] = "auto",
+        solver: Literal["lbfgs", "adam"] = "lbfgs",
+        max_iter: int = 1000,
+        tol: float = 1e-6,
+        batch_size: int = 256,
+        learning_rate: float = 0.01,
+        verbose: bool = False,
+        callback: solvers.Callback | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_prototypes = n_prototypes
+        self.squashing = squashing
+        self.sigma = sigma
+        self.prototype_init = prototype_init
+        self.solver = solver
+        self.max_iter = max_iter
+        self.tol = tol
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.verbose = verbose
+        self.callback = callback
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn prototypes and metric.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The training cases.
+        y : array-like of shape (n_samples,)
+            Their classes.
+        sample_weight : array-like of shape (n_samples,), optional
+            How much each case counts: one of weight two counts as two copies of it.
+        """
+        self._check_settings()
+        data = fit_inputs(self, X, y, sample_weight).distinct()
+        rng = check_random_state(self.random_state)
+        coordinates, start = self._begin(data, data.varying, self.n_components, rng)
+        cases = Cases(coordinates.inside(data.X), data.codes, data.shares)
+        with one_blas_thread(cases.X.size):
+            solution = self._minimize(start, cases, rng)
+        self.classes_, self.loss_curve_, self.n_iter_ = data.classes, solution.loss_curve, solution.n_iter
+        self._n_seen = 0
+        self._settle(start.unpacked(solution.x), coordinates, data)
+        self._stream: dict[str, Any] | None = None
+        solvers.warn_unless_converged(solution, self)
+        return self
+
+    def partial_fit(
+        self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Learn from a part of a stream: one pass over it in batches, with a step for each.
+
+        A map has as many rows as features on a first call without ``n_components``: later parts may vary in directions
+        in which the first does not. ``certainty_`` is a mean over the parts, each by its number of rows.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for `fit`.
+        classes : array-like, optional
+            All classes that may come; needed on the first call, unless `fit` came before.
+        """
+        self._check_settings()
+        data = stream_inputs(self, X, y, classes, sample_weight)
+        rng = check_random_state(self.random_state)
+        if not hasattr(self, "metric_"):
+            self.classes_, self.loss_curve_, self._stream, self._n_seen = data.classes, [], None, 0
+            varying = np.ones(data.X.shape[1], dtype=bool)  # a column may come to vary
+            coordinates, quantizer = self._begin(data, varying, self._streamed_components(data.X.shape[1]), rng)
+        else:
+            coordinates, quantizer = self._resumed()
+        if self._stream is None:
+            adam = solvers.Adam.at(quantizer.packed())
+        else:
+            adam = solvers.Adam(quantizer.packed(), **self._stream)
+        cases = Cases(coordinates.inside(data.X), data.codes, data.shares)
+        loss = solvers.epoch(
+            adam,
+            self._of_batch(quantizer, cases),
+            len(cases.X),
+            batch_size=self.batch_size,
+            learning_rate=self.learning_rate,
+            rng=rng,
+        )
+        self.loss_curve_ = [*self.loss_curve_, loss]
+        self.n_iter_ = len(self.loss_curve_)
+        self._stream = {"first": adam.first, "second": adam.second, "n_steps": adam.n_steps}
+        self._settle(quantizer.unpacked(adam.x), coordinates, data)
+        return self
+
+    def decision_function(self, X: ArrayLike) -> Array:
+        """How much nearer each class is than the nearest other one: (d_other - d) / (d_other + d), in [-1, 1].
+
+        Of shape (n_samples, n_classes), or (n_samples,) for two classes: that of the second one.
+        """
+        relative = self._relative(predict_inputs(self, X))
+        return relative[:, 1] if len(self.classes_) == 2 else relative
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """The class of the nearest prototype; the first one of equally near classes."""
+        nearest = self._relative(predict_inputs(self, X)).argmax(axis=1)
+        return self.classes_[nearest]
+
+    def predict_proba(self, X: ArrayLike) -> Array:
+        """Probabilities of the classes: softmax of the relative distances times ``certainty_``.
+
+        That factor was fitted to the training cases by maximum likelihood, with the smoothing of Platt's method.
+        """
+        relative = self._relative(predict_inputs(self, X))
+        probabilities: Array = softmax(self.certainty_ * relative, axis=1)
+        return probabilities
+
+    def evidence(self, X: ArrayLike) -> Evidence:
+        """The nearest prototype of each class, nearest first, with the probability of its class as its vote."""
+        sq = self._sq_distances(predict_inputs(self, X))
+        codes = np.searchsorted(self.classes_, self.prototype_labels_)
+        nearest = np.array([np.where(codes == c, sq, np.inf).argmin(axis=1) for c in range(len(self.classes_))]).T
+        distances, votes = np.take_along_axis(sq, nearest, axis=1), self.predict_proba(X)
+        order = np.argsort(distances, axis=1, kind="stable")
+        indices, distances, votes = (np.take_along_axis(a, order, axis=1) for a in (nearest, distances, votes))
+        return Evidence(self.prototypes_, self.prototype_labels_, indices, distances, votes, self.classes_)
+
+    def with_metric(self, metric: Any) -> Self:
+        """Return a copy that measures the distances to its prototypes by another metric; see `WithMetric`."""
+        twin = super().with_metric(metric)
+        if isinstance(twin.metric_, LocalMetric):
+            twin.metric_ = measured_to(twin.metric_, self.prototypes_, "prototypes")
+        twin._stream = None  # which went with the parameters of the other metric
+        return twin
+
+    def _sq_distances(self, X: Array) -> Array:
+        metric = self.metric_
+        return metric.sq_distances(X) if isinstance(metric, LocalMetric) else metric.sq_distances(X, self.prototypes_)
+
+    def _relative(self, X: Array) -> Array:
+        sq = self._sq_distances(X)
+        first = np.searchsorted(self.prototype_labels_, self.classes_)  # prototypes are sorted by class
+        return relative_distances(np.minimum.reduceat(sq, first, axis=1))
+
+    def _check_settings(self) -> None:
+        settled = {
+            "squashing": [name.lower() for name in Squashing.__members__],
+            "prototype_init": ["auto", "means", "kmeans"],
+            "map_init": ["auto", "identity", "pca", "random"],
+            "solver": ["lbfgs", "adam"],
+        }
+        for name, known in settled.items():
+            check_known(self, name, known)
+        check_number(self, "sigma", "learning_rate", positive=True)
+        check_number(self, "tol")
+        check_whole(self, "max_iter", "batch_size", "n_components", "effective_dim")
+        if (self.n_components or 0) > (self.effective_dim or np.inf):
+            raise ValueError(
+                f"n_components={self.n_components} asks for more directions than effective_dim={self.effective_dim} "
+                f"leaves. Use n_components <= {self.effective_dim}, or None for all of them."
+            )
+
+    def _begin(
+        self, data: Labelled, varying: NDArray[np.bool_], n_components: int | None, rng: np.random.RandomState
+    ) -> tuple[Coordinates, Quantizer]:
+        """Where learning starts; weights that are zero there, as in columns that do not vary, stay zero."""
+        coordinates = Coordinates.about(data.X, data.shares)
+        cases = Cases(coordinates.inside(data.X), data.codes, data.shares)
+        counts = prototype_counts(self.n_prototypes, data.classes)
+        prototypes, labels = starting_prototypes(cases, counts, data.classes, self.prototype_init, rng)
+        X = cases.X
+        if self.effective_dim is not None:
+            counting = prototypes[: len(prototypes) * self.count_prototypes]
+            weights = np.concatenate([data.weights, np.ones(len(counting))])
+            directions = weighted_directions(np.vstack([X, counting]), weights, self.effective_dim)
+            directions[~varying] = 0.0  # but for rounding they are
+            coordinates = replace(coordinates, directions=directions)
+            X, prototypes = X @ directions, prototypes @ directions
+            varying = np.ones(X.shape[1], dtype=bool)
+        if self._diagonal:
+            maps = varying.astype(np.float64)
+        else:
+            maps = starting_map(X, varying, n_components, self.map_init, rng)
+        maps /= np.linalg.norm(maps)
+        if self._local:
+            maps = np.repeat(maps[None], len(prototypes), axis=0)
+        return coordinates, Quantizer(maps, prototypes, labels, self._local)
+
+    def _streamed_components(self, n_features: int) -> int | None:
+        if self.n_components is not None or self._diagonal:
+            return self.n_components
+        if self.effective_dim is None and n_features > MOST_STREAMED:
+            raise ValueError(
+                f"n_components=None asks for a map with a row for each of the {n_features} features of a stream, more "
+                f"than {MOST_STREAMED}. Give n_components."
+            )
+        return n_features if self.effective_dim is None else self.effective_dim
+
+    def _minimize(self, start: Quantizer, cases: Cases, rng: np.random.RandomState) -> solvers.Solution:
+        watch = solvers.watcher(type(self).__name__, self.verbose, self.callback)
+        if self.solver == "lbfgs":
+            return solvers.lbfgs_in_turn(
+                [partial(start.loss_grad, cases=cases, squashing=f, sigma=sigma) for f, sigma in self._stages()],
+                start.packed(),
+                max_iter=self.max_iter,
+                tol=self.tol,
+                watch=watch,
+            )
+        return solvers.stochastic(
+            self._of_batch(start, cases),
+            start.packed(),
+            len(cases.X),
+            max_iter=self.max_iter,
+            tol=self.tol,
+            batch_size=self.batch_size,
+            learning_rate=self.learning_rate,
+            rng=rng,
+            watch=watch,
+        )
+
+    def _resumed(self) -> tuple[Coordinates, Quantizer]:
+        coordinates = Coordinates(**self._coordinates)
+        labels = np.searchsorted(self.classes_, self.prototype_labels_)
+        return coordinates, Quantizer.of(self.metric_, self.prototypes_, labels, coordinates)
+
+    def _of_batch(self, quantizer: Quantizer, cases: Cases) -> solvers.BatchLossGrad:
+        def of_batch(x: Array, rows: NDArray[np.intp]) -> tuple[float, Array]:
+            weights = cases.weights[rows] * (len(cases.X) / len(rows))
+            batch = Cases(cases.X[rows], cases.codes[rows], weights)
+            return quantizer.loss_grad(x, batch, *self._squash)
+
+        return of_batch
+
+    def _settle(self, quantizer: Quantizer, coordinates: Coordinates, data: Labelled) -> None:
+        """Set what a fitted learner has; the rows of ``data`` tell how certain it may be."""
+        self._coordinates = vars(coordinates)
+        self.prototypes_ = coordinates.points(quantizer.prototypes)
+        self.prototype_labels_ = self.classes_[quantizer.labels]
+        self.metric_ = quantizer.metric(coordinates, data.feature_names)
+        found = certainty(self._relative(data.X), data.codes, data.shares)
+        share = len(data.X) / (self._n_seen + len(data.X))
+        self.certainty_ = found if share == 1 else self.certainty_ ** (1 - share) * found**share
+        self._n_seen += len(data.X)
+
+    def _stages(self) -> list[tuple[Squashing, float]]:
+        """The squashing, gentle at first: a steep one is flat for all cases but those on the border."""
+        squashing, sigma = self._squash
+        stages = [(squashing, sigma)]
+        while squashing is not Squashing.IDENTITY and stages[0][1] > 2 * GENTLE:
+            stages.insert(0, (squashing, stages[0][1] / 2))
+        return stages
+
+    @property
+    def _squash(self) -> tuple[Squashing, float]:
+        return Squashing[self.squashing.upper()], float(self.sigma)

@@ -1,0 +1,154 @@
+"""Vector quantization with full or low-rank matrices: one for all prototypes, or one for each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import numpy as np
+
+from whynear.learn.lvq.base import LVQ
+from whynear.learn.lvq.texts import documented
+from whynear.learn.mixins import MapsCases
+from whynear.learn.solvers import Callback
+from whynear.metric import register
+
+
+class MatrixLVQ(LVQ):
+    """Vector quantization whose maps are matrices."""
+
+    _diagonal = False
+
+    def __init__(
+        self,
+        n_prototypes: int | Mapping[Any, int] = 1,
+        n_components: int | None = None,
+        effective_dim: int | None = None,
+        count_prototypes: bool = False,
+        squashing: Literal["identity", "sigmoid", "swish"] = "sigmoid",
+        sigma: float = 5.0,
+        prototype_init: Literal["auto", "means", "kmeans"] = "auto",
+        map_init: Literal["auto", "identity", "pca", "random"] = "auto",
+        solver: Literal["lbfgs", "adam"] = "lbfgs",
+        max_iter: int = 1000,
+        tol: float = 1e-6,
+        batch_size: int = 256,
+        learning_rate: float = 0.01,
+        verbose: bool = False,
+        callback: Callback | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        super().__init__(
+            n_prototypes=n_prototypes,
+            squashing=squashing,
+            sigma=sigma,
+            prototype_init=prototype_init,
+            solver=solver,
+            max_iter=max_iter,
+            tol=tol,
+            batch_size=batch_size,
+            learning_rate=learning_rate,
+            verbose=verbose,
+            callback=callback,
+            random_state=random_state,
+        )
+        self.n_components = n_components
+        self.effective_dim = effective_dim
+        self.count_prototypes = count_prototypes
+        self.map_init = map_init
+
+
+MATRIX_PARAMETERS = """\
+n_components : int, default=None
+        Rows of the map: the rank of the metric at most. None gives as many as features that vary, or with more
+        features than rows as many as the data have directions.
+    effective_dim : int, default=None
+        Learn along that many principal directions of the data only: null-space regularization during training. None
+        learns in all of the space; see `regularize` for the same afterwards.
+    count_prototypes : bool, default=False
+        Whether the prototypes' starting points count as rows when these directions are found."""
+
+
+@register
+@documented(matrix_parameters=MATRIX_PARAMETERS)
+class GMLVQ(MapsCases, MatrixLVQ):
+    r"""Generalized matrix learning vector quantization: prototypes and one linear map, learned together.
+
+    Minimises the mean of :math:`f((d^+ - d^-) / (d^+ + d^-))` over the training cases, where :math:`d^+` and
+    :math:`d^-` are the squared distances :math:`||\Omega (x - w)||^2` to the nearest prototype of the case's own and of
+    another class. The trace of :math:`\Lambda = \Omega^T \Omega` is one.
+
+    Parameters
+    ----------
+    n_prototypes : int or mapping from classes to int, default=1
+        Prototypes of each class.
+    {matrix_parameters}
+    map_init : {"auto", "identity", "pca", "random"}, default="auto"
+        Where the map starts: at the axes, at the first principal directions, or at random numbers. ``"auto"`` takes
+        the axes where the map has as many rows as features, else the directions.
+    {parameters}
+
+    Attributes
+    ----------
+    metric_ : LinearMetric
+        The metric learned.
+    {attributes}
+
+    References
+    ----------
+    Schneider, Biehl, Hammer: Adaptive relevance matrices in learning vector quantization, 2009.
+
+    Strickert, Hammer, Villmann, Biehl: Regularization and improved interpretation of linear data mappings and adaptive
+    distance measures, 2013.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = GMLVQ().fit(X, y)
+    >>> bool(model.score(X, y) > 0.97)
+    True
+    >>> model.prototypes_.shape
+    (3, 4)
+    """
+
+    _local = False
+
+
+@register
+@documented(matrix_parameters=MATRIX_PARAMETERS)
+class LGMLVQ(MatrixLVQ):
+    r"""Localized GMLVQ: every prototype measures by a linear map of its own.
+
+    As `GMLVQ`, with :math:`||\Omega_j (x - w_j)||^2` the squared distance to prototype j. The trace of every
+    :math:`\Lambda_j` is one, during training too: the sizes of the maps are not learned.
+
+    Parameters
+    ----------
+    n_prototypes : int or mapping from classes to int, default=1
+        Prototypes of each class.
+    {matrix_parameters}
+    map_init : {"auto", "identity", "pca", "random"}, default="auto"
+        Where all maps start: at the axes, at the first principal directions, or at random numbers. ``"auto"`` takes
+        the axes where a map has as many rows as features, else the directions.
+    {parameters}
+
+    Attributes
+    ----------
+    metric_ : LocalMetric
+        The metric learned: its anchors are the prototypes.
+    {attributes}
+
+    References
+    ----------
+    Schneider, Biehl, Hammer: Adaptive relevance matrices in learning vector quantization, 2009.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> LGMLVQ(n_components=2).fit(X, y).metric_.omegas.shape
+    (3, 2, 4)
+    """
+
+    _local = True

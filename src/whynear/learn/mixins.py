@@ -1,0 +1,89 @@
+"""What learners share: prediction with another metric, and one map for all cases as a transformer."""
+
+import copy
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from whynear.learn.inputs import predict_inputs
+from whynear.metric import DiagonalMetric, LinearMetric, LocalMetric, Metric, as_metric
+from whynear.metric.base import rebuild
+from whynear.utils.columns import check_same_columns
+
+
+class WithMetric:
+    """Gives a learner `with_metric`."""
+
+    metric_: Any
+
+    def with_metric(self, metric: Any) -> Self:
+        """Return a copy of the fitted learner that predicts with a regularized, averaged or any other metric.
+
+        Parameters
+        ----------
+        metric : metric, fitted learner or Pipeline
+            Its features must be those of the learner. A metric stated in the columns before a scaler is taken back to
+            the coordinates the learner sees.
+        """
+        check_is_fitted(self)
+        given, expected = as_metric(metric), self.metric_.n_features
+        value = given.as_learned()
+        if given.scale is not None and np.isfinite(given.scale).sum() == expected:
+            value = _with_columns(value, np.isfinite(given.scale))  # without those a step before the learner took away
+        if value.n_features != expected:
+            raise ValueError(f"metric must have the {expected} features of the learner, got {value.n_features}.")
+        if set(value.feature_names) == set(self.metric_.feature_names):
+            check_same_columns(value.feature_names, self.metric_.feature_names, "metric")
+        twin = copy.copy(self)
+        twin.metric_ = value
+        return twin
+
+
+def _with_columns(metric: Metric, kept: NDArray[np.bool_]) -> Metric:
+    """The metric of some of its columns; the last axis of every array it holds counts them."""
+    names = tuple(name for name, keep in zip(metric.feature_names, kept, strict=True) if keep)
+    return rebuild(type(metric), names, {name: array[..., kept] for name, array in metric.arrays().items()})
+
+
+def measured_to(metric: LocalMetric, cases: NDArray[np.float64], what: str) -> LocalMetric:
+    """The metric with the learner's own cases as anchors, from which its own may differ by a shift and rounding."""
+    away = metric.anchors - cases if metric.anchors.shape == cases.shape else np.full((1, 1), np.inf)
+    if not np.abs(away - away[0]).max() <= 1e-9 * np.abs(cases).max(initial=1.0):
+        raise ValueError(f"metric has other anchors than the {what} of the learner, to which it must measure.")
+    return LocalMetric(cases, metric.weights, metric.omegas, metric.feature_names, metric.scale)
+
+
+class MapsCases(TransformerMixin):
+    """Gives a learner with a linear or diagonal metric `transform`, after which distances are Euclidean."""
+
+    metric_: Any
+
+    def transform(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Map cases to the space in which the metric is the Euclidean one: X @ omega.T."""
+        cases = predict_inputs(self, X)
+        if isinstance(self.metric_, DiagonalMetric):
+            return cases * np.sqrt(self.metric_.weights)
+        return cases @ self._omega().T
+
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[Any]:
+        """Names of the mapped coordinates: the features themselves under a weight each, numbered ones otherwise."""
+        check_is_fitted(self)
+        if input_features is not None and len(np.asarray(input_features)) != self.metric_.n_features:
+            raise ValueError(
+                f"input_features should have length equal to number of features: {self.metric_.n_features}"
+            )
+        if isinstance(self.metric_, DiagonalMetric):
+            return np.array(self.metric_.feature_names, dtype=object)
+        prefix = type(self).__name__.lower()
+        return np.array([f"{prefix}{i}" for i in range(len(self._omega()))], dtype=object)
+
+    def _omega(self) -> NDArray[np.float64]:
+        if not isinstance(self.metric_, LinearMetric):
+            raise TypeError(
+                f"{type(self.metric_).__name__} is not one map for all cases: {type(self).__name__} predicts with it, "
+                "but cannot transform."
+            )
+        return self.metric_.omega

@@ -1,0 +1,35 @@
+"""Figures of a measured target. They compute nothing, return their axes and never show them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from whynear.utils.arrays import Array
+from whynear.utils.axes import color_bar, short_name, tidy
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+INK, RULE = "#1f5f8b", "#5b6875"
+
+
+def draw_predictions(predictions: pd.DataFrame, target: str, ax: Axes) -> Axes:
+    """Held-out predictions over the true values, and the line on which they would be equal."""
+    ax.plot(predictions["true"], predictions["predicted"], "o", color=INK, alpha=0.55, markersize=5, mew=0)
+    ax.axline((float(predictions["true"].mean()),) * 2, slope=1, color=RULE, linewidth=1, linestyle="--")
+    ax.set_xlabel(f"{short_name(target)}, measured", parse_math=False)
+    ax.set_ylabel(f"{short_name(target)}, predicted when held out", parse_math=False)
+    tidy(ax, "both")
+    return ax
+
+
+def draw_measured_map(points: Array, y: Array, target: str, ax: Axes) -> Axes:
+    """Cases on a plane, coloured by the target."""
+    drawn = ax.scatter(points[:, 0], points[:, 1], c=y, cmap="viridis", s=18, linewidths=0, gid="class-0")
+    color_bar(drawn, ax).set_label(short_name(target), parse_math=False)
+    ax.set_xticks([])
+    ax.set_yticks([])
+    tidy(ax, "both")
+    return ax

@@ -1,0 +1,100 @@
+"""A study on the disk: everything as JSON, tables as CSV, figures as SVG, the model, and the page."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import warnings
+from operator import methodcaller
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from whynear.metric import save
+from whynear.report.figure_tables import figure_tables
+from whynear.report.figures import figures
+from whynear.report.page import render
+from whynear.study.comparison import Comparison
+from whynear.study.content import content
+from whynear.utils.files import check_folder, write_whole
+from whynear.utils.text import harmless, printable
+
+if TYPE_CHECKING:
+    from whynear.study.result import Study
+
+UNFINISHED = "unfinished"  # the folder for files that do not stand for a whole study yet
+FILES = ("study.json", "model.whynear", "relevance.csv", "cases.csv", "scores.csv", "predictions.csv", "report.html")
+
+
+def write_study(study: Study, folder: Path) -> list[Path]:
+    """Write all files beside the folder's older ones, then put them in their places: never a mix of two studies."""
+    check_folder(folder, FILES)
+    new = folder / UNFINISHED
+    new.mkdir(parents=True, exist_ok=True)
+    pictures = dict(figures(study))
+    texts = {
+        "study.json": json.dumps(content(study), indent=1, allow_nan=False, ensure_ascii=False) + "\n",
+        "relevance.csv": csv_text(study.frame()),
+        "cases.csv": csv_text(_cases(study)),
+        **{name: csv_text(frame) for name, frame in comparison_tables(study.comparison).items()},
+        **{f"{name}.svg": svg for name, svg in pictures.items()},
+        **{name: csv_text(frame) for name, frame in figure_tables(study)},
+        "report.html": render(study, pictures),
+    }
+    names = ("model.whynear", *texts)
+    try:
+        _save_model(study.model, new, folder)
+        for name, text in texts.items():
+            data = text.encode()
+            write_whole(new / name, methodcaller("write", data), len(data))
+    except OSError:
+        shutil.rmtree(new, ignore_errors=True)
+        raise
+    for name in names:
+        os.replace(new / name, folder / name)
+    shutil.rmtree(new, ignore_errors=True)
+    return [folder / name for name in names]
+
+
+def _save_model(model: Any, new: Path, folder: Path) -> None:
+    """Save the model, and warn of what it contains under the name it will have."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        save(model, new / "model.whynear")
+    for warning in caught:
+        warnings.warn(str(warning.message).replace(str(new), str(folder)), stacklevel=3)
+
+
+def _cases(study: Study) -> pd.DataFrame:
+    columns = ["row", "kind", "true", "predicted", "probability", "nearest_other", "held_off_by"]
+    rows = [
+        (
+            case.row,
+            case.kind,
+            case.true,
+            case.why.prediction,
+            float(case.why.probabilities.max()),
+            None if case.why.nearest_other is None else case.why.nearest_other.label,
+            ", ".join(map(str, case.why.held_off_by.index[:3])),
+        )
+        for case in study.cases
+    ]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def comparison_tables(comparison: Comparison) -> dict[str, pd.DataFrame]:
+    """The scores of each fold, and the prediction of each row, as they are written."""
+    return {
+        "scores.csv": comparison.accuracy.reset_index(),
+        "predictions.csv": comparison.predictions.rename_axis("index").reset_index(),
+    }
+
+
+def csv_text(frame: pd.DataFrame) -> str:
+    """Comma-separated values that no spreadsheet takes for a formula."""
+    safe = frame.copy()
+    for name in safe.columns:
+        safe[name] = [harmless(value) if isinstance(value, str) else value for value in safe[name]]
+    return str(safe.rename(columns=lambda name: harmless(printable(str(name)))).to_csv(index=False))

@@ -1,0 +1,1 @@
+"""Comparisons that go beyond the papers."""

@@ -1,0 +1,153 @@
+"""What different methods say of the features of data whose truth is known, and how right and how steady they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+from sklearn.base import ClassifierMixin
+from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.inspection import permutation_importance
+from sklearn.linear_model import LogisticRegressionCV
+from sklearn.model_selection import StratifiedShuffleSplit, train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from threadpoolctl import threadpool_limits
+
+from whynear.datasets import make_relevance
+from whynear.interpret import effective_dimension, relevance_floor, relevance_intervals
+from whynear.learn import GMLVQ
+from whynear.reproduce.cells import Result
+from whynear.study.interpretation import LEAST_FLOOR, fewest_directions
+from whynear.utils.arrays import Array
+
+Labels = NDArray[np.int64]
+
+
+class Told(NamedTuple):
+    """What a method says of each feature: whether it is relevant, a number to sort by, and its strength if it can."""
+
+    relevant: NDArray[np.bool_]
+    importance: Array
+    strength: NDArray[np.str_] | None = None
+
+
+def scores(method: str, made: dict[str, Any], settings: dict[str, Any], seed: int) -> Result:
+    """What a method finds on one data set."""
+    data = make_relevance(random_state=seed, **made)
+    return scored(METHODS[method](data.X, data.y, seed, **settings), data.strength)
+
+
+def scored(told: Told, truth: NDArray[np.str_]) -> dict[str, float]:
+    """Shares of what is right, by what the features are."""
+    found = {name: float(told.relevant[truth == name].mean()) for name in ("strong", "weak", "irrelevant")}
+    is_relevant = truth != "irrelevant"
+    shares = {
+        "strong found": found["strong"],
+        "weak found": found["weak"],
+        "irrelevant left out": 1 - found["irrelevant"],
+        "relevant or not": float(told.relevant[is_relevant].mean() + 1 - found["irrelevant"]) / 2,
+    }
+    if told.strength is None:
+        return shares
+    exact = told.strength == truth
+    return shares | {"told exactly": exact.mean(), "strong or weak told exactly": exact[is_relevant].mean()}
+
+
+def agreement(method: str, made: dict[str, Any], settings: dict[str, Any], seed: int, n_halves: int) -> Result:
+    """Whether a method finds the same on halves of the rows of one data set."""
+    data = make_relevance(random_state=seed, **made)
+    halves = StratifiedShuffleSplit(n_halves, train_size=0.5, random_state=seed).split(data.X, data.y)
+    told = [METHODS[method](data.X.iloc[rows], data.y[rows], seed, **settings) for rows, _ in halves]
+    return agreed(told)
+
+
+def agreed(told: Sequence[Told]) -> dict[str, float]:
+    """Mean over all pairs: the Jaccard index of what is relevant, and the rank correlation of the importances."""
+    shared = [_shared(one.relevant, other.relevant) for one, other in combinations(told, 2)]
+    ranks = rankdata([each.importance for each in told], axis=1)
+    with np.errstate(invalid="ignore"):
+        correlations = np.nan_to_num(np.corrcoef(ranks))[np.triu_indices(len(ranks), 1)]
+    return {"same features": float(np.mean(shared)), "same order": float(correlations.mean())}
+
+
+def _shared(one: NDArray[np.bool_], other: NDArray[np.bool_]) -> float:
+    return float((one & other).sum() / max(1, (one | other).sum()))
+
+
+def intervals(X: pd.DataFrame, y: Labels, seed: int, n_prototypes: int, slack: float, n_probes: int) -> Told:
+    """Bounds of a metric on z-scores, as a study finds them."""
+    model = make_pipeline(StandardScaler(), GMLVQ(n_prototypes=n_prototypes, random_state=seed)).fit(X, y)
+    kept = fewest_directions(effective_dimension(model, X, y), len(X))
+    floor = LEAST_FLOOR
+    if n_probes:
+        probes = relevance_floor(model, X, y, n_probes, seed, effective_dim=kept, slack=slack)
+        floor = max(floor, min(float(probes), 0.9))
+    found = relevance_intervals(model, X, kept, slack, floor, n_jobs=1)
+    return Told(np.isin(found.strength, ["strong", "weak"]), found.upper, found.strength)
+
+
+def shap_of_boosting(X: pd.DataFrame, y: Labels, seed: int) -> Told:
+    """Shapley values of gradient boosting."""
+    return _shap(HistGradientBoostingClassifier(random_state=seed), X.to_numpy(), y, seed)
+
+
+def shap_of_trees(X: pd.DataFrame, y: Labels, seed: int, n_trees: int) -> Told:
+    """Shapley values of extremely randomized trees."""
+    return _shap(ExtraTreesClassifier(n_trees, max_features=None, random_state=seed), X.to_numpy(), y, seed)
+
+
+def _shap(model: ClassifierMixin, X: Array, y: Labels, seed: int) -> Told:
+    """Mean absolute values over rows and classes, against those of permuted columns beside the real ones."""
+    try:
+        from shap import TreeExplainer
+    except ImportError:
+        raise ImportError("SHAP is not installed: pip install shap boruta") from None
+    beside = np.hstack([X, np.random.default_rng(seed).permuted(X, axis=0)])
+    with threadpool_limits(1, "openmp"):
+        values = TreeExplainer(model.fit(beside, y)).shap_values(beside)
+    importance, of_noise = np.split(np.abs(values).reshape(*beside.shape, -1).mean(axis=(0, 2)), 2)
+    return Told(importance > of_noise.max(), importance)
+
+
+def permutation(X: pd.DataFrame, y: Labels, seed: int, n_trees: int, n_repeats: int) -> Told:
+    """What permuting a column costs a random forest in accuracy on a held-out half."""
+    X_fit, X_out, y_fit, y_out = train_test_split(X.to_numpy(), y, test_size=0.5, stratify=y, random_state=seed)
+    model = RandomForestClassifier(n_trees, max_features=None, random_state=seed).fit(X_fit, y_fit)
+    cost = permutation_importance(model, X_out, y_out, n_repeats=n_repeats, random_state=seed)
+    return Told(cost.importances_mean > 2 * cost.importances_std, cost.importances_mean)
+
+
+def lasso(X: pd.DataFrame, y: Labels, seed: int) -> Told:
+    """Weights of a logistic regression with an L1 penalty."""
+    model = LogisticRegressionCV(l1_ratios=(1,), solver="liblinear", scoring="neg_log_loss", random_state=seed)
+    weights = np.abs(model.fit(StandardScaler().fit_transform(X), y).coef_[0])
+    return Told(weights > 0, weights)
+
+
+def boruta(X: pd.DataFrame, y: Labels, seed: int, n_trees: int, n_rounds: int) -> Told:
+    """Features that beat permuted ones more often than by chance, with their mean importance while they were tried."""
+    try:
+        from boruta import BorutaPy
+    except ImportError:
+        raise ImportError("Boruta is not installed: pip install shap boruta") from None
+    trees = ExtraTreesClassifier(max_features=None)
+    model = BorutaPy(trees, n_estimators=n_trees, max_iter=n_rounds, random_state=seed)
+    model.fit(X.to_numpy(), y)
+    return Told(model.support_, np.nanmean(model.importance_history_[1:], axis=0))
+
+
+METHODS: dict[str, Callable[..., Told]] = {
+    "intervals": intervals,
+    "intervals, floor 0.1": intervals,
+    "SHAP, boosting": shap_of_boosting,
+    "SHAP, trees": shap_of_trees,
+    "permutation": permutation,
+    "lasso": lasso,
+    "Boruta": boruta,
+}

@@ -1,0 +1,1 @@
+"""Göpfert, Wersing and Hammer: locally adaptive nearest neighbours."""

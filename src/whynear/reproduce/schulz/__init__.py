@@ -1,0 +1,1 @@
+"""Schulz, Mokbel, Biehl and Hammer: relevance intervals."""

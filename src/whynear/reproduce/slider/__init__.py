@@ -1,0 +1,1 @@
+"""Gopal and Ioerger: Slider."""

@@ -1,0 +1,82 @@
+"""The figures of Gopal and Ioerger. They compute nothing but means."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from whynear.reproduce.outcome import Outcome
+from whynear.utils.arrays import Array
+from whynear.utils.axes import tidy
+
+COLORS = {"equal weights": "#9aa3ab", "equal weights, z-scores": "#e08a1e", "Slider": "#1f5f8b"}
+MARKERS = {"equal weights": "s", "equal weights, z-scores": "^", "Slider": "o"}
+WEIGHTS = {"Euclidean": ("#e08a1e", "s"), "Slider": ("#1f5f8b", "o")}
+CRITERIA = {"1-NN accuracy, %": 1, "rank among 10": -1, "matches in the nearest tenth": 1}  # by whether more is better
+
+
+def draw_criteria(figure: Figure, outcome: Outcome, rows: Sequence[str]) -> None:
+    """A panel for each criterion, a line for each data set: filled marks for ours, hollow ones for the published."""
+    lines = {(line.row, line.column): line for line in outcome.lines}
+    panels = figure.subplots(1, len(CRITERIA), sharey=True)
+    for ax, criterion in zip(panels, CRITERIA, strict=True):
+        for place, row in enumerate(rows):
+            for weights, (color, marker) in WEIGHTS.items():
+                line = lines[f"{row}: {criterion}", weights]
+                _mark(ax, line.ours, line.deviation, place + 0.13, color, marker, color)
+                _mark(ax, line.published, line.published_deviation, place - 0.13, color, marker, "white")
+        ax.set_title(criterion, fontsize="medium")
+        tidy(ax, "both")
+    panels[0].set_yticks(range(len(rows)), [row.replace(", ", ",\n") for row in rows])
+    panels[0].set_ylim(len(rows) - 0.5, -0.5)
+    look: dict[str, Any] = {"linestyle": "", "markersize": 6}
+    handles = [
+        Line2D([], [], color=color, marker=marker, markerfacecolor=face, label=f"{weights}, {who}", **look)
+        for weights, (color, marker) in WEIGHTS.items()
+        for who, face in (("published", "white"), ("ours", color))
+    ]
+    figure.legend(handles=handles, loc="outside upper center", ncols=4, frameon=False)
+
+
+def _mark(
+    ax: Axes, value: float | None, deviation: float | None, place: float, color: str, marker: str, face: str
+) -> None:
+    if value is not None:
+        look: dict[str, Any] = {"color": color, "marker": marker, "markerfacecolor": face, "linestyle": ""}
+        ax.errorbar(value, place, xerr=deviation or 0.0, markersize=5, elinewidth=1, **look)
+
+
+def draw_matches(figure: Figure, tolerances: Sequence[float], counts: Mapping[str, Mapping[str, Array]]) -> None:
+    """A panel for each order of the distance; counts have seeds down and tolerances across."""
+    panels = figure.subplots(1, len(counts), sharey=True)
+    for ax, (order, by_name) in zip(panels, counts.items(), strict=True):
+        all_there_are = by_name["all there are"].mean(axis=0)
+        ax.plot(tolerances, all_there_are, color="0.6", linestyle=":", label="all there are")
+        for name, color in COLORS.items():
+            look: dict[str, Any] = {"color": color, "marker": MARKERS[name], "capsize": 3, "label": name}
+            ax.errorbar(tolerances, by_name[name].mean(axis=0), yerr=by_name[name].std(axis=0), **look)
+        ax.set_title(order, fontsize="medium")
+        ax.set_xlabel("tolerance")
+        tidy(ax, "y")
+    panels[0].set_ylabel("matches among the nearest 400")
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=4, frameon=False)
+
+
+def draw_methods(figure: Figure, methods: Sequence[str], matches: Mapping[tuple[str, str], Sequence[float]]) -> None:
+    """Bars for each method, on raw columns and on z-scores."""
+    panels = figure.subplots(1, 2, sharey=True)
+    for ax, columns in zip(panels, ("raw columns", "z-scores"), strict=True):
+        for place, method in enumerate(methods):
+            scores = matches[method, columns]
+            color = COLORS["Slider" if method == "Slider" else "equal weights"]
+            ax.barh(place, np.mean(scores), xerr=np.std(scores), color=color, capsize=3, height=0.6)
+        ax.set_title(columns, fontsize="medium")
+        ax.set_xlabel("matches among the nearest 400")
+        tidy(ax, "x")
+    panels[0].set_yticks(range(len(methods)), methods)
+    panels[0].invert_yaxis()

@@ -1,0 +1,1 @@
+"""Strickert, Hammer, Villmann and Biehl: null-space regularization."""

@@ -1,0 +1,6 @@
+"""Nearest cases under any metric value: exact, or among candidates with a known recall."""
+
+from whynear.search.approximate import CandidateSearch
+from whynear.search.exact import NeighborSearch
+
+__all__ = ["CandidateSearch", "NeighborSearch"]

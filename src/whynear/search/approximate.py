@@ -1,0 +1,108 @@
+"""Approximate neighbours for large tables: short lists, measured exactly, with their recall."""
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+
+from whynear.metric.base import Metric
+from whynear.metric.local import LocalMetric
+from whynear.search.exact import (
+    NeighborSearch,
+    check_k,
+    checked_exclude,
+    nearest_listed,
+    searchable,
+    searched_cases,
+)
+from whynear.search.near_lists import near_lists
+from whynear.utils.arrays import Array, Indices
+from whynear.utils.threads import n_threads
+
+
+class CandidateSearch:
+    """The nearest of given cases among lists of candidates: fast for large tables, approximate.
+
+    Candidates are the nearest cases in the mapped coordinates of a global metric; for a local one in coordinates
+    weighted by the anchors' mean relevances, each anchor's scaled to sum one. They are then measured by the metric
+    itself. ``recall`` tells what that misses.
+
+    Parameters
+    ----------
+    metric : metric, fitted learner or Pipeline
+        What measures.
+    Y : array-like of shape (n_cases, n_features), optional
+        The cases to search among; the anchors of a local metric.
+    n_candidates : int
+        Length of the lists.
+    random_state : int
+        Seed of the search for candidates.
+    n_jobs : int, optional
+        Number of threads; all cores without it.
+
+    Attributes
+    ----------
+    lists : ndarray of shape (n_cases, n_candidates)
+        The candidates of each case, itself excluded.
+    """
+
+    def __init__(
+        self,
+        metric: Metric | BaseEstimator,
+        Y: ArrayLike | None = None,
+        *,
+        n_candidates: int = 64,
+        random_state: int = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.metric = searchable(metric)
+        self.cases = searched_cases(self.metric, Y)
+        check_k(n_candidates, len(self.cases), excluding=True)
+        self.n_candidates = n_candidates
+        self._centre = self.cases.mean(axis=0)
+        self._unit = float(np.abs(self._mapped(self.cases)).max()) or 1.0
+        self._seed, self._n_jobs = random_state, n_jobs
+        self.lists = near_lists(self._coordinates(self.cases), n_candidates, random_state, n_jobs)
+
+    @cached_property
+    def _index(self) -> Any:
+        """What finds candidates of new cases: pynndescent, which compiles for long when it is first imported."""
+        from pynndescent import NNDescent
+
+        coordinates = self._coordinates(self.cases)
+        n_jobs = n_threads(self._n_jobs)
+        return NNDescent(
+            coordinates, n_neighbors=self.n_candidates + 1, random_state=self._seed, compressed=False, n_jobs=n_jobs
+        )
+
+    def nearest(self, X: ArrayLike, k: int, *, exclude: ArrayLike | None = None) -> tuple[Array, Indices]:
+        """Find the k nearest cases among the candidates of each row of X; see `NeighborSearch.nearest`."""
+        queries = self.metric._table(X)
+        skipped = checked_exclude(exclude, len(queries), len(self.cases))
+        check_k(k, self.n_candidates, excluding=bool((skipped >= 0).any()))
+        found, _ = self._index.query(self._coordinates(queries), k=self.n_candidates)
+        counts = np.full(len(queries), self.n_candidates)
+        return nearest_listed(self.metric, queries, self.cases, k, found.astype(np.intp), counts, skipped)
+
+    def recall(self, X: ArrayLike, k: int, *, exclude: ArrayLike | None = None) -> float:
+        """The share of the true k nearest cases of the rows of X that this search finds (exact search beside it)."""
+        _, found = self.nearest(X, k, exclude=exclude)
+        sq, _ = NeighborSearch(self.metric, self._given()).nearest(X, k, exclude=exclude)
+        reached = self.metric.sq_distances_at(self.metric._table(X), self.cases, found)
+        return float(np.mean(reached <= sq[:, -1:] * (1 + 1e-9)))
+
+    def _given(self) -> Array | None:
+        return None if isinstance(self.metric, LocalMetric) else self.cases
+
+    def _coordinates(self, X: Array) -> NDArray[np.float32]:
+        return (self._mapped(X) / self._unit).astype(np.float32)
+
+    def _mapped(self, X: Array) -> Array:
+        centred = X - self._centre
+        if not isinstance(self.metric, LocalMetric):
+            return self.metric.map(centred)
+        relevances = self.metric.relevances()
+        shares = relevances / np.maximum(relevances.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+        return centred * np.sqrt(shares.mean(axis=0))

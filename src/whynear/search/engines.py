@@ -1,0 +1,154 @@
+"""Three ways to find a short list of cases that surely holds the k nearest ones of each query."""
+
+from typing import Protocol
+
+import numpy as np
+from sklearn.neighbors import KDTree
+
+from whynear.metric.diagonal import DiagonalMetric
+from whynear.metric.linear import LinearMetric
+from whynear.metric.local import LocalMetric
+from whynear.search import kernels
+from whynear.utils.arrays import Array, Indices
+from whynear.utils.threads import run_in_chunks
+
+ROUNDING = 2.0**-24  # of float32
+FARTHEST = 1e4  # of a query, in units of the cases; beyond it rounding near zero would count
+TREE_SLACK = 1e-9  # far above the rounding of mapped coordinates, far below any difference that matters
+
+
+def list_length(k: int) -> int:
+    """Room for candidates per query: the k nearest, and as many again that rounding cannot tell from the k-th."""
+    return 2 * k + 64
+
+
+class Engine(Protocol):
+    """Lists candidates: ``found[n, :counts[n]]``, or a count that does not fit where it cannot tell."""
+
+    def row_bytes(self, k: int, /) -> int:
+        """Memory one query takes."""
+
+    def candidates(self, queries: Array, k: int, skipped: Indices, /) -> tuple[Indices, Indices]:
+        """Numbers of the cases that may be among the k nearest of each query, and how many there are."""
+
+
+class Everything:
+    """No short list: every query is measured against all cases."""
+
+    def __init__(self, n_cases: int) -> None:
+        self.n_cases = n_cases
+
+    def row_bytes(self, _k: int) -> int:
+        """One row of distances."""
+        return 8 * self.n_cases
+
+    def candidates(self, queries: Array, k: int, _skipped: Indices) -> tuple[Indices, Indices]:
+        """Say that nothing is known."""
+        return np.empty((len(queries), k), dtype=np.intp), np.full(len(queries), -1)
+
+
+class Tree:
+    """A k-d tree over the mapped coordinates of a global metric."""
+
+    def __init__(self, metric: LinearMetric | DiagonalMetric, cases: Array, n_jobs: int | None) -> None:
+        self.metric, self.n_jobs = metric, n_jobs
+        self.centre = cases.mean(axis=0)
+        mapped = metric.map(cases - self.centre)
+        self.reach = float(np.abs(mapped).max(initial=0.0))
+        self.tree = KDTree(mapped)
+
+    def row_bytes(self, k: int) -> int:
+        """A list of candidates, and the copies made while finding it."""
+        return 64 * list_length(k) + 16 * self.metric.n_features
+
+    def candidates(self, queries: Array, k: int, skipped: Indices) -> tuple[Indices, Indices]:
+        """One case more than can be needed; where that one ties with the k-th, all cases at that distance."""
+        mapped = self.metric.map(queries - self.centre)
+        width = min(k + 2, len(self.tree.data))
+        distances, found = np.empty((len(mapped), width)), np.full((len(mapped), list_length(k)), -1)
+
+        def ask(start: int, stop: int) -> None:
+            distances[start:stop], found[start:stop, :width] = self.tree.query(mapped[start:stop], width)
+
+        run_in_chunks(ask, len(mapped), chunk=500, n_jobs=self.n_jobs)
+        is_skipped = found[:, :width] == skipped[:, None]
+        kth = np.sort(np.where(is_skipped, np.inf, distances), axis=1)[:, k - 1]
+        radius = kth * (1 + TREE_SLACK) + TREE_SLACK * (self.reach + np.abs(mapped).max(axis=1))
+        counts = np.full(len(mapped), width)
+        if width < len(self.tree.data):
+            for row in np.flatnonzero(distances[:, -1] <= radius):
+                close = self.tree.query_radius(mapped[row : row + 1], radius[row])[0]
+                counts[row] = len(close)
+                if len(close) <= found.shape[1]:
+                    found[row, : len(close)] = close
+        return found, counts
+
+
+class Products:
+    """All distances of a block of queries as one float32 matrix product with a bounded error.
+
+    With c_i = sum_l w_il a_il^2 and d_i the true distance, the absolute terms of a product add up to at most
+    4 d_i + 6 c_i. So with p terms and g = 1.05 (p + 8) 2^-24, which leaves room for the roundings of the comparison,
+    the computed value is within 4 g d_i + 6 g c_i of the true one.
+    """
+
+    def __init__(self, metric: LinearMetric | DiagonalMetric | LocalMetric, cases: Array, n_jobs: int | None) -> None:
+        self.metric, self.n_jobs = metric, n_jobs
+        self.centre = cases.mean(axis=0)
+        centred = cases - self.centre
+        if isinstance(metric, LocalMetric):
+            self.unit = _largest(centred, axis=0)
+            weights = metric.maps * np.square(self.unit)
+            weights /= _largest(weights)
+            anchors = centred / self.unit
+            constants = np.einsum("id,id,id->i", weights, anchors, anchors)
+            parts = [weights, -2 * weights * anchors, constants[:, None]]
+        else:
+            mapped = metric.map(centred)
+            self.unit = _largest(mapped)
+            mapped /= self.unit
+            constants = np.einsum("ic,ic->i", mapped, mapped)
+            parts = [-2 * mapped, np.ones((len(mapped), 1)), constants[:, None]]
+        self.terms = np.hstack(parts).astype(np.float32)
+        rounding = 1.05 * (self.terms.shape[1] + 8) * ROUNDING
+        self.relative = 4 * rounding
+        # The second part covers what float32 loses below its smallest normal number, times the farthest factor.
+        self.slack = (6 * rounding * constants + 1e-33 * self.terms.shape[1]).astype(np.float32)
+
+    def row_bytes(self, k: int) -> int:
+        """One row of float32 scores."""
+        return 4 * len(self.terms) + 8 * list_length(k)
+
+    def candidates(self, queries: Array, k: int, skipped: Indices) -> tuple[Indices, Indices]:
+        """Every case whose lower bound is at most the k-th smallest upper bound."""
+        factors = self._factors(queries)
+        beyond = ~(np.abs(factors).max(axis=1) <= FARTHEST)
+        factors[beyond] = 0.0
+        scores = factors.astype(np.float32) @ self.terms.T
+        found = np.full((len(queries), list_length(k)), -1)
+        counts = np.empty(len(queries), dtype=np.intp)
+
+        def select(start: int, stop: int) -> None:
+            rows = slice(start, stop)
+            kernels.select_candidates(
+                scores[rows], self.slack, self.relative, k, skipped[rows], found[rows], counts[rows]
+            )
+
+        run_in_chunks(select, len(queries), chunk=1 + 2_000_000 // scores.shape[1], n_jobs=self.n_jobs)
+        counts[beyond] = -1
+        return found, counts
+
+    def _factors(self, queries: Array) -> Array:
+        centred = queries - self.centre
+        one = np.ones((len(centred), 1))
+        if isinstance(self.metric, LocalMetric):
+            scaled = centred / self.unit
+            return np.hstack([np.square(scaled), scaled, one])
+        mapped = self.metric.map(centred) / self.unit
+        return np.hstack([mapped, np.einsum("nc,nc->n", mapped, mapped)[:, None], one])
+
+
+def _largest(values: Array, axis: int | None = None) -> Array:
+    """The largest absolute value, one where all are zero."""
+    peak = np.abs(values).max(axis=axis)
+    return np.where(peak > 0, peak, 1.0)

@@ -1,0 +1,192 @@
+"""Exact nearest neighbours under any metric value, in blocks of a byte budget."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+
+from whynear.metric.as_metric import as_metric
+from whynear.metric.base import Metric, finite
+from whynear.metric.diagonal import DiagonalMetric
+from whynear.metric.linear import LinearMetric
+from whynear.metric.local import LocalMetric
+from whynear.metric.minkowski import MinkowskiMetric
+from whynear.search.engines import Engine, Everything, Products, Tree
+from whynear.utils.arrays import Array, Indices
+from whynear.utils.threads import row_blocks, run_in_chunks
+
+AnyMetric = LinearMetric | DiagonalMetric | LocalMetric | MinkowskiMetric
+
+# Beyond this many coordinates a tree visits so many leaves that matrix products are faster (`make bench-search`).
+TREE_COMPONENTS = 6
+
+# Larger blocks of scores spend their time on page faults.
+QUERY_BYTES = 32 << 20
+
+
+class NeighborSearch:
+    r"""The nearest of given cases under a metric: exact, ties broken by the lower number.
+
+    Parameters
+    ----------
+    metric : metric, fitted learner or Pipeline
+        What measures.
+    Y : array-like of shape (n_cases, n_features), optional
+        The cases to search among, copied. A local metric searches among its anchors and takes no others.
+    n_jobs : int, optional
+        Number of threads; None or -1 for all cores.
+
+    Notes
+    -----
+    Few mapped coordinates go into a k-d tree. Otherwise all distances of a block of queries are one matrix product in
+    float32, because with a, w and x centred on the cases' mean
+
+    .. math:: \sum_l w_{il} (x_l - a_{il})^2 = \langle (x^2, x, 1), (w_i, -2 w_i a_i, \sum_l w_{il} a_{il}^2) \rangle .
+
+    Its rounding error is bounded, every case within that bound of the k-th is measured again in float64 from the
+    difference to the query, and a query with too many such cases is measured against all of them in float64.
+
+    Examples
+    --------
+    >>> search = NeighborSearch(DiagonalMetric([1.0, 0.0]), [[0, 0], [1, 5], [3, 0]])
+    >>> search.nearest([[2, 9]], k=2)
+    (array([[1., 1.]]), array([[1, 2]]))
+    """
+
+    def __init__(
+        self,
+        metric: Metric | BaseEstimator,
+        Y: ArrayLike | None = None,
+        *,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.metric = searchable(metric)
+        self.n_jobs = n_jobs
+        self.cases = searched_cases(self.metric, Y)
+        self._engine = _engine_for(self.metric, self.cases, n_jobs)
+
+    def nearest(self, X: ArrayLike, k: int, *, exclude: ArrayLike | None = None) -> tuple[Array, Indices]:
+        """Find the k nearest cases of each row of X.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_queries, n_features)
+            The queries.
+        k : int
+            Number of neighbours.
+        exclude : array-like of shape (n_queries,), optional
+            For each query the number of one case that does not count, -1 for none. ``np.arange(n)`` keeps cases from
+            being their own neighbours.
+
+        Returns
+        -------
+        sq_distances, indices : ndarrays of shape (n_queries, k)
+            In rising order; equal distances in the order of their numbers.
+        """
+        queries = self.metric._table(X)
+        skipped = checked_exclude(exclude, len(queries), len(self.cases))
+        check_k(k, len(self.cases), excluding=bool((skipped >= 0).any()))
+        sq, indices = np.empty((len(queries), k)), np.empty((len(queries), k), dtype=np.intp)
+        for rows in row_blocks(len(queries), row_bytes=self._engine.row_bytes(k), budget=QUERY_BYTES):
+            found, counts = self._engine.candidates(queries[rows], k, skipped[rows])
+            sq[rows], indices[rows] = nearest_listed(
+                self.metric, queries[rows], self.cases, k, found, counts, skipped[rows]
+            )
+            self._measure_all(queries, k, rows.start + np.flatnonzero(_unlisted(found, counts)), skipped, sq, indices)
+        return finite(sq), indices
+
+    def _measure_all(
+        self, queries: Array, k: int, chosen: Indices, skipped: Indices, sq: Array, indices: Indices
+    ) -> None:
+        """Measure chosen queries against every case, where no short list could be made."""
+        everything = np.arange(len(self.cases))
+
+        def measure(start: int, stop: int) -> None:
+            rows = chosen[start:stop]
+            listed, counts = np.tile(everything, (len(rows), 1)), np.full(len(rows), len(everything))
+            sq[rows], indices[rows] = nearest_listed(
+                self.metric, queries[rows], self.cases, k, listed, counts, skipped[rows]
+            )
+
+        run_in_chunks(measure, len(chosen), chunk=1 + 500_000 // len(everything), n_jobs=self.n_jobs)
+
+
+def _unlisted(found: Indices, counts: Indices) -> NDArray[np.bool_]:
+    return (counts < 0) | (counts > found.shape[1])
+
+
+def nearest_listed(
+    metric: AnyMetric,
+    queries: Array,
+    cases: Array,
+    k: int,
+    found: Indices,
+    counts: Indices,
+    skipped: Indices,
+) -> tuple[Array, Indices]:
+    """The k nearest among listed cases: ``found[n, :counts[n]]`` without ``skipped[n]``, measured in float64."""
+    counts = np.where(_unlisted(found, counts), 0, counts)
+    width = max(k, int(counts.max(initial=0)))
+    listed = found[:, :width]
+    outside = (np.arange(listed.shape[1]) >= counts[:, None]) | (listed == skipped[:, None]) | (listed < 0)
+    sq = np.where(outside, np.inf, metric.sq_distances_at(queries, cases, np.where(outside, 0, listed)))
+    order = np.lexsort((listed, sq), axis=1)[:, :k]
+    return np.take_along_axis(sq, order, axis=1), np.take_along_axis(listed, order, axis=1)
+
+
+def searchable(metric: Metric | BaseEstimator) -> AnyMetric:
+    """The metric of a value, learner or Pipeline, refused unless its kind is known."""
+    value = as_metric(metric)
+    if not isinstance(value, AnyMetric):
+        raise TypeError(f"{type(value).__name__} is a kind of metric that the search does not know.")
+    return value
+
+
+def searched_cases(metric: Metric, Y: ArrayLike | None) -> Array:
+    """The cases a search runs over, as they are now: the rows of Y, or the anchors of a local metric."""
+    if isinstance(metric, LocalMetric):
+        if Y is not None and not np.array_equal(np.asarray(Y, dtype=np.float64), metric.anchors):
+            raise ValueError("A local metric searches among its own anchors only: leave Y out.")
+        return metric.anchors
+    if Y is None:
+        raise ValueError(f"Y is missing: {type(metric).__name__} has no cases of its own to search among.")
+    cases = metric._table(Y, "Y").copy()
+    if not len(cases):
+        raise ValueError("Y must have at least one row to search among, got none.")
+    cases.setflags(write=False)
+    return cases
+
+
+def check_k(k: int, n_cases: int, *, excluding: bool) -> None:
+    """Refuse more neighbours than there are cases."""
+    most = n_cases - excluding
+    if isinstance(k, bool) or not isinstance(k, int | np.integer):
+        raise TypeError(f"k must be a whole number of neighbours, got {k!r} instead.")
+    if not 1 <= k <= most:
+        raise ValueError(
+            f"k={k} neighbours cannot be had from {n_cases} cases{' less the excluded one' if excluding else ''}. "
+            f"Use 1 <= k <= {most}."
+        )
+
+
+def checked_exclude(exclude: ArrayLike | None, n_queries: int, n_cases: int) -> Indices:
+    """One case number per query, -1 where none is excluded."""
+    if exclude is None:
+        return np.full(n_queries, -1)
+    skipped = np.asarray(exclude)
+    if skipped.shape != (n_queries,) or (skipped.size and skipped.dtype.kind not in "iu"):
+        raise ValueError(
+            f"exclude must hold one case number for each of the {n_queries} queries, "
+            f"got shape {skipped.shape} of {skipped.dtype} instead."
+        )
+    if skipped.size and not (skipped.min() >= -1 and skipped.max() < n_cases):
+        raise ValueError(f"exclude must hold numbers from -1 to {n_cases - 1}, got {skipped.min()} to {skipped.max()}.")
+    return skipped.astype(np.intp)
+
+
+def _engine_for(metric: AnyMetric, cases: Array, n_jobs: int | None) -> Engine:
+    if isinstance(metric, MinkowskiMetric):
+        return Everything(len(cases))
+    if isinstance(metric, LocalMetric):
+        return Everything(len(cases)) if metric.weights is None else Products(metric, cases, n_jobs)
+    n_components = metric.omega.shape[0] if isinstance(metric, LinearMetric) else np.count_nonzero(metric.weights)
+    return (Tree if n_components <= TREE_COMPONENTS else Products)(metric, cases, n_jobs)

@@ -1,0 +1,185 @@
+"""What differs between two studies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any
+
+from whynear.study.saved import SavedStudy
+from whynear.utils.text import counted
+
+NAMED = 5  # features that a sentence lists
+
+
+@dataclass(frozen=True)
+class StudyDifferences:
+    """What differs between two studies.
+
+    Attributes
+    ----------
+    first, second : SavedStudy
+        The studies.
+    difference : float or None
+        The second's mean score on held-out rows less the first's.
+    standard_error : float or None
+        Of that difference, the folds of both taken as independent: sqrt(s1² / n1 + s2² / n2).
+    changed : tuple of (feature, strength, strength)
+        Features of both whose strength is another in the second.
+    gained, lost : tuple of (feature, strength)
+        Features of the second alone, and of the first alone.
+    settings : tuple of (name, value, value)
+        Settings that are not the same.
+    caveats_of_first, caveats_of_second : tuple of str
+        Caveats of one study alone.
+    """
+
+    first: SavedStudy
+    second: SavedStudy
+    difference: float | None
+    standard_error: float | None
+    changed: tuple[tuple[str, str, str], ...]
+    gained: tuple[tuple[str, str], ...]
+    lost: tuple[tuple[str, str], ...]
+    settings: tuple[tuple[str, Any, Any], ...]
+    caveats_of_first: tuple[str, ...]
+    caveats_of_second: tuple[str, ...]
+
+    @property
+    def exceeds_error(self) -> bool | None:
+        """Whether the difference is larger than its standard error; None where that cannot be told."""
+        if self.difference is None or self.standard_error is None:
+            return None
+        return abs(self.difference) > self.standard_error
+
+    def sentences(self) -> list[str]:
+        """What differs, in words."""
+        return [*self._data(), self._scores(), self._learners(), *self._features(), self._dimension()]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain numbers, strings and lists."""
+        pair = ("first", "second")
+        return {
+            "first": _summary(self.first),
+            "second": _summary(self.second),
+            "difference": self.difference,
+            "standard_error": self.standard_error,
+            "exceeds_error": self.exceeds_error,
+            "changed": [dict(zip(("feature", *pair), change, strict=True)) for change in self.changed],
+            "gained": [dict(zip(("feature", "strength"), gain, strict=True)) for gain in self.gained],
+            "lost": [dict(zip(("feature", "strength"), loss, strict=True)) for loss in self.lost],
+            "settings": [dict(zip(("setting", *pair), setting, strict=True)) for setting in self.settings],
+            "caveats": {"first": list(self.caveats_of_first), "second": list(self.caveats_of_second)},
+            "finding": " ".join(self.sentences()),
+        }
+
+    def _data(self) -> list[str]:
+        first, second = self.first, self.second
+        if (first.source, first.target, first.rows) == (second.source, second.target, second.rows):
+            return []
+        return [f"They are of different data, {_data(first)} and {_data(second)}: what differs may be due to that."]
+
+    def _scores(self) -> str:
+        first, second = score_of(self.first), score_of(self.second)
+        start = f"On held-out rows, the first reaches {first} and the second {second} ({self.first.measure})"
+        if self.difference is None or self.standard_error is None:
+            return f"{start}: too few folds to tell whether that is chance."
+        size = "larger" if self.exceeds_error else "no larger"
+        gap, error = _points(self.difference, self.first.measure), _points(self.standard_error, self.first.measure)
+        return f"{start}: the difference of {gap} is {size} than its standard error of {error.lstrip('+')}."
+
+    def _learners(self) -> str:
+        if self.first.chosen == self.second.chosen:
+            return f"Both chose {self.first.chosen}."
+        return f"The first chose {self.first.chosen}, the second {self.second.chosen}."
+
+    def _features(self) -> list[str]:
+        changed = [f"{name!r} (from {before} to {after})" for name, before, after in self.changed]
+        gained, lost = ([f"{name!r} ({strength})" for name, strength in side] for side in (self.gained, self.lost))
+        kinds = (
+            (changed, ("feature changed its strength", "features changed their strength")),
+            (gained, ("feature was gained", "features were gained")),
+            (lost, ("feature was lost", "features were lost")),
+        )
+        told = [f"{counted(len(names), *words)}: {_first_few(names)}." for names, words in kinds if names]
+        return told or ["No feature changed its strength."]
+
+    def _dimension(self) -> str:
+        first, second = self.first.effective_dim, self.second.effective_dim
+        if first == second:
+            return f"The effective dimension is {'unknown' if first is None else first} in both."
+        return f"The effective dimension is {first or 'unknown'} in the first and {second or 'unknown'} in the second."
+
+
+def compare_studies(first: SavedStudy, second: SavedStudy) -> StudyDifferences:
+    """Set two studies side by side, refused where their scores are not of the same kind."""
+    if first.measure != second.measure:
+        raise ValueError(
+            f"{first.name} scores by {first.measure} and {second.name} by {second.measure}, which cannot be compared. "
+            "Study both with the same kind of target: classes, or numbers."
+        )
+    before, after = first.strengths, second.strengths
+    return StudyDifferences(
+        first=first,
+        second=second,
+        difference=None if first.mean is None or second.mean is None else second.mean - first.mean,
+        standard_error=_standard_error(first, second),
+        changed=tuple(
+            (name, before[name], after[name]) for name in before if after.get(name, before[name]) != before[name]
+        ),
+        gained=tuple((name, strength) for name, strength in after.items() if name not in before),
+        lost=tuple((name, strength) for name, strength in before.items() if name not in after),
+        settings=tuple(
+            (name, first.settings.get(name), second.settings.get(name))
+            for name in dict.fromkeys((*first.settings, *second.settings))
+            if first.settings.get(name) != second.settings.get(name)
+        ),
+        caveats_of_first=tuple(caveat for caveat in first.caveats if caveat not in second.caveats),
+        caveats_of_second=tuple(caveat for caveat in second.caveats if caveat not in first.caveats),
+    )
+
+
+def score_of(study: SavedStudy) -> str:
+    """The mean score of a study and its deviation over folds."""
+    if study.mean is None:
+        return "no score"
+    around = "" if study.deviation is None else f" ± {_share(study.deviation, study.measure)}"
+    return f"{_share(study.mean, study.measure)}{around}"
+
+
+def _share(value: float, measure: str) -> str:
+    return f"{value:.1%}" if measure == "accuracy" else f"{value:.3f}"
+
+
+def _points(value: float, measure: str) -> str:
+    return f"{100 * value:+.1f} points" if measure == "accuracy" else f"{value:+.3f}"
+
+
+def _standard_error(first: SavedStudy, second: SavedStudy) -> float | None:
+    if first.deviation is None or second.deviation is None:
+        return None
+    return sqrt(first.deviation**2 / len(first.scores) + second.deviation**2 / len(second.scores))
+
+
+def _data(study: SavedStudy) -> str:
+    rows = "" if study.rows is None else f", {counted(study.rows, 'row', 'rows')}"
+    return f"{study.source!r} (target {study.target!r}{rows})"
+
+
+def _summary(study: SavedStudy) -> dict[str, Any]:
+    return {
+        "name": study.name,
+        "source": study.source,
+        "target": study.target,
+        "rows": study.rows,
+        "chosen": study.chosen,
+        "measure": study.measure,
+        "mean": study.mean,
+        "deviation": study.deviation,
+        "folds": len(study.scores),
+        "effective_dim": study.effective_dim,
+    }
+
+
+def _first_few(names: list[str]) -> str:
+    return ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")

@@ -1,0 +1,42 @@
+"""A study as plain numbers, strings and lists: what `study.json` holds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from whynear.utils.plain import plain_values
+
+if TYPE_CHECKING:
+    from whynear.study.result import Study
+
+FORMAT = 1
+
+
+def content(study: Study) -> dict[str, Any]:
+    """Everything a study holds, as plain numbers, strings and lists; equal studies give equal content."""
+    dimension = study.interpretation.dimension
+    held = {
+        "format": FORMAT,
+        "source": study.problem.source,
+        "target": study.problem.target,
+        "rows": len(study.problem.X),
+        "columns": study.problem.columns.to_dict("records"),
+        "measure": study.comparison.measure,
+        "finding": study.finding(),
+        "settings": dict(study.settings),
+        "chosen": study.comparison.chosen,
+        "accuracy": study.comparison.accuracy.to_dict("list"),
+        f"honest_{study.comparison.measure}": study.comparison.honest.tolist(),
+        "relevance": study.relevance.to_dict(),
+        "substitutes": {name: list(others) for name, others in study.relevance.substitutes.of.items()},
+        "groups": [list(group) for group in study.relevance.substitutes.groups],
+        "effective_dimension": None if dimension is None else dimension.curve.to_dict("list"),
+        "averaged": study.interpretation.averaged,
+        "profiles": {str(label): column.tolist() for label, column in study.profiles.items()},
+        "maps": {name: points.tolist() for name, points in study.maps.items()},
+        "cases": [
+            {"row": case.row, "kind": case.kind, "true": case.true, "why": case.why.to_dict()} for case in study.cases
+        ],
+        "caveats": list(study.caveats),
+    }
+    return plain_values(held)

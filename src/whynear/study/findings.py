@@ -1,0 +1,165 @@
+"""The answer of a study in words, and what to keep in mind, by rule."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from whynear.study.comparison import Comparison
+from whynear.study.interpretation import Interpretation
+from whynear.study.methods import PLAIN
+from whynear.study.regression import typical_error
+from whynear.tables.encoder import holds_text
+from whynear.tables.problem import Problem
+from whynear.utils.text import counted, printable
+
+if TYPE_CHECKING:
+    from whynear.study.result import Study
+
+NAMED = 5  # features or groups that a sentence lists
+SAME = 0.9999  # correlation with the target
+ROWS_A_CATEGORY = 5  # at least, on average, of a column of categories that is said to decide
+
+
+def sentences(study: Study) -> list[str]:
+    """How well it predicts, what is indispensable, what can be replaced, what is noise."""
+    return [_prediction(study), *_strengths(study)]
+
+
+def remarks(problem: Problem, comparison: Comparison, interpretation: Interpretation) -> list[str]:
+    """Caveats about what was found, each with what to do about it."""
+    said = _of_measure(problem, comparison) if problem.is_measured else _of_classes(problem, comparison)
+    if interpretation.averaged:
+        said.append("Intervals are those of the mean of the cases' own metrics: a case may weigh features otherwise.")
+    if unknown := interpretation.relevance.certificate.unknowns:
+        said.append(f"{unknown} programs could not be solved: the features they belong to are marked unknown.")
+    return said
+
+
+def _of_classes(problem: Problem, comparison: Comparison) -> list[str]:
+    said = []
+    chosen, plain = comparison.accuracy[comparison.chosen].mean(), comparison.accuracy[PLAIN].mean()
+    if chosen < plain - 0.01:
+        said.append(
+            f"Plain kNN predicts better than the learned metric ({plain:.1%} against {chosen:.1%}): what follows "
+            "describes a metric that the table does not ask for."
+        )
+    largest = problem.y.size and np.unique(problem.y, return_counts=True)[1].max() / problem.y.size
+    if comparison.honest.mean() <= largest + 0.02:
+        said.append(
+            f"Predictions are hardly better than always naming the most frequent class ({largest:.1%}): the features "
+            "may say nothing about the target, and their relevance is then that of chance."
+        )
+    if comparison.honest.mean() > 0.999 and len(problem.X.columns) > 1:
+        said.append("Every held-out case is predicted right: look for a column that was made from the target.")
+    return said + [
+        f"Column {name!r} alone tells the classes apart: if it was made from the target, leave it out with --drop."
+        for name in deciding_columns(problem.X, problem.y)
+    ]
+
+
+def _of_measure(problem: Problem, comparison: Comparison) -> list[str]:
+    said = []
+    chosen, plain = comparison.accuracy[comparison.chosen].mean(), comparison.accuracy[PLAIN].mean()
+    if chosen < plain - 0.02:
+        said.append(
+            f"Plain kNN explains more of the variance than a linear map ({plain:.0%} against {chosen:.0%}): the target "
+            "may depend on the features in a way that is not linear. Classes (--bins 3) may show more."
+        )
+    if chosen <= 0.05:
+        said.append(
+            "Predictions are hardly better than the mean of the target: the features may say nothing about it, and "
+            "their relevance is then that of chance."
+        )
+    numeric = problem.X.select_dtypes("number")
+    return said + [
+        f"Column {name!r} says the same as the target: if it was made from it, leave it out with --drop."
+        for name in numeric.columns
+        if numeric[name].nunique() > 1 and abs(np.corrcoef(*_complete(numeric[name], problem.y))[0, 1]) > SAME
+    ]
+
+
+def _complete(column: pd.Series, y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    known = column.notna().to_numpy()
+    return column.to_numpy()[known], y[known]
+
+
+def deciding_columns(X: pd.DataFrame, y: NDArray[Any]) -> list[str]:
+    """Columns by whose value alone every row's class is told, at one threshold between each two classes.
+
+    Sorted by such a column, every class stands in one stretch, and no two classes share a value. Of a column of
+    categories, every one belongs to a single class.
+    """
+    codes = np.unique(y, return_inverse=True)[1]
+    found = []
+    for name in X.columns[X.notna().all()]:
+        if holds_text(X[name]):
+            classes = pd.Series(codes).groupby(X[name].to_numpy()).nunique()
+            if (classes == 1).all() and len(classes) <= len(X) // ROWS_A_CATEGORY:
+                found.append(str(name))
+            continue
+        values = X[name].to_numpy()
+        order = np.lexsort((codes, values))
+        runs = np.count_nonzero(np.diff(codes[order])) + 1
+        ties = (np.diff(values[order]) == 0) & (np.diff(codes[order]) != 0)
+        if runs == codes.max() + 1 and not ties.any():
+            found.append(str(name))
+    return found
+
+
+def _prediction(study: Study) -> str:
+    honest, plain = study.comparison.honest, study.comparison.accuracy[PLAIN]
+    if study.problem.is_measured:
+        error, spread = typical_error(study.comparison.predictions), float(np.std(study.problem.y))
+        return (
+            f"A linear map of {study.interpretation.effective_dim} directions predicts held-out values with a typical "
+            f"error of {error:.3g}, where the mean alone errs by {spread:.3g}: it explains {_percent(honest)} of the "
+            f"variance, plain kNN {_percent(plain)}."
+        )
+    chosen, compared = study.comparison.chosen.upper(), study.settings["learners compared"]
+    if compared == 1:
+        return f"{chosen} predicts {_percent(honest)} of held-out cases right, plain kNN {_percent(plain)}."
+    return (
+        f"{chosen} is the simplest of {compared} learners near the best. Learners chosen this way predict "
+        f"{_percent(honest)} of held-out cases right, plain kNN {_percent(plain)}."
+    )
+
+
+def _percent(scores: pd.Series) -> str:
+    return f"{scores.mean():.1%} ± {scores.std():.1%}"
+
+
+def _strengths(study: Study) -> list[str]:
+    frame = study.frame()
+    strength, total = frame["strength"], counted(len(frame), "feature", "features")
+
+    def names(kind: str) -> list[str]:
+        return [printable(str(name)) for name in frame["feature"][strength == kind]]
+
+    sentences = [f"None of {total} is indispensable."]
+    if strong := names("strong"):
+        sentences = [f"Of {total}, {len(strong):,} {_are(strong)} indispensable: {_listed(strong)}."]
+    if weak := names("weak"):
+        groups = [_listed([printable(name) for name in group]) for group in study.relevance.substitutes.groups]
+        told = f" These can replace each other: {'; '.join(groups[:3])}{'; ...' if len(groups) > 3 else ''}."
+        verb = "matters" if len(weak) == 1 else "matter"
+        sentences.append(f"{len(weak):,} {verb} but can be replaced: {_listed(weak)}.{told if groups else ''}")
+    if noise := names("irrelevant"):
+        sentences.append(f"{len(noise):,} {_are(noise)} no better than noise: {_listed(noise)}.")
+    if unknown := names("unknown"):
+        sentences.append(f"{len(unknown)} could not be bounded: {_listed(unknown)}.")
+    return sentences
+
+
+def _are(names: list[str]) -> str:
+    return "is" if len(names) == 1 else "are"
+
+
+def _listed(names: list[str]) -> str:
+    shown = [f"“{name}”" for name in names[:NAMED]]
+    if len(names) > NAMED:
+        return f"{', '.join(shown)} and {len(names) - NAMED:,} more"
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"

@@ -1,0 +1,120 @@
+"""The methods a study compares, each as a Pipeline that starts from the columns of the table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.feature_selection import VarianceThreshold
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, NeighborhoodComponentsAnalysis
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from whynear.learn import MinimumNormRegressor
+from whynear.learn.registry import LEARNERS
+from whynear.study.sample import stratified_rows
+from whynear.tables import TableEncoder
+
+SIMPLEST_FIRST = ("grlvq", "gmlvq", "lmnn", "lgrlvq", "lgmlvq", "lann")
+COMPARED = ("grlvq", "gmlvq", "lmnn", "lgmlvq", "lann")  # where no learner is asked for
+PLAIN, NCA = "plain kNN", "NCA with kNN"
+BASELINES = (PLAIN, NCA)
+MINIMUM_NORM, MEAN = "minimum norm", "mean"  # for measurements
+# Rows that a learner takes in minutes, for the model that is kept.
+LEARNED_ROWS = dict.fromkeys(SIMPLEST_FIRST, 100_000) | {"lmnn": 20_000}
+NEIGHBORS = 5
+NCA_ROWS = 2_000  # it compares all rows with all rows
+NCA_COMPONENTS = 5
+
+
+@dataclass(frozen=True)
+class Methods:
+    """How methods are made: what all of them start with, the seed of the learners, and the threads they may use."""
+
+    seed: int
+    encoder: TableEncoder | None = None
+    n_jobs: int | None = None
+
+    def fitted(self, name: str, X: pd.DataFrame, y: NDArray[Any]) -> Any:
+        """A method fitted to these rows of a table: a Pipeline that takes the table's columns."""
+        if self.encoder is None:
+            return self._behind(name, X, y).fit(X, y)
+        encoder = clone(self.encoder).fit(X)
+        numbers = encoder.transform(X)
+        rest = self._behind(name, numbers, y).fit(numbers, y)
+        return Pipeline([("tableencoder", encoder), *(rest.steps if isinstance(rest, Pipeline) else [(name, rest)])])
+
+    def _behind(self, name: str, X: pd.DataFrame, y: NDArray[Any]) -> Any:
+        """What takes numbers, not fitted; where no column varies, what predicts without looking at them."""
+        measured = y.dtype.kind == "f"
+        if not n_varying(X) or name == MEAN:
+            return DummyRegressor() if measured else DummyClassifier(strategy="prior")
+        if name in LEARNERS:
+            return _standardised(self._learner(name))
+        if name == MINIMUM_NORM:
+            return _standardised(MinimumNormRegressor())
+        neighbors = KNeighborsRegressor if measured else KNeighborsClassifier
+        plain = neighbors(min(NEIGHBORS, len(X)), weights="distance")
+        return _standardised(plain) if name == PLAIN else _Few(_nca(X, y, self.seed, plain), self.seed)
+
+    def _learner(self, name: str) -> BaseEstimator:
+        learner = LEARNERS[name](random_state=self.seed)
+        return learner.set_params(n_jobs=self.n_jobs) if "n_jobs" in learner.get_params() else learner
+
+
+def _standardised(estimator: BaseEstimator) -> Pipeline:
+    return make_pipeline(VarianceThreshold(), StandardScaler(), estimator)
+
+
+def n_varying(X: pd.DataFrame) -> int:
+    """Number of columns that VarianceThreshold keeps."""
+    values = X.to_numpy()
+    return int(np.count_nonzero((np.var(values, axis=0) > 0) & (np.ptp(values, axis=0) > 0)))
+
+
+class _Few(ClassifierMixin, BaseEstimator):
+    """A method that learns from a part of many rows, classes in proportion."""
+
+    def __init__(self, pipeline: Pipeline, seed: int) -> None:
+        self.pipeline = pipeline
+        self.seed = seed
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self.pipeline, "n_features_in_")
+
+    def fit(self, X: pd.DataFrame, y: NDArray[Any]) -> _Few:
+        if len(X) > NCA_ROWS:
+            some = stratified_rows(y, NCA_ROWS, np.random.default_rng(self.seed))
+            X, y = X.iloc[some], y[some]
+        self.pipeline.fit(X, y)
+        return self
+
+    def predict(self, X: pd.DataFrame) -> NDArray[Any]:
+        return self.pipeline.predict(X)
+
+
+def _nca(X: pd.DataFrame, y: NDArray[Any], seed: int, neighbors: KNeighborsClassifier) -> Pipeline:
+    components = max(1, min(NCA_COMPONENTS, n_varying(X)))
+    nca = NeighborhoodComponentsAnalysis(n_components=components, init=_start(X, y, components), random_state=seed)
+    return make_pipeline(*_standardised(nca).named_steps.values(), neighbors)
+
+
+def _start(X: pd.DataFrame, y: NDArray[Any], components: int) -> str:
+    """Where NCA begins: where it would by itself, unless that is at discriminants which the rows do not have."""
+    if components >= len(np.unique(y)):
+        return "auto"
+    try:
+        with np.errstate(invalid="ignore", divide="ignore"):  # where all classes have one mean
+            analysis = LinearDiscriminantAnalysis().fit(StandardScaler().fit_transform(X), y)
+        discriminants = analysis.scalings_.shape[1]
+    except (ValueError, IndexError):  # no more rows than classes, or all rows of each class equal
+        discriminants = 0
+    if discriminants >= components:
+        return "auto"
+    return "pca" if components <= len(X) else "identity"

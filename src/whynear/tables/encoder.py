@@ -1,0 +1,215 @@
+"""Columns of a table as numbers: categories one-hot, missing values filled in, both only on request."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any, Literal, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from whynear.utils.arrays import Array
+from whynear.utils.columns import check_finite, check_same_columns
+from whynear.utils.text import listed
+
+BETWEEN = 0.5  # of a column that tells two categories apart: neither of them
+
+
+class TableEncoder(TransformerMixin, BaseEstimator):
+    """Turn a table with categories and missing values into numbers, for the learner behind it in a Pipeline.
+
+    Metrics behind it are stated in the columns it makes; `explain`, `class_profiles` and the study sum them back to the
+    columns of the table.
+
+    Parameters
+    ----------
+    categories : {"onehot"}, default=None
+        Give every category of a column of text one column of zeros and ones, named ``column=category``; a single one
+        where there are two categories. None takes numbers only.
+    impute : {"median", "most_frequent"}, default=None
+        What fills in missing numbers; missing categories are filled in by the most frequent one. None refuses them,
+        but for columns without any value, which become zeros.
+
+    Attributes
+    ----------
+    categories_ : dict of str to list of str
+        The categories of each column that has them, sorted.
+    fill_values_ : dict of str to float or str
+        What missing values of a column are taken to be.
+    n_filled_ : dict of str to int
+        How many values were filled in where it was fitted.
+    sources_ : list of str
+        For each column that is made, the column of the table it comes from.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"size": [1.0, None, 3.0], "colour": ["red", "blue", "green"]})
+    >>> TableEncoder("onehot", "median").fit_transform(table)
+       size  colour=blue  colour=green  colour=red
+    0   1.0          0.0           0.0         1.0
+    1   2.0          1.0           0.0         0.0
+    2   3.0          0.0           1.0         0.0
+    """
+
+    def __init__(
+        self,
+        categories: Literal["onehot"] | None = None,
+        impute: Literal["median", "most_frequent"] | None = None,
+    ) -> None:
+        self.categories = categories
+        self.impute = impute
+
+    def fit(self, X: pd.DataFrame, y: ArrayLike | None = None) -> Self:  # noqa: ARG002 - scikit-learn passes it
+        """Learn the categories and what fills in missing values."""
+        if self.categories not in (None, "onehot") or self.impute not in (None, "median", "most_frequent"):
+            raise ValueError(
+                "TableEncoder takes categories None or 'onehot' and impute None, 'median' or 'most_frequent', "
+                f"got {self.categories!r} and {self.impute!r} instead."
+            )
+        frame = _frame(X)
+        self.feature_names_in_ = np.array(frame.columns, dtype=object)
+        self.n_features_in_ = frame.shape[1]
+        self.categories_: dict[str, list[str]] = {}
+        self.fill_values_: dict[str, Any] = {}
+        self.n_filled_: dict[str, int] = {}
+        for name in frame:
+            self._learn_column(str(name), frame[name])
+        names, self.sources_ = [], []
+        for name in map(str, frame):
+            made = [f"{name}={category}" for category in self._shown(name)] if name in self.categories_ else [name]
+            names += made
+            self.sources_ += [name] * len(made)
+        self.made_ = _distinct(names)
+        return self
+
+    def transform(self, X: pd.DataFrame) -> pd.DataFrame:
+        """The table as numbers; a category that was not met before counts as none of those that were."""
+        check_is_fitted(self)
+        frame = _frame(X)
+        check_same_columns(list(frame.columns), list(self.feature_names_in_), "X")
+        blocks = [self._indicators(str(name), frame[name]) for name in frame]
+        values = np.hstack(blocks) if blocks else np.empty((len(frame), 0))
+        check_finite(values, self.made_, "X")
+        return pd.DataFrame(values, index=frame.index, columns=self.made_)
+
+    def get_feature_names_out(self, input_features: Sequence[str] | None = None) -> NDArray[Any]:
+        """The columns that `transform` makes of these, which must be those it was fitted with."""
+        check_is_fitted(self)
+        if input_features is not None:
+            check_same_columns(list(input_features), list(self.feature_names_in_), "input_features")
+        return np.array(self.made_, dtype=object)
+
+    def sums(self, values: ArrayLike) -> Array:
+        """What the last axis holds for the columns made, summed for the columns of the table."""
+        array = np.asarray(values, dtype=np.float64)
+        _, places = np.unique(pd.factorize(np.array(self.sources_))[0], return_index=True)
+        return np.asarray(np.add.reduceat(array, places, axis=-1))
+
+    def decoded(self, values: ArrayLike) -> list[Any]:
+        """What one case holds in the columns of the table: numbers, and the categories it is nearest to."""
+        row, sources = np.asarray(values, dtype=np.float64), np.array(self.sources_)
+        held: list[Any] = []
+        for name in self.feature_names_in_:
+            own = row[sources == name]
+            known = self.categories_.get(name)
+            if known is None:
+                held.append(float(own[0]))
+            elif len(own) == 1:
+                held.append(known[int(own[0] > BETWEEN)] if np.isfinite(own[0]) else None)
+            else:
+                held.append(known[int(np.argmax(own))] if np.isfinite(own).all() and own.any() else None)
+        return held
+
+    def _shown(self, name: str) -> list[str]:
+        """The categories that get a column: of two the second says it all."""
+        known = self.categories_[name]
+        return known[1:] if len(known) == 2 else known
+
+    def _learn_column(self, name: str, column: pd.Series[Any]) -> None:
+        missing = column.isna().to_numpy()
+        if missing.all():
+            self.fill_values_[name] = 0.0
+            return
+        if holds_text(column):
+            if self.categories is None:
+                raise ValueError(f"Column {name!r} holds text, such as {column[~missing].iloc[0]!r}: {ON_REQUEST}.")
+            self.categories_[name] = sorted(set(column[~missing].astype(str)))
+        if self.impute is not None:
+            known = column[~missing].astype(str if name in self.categories_ else float)
+            by_median = self.impute == "median" and name not in self.categories_
+            fill = known.median() if by_median else known.mode().iloc[0]
+            self.fill_values_[name] = fill if name in self.categories_ else float(fill)
+            if missing.any():
+                self.n_filled_[name] = int(missing.sum())
+
+    def _indicators(self, name: str, column: pd.Series[Any]) -> Array:
+        missing = column.isna()
+        if name in self.fill_values_ and missing.any():
+            column = column.astype(object).where(~missing, self.fill_values_[name])
+        if name not in self.categories_:
+            return numbers(column, "X")[:, None]
+        if column.isna().any():
+            raise ValueError(
+                f"X lacks a value in {int(column.isna().sum())} rows of column {name!r}. Fill them in, or impute them."
+            )
+        texts, known = column.astype(str).to_numpy(), self.categories_[name]
+        shown = self._shown(name)
+        indicators = (texts[:, None] == np.array(shown, dtype=object)).astype(np.float64)
+        strange = ~np.isin(texts.astype(object), known)
+        if strange.any():
+            warnings.warn(
+                f"Column {name!r} holds {listed(sorted(set(texts[strange])))}, which is none of the categories the "
+                "model knows: it counts as none of them.",
+                stacklevel=3,
+            )
+            indicators[strange] = BETWEEN if len(known) == 2 else 0.0
+        return indicators
+
+
+ON_REQUEST = "give every category a column of its own (categories='onehot'), or leave it out"
+
+
+def holds_text(column: pd.Series[Any]) -> bool:
+    """Whether a column holds text or categories, whatever their type."""
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return True
+    return not pd.api.types.is_numeric_dtype(column) and any(isinstance(value, str) for value in column)
+
+
+def numbers(column: pd.Series[Any], what: str) -> Array:
+    """A column as float64, missing values as NaN."""
+    if pd.api.types.is_datetime64_any_dtype(column) or pd.api.types.is_timedelta64_dtype(column):
+        raise ValueError(f"{what} holds dates or durations in column {column.name!r}: turn them into numbers first.")
+    try:
+        return column.to_numpy(dtype=np.float64, na_value=np.nan)
+    except (TypeError, ValueError):
+        wrong = next(value for value in column if not _is_number(value))
+        raise ValueError(f"{what} holds {wrong!r} in column {column.name!r}, which is not a number.") from None
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return bool(pd.isna(value))
+    return True
+
+
+def _frame(X: Any) -> pd.DataFrame:
+    if not isinstance(X, pd.DataFrame):
+        raise TypeError(f"TableEncoder takes a DataFrame, got {type(X).__name__} instead: columns need names.")
+    return X
+
+
+def _distinct(names: Sequence[str]) -> list[str]:
+    """The names, with a stroke where one is taken: 'a=b' may be a column of its own."""
+    taken: dict[str, None] = {}
+    for name in names:
+        while name in taken:
+            name += "'"
+        taken[name] = None
+    return list(taken)

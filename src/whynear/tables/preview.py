@@ -1,0 +1,58 @@
+"""What a table holds, column by column, before anything is learned from it."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pandas as pd
+
+from whynear.tables.column_types import as_numbers
+from whynear.tables.encoder import holds_text
+
+_NAMES_ROWS = re.compile(r"(^|[\W_])(id|key|index|no|nr|number|row)$", re.IGNORECASE)
+
+
+def preview(X: pd.DataFrame) -> pd.DataFrame:
+    """One row per feature: its name, what it holds (``kind``), how many values are missing and how many different."""
+    rows = [(str(name), kind_of_column(X[name]), int(X[name].isna().sum()), X[name].nunique()) for name in X]
+    return pd.DataFrame(rows, columns=["column", "kind", "missing", "distinct"])
+
+
+def kind_of_column(column: pd.Series) -> str:
+    """What a feature holds: nothing, one value, categories, yes or no, whole numbers or numbers."""
+    known = column.dropna()
+    if not len(known):
+        return "empty"
+    if known.nunique() == 1:
+        return "constant"
+    if holds_text(known):
+        return "categories"
+    values = as_numbers(known)
+    assert values is not None, "features are numbers or text"
+    if np.isin(values, (0.0, 1.0)).all():
+        return "yes or no"
+    return "whole numbers" if (values == np.round(values)).all() else "numbers"
+
+
+def row_names(X: pd.DataFrame) -> list[str]:
+    """Columns that name the rows: 0, 1, 2, ... or 1, 2, ...; or different whole numbers under a name such as 'id'."""
+    rows, found = np.arange(len(X)), []
+    for name in X:
+        values = None if holds_text(X[name]) else X[name].to_numpy()
+        if values is None or not np.isfinite(values).all():
+            continue
+        counts_up = (values == rows).all() or (values == rows + 1).all()
+        different = (values == np.round(values)).all() and X[name].is_unique
+        if counts_up or (different and _NAMES_ROWS.search(str(name)) is not None):
+            found.append(str(name))
+    return found
+
+
+def summary(columns: pd.DataFrame, n_rows: int) -> str:
+    """The preview in a sentence."""
+    counts = columns["kind"].value_counts()
+    kinds = ", ".join(f"{count} {kind}" for kind, count in counts.items())
+    missing = int(columns["missing"].sum())
+    gaps = f"; {missing:,} values missing in {int((columns['missing'] > 0).sum())} columns" if missing else ""
+    return f"{n_rows:,} rows, {len(columns)} features ({kinds}){gaps}"

@@ -1,0 +1,176 @@
+"""From a table of a stranger to features and a target, every difficulty named."""
+
+import difflib
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from whynear.tables.column_types import Categories, Impute, features_of
+from whynear.tables.encoder import TableEncoder
+from whynear.tables.preview import preview, row_names
+from whynear.tables.reading import NamedTable
+from whynear.tables.target import is_missing, target_of
+from whynear.utils.text import counted, listed
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Features, a target for each row, and what a reader must know about them.
+
+    Attributes
+    ----------
+    source, target : str
+        Where the table comes from, and the column to predict.
+    X : DataFrame
+        The features: numbers, and text and missing values where ``encoder`` deals with them.
+    y : ndarray
+        The class of each row; a number of each row for a measurement.
+    caveats : tuple of str
+        What a reader must know.
+    encoder : TableEncoder or None
+        What a model must start with, not fitted; None where all features are numbers.
+    columns : DataFrame
+        What each feature holds: ``column``, ``kind``, ``missing``, ``distinct``.
+    """
+
+    source: str
+    target: str
+    X: pd.DataFrame
+    y: NDArray[Any]
+    caveats: tuple[str, ...]
+    encoder: TableEncoder | None
+    columns: pd.DataFrame
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether the target is a measurement, not a class."""
+        return self.y.dtype.kind == "f"
+
+    def numbers(self) -> pd.DataFrame:
+        """The features as numbers: categories and missing values as a model of all rows takes them."""
+        return self.X if self.encoder is None else clone(self.encoder).fit_transform(self.X)
+
+
+def problem_from(
+    table: NamedTable,
+    target: Hashable | None = None,
+    *,
+    drop: Hashable | Iterable[Hashable] = (),
+    bins: int | None = None,
+    index: Hashable | None = None,
+    categories: Categories = None,
+    impute: Impute = None,
+    drop_missing_target: bool = False,
+    measured: bool = False,
+) -> Problem:
+    """Make a problem of a table; `open_table` of the data sets opens what people name.
+
+    ``target``, ``index`` (which names the rows) and ``drop`` name columns, ``drop`` one or several; names that are no
+    text, such as 3, count as '3'. A target of many different numbers is refused unless ``measured`` welcomes it.
+    """
+    source, frame, caveats = table.source, table.frame, list(table.notes)
+    predicted = table.target if target is None else str(target)
+    if predicted is None:
+        raise ValueError(f"{source} needs a target: name the column to predict (--target COLUMN). {_columns(frame)}")
+    left_out = names_of(drop)
+    named_by = [] if index is None else [str(index)]
+    for name in (predicted, *left_out, *named_by):
+        _check_known(name, frame, source)
+    if named_by:
+        frame = frame.set_index(named_by[0], drop=False)
+        left_out += [name for name in named_by if name != predicted]
+    if drop_missing_target and (missing := is_missing(frame[predicted])).any():
+        frame = frame[~missing]
+        what = "no value of the target and"
+        rows = counted(int(missing.sum()), f"row has {what} was", f"rows have {what} were")
+        caveats = [*caveats, f"{rows} left out."]
+    if len(frame) < 4:
+        rows = counted(len(frame), "row", "rows")
+        raise ValueError(f"{source} has {rows}; two classes with two rows each are needed at least. Add rows.")
+    y, merged = target_of(frame[predicted], source, bins, measured)
+    X, encoder = features_of(frame.drop(columns=[predicted, *left_out]), source, categories, impute)
+    names_rows = [
+        f"Column {name!r} looks like a row number, which says nothing about a case: leave it out with --drop {name!r}."
+        for name in row_names(X)
+    ]
+    small: list[str] = []
+    if y.dtype.kind != "f":
+        kept, small = _classes_of_two(y)
+        X, y = X[kept], y[kept]
+        _check_two_classes(y, predicted, source)
+    y.setflags(write=False)
+    said = (*caveats, *merged, *names_rows, *small, *_remarks(X, y), *_filled(X, impute))
+    return Problem(source, predicted, X, y, said, encoder, preview(X))
+
+
+def names_of(columns: Hashable | Iterable[Hashable]) -> list[str]:
+    """One name or several, as text."""
+    if isinstance(columns, Iterable) and not isinstance(columns, str):
+        return [str(name) for name in columns]
+    return [str(columns)]
+
+
+def _check_known(name: str, frame: pd.DataFrame, source: str) -> None:
+    if name not in frame.columns:
+        close = difflib.get_close_matches(name, list(frame.columns), n=1)
+        guess = f" Did you mean {close[0]!r}?" if close else ""
+        raise ValueError(f"{source} has no column {name!r}.{guess} {_columns(frame)}")
+
+
+def _check_two_classes(y: NDArray[Any], predicted: str, source: str) -> None:
+    if len(names := np.unique(y)) < 2:
+        held = f"the single class {str(names[0])!r}" if len(names) else "no class with two rows"
+        raise ValueError(
+            f"{source}: column {predicted!r} holds {held}; at least two classes are needed. Choose another target."
+        )
+
+
+def _classes_of_two(y: NDArray[Any]) -> tuple[NDArray[np.bool_], list[str]]:
+    """Rows of classes that can be held out and learned from, and a caveat where others were left out."""
+    classes, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
+    small = classes[counts < 2]
+    caveat = f"Classes with a single row cannot be held out and were left out: {listed(list(small))}."
+    return counts[codes] >= 2, [caveat] if len(small) else []
+
+
+def _remarks(X: pd.DataFrame, y: NDArray[Any]) -> list[str]:
+    empty = list(X.columns[X.isna().all()])
+    remarks = [f"Columns without any value count as irrelevant: {listed(empty)}."] if empty else []
+    if constant := [name for name in X if name not in empty and X[name].nunique(dropna=False) == 1]:
+        remarks.append(f"Columns that never change carry no information and count as irrelevant: {listed(constant)}.")
+    rows = pd.util.hash_pandas_object(X, index=False).to_numpy()
+    if copies := len(X) - len(np.unique(rows)):
+        repeat = counted(copies, "row repeats", "rows repeat")
+        remarks.append(f"{repeat} the features of an earlier row, which makes held-out results optimistic.")
+        contradicting = int((pd.Series(y).groupby(rows).transform("nunique") > 1).sum())
+        if contradicting and y.dtype.kind != "f":
+            remarks.append(
+                f"{contradicting:,} rows share all features with a row of another class: no metric can tell."
+            )
+    if len(X) < 50:
+        remarks.append(f"With {len(X)} rows every figure here is uncertain.")
+    return remarks
+
+
+def _filled(X: pd.DataFrame, impute: Impute) -> list[str]:
+    """What will be filled in, said once."""
+    counts = X.isna().sum()[X.notna().any()]
+    if impute is None or not (total := int(counts.sum())):
+        return []
+    most = counts.idxmax()
+    values = counted(total, "missing value was", "missing values were")
+    columns = counted(int((counts > 0).sum()), "column", "columns")
+    how = "the median" if impute == "median" else "the most frequent value"
+    return [
+        f"{values} filled in by {how} of the column (categories by the most frequent), in {columns}, most of them "
+        f"({int(counts.max()):,}) in {str(most)!r}; the model does the same when it predicts."
+    ]
+
+
+def _columns(frame: pd.DataFrame) -> str:
+    return f"Its columns are {listed(list(frame.columns), most=8)}."

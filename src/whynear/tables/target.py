@@ -1,0 +1,64 @@
+"""The target of a stranger's table as classes."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from whynear.tables.binning import bin_target
+from whynear.tables.column_types import as_numbers, kind_of
+from whynear.utils.text import listed
+
+# A numeric target with more distinct values than this is a measurement, not a class.
+MOST_CLASSES = 50
+
+
+def is_missing(column: pd.Series) -> NDArray[np.bool_]:
+    """Which rows have no target."""
+    return column.isna().to_numpy() | (column.astype(str).str.strip() == "").to_numpy(dtype=bool, na_value=True)
+
+
+def target_of(
+    column: pd.Series, source: str, bins: int | None, measured: bool = False
+) -> tuple[NDArray[Any], list[str]]:
+    """The class of each row, and a caveat where blanks around their names were all that set two apart.
+
+    Where measurements are welcome, a numeric target with many different values is returned as numbers.
+    """
+    given = column.astype(str)
+    names = given.str.strip()
+    numbers = None if pd.api.types.is_bool_dtype(column) else as_numbers(column)
+    missing = is_missing(column)
+    for fault, rows in {"missing": missing, "infinite": numbers is not None and np.isinf(numbers)}.items():
+        if np.any(rows):
+            raise ValueError(_unusable(np.flatnonzero(rows) + 1, fault, column.name, source))
+    if bins is not None:
+        if numbers is None:
+            raise ValueError(f"bins={bins} needs a numeric target, got {column.name!r} ({kind_of(column)}) instead.")
+        return np.array([f"bin {code + 1} of {bins}" for code in bin_target(numbers, bins)]), []
+    counts = names.value_counts()
+    if numbers is not None and (len(counts) > MOST_CLASSES or (counts == 1).mean() > 0.5):
+        if measured:
+            return numbers, []
+        raise ValueError(
+            f"{source}: the target {column.name!r} looks like a measurement with {len(counts)} different values. "
+            "Sort it into classes of equal size (--bins 3), remove the rows of rare values, or choose another target."
+        )
+    spellings = given.groupby(names.to_numpy()).nunique()
+    merged = list(spellings.index[spellings > 1])
+    caveat = f"Classes that differ only in blanks around their names were merged: {listed(merged)}."
+    return names.to_numpy(dtype=str), [caveat] if merged else []
+
+
+def _unusable(rows: NDArray[np.intp], fault: str, name: object, source: str) -> str:
+    counting = "(counting from 1 below the header)"
+    if len(rows) == 1:
+        fact = f"1 value of the target {name!r} is {fault}, in row {rows[0]} {counting}."
+    else:
+        shown = ", ".join(map(str, rows[:10])) + (", ..." if len(rows) > 10 else "")
+        fact = f"{len(rows):,} values of the target {name!r} are {fault}, in rows {shown} {counting}."
+    it, these = ("it", "this row") if len(rows) == 1 else ("them", "these rows")
+    if fault == "missing":
+        return f"{source}: {fact} Fill {it} in, or leave {these} out (--drop-missing-target)."
+    return f"{source}: {fact} Correct {it}, or remove {these}."

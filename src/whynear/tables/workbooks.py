@@ -1,0 +1,58 @@
+"""Tables in workbooks of Excel: the first sheet, whose first row names the columns."""
+
+from __future__ import annotations
+
+import zipfile
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from whynear.tables.header import distinct_names
+
+
+def read_workbook(path: Path) -> tuple[pd.DataFrame, list[str]]:
+    """The table of the first sheet, formulas as the values they had, and notes of what was changed or left out."""
+    try:
+        openpyxl = import_module("openpyxl")
+    except ImportError as error:
+        raise ImportError(
+            f'{path} needs openpyxl to be read; it is not installed. Type: pip install "whynear[excel]"'
+        ) from error
+    try:
+        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+        sheets = book.sheetnames
+        cells = [list(row) for row in book.worksheets[0].iter_rows(values_only=True)]
+        book.close()
+    except PermissionError:
+        raise
+    except (zipfile.BadZipFile, OSError, KeyError, ValueError, IndexError) as error:
+        raise ValueError(
+            f"{path} must be a whole workbook, got a damaged one instead ({error}). Export it again."
+        ) from error
+    rows = [row for row in cells[1:] if any(cell is not None for cell in row)]
+    if not rows:
+        raise ValueError(
+            f"{path}: the sheet {sheets[0]!r} must have a row of names and rows below it, got {len(cells)} rows."
+        )
+    header = _trimmed(cells[0])
+    for number, row in enumerate(cells[1:], start=2):
+        if len(_trimmed(row)) > len(header):
+            raise ValueError(
+                f"{path}: row {number} of the sheet {sheets[0]!r} has {len(_trimmed(row))} fields, the first row "
+                f"{len(header)} names. Name the columns, or clear what stands beside the table."
+            )
+    names, notes = distinct_names(["" if name is None else str(name) for name in header])
+    if len(sheets) > 1:
+        notes.append(f"Of {len(sheets)} sheets the first was read: {sheets[0]!r}.")
+    if empty := len(cells) - 1 - len(rows):
+        notes.append(f"Empty lines within the table were left out: {empty}.")
+    columns = {name: [row[place] if place < len(row) else None for row in rows] for place, name in enumerate(names)}
+    return pd.DataFrame(columns), notes
+
+
+def _trimmed(row: list[Any]) -> list[Any]:
+    """A row without the empty cells at its end."""
+    last = max((place for place, cell in enumerate(row) if cell is not None), default=-1)
+    return row[: last + 1]

@@ -1,0 +1,1 @@
+"""What every other part builds on: arrays, checks, files, text; one job a file."""

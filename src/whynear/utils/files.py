@@ -1,0 +1,96 @@
+"""Files that are written whole or not at all."""
+
+import contextlib
+import errno
+import os
+import secrets
+import shutil
+import stat
+import tempfile
+from collections.abc import Callable, Iterable
+from functools import partial
+from pathlib import Path
+from typing import IO
+
+StrPath = str | os.PathLike[str]
+
+
+def write_whole(path: StrPath, write: Callable[[IO[bytes]], object], needed: int) -> None:
+    """Let ``write`` fill a file of about ``needed`` bytes that takes the place of ``path`` in one step, or not at all.
+
+    It is written beside its target, brought to the disk and renamed; an OSError says what is needed and what is free.
+    """
+    try:
+        _replace(os.path.realpath(path), write)
+    except OSError as error:
+        raise _explained(error, path, needed) from error
+
+
+def _replace(target: str, write: Callable[[IO[bytes]], object]) -> None:
+    """Put what ``write`` writes in the place of ``target``, in one step, once it is on the disk."""
+    mode = _mode_of(target)
+    folder, name = os.path.split(target)
+    temporary = os.path.join(folder, f".{name[:32]}.{secrets.token_hex(8)}")
+    try:
+        with open(temporary, "xb", opener=partial(os.open, mode=0o666 if mode is None else mode)) as file:
+            if mode is not None:
+                os.chmod(temporary, mode)
+            write(file)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
+    with contextlib.suppress(OSError):  # not every system can; without it a power cut may bring the old file back
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _mode_of(target: str) -> int | None:
+    """Permissions of the file to replace, None if there is none; an OSError if it is not to be replaced."""
+    try:
+        status = os.stat(target)
+    except FileNotFoundError:
+        return None
+    if stat.S_ISDIR(status.st_mode):
+        raise OSError(errno.EISDIR, "it is a folder")
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(errno.EINVAL, "it is not a regular file")
+    if not os.access(target, os.W_OK):
+        raise OSError(errno.EACCES, "it is write-protected")
+    return stat.S_IMODE(status.st_mode)
+
+
+def _explained(error: OSError, path: StrPath, needed: int) -> OSError:
+    """``error`` again (same errno, hence same subclass), with all there is to know in one sentence."""
+    try:
+        free = f"{shutil.disk_usage(os.path.dirname(os.path.realpath(path))).free} bytes are free there"
+    except OSError:
+        free = "the free space there is unknown"
+    kept = "the old file is untouched" if os.path.lexists(path) else "no file was made"
+    why = error.strerror or str(error)
+    text = f"{os.fspath(path)} could not be saved ({why}): it needs {needed} bytes, {free}, and {kept}."
+    return OSError(error.errno, text)
+
+
+def check_folder(folder: StrPath, names: Iterable[str] = ()) -> None:
+    """Refuse a folder in which files of these names could not be written, by a trial that leaves nothing behind."""
+    place = Path(folder).absolute()
+    while not os.path.lexists(place):
+        place = place.parent
+    if not place.is_dir():
+        raise FileExistsError(f"{place} is in the way: it is not a folder. Choose another folder with --out.")
+    for path in (Path(folder) / name for name in names):
+        if path.is_dir():
+            raise FileExistsError(f"{path} is in the way: it is a folder. Choose another folder with --out.")
+    try:
+        tempfile.TemporaryFile(dir=place).close()
+    except OSError as error:
+        raise type(error)(
+            f"{place} cannot be written into ({error.strerror}). Choose another folder with --out."
+        ) from error

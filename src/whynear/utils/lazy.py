@@ -1,0 +1,45 @@
+"""Packages whose public names are imported when they are first used."""
+
+import sys
+from collections.abc import Mapping
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+
+class LazyPackage(ModuleType):
+    """A package that imports a public name when it is first asked for.
+
+    The name wins over a submodule that is called the same: ``whynear.explain`` is the function, whatever is imported
+    first.
+    """
+
+    _homes: dict[str, str]
+    _submodules: tuple[str, ...]
+
+    def __getattr__(self, name: str) -> Any:
+        if name in self._homes:
+            value = getattr(import_module(self._homes[name]), name)
+        elif name in self._submodules:
+            value = import_module(f"{self.__name__}.{name}")
+        else:
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        vars(self)[name] = value
+        return value
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        is_submodule = isinstance(value, ModuleType) and name in self._homes
+        if not is_submodule:
+            super().__setattr__(name, value)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*vars(self), *self._homes, *self._submodules})
+
+
+def make_lazy(package: str, homes: Mapping[str, tuple[str, ...]], submodules: tuple[str, ...] = ()) -> list[str]:
+    """Let a package import each name from the module it lives in, and public submodules; returns its ``__all__``."""
+    module = sys.modules[package]
+    names = {name: home for home, held in homes.items() for name in held}
+    vars(module).update(_homes=names, _submodules=submodules)
+    module.__class__ = LazyPackage
+    return sorted({*names, *submodules})

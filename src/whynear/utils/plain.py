@@ -1,0 +1,23 @@
+"""Values as JSON takes them."""
+
+from typing import Any
+
+import numpy as np
+
+
+def plain_values(value: Any) -> Any:
+    """The value as JSON takes it: numpy's numbers as Python's, no NaN."""
+    match value:
+        case dict():
+            return {str(key): plain_values(item) for key, item in value.items()}
+        case list() | tuple():
+            return [plain_values(item) for item in value]
+        case np.ndarray():
+            return plain_values(value.tolist())
+        case np.generic():
+            return plain_values(value.item())
+        case float():
+            return value if np.isfinite(value) else None
+        case None | bool() | int() | str():
+            return value
+    return str(value)

@@ -1,0 +1,61 @@
+"""Words and names for people: lists that end, numbers that agree, nothing that controls a terminal."""
+
+import unicodedata
+from collections.abc import Sequence
+
+_BLANKS = "\t\n\v\f\r\x85\u2028\u2029"
+# Text direction marks can make a line read as something else than it says.
+_REVERSING = "\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+
+
+def printable(text: str) -> str:
+    """The text on one line, with U+FFFD in place of what commands a terminal or cannot be encoded."""
+    return text if text.isprintable() else "".join(map(_printable, text))
+
+
+def _printable(letter: str) -> str:
+    if letter in _BLANKS:
+        return " "
+    return "\ufffd" if letter in _REVERSING or unicodedata.category(letter) in ("Cc", "Cs") else letter
+
+
+def listed(names: Sequence[object], most: int = 5) -> str:
+    """The first few names in quotes, and how many more there are."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(repr(str(name)) for name in names[:most]) + more
+
+
+def counted(count: int, one: str, many: str) -> str:
+    """A number with the words that agree with it.
+
+    >>> counted(1, "row repeats", "rows repeat"), counted(2_500, "row repeats", "rows repeat")
+    ('1 row repeats', '2,500 rows repeat')
+    """
+    return f"{count:,} {one if count == 1 else many}"
+
+
+def in_runs(names: Sequence[str], order: Sequence[str]) -> str:
+    """Names in their order, three or more neighbours by the first and the last of them.
+
+    >>> in_runs(["a", "b", "c", "e"], ["a", "b", "c", "d", "e"])
+    'a to c, e'
+    """
+    places = {name: place for place, name in enumerate(order)}
+    runs: list[list[str]] = []
+    for name in sorted(names, key=places.__getitem__):
+        if runs and places[runs[-1][-1]] == places[name] - 1:
+            runs[-1].append(name)
+        else:
+            runs.append([name])
+    return ", ".join(f"{run[0]} to {run[-1]}" if len(run) > 2 else ", ".join(run) for run in runs)
+
+
+def shortened(name: str, most: int = 40) -> str:
+    """A name cut to fit beside a bar."""
+    return name if len(name) <= most else f"{name[: most - 1]}…"
+
+
+def harmless(name: str) -> str:
+    """A printable name that no spreadsheet takes for a formula."""
+    name = printable(name)
+    return f"'{name}" if name.lstrip(" ").startswith(("=", "+", "-", "@")) else name

@@ -1,0 +1,142 @@
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import whynear
+from whynear.cli.app import app
+
+DROPPED = "sepal length (cm)"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Two studies: the second by another learner, without one of the columns."""
+    folder = tmp_path_factory.mktemp("compare")
+    whynear.study("iris", learner="grlvq", folds=3).save(folder / "one")
+    whynear.study("iris", learner="gmlvq", folds=4, drop=DROPPED).save(folder / "two")
+    return folder
+
+
+def run(*words):
+    return CliRunner().invoke(app, ["compare", *(str(word) for word in words)])
+
+
+def answer(*words):
+    result = run(*words, "--json")
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+def held(folder):
+    return json.loads((folder / "study.json").read_text(encoding="utf-8"))
+
+
+def written(path, **changes):
+    """A study with some of its content changed, and without what is changed to None."""
+    content = {"format": 1, "chosen": "gmlvq", "honest_accuracy": [0.9, 0.92], **changes}
+    path.write_text(json.dumps({name: value for name, value in content.items() if value is not None}))
+    return path
+
+
+def test_differences_are_those_of_the_files(folder):
+    found, one, two = answer(folder / "one", folder / "two"), held(folder / "one"), held(folder / "two")
+    first, second = np.array(one["honest_accuracy"]), np.array(two["honest_accuracy"])
+    error = np.sqrt(first.var(ddof=1) / 3 + second.var(ddof=1) / 4)
+    assert found["difference"] == pytest.approx(second.mean() - first.mean())
+    assert found["standard_error"] == pytest.approx(error)
+    assert found["exceeds_error"] == (abs(second.mean() - first.mean()) > error)
+    assert (found["first"]["chosen"], found["second"]["chosen"]) == ("grlvq", "gmlvq")
+    strengths = [dict(zip(s["relevance"]["features"], s["relevance"]["strength"], strict=True)) for s in (one, two)]
+    assert found["lost"] == [{"feature": DROPPED, "strength": strengths[0][DROPPED]}]
+    assert found["gained"] == []
+    changed = {name for name in strengths[1] if strengths[0][name] != strengths[1][name]}
+    assert {change["feature"] for change in found["changed"]} == changed
+    assert {"setting": "folds", "first": 3, "second": 4} in found["settings"]
+
+
+def test_words_and_tables_are_printed_for_people(folder, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "300")
+    shown = run(folder / "one", folder / "two" / "study.json").stdout
+    assert "On held-out rows, the first reaches " in shown
+    assert "larger than its standard error of " in shown
+    assert "The first chose grlvq, the second gmlvq." in shown
+    assert f"1 feature was lost: '{DROPPED}' (" in shown
+    assert "held-out accuracy" in shown
+    assert "Strength of features" in shown
+
+
+def test_a_study_does_not_differ_from_itself(folder):
+    found = answer(folder / "one", folder / "one")
+    assert (found["difference"], found["exceeds_error"]) == (0.0, False)
+    assert all(found[kind] == [] for kind in ("changed", "gained", "lost", "settings"))
+    assert found["caveats"] == {"first": [], "second": []}
+    assert "Both chose grlvq. No feature changed its strength." in found["finding"]
+
+
+def test_caveats_of_one_alone_and_other_data_are_told(tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "300")
+    one = written(tmp_path / "one.json", source="a.csv", caveats=["few rows", "odd"])
+    two = written(tmp_path / "two.json", source="b.csv", caveats=["odd", "copies"])
+    shown = run(one, two).stdout
+    assert "They are of different data, 'a.csv' (target 'unknown') and 'b.csv'" in shown
+    assert "Caveat of the first alone: few rows\nCaveat of the second alone: copies\n" in shown
+
+
+def test_studies_of_numbers_are_compared_by_their_own_measure(tmp_path):
+    one = written(tmp_path / "one.json", measure="r2", honest_r2=[0.5, 0.7], honest_accuracy=None)
+    two = written(tmp_path / "two.json", measure="r2", honest_accuracy=[0.8, 0.8])
+    found = answer(one, two)
+    assert found["difference"] == pytest.approx(0.2)
+    assert "the first reaches 0.600 ± 0.141 and the second 0.800 ± 0.000 (r2)" in found["finding"]
+    refused = run(one, written(tmp_path / "three.json"))
+    assert refused.exit_code == 2
+    assert "scores by r2 and " in refused.stderr
+    assert "by accuracy, which cannot be compared. Study both with the same kind of target" in refused.stderr
+
+
+def test_what_is_missing_is_unknown(tmp_path):
+    found = answer(written(tmp_path / "one.json", honest_accuracy=None), written(tmp_path / "two.json", chosen=None))
+    assert found["difference"] is None
+    assert found["exceeds_error"] is None
+    assert "too few folds to tell whether that is chance." in found["finding"]
+    assert "The effective dimension is unknown in both." in found["finding"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"format": 2, "settings": {"whynear": "9.1"}}, "has format 2, written by whynear 9.1, and this is whynear"),
+        ({"format": None}, "is no study: it states no format."),
+        ({"format": True}, "is no study: it states no format."),
+        ({"relevance": {"features": ["a"], "strength": []}}, "does not fit together"),
+        ({"honest_accuracy": ["high"]}, "does not fit together"),
+        ({"relevance": 3}, "does not fit together"),
+        ({"settings": [1]}, "does not fit together"),
+    ],
+)
+def test_other_formats_and_broken_content_are_refused_by_name(tmp_path, changes, message):
+    result = run(written(tmp_path / "one.json"), written(tmp_path / "two.json", **changes))
+    assert result.exit_code == 2, result.output
+    assert result.stderr.startswith(f"Error: {tmp_path / 'two.json'} {message}")
+    assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff", b"[" * 100_000])
+def test_what_is_no_study_is_refused(tmp_path, content):
+    (tmp_path / "study.json").write_bytes(content)
+    result = run(tmp_path, tmp_path)
+    assert result.exit_code == 2
+    assert result.stderr.startswith(f"Error: {tmp_path / 'study.json'} is ")
+    (tmp_path / "study.json").unlink()
+    assert "study.json does not exist. Make a study first: whynear study TABLE --out" in run(tmp_path, tmp_path).stderr
+
+
+def test_names_cannot_command_the_terminal(tmp_path):
+    relevance = {"features": ["\x1b[31m[red]a"], "strength": ["\x1b[2Jstrong"]}
+    odd = written(tmp_path / "o\x07dd.json", source="\x1b[2J", chosen="\x1b", relevance=relevance, caveats=["\x1bx"])
+    result = run(odd, written(tmp_path / "two.json"))
+    assert result.exit_code == 0, result.output
+    assert not set(result.output) & set("\x1b\x07")
+    assert "[red]a" in result.stdout

@@ -1,0 +1,157 @@
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from typer.testing import CliRunner
+
+import whynear
+from whynear.cli.app import app
+
+FRAME = load_iris(as_frame=True).frame
+X, Y = FRAME.drop(columns="target"), load_iris().target_names[FRAME["target"]]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A table whose columns stand in another order beside others, and models of all kinds."""
+    folder = tmp_path_factory.mktemp("predict")
+    shuffled = FRAME[FRAME.columns[::-1]].assign(name=[f"flower {row}" for row in range(len(FRAME))])
+    shuffled.to_csv(folder / "iris.csv", index=False)
+    X.to_csv(folder / "bare.csv", index=False)
+    learner = make_pipeline(StandardScaler(), whynear.GRLVQ(random_state=0)).fit(X, Y)
+    models = {
+        "classes": learner,
+        "numbers": make_pipeline(StandardScaler(), whynear.MinimumNormRegressor()).fit(X, FRAME["target"]),
+        "nameless": whynear.GRLVQ(random_state=0).fit(X.to_numpy(), Y),
+        "metric": whynear.as_metric(learner),
+        "scaler": StandardScaler().fit(X),
+        "unfitted": whynear.GRLVQ(),
+    }
+    for name, model in models.items():
+        whynear.save(model, folder / name)
+    return folder
+
+
+def run(*words):
+    return CliRunner().invoke(app, ["predict", *(str(word) for word in words)])
+
+
+def answer(*words):
+    result = run(*words, "--json")
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)["predictions"]
+
+
+def test_predictions_are_those_of_the_model_whatever_the_order_of_columns(folder):
+    rows = answer(folder / "classes", folder / "iris.csv")
+    model = whynear.load(folder / "classes")
+    assert [row["row"] for row in rows] == list(range(1, 151))
+    assert [row["predicted"] for row in rows] == model.predict(X).tolist()
+    np.testing.assert_allclose([row["probability"] for row in rows], model.predict_proba(X).max(axis=1))
+    assert answer(folder / "classes", "iris") == rows
+
+
+def test_a_regressor_predicts_numbers_without_a_probability(folder):
+    rows = answer(folder / "numbers", folder / "iris.csv", "--index", "name")
+    np.testing.assert_allclose([row["predicted"] for row in rows], whynear.load(folder / "numbers").predict(X))
+    assert rows[7].keys() == {"row", "predicted"}
+    assert rows[7]["row"] == "flower 7"
+    assert "probability" not in run(folder / "numbers", folder / "iris.csv").stdout
+
+
+def test_a_model_without_names_takes_columns_by_place(folder, tmp_path):
+    rows = answer(folder / "nameless", folder / "bare.csv")
+    assert [row["predicted"] for row in rows] == whynear.load(folder / "nameless").predict(X.to_numpy()).tolist()
+    X.assign(id=range(150)).to_csv(tmp_path / "named.csv", index=False)
+    assert len(answer(folder / "nameless", tmp_path / "named.csv", "--index", "id")) == 150
+
+
+def test_text_and_gaps_are_left_to_a_model_that_encodes_them(tmp_path):
+    table = pd.DataFrame({"size": [1.0, None, 3.0, 4.0] * 10, "colour": ["red", "red", "blue", "blue"] * 10})
+    encoder = whynear.TableEncoder("onehot", "median")
+    model = make_pipeline(encoder, StandardScaler(), whynear.GRLVQ(random_state=0)).fit(table, table["colour"])
+    whynear.save(model, tmp_path / "model")
+    table.head(4).assign(colour=["red", "blue", "green", None]).to_csv(tmp_path / "new.csv", index=False)
+    result = run(tmp_path / "model", tmp_path / "new.csv", "--json")
+    assert result.exit_code == 0, result.output
+    assert [row["predicted"] for row in json.loads(result.stdout)["predictions"]][:2] == ["red", "blue"]
+    assert "Note: Column 'colour' holds 'green'" in result.stderr
+
+
+def test_a_table_is_printed_for_people_as_far_as_it_is_short(folder):
+    shown = run(folder / "classes", folder / "iris.csv").stdout
+    assert "predicted" in shown
+    assert "and 100 more rows: --out FILE.csv writes all." in shown
+
+
+def test_what_is_written_is_no_formula_and_says_so(folder, tmp_path):
+    FRAME.head(2).assign(**{"=id": ["=cmd()", "+1\x07"]}).to_csv(tmp_path / "odd.csv", index=False)
+    result = run(folder / "classes", tmp_path / "odd.csv", "--index", "=id", "--out", tmp_path / "out.csv")
+    assert result.stdout == f"2 rows written: {tmp_path / 'out.csv'}\n"
+    written = pd.read_csv(tmp_path / "out.csv")
+    assert list(written.columns) == ["'=id", "predicted", "probability"]
+    assert written["'=id"].tolist() == ["'=cmd()", "'+1\ufffd"]
+    assert written["predicted"].tolist() == ["setosa", "setosa"]
+
+
+def test_names_cannot_command_the_terminal(folder, tmp_path):
+    FRAME.head(2).assign(**{"id\x1b[2J": ["\x1b[31m[red]a", "b"]}).to_csv(tmp_path / "odd.csv", index=False)
+    result = run(folder / "classes", tmp_path / "odd.csv", "--index", "id\x1b[2J")
+    assert result.exit_code == 0, result.output
+    assert "\x1b" not in result.output
+    assert "[red]a" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["nowhere", "iris.csv"], "Error: nowhere does not exist"),
+        (["iris.csv", "iris.csv"], "Error: iris.csv cannot be read"),
+        (["classes", "nowhere.csv"], "Error: nowhere.csv does not exist."),
+        (["metric", "iris.csv"], "Error: metric holds a metric alone, which predicts nothing. Save the learner"),
+        (["scaler", "iris.csv"], "Error: scaler holds a StandardScaler without a learner"),
+        (["unfitted", "iris.csv"], "Error: unfitted holds a model that was never fitted."),
+        (["nameless", "iris.csv"], "Error: iris.csv has 6 columns, and the model takes 4 by place"),
+        (["classes", "wine"], "Error: wine lacks 'sepal length (cm)', 'sepal width (cm)'"),
+        (["classes", "iris.csv", "--index", "id"], "Error: iris.csv has no column 'id' (--index). Its columns are"),
+        (["classes", "iris.csv", "--out", "/no/where.csv"], "Error: /no/where.csv cannot be written"),
+        (["classes", "iris.csv", "--out", "iris.csv"], "Error: iris.csv is read from and would be lost."),
+        (["classes", "iris.csv", "--out", "classes"], "Error: classes is read from and would be lost."),
+    ],
+)
+def test_bad_input_gets_one_sentence_and_code_two(folder, monkeypatch, words, message):
+    monkeypatch.chdir(folder)
+    files = {path.name: path.read_bytes() for path in folder.iterdir()}
+    result = run(*words)
+    assert result.exit_code == 2, result.output
+    assert result.stderr.startswith(message)
+    assert result.stderr.count("\n") == 1
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == files
+
+
+@pytest.mark.parametrize(
+    ("value", "fact"),
+    [
+        ("long", "cases.csv holds 'long' in column 'petal length (cm)', row 3, and the model takes numbers there."),
+        ("", "cases.csv contains NaN: 1 in column 'petal length (cm)'. Drop these rows"),
+        ("inf", "cases.csv contains infinity (inf): 1 in column 'petal length (cm)'."),
+        ("1e300", "cases.csv holds 1e+300 in column 'petal length (cm)': its square overflows."),
+    ],
+)
+@pytest.mark.parametrize("model", ["classes", "numbers"])
+def test_values_that_a_model_cannot_take_are_named_by_column(folder, tmp_path, model, value, fact):
+    cases = FRAME.head(5).astype({"petal length (cm)": object})
+    cases.loc[2, "petal length (cm)"] = value
+    cases.to_csv(tmp_path / "cases.csv", index=False)
+    result = run(folder / model, tmp_path / "cases.csv", "--out", tmp_path / "out.csv")
+    assert result.exit_code == 2
+    assert result.stderr.startswith(f"Error: {fact}")
+    assert not (tmp_path / "out.csv").exists()
+
+
+def test_debug_shows_where_an_error_came_from(folder):
+    assert isinstance(run(folder / "metric", "iris", "--debug").exception, TypeError)

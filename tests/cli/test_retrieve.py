@@ -1,0 +1,154 @@
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_iris
+
+import whynear
+from tests.helpers.command_line import run
+
+NAMES = ["sepal length (cm)", "sepal width (cm)", "petal length (cm)", "petal width (cm)"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A table, two models and a case base of the table."""
+    folder = tmp_path_factory.mktemp("retrieve")
+    frame = load_iris(as_frame=True).frame
+    frame.assign(name=[f"flower {row}" for row in range(len(frame))]).to_csv(folder / "iris.csv", index=False)
+    weights = {"first": [1.0, 2.0, 3.0, 4.0], "second": [4.0, 3.0, 2.0, 1.0]}
+    for model, values in weights.items():
+        whynear.save(whynear.DiagonalMetric(values, NAMES), folder / f"{model}.whynear")
+    built = run("retrieve", folder / "base", "--build", folder / "iris.csv", "--metric", folder / "first.whynear")
+    assert built.exit_code == 0, built.output
+    assert built.stdout.startswith(f"Added 150 cases to {folder / 'base'}.")
+    return folder
+
+
+def answer(*words):
+    result = run("retrieve", *words, "--json")
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+def test_rows_values_and_ids_ask_the_same(folder):
+    frame = pd.read_csv(folder / "iris.csv")
+    base, row = folder / "base", frame.loc[41]
+    by_row = answer(base, "--query", folder / "iris.csv", "--row", 42, "-k", 5)["cases"]
+    values = ",".join(f"{name}={row[name]}" for name in reversed(NAMES))
+    assert answer(base, "--values", values, "-k", 5)["cases"] == by_row
+    assert by_row[0]["id"] == 42
+    assert by_row[0]["payload"] == {"target": 0, "name": "flower 41"}
+    alike = answer(base, "--like", 42, "-k", 4)["cases"]
+    assert [case["id"] for case in alike] == [case["id"] for case in by_row[1:]]
+
+
+def test_the_answer_is_that_of_the_library(folder):
+    asked = answer(folder / "base", "--like", 7, "--explain", "-k", 3)["cases"]
+    with whynear.CaseBase(folder / "base") as base:
+        found = base.like(7, k=3, explain=True).to_dict()["cases"]
+    assert asked == found
+    assert sum(asked[0]["contributions"].values()) == pytest.approx(asked[0]["sq_distance"])
+
+
+def test_another_model_re_ranks_what_passed_the_filter(folder):
+    base = folder / "base"
+    asked = answer(base, "--like", 7, "-k", 5, "--filter", 20, "--rerank", folder / "second.whynear")
+    near = {case["id"] for case in answer(base, "--like", 7, "-k", 20)["cases"]}
+    assert asked["n_filtered"] == 20
+    assert {case["id"] for case in asked["cases"]} <= near
+    similarities = [case["similarity"] for case in asked["cases"]]
+    assert similarities == sorted(similarities, reverse=True)
+
+
+def test_a_table_is_printed_for_people(folder):
+    result = run("retrieve", folder / "base", "--like", 7, "-k", 3, "--explain")
+    assert result.exit_code == 0, result.output
+    assert "sq. distance" in result.stdout
+    assert "flower" in result.stdout
+    assert "What each feature adds" in result.stdout
+
+
+def test_without_a_question_the_base_is_described(folder):
+    assert "150 cases, 4 columns, DiagonalMetric" in run("retrieve", folder / "base").stdout.replace("\n", " ")
+    assert answer(folder / "base")["cases"] == 150
+
+
+def test_payload_columns_can_be_chosen_and_gaps_are_null(folder, tmp_path):
+    frame = pd.read_csv(folder / "iris.csv").assign(note=[None, "x"] * 75)
+    frame.to_csv(tmp_path / "cases.csv", index=False)
+    words = ["--build", tmp_path / "cases.csv", "--metric", folder / "first.whynear", "--payload", "note"]
+    found = answer(tmp_path / "base", *words, "--like", 1, "-k", 149)["cases"]
+    assert {case["payload"]["note"] for case in found} == {None, "x"}
+    assert all(list(case["payload"]) == ["note"] for case in found)
+
+
+def test_a_new_metric_measures_from_then_on(folder, tmp_path):
+    run("retrieve", tmp_path / "base", "--build", folder / "iris.csv", "--metric", folder / "first.whynear")
+    first = answer(tmp_path / "base", "--like", 7)["cases"]
+    second = answer(tmp_path / "base", "--like", 7, "--metric", folder / "second.whynear")["cases"]
+    assert first != second
+    assert answer(tmp_path / "base", "--like", 7)["cases"] == second
+
+
+def test_learned_models_build_bases(tmp_path):
+    learned = run("learn", "iris", "--learner", "lann", "--out", tmp_path / "model")
+    assert learned.exit_code == 0, learned.output
+    built = run("retrieve", tmp_path / "base", "--build", "iris", "--metric", tmp_path / "model", "--like", 3)
+    assert built.exit_code == 0, built.output
+    assert "setosa" in built.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["nowhere"], "Error: nowhere does not exist. Check the name"),
+        (["new", "--build", "iris"], "Error: new does not exist, and a new case base needs a metric"),
+        (["base", "--like", 500], "Error: base holds no case with the id 500"),
+        (["base", "--values", "a"], "Error: --values must be written as name=value"),
+        (["base", "--values", "a=1,a=2"], "Error: --values names 'a' twice."),
+        (["base", "--values", "a=1"], "Error: query lacks 'sepal length (cm)'"),
+        (["base", "--query", "iris.csv", "--row", 151], "Error: iris.csv has rows 1 to 150, got --row 151"),
+        (["base", "--like", 1, "--values", "a=1"], "Error: --query, --values and --like are three ways"),
+        (["base", "--like", 1, "--filter", 5], "Error: --filter is for what --rerank gets to see"),
+        (["base", "--like", 1, "-k", 0], "Error: k must be an integer >= 1"),
+        (["base", "--metric", "iris.csv"], "Error: iris.csv cannot be read"),
+        (["base", "--build", "iris.csv", "--payload", "nothing"], "Error: iris.csv has no column 'nothing'"),
+        (["iris.csv", "--like", 1], "Error: iris.csv is no case base: it is not an SQLite file"),
+    ],
+)
+def test_bad_input_gets_one_sentence_and_code_two(folder, monkeypatch, words, message):
+    monkeypatch.chdir(folder)
+    files = sorted(path.name for path in folder.iterdir())
+    result = run("retrieve", *words)
+    assert result.exit_code == 2, result.output
+    assert result.stderr.startswith(message)
+    assert result.stderr.count("\n") == 1
+    assert sorted(path.name for path in folder.iterdir()) == files
+
+
+@pytest.mark.parametrize(
+    ("change", "fact"),
+    [
+        ({NAMES[0]: np.nan}, "contains NaN: 150 in column 'sepal length (cm)'"),
+        ({NAMES[0]: "long"}, "holds 'long' in column 'sepal length (cm)', row 0"),
+    ],
+)
+def test_a_table_that_cannot_be_added_makes_no_base(folder, tmp_path, change, fact):
+    pd.read_csv(folder / "iris.csv").assign(**change).to_csv(tmp_path / "cases.csv", index=False)
+    words = ["--build", tmp_path / "cases.csv", "--metric", folder / "first.whynear"]
+    result = run("retrieve", tmp_path / "base", *words)
+    assert result.exit_code == 2
+    assert fact in result.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["cases.csv"]
+
+
+def test_names_and_payloads_cannot_command_the_terminal(tmp_path):
+    table, model = tmp_path / "odd.csv", tmp_path / "model"
+    table.write_text("a\x1b[31m,b,n\x07\n" + "".join(f"{i},{i % 3},\x1b[2J[red]{i}\n" for i in range(20)))
+    whynear.save(whynear.DiagonalMetric([1.0, 1.0], ["a\x1b[31m", "b"]), model)
+    result = run("retrieve", tmp_path / "ba\x1b[1mse", "--build", table, "--metric", model, "--like", 3, "--explain")
+    assert result.exit_code == 0, result.output
+    assert not set(result.output) & set("\x1b\x07")
+    assert "[red]1" in result.stdout

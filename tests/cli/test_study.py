@@ -1,0 +1,190 @@
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_iris
+
+import whynear
+from tests.helpers.command_line import run
+from whynear.cli import study as study_printing
+
+WHYNEAR = [sys.executable, "-c", "from whynear.cli.app import main; main()"]
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "iris.csv"
+    load_iris(as_frame=True).frame.to_csv(path, index=False)
+    return path
+
+
+def test_a_table_becomes_a_report(table, tmp_path):
+    result = run("study", table, "--target", "target", "--learner", "grlvq", "--folds", 3, "--out", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    assert "held-out cases right" in result.stdout
+    assert "petal" in result.stdout
+    written = {path.name for path in (tmp_path / "out").iterdir()}
+    assert {"report.html", "relevance.csv", "study.json", "model.whynear", "predictions.csv", "cases.csv"} <= written
+
+
+def test_quiet_prints_nothing(table, tmp_path):
+    result = run(
+        "study", table, "--target", "target", "--learner", "grlvq", "--folds", 2, "--quiet", "--out", tmp_path / "out"
+    )
+    assert result.exit_code == 0
+    assert result.output == ""
+    assert (tmp_path / "out" / "report.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["nowhere.csv", "--target", "y"], "Error: nowhere.csv does not exist."),
+        (["irys"], "Error: name must be a known data set, got 'irys' instead. Did you mean 'iris'?"),
+        (["iris", "--target", "nothing"], "Error: iris has no column 'nothing'."),
+        (["iris", "--folds", "1"], "Error: folds=1 leaves nothing"),
+        (["iris", "--seed", "-1"], "Error: The seed must be a whole number from 0"),
+    ],
+)
+def test_bad_input_gets_one_sentence_and_code_two(words, message, tmp_path):
+    result = run("study", *words, "--out", tmp_path / "out")
+    assert result.exit_code == 2
+    assert result.stderr.startswith(message)
+    assert result.stderr.count("\n") == 1
+    assert "Traceback" not in result.output
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.fixture
+def no_learning(monkeypatch):
+    monkeypatch.setattr(whynear, "study", lambda *_, **__: pytest.fail("learned before looking at the folder"))
+
+
+def test_a_file_in_the_way_is_found_before_learning(table, tmp_path, no_learning):
+    (tmp_path / "out").write_text("in the way")
+    for folder in (tmp_path / "out", tmp_path / "out" / "deeper"):
+        result = run("study", table, "--target", "target", "--out", folder)
+        assert result.exit_code == 2
+        way_out = "is in the way: it is not a folder. Choose another folder with --out."
+        assert result.stderr == f"Error: {tmp_path / 'out'} {way_out}\n"
+    assert (tmp_path / "out").read_text() == "in the way"
+
+
+def test_a_folder_in_place_of_a_file_is_found_before_learning(table, tmp_path, no_learning):
+    (tmp_path / "out" / "report.html").mkdir(parents=True)
+    result = run("study", table, "--target", "target", "--out", tmp_path / "out")
+    assert result.exit_code == 2
+    assert result.stderr.endswith("report.html is in the way: it is a folder. Choose another folder with --out.\n")
+
+
+def test_a_folder_without_permission_is_found_before_learning(table, tmp_path, no_learning, monkeypatch):
+    def refuse(dir):
+        raise PermissionError(13, "Permission denied", str(dir))
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", refuse)  # the superuser may write anywhere
+    result = run("study", table, "--target", "target", "--out", tmp_path / "new" / "out")
+    assert result.exit_code == 2
+    fact = "cannot be written into (Permission denied). Choose another folder with --out."
+    assert result.stderr == f"Error: {tmp_path} {fact}\n"
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_any_encoding_of_the_terminal_will_do(tmp_path, encoding):
+    path = tmp_path / "cases.csv"
+    rows = "".join(f"{i % 7},{i * i % 11},{i % 2}\n" for i in range(40))
+    path.write_text(f"温度,\x1b[31mred,y\n{rows}", encoding="utf-8")
+    command = [*WHYNEAR, "study", str(path), "--target", "y", "--learner", "grlvq", "--folds", "2"]
+    command += ["--out", str(tmp_path / "out")]
+    environment = {**os.environ, "PYTHONIOENCODING": encoding}
+    done = subprocess.run(command, capture_output=True, env=environment, timeout=120)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"?[31mred" in done.stdout
+    assert b"##" in done.stdout
+    assert b"Written" in done.stdout
+
+
+def test_names_cannot_command_the_terminal(tmp_path):
+    path = tmp_path / "odd\x1b[2J.csv"
+    path.write_text("a\x1b[31m,y\n" + "1,u\n2,v\n" * 20)
+    studied = run("study", path, "--target", "y", "--learner", "grlvq", "--folds", 2, "--out", tmp_path / "o\x07ut")
+    assert studied.exit_code == 0, studied.output
+    refused = run("study", path, "--target", "z")
+    assert refused.exit_code == 2
+    assert not set(studied.output + refused.output) & set("\x1b\x07")
+
+
+def test_what_goes_wrong_while_printing_is_a_sentence_too(table, tmp_path, monkeypatch):
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(study_printing, "relevance_table", full)
+    result = run("study", table, "--target", "target", "--learner", "grlvq", "--folds", 2, "--out", tmp_path / "out")
+    assert result.exit_code == 2
+    assert result.stderr == "Error: No space left on device\n"
+
+
+def test_debug_shows_where_an_error_came_from():
+    result = run("study", "irys", "--debug")
+    assert isinstance(result.exception, ValueError)
+
+
+def test_version_and_help():
+    assert run("--version").stdout == f"whynear {whynear.__version__}\n"
+    assert "study" in run("--help").stdout
+    assert "--target" in run("study", "--help").stdout
+
+
+# The study tells each step on a line of its own, so that the interrupt comes while it learns.
+TELLING = """
+import whynear
+study = whynear.study
+whynear.study = lambda *words, progress, **options: study(
+    *words, progress=lambda step, share: print(step, flush=True), **options
+)
+from whynear.cli.app import main
+main()
+"""
+
+
+def test_an_interrupt_leaves_no_half_file_and_code_130(tmp_path):
+    rng = np.random.default_rng(0)
+    cases = pd.DataFrame(rng.random((2000, 20))).assign(y=rng.integers(0, 3, 2000))
+    cases.to_csv(tmp_path / "cases.csv", index=False)
+    words = ["study", str(tmp_path / "cases.csv"), "--target", "y", "--out", str(tmp_path / "out")]
+    command = [sys.executable, "-c", TELLING, *words]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert any("compare learners, fold 1" in line for line in process.stdout)
+    process.send_signal(signal.SIGINT)
+    asked = time.monotonic()
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert time.monotonic() - asked < 5  # a second on a quiet machine
+    assert errors.strip() == "Interrupted."
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_interrupt_leaves_the_finished_parts(table, tmp_path):
+    words = ["study", str(table), "--target", "target", "--learner", "grlvq", "--out", str(tmp_path / "out")]
+    process = subprocess.Popen(
+        [sys.executable, "-c", TELLING, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert any("find what noise reaches" in line for line in process.stdout)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == 130
+    kept = tmp_path / "out" / "unfinished"
+    names = ["model.whynear", "predictions.csv", "scores.csv"]
+    assert errors.strip() == f"Interrupted. What was finished is in {kept}: {', '.join(names)}."
+    assert sorted(path.name for path in kept.iterdir()) == names
+    assert len(pd.read_csv(kept / "predictions.csv")) == 150
+    assert whynear.load(kept / "model.whynear").predict(pd.read_csv(table).drop(columns="target")).shape == (150,)
+    done = run("study", table, "--target", "target", "--learner", "grlvq", "--folds", 2, "--out", tmp_path / "out")
+    assert done.exit_code == 0, done.output
+    assert not kept.exists()

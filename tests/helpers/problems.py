@@ -1,0 +1,8 @@
+"""Problems made of whatever names a table."""
+
+from whynear.datasets import open_table
+from whynear.tables import problem_from
+
+
+def problem_of(table, *words, **settings):
+    return problem_from(open_table(table), *words, **settings)

@@ -1,0 +1,75 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.neighbors import NearestNeighbors
+
+from whynear.search import near_lists as module
+from whynear.search.near_lists import near_lists, neighborly_order, push
+
+
+def exact_lists(X, length):
+    return NearestNeighbors(n_neighbors=length).fit(X).kneighbors(return_distance=False)
+
+
+@pytest.mark.parametrize(("n", "d", "seed"), [(3_000, 4, 0), (3_000, 12, 1), (8_000, 8, 2)])
+def test_nearly_all_true_neighbours_are_found(n, d, seed):
+    X = np.random.default_rng(seed).standard_normal((n, d))
+    found, true = near_lists(X, 20, seed), exact_lists(X, 20)
+    recall = np.mean([len(set(a) & set(b)) / 20 for a, b in zip(found, true, strict=True)])
+    assert recall > 0.95
+    assert np.mean(found[:, 0] == true[:, 0]) > 0.97
+
+
+def test_in_a_neighbourly_order_near_cases_are_near():
+    X = np.random.default_rng(0).standard_normal((4_000, 3))
+    order = neighborly_order(X)
+    assert_array_equal(np.sort(order), np.arange(4_000))
+    apart = [np.abs(np.diff(rows, axis=0)).mean() for rows in (X, X[order])]
+    assert apart[1] < 0.6 * apart[0]
+
+
+def test_a_leaf_with_all_cases_is_exact_and_sorted():
+    X = np.random.default_rng(0).standard_normal((90, 5))
+    assert_array_equal(near_lists(X, 12), exact_lists(X, 12))
+    assert_array_equal(near_lists(X[:13], 12), exact_lists(X[:13], 12))
+
+
+def test_no_case_stands_in_its_own_list_or_twice_in_another():
+    X = np.random.default_rng(0).standard_normal((2_000, 3))
+    X[500:1_500] = X[0]  # a thousand copies
+    found = near_lists(X, 10)
+    assert (found >= 0).all()
+    assert (found != np.arange(2_000)[:, None]).all()
+    assert all(len(set(row)) == 10 for row in found)
+
+
+def test_the_result_depends_on_the_seed_alone():
+    X = np.random.default_rng(0).standard_normal((4_000, 6))
+    one, two, other = near_lists(X, 15, 3, n_jobs=1), near_lists(X, 15, 3, n_jobs=2), near_lists(X, 15, 4)
+    assert_array_equal(one, two)
+    assert (one != other).any()
+
+
+@pytest.mark.parametrize("scale", [1e-60, 1.0, 1e60])
+def test_scale_and_place_do_not_matter(scale):
+    X = np.random.default_rng(0).integers(0, 1 << 12, (500, 3)).astype(float)
+    assert_array_equal(near_lists(X * scale, 8), near_lists(X, 8))
+
+
+def test_a_heap_keeps_the_nearest():
+    rng = np.random.default_rng(0)
+    distances = rng.permutation(200).astype(np.float32)
+    sq, numbers = np.full(17, np.inf, np.float32), np.full(17, -1, np.int32)
+    for number in [*range(200), *range(200)]:  # all of them twice
+        push(sq, numbers, distances[number], number)
+    assert_array_equal(np.sort(sq), np.arange(17))
+    assert_allclose(distances[numbers], sq)
+
+
+def test_an_interrupt_ends_the_search(monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(module, "ask_neighbors", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        near_lists(np.random.default_rng(0).standard_normal((5_000, 3)), 10)

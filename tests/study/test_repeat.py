@@ -1,0 +1,43 @@
+import json
+import shlex
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import whynear as wn
+from whynear.cli.app import app
+from whynear.study.repeat import python_lines, shell_line
+
+
+@pytest.fixture
+def study(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.random((60, 3)), columns=["a", "it's", "b c"]).assign(name=[f"P{i}" for i in range(60)])
+    table.assign(kind=np.where(table["a"] > 0.5, "u", "v")).to_csv("my cases.csv", index=False)
+    settings = {"learner": "grlvq", "folds": 3, "drop": ["it's"], "index": "name", "random_state": 7}
+    settings |= {"drop_missing_target": True, "encoding": "latin-1"}
+    return wn.study("my cases.csv", "kind", **settings)
+
+
+def test_the_lines_of_python_repeat_the_study(study):
+    exec(python_lines(study), {})
+    with open("study/study.json") as file:
+        assert json.load(file)["relevance"]["upper"] == study.relevance.upper.tolist()
+
+
+def test_the_command_repeats_the_study(study):
+    program, *words = shlex.split(shell_line(study))
+    assert program == "whynear"
+    assert words[:4] == ["study", "my cases.csv", "--target", "kind"]
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code == 0, done.output
+    with open("study/study.json") as file:
+        assert json.load(file)["relevance"]["upper"] == study.relevance.upper.tolist()
+
+
+def test_what_is_usual_is_not_said():
+    study = wn.study("iris", folds=2, learner="grlvq")
+    assert python_lines(study).splitlines()[-1] == "wn.study('iris', 'target', learner='grlvq', folds=2).save('study')"

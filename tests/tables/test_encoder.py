@@ -1,0 +1,134 @@
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import whynear as wn
+from whynear.metric.pipeline import encoder_and_rest
+
+
+def table(n=60, seed=0):
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame(
+        {
+            "size": rng.standard_normal(n),
+            "colour": rng.choice(["red", "green", "blue"], n),
+            "sex": rng.choice(["f", "m"], n),
+            "count": rng.integers(0, 5, n),
+        }
+    )
+
+
+def test_every_category_gets_a_column_and_two_of_them_share_one():
+    encoder = wn.TableEncoder("onehot").fit(table())
+    made = encoder.transform(table())
+    assert list(made) == ["size", "colour=blue", "colour=green", "colour=red", "sex=m", "count"]
+    assert_array_equal(made["colour=red"], table()["colour"] == "red")
+    assert_array_equal(made["sex=m"], table()["sex"] == "m")
+    assert encoder.sources_ == ["size", "colour", "colour", "colour", "sex", "count"]
+    assert_array_equal(encoder.get_feature_names_out(), made.columns)
+    assert_array_equal(encoder.get_feature_names_out(list(table())), made.columns)
+    with pytest.raises(ValueError, match="input_features lacks 'sex'"):
+        encoder.get_feature_names_out(["size", "colour", "count"])
+
+
+def test_what_was_made_can_be_summed_and_read_back():
+    encoder = wn.TableEncoder("onehot").fit(table())
+    assert_array_equal(encoder.sums([1.0, 2.0, 3.0, 4.0, 5.0, 6.0]), [1, 9, 5, 6])
+    for row in range(5):
+        held = encoder.decoded(encoder.transform(table()).iloc[row])
+        assert held == table().iloc[row].tolist()
+
+
+@pytest.mark.parametrize(("impute", "expected"), [("median", 2.5), ("most_frequent", 1.0)])
+def test_missing_values_are_filled_in_and_that_is_recorded(impute, expected):
+    frame = pd.DataFrame({"a": [1.0, 1.0, 4.0, 9.0, None], "b": ["x", "y", None, "y", "z"]})
+    encoder = wn.TableEncoder("onehot", impute).fit(frame)
+    made = encoder.transform(frame)
+    assert made["a"].iloc[4] == expected
+    assert made["b=y"].iloc[2] == 1
+    assert encoder.n_filled_ == {"a": 1, "b": 1}
+    assert encoder.fill_values_ == {"a": expected, "b": "y"}
+
+
+def test_nothing_is_filled_in_or_coded_without_being_asked():
+    with pytest.raises(ValueError, match=r"'colour' holds text, such as .*categories='onehot'"):
+        wn.TableEncoder().fit(table())
+    gaps = table().assign(size=np.nan, count=[np.nan, *range(59)])
+    with pytest.raises(ValueError, match="NaN: 1 in column 'count'"):
+        wn.TableEncoder("onehot").fit_transform(gaps)
+    gaps["count"] = 1.0
+    assert not wn.TableEncoder("onehot").fit_transform(gaps)["size"].any()  # a column without any value
+    gaps.loc[0, "colour"] = None
+    with pytest.raises(ValueError, match="lacks a value in 1 rows of column 'colour'"):
+        wn.TableEncoder("onehot").fit_transform(gaps)
+
+
+def test_a_category_never_met_counts_as_none_of_them():
+    encoder = wn.TableEncoder("onehot").fit(table())
+    strange = table(2).assign(colour=["violet", "red"], sex=["f", "?"])
+    with pytest.warns(UserWarning, match="'(colour|sex)' holds '(violet|\\?)'"):
+        made = encoder.transform(strange)
+    assert not made.filter(like="colour").iloc[0].any()
+    assert made["sex=m"].tolist() == [0.0, 0.5]
+    assert encoder.decoded(made.iloc[0])[1] is None
+
+
+def test_names_that_meet_are_kept_apart():
+    frame = table(20).assign(**{"sex=m": 1.0})
+    made = wn.TableEncoder("onehot").fit_transform(frame)
+    assert list(made) == ["size", "colour=blue", "colour=green", "colour=red", "sex=m", "count", "sex=m'"]
+
+
+def test_wrong_tables_and_settings_are_refused():
+    with pytest.raises(TypeError, match="takes a DataFrame, got ndarray"):
+        wn.TableEncoder().fit(np.ones((3, 2)))
+    with pytest.raises(ValueError, match=r"'onehot' and impute .* got 'ordinal' and None"):
+        wn.TableEncoder("ordinal").fit(table())
+    encoder = wn.TableEncoder("onehot").fit(table())
+    with pytest.raises(ValueError, match="lacks 'sex'"):
+        encoder.transform(table().drop(columns="sex"))
+    with pytest.raises(ValueError, match="holds 'tall' in column 'size', which is not a number"):
+        encoder.transform(table(2).assign(size=["tall", "1"]))
+    with pytest.raises(ValueError, match="dates or durations in column 'size'"):
+        encoder.transform(table(2).assign(size=pd.Timestamp("2020-01-01")))
+
+
+@pytest.mark.filterwarnings("ignore:.*anchors of a local metric")
+@pytest.mark.parametrize("learner", [wn.GMLVQ(random_state=0), wn.LANN(random_state=0, epochs=1)])
+def test_behind_it_everything_is_told_in_the_columns_of_the_table(learner, tmp_path):
+    frame = table(120)
+    frame.loc[3, "size"] = None
+    y = np.where((frame["colour"] == "red") ^ (frame["sex"] == "m"), "a", "b")
+    model = make_pipeline(wn.TableEncoder("onehot", "median"), StandardScaler(), clone(learner)).fit(frame, y)
+    encoder, rest = encoder_and_rest(model)
+    made = encoder.transform(frame)
+    assert wn.as_metric(model) == wn.as_metric(rest)
+    assert wn.as_metric(model).feature_names == tuple(made)
+    shuffled = frame[["sex", "count", "size", "colour"]].iloc[3]
+    why, inner = wn.explain(model, shuffled), wn.explain(rest, made.iloc[3])
+    assert why.values.index.tolist() == list(frame)
+    assert why.values["size"] is None
+    assert why.values["colour"] == frame["colour"][3]
+    assert_allclose(why.contributions.sum(axis=1), why.neighbors["sq_distance"])
+    assert_allclose(why.contributions["colour"], inner.contributions.filter(like="colour").sum(axis=1))
+    assert_allclose(why.relevances.sum(), 1)
+    assert_allclose(why.held_off_by.sum(), why.nearest_other.sq_distance - why.nearest.sq_distance)
+    assert why.nearest.values["sex"] in ("f", "m")
+    assert why.frame().shape == (4, 8)
+    assert why.to_dict()["features"] == list(frame)
+    profiles = wn.class_profiles(model)
+    assert profiles.index.tolist() == list(frame)
+    assert_allclose(profiles.sum(), 1)
+    wn.save(model, tmp_path / "model")
+    assert_array_equal(wn.load(tmp_path / "model").predict(frame), model.predict(frame))
+
+
+def test_cases_given_to_profiles_are_encoded_too():
+    frame = table(120)
+    y = np.where(frame["colour"] == "red", "a", "b")
+    model = make_pipeline(wn.TableEncoder("onehot"), wn.LGRLVQ(random_state=0)).fit(frame, y)
+    assert wn.class_profiles(model, frame, y).loc["colour"].min() > 0.5

@@ -1,0 +1,51 @@
+"""Names of packages that are imported when they are first used."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import whynear
+
+HEAVY = {"matplotlib", "umap", "highspy", "pandas", "sklearn", "numba", "numpy", "scipy", "pynndescent"}
+
+
+def modules_after(code):
+    """The top-level modules that a fresh interpreter has imported after some code."""
+    script = f"{code}\nimport sys\nprint(*sorted({{name.partition('.')[0] for name in sys.modules}}))"
+    return set(output_of(script).split())
+
+
+def output_of(script):
+    return subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True).stdout
+
+
+def test_importing_the_library_imports_nothing_heavy():
+    assert not modules_after("import whynear; dir(whynear)") & HEAVY
+
+
+def test_metrics_need_no_matplotlib_umap_or_highspy():
+    loaded = modules_after("import whynear as wn; wn.NeighborSearch(wn.DiagonalMetric([1.0]), [[0.0]])")
+    assert not loaded & {"matplotlib", "umap", "highspy", "pynndescent"}
+
+
+@pytest.mark.parametrize("first", ["explain", "study"])
+def test_a_function_wins_over_the_folder_of_its_name(first):
+    said = output_of(f"import whynear.{first}; import whynear; print(callable(whynear.{first}))")
+    assert said.strip() == "True"
+
+
+def test_every_public_name_is_found_and_unknown_ones_are_refused():
+    assert all(getattr(whynear, name) is not None for name in whynear.__all__)
+    assert set(whynear.__all__) <= set(dir(whynear))
+    with pytest.raises(AttributeError, match="module 'whynear' has no attribute 'expalin'"):
+        _ = whynear.expalin
+
+
+def test_type_checkers_see_the_same_names():
+    tree = ast.parse(Path(whynear.__file__).read_text())
+    block = next(node for node in tree.body if isinstance(node, ast.If))
+    seen = {alias.asname for statement in block.body for alias in statement.names}
+    assert seen == set(whynear.__all__)
