@@ -24,6 +24,7 @@ from whynear.report.writing import FILES
 from whynear.study import Study
 from whynear.study.content import content
 from whynear.study.estimate import estimate
+from whynear.study.settings import StudySettings
 from whynear.tables.preview import summary
 from whynear.tables.problem import Problem
 from whynear.utils.files import check_folder
@@ -36,28 +37,30 @@ def study(
     target: Annotated[str | None, typer.Option(help="The column to predict; data sets know theirs.")] = None,
     learner: Annotated[
         str, typer.Option(help="auto compares several; or grlvq, gmlvq, lmnn, lgrlvq, lgmlvq, lann.")
-    ] = "auto",
+    ] = StudySettings.learner,
     out: Annotated[Path, typer.Option(help="The folder for the report, its tables and the model.")] = Path("study"),
     drop: Annotated[list[str] | None, typer.Option(help="A column to leave out; may be given several times.")] = None,
-    index: Annotated[str | None, typer.Option(help="The column that names the rows.")] = None,
-    bins: Annotated[int | None, typer.Option(help="Sort a numeric target into so many classes of equal size.")] = None,
+    index: Annotated[str | None, typer.Option(help="The column that names the rows.")] = StudySettings.index,
+    bins: Annotated[
+        int | None, typer.Option(help="Sort a numeric target into so many classes of equal size.")
+    ] = StudySettings.bins,
     categories: Annotated[
         Literal["onehot"] | None, typer.Option(help="Take columns of text as categories, told of as one column each.")
-    ] = None,
+    ] = StudySettings.categories,
     impute: Annotated[
         Literal["median", "most_frequent"] | None,
         typer.Option(help="Fill in missing values, and record it in the model."),
-    ] = None,
+    ] = StudySettings.impute,
     drop_missing_target: Annotated[
         bool, typer.Option("--drop-missing-target", help="Leave out rows without a target.")
-    ] = False,
-    folds: Annotated[int, typer.Option(help="Number of folds to hold out in turn.")] = 5,
+    ] = StudySettings.drop_missing_target,
+    folds: Annotated[int, typer.Option(help="Number of folds to hold out in turn.")] = StudySettings.folds,
     effective_dim: Annotated[
         int | None, typer.Option(help="Directions of the data that count; chosen on held-out rows without it.")
-    ] = None,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same study.")] = 0,
-    n_jobs: Annotated[int | None, typer.Option(help="Number of threads; all cores without it.")] = None,
-    encoding: Annotated[str, typer.Option(help="Encoding of a text file.")] = "utf-8",
+    ] = StudySettings.effective_dim,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same study.")] = StudySettings.random_state,
+    n_jobs: Annotated[int | None, typer.Option(help="Number of threads; all cores without it.")] = StudySettings.n_jobs,
+    encoding: Annotated[str, typer.Option(help="Encoding of a text file.")] = StudySettings.encoding,
     as_json: Annotated[bool, typer.Option("--json", help="Print study.json instead of the summary.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show where an error came from.")] = False,

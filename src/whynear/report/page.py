@@ -37,6 +37,7 @@ def render(study: Study, figures: dict[str, str]) -> str:
         (name, float(scores.mean()), float(scores.std()), [round(float(score), 4) for score in scores])
         for name, scores in study.accuracy.items()
     ]
+    repeated = study.problem.source, study.problem.target, study.inputs
     groups = study.relevance.substitutes.groups
     rows = list(study.frame().itertuples(index=False))
     places = {name: place for place, name in enumerate(study.relevance.feature_names)}
@@ -52,7 +53,7 @@ def render(study: Study, figures: dict[str, str]) -> str:
         figures={name: Markup(svg) for name, svg in figures.items()},
         columns=summary(study.problem.columns, len(study.problem.X)),
         data=as_script(page_data(study)),
-        python=python_lines(study),
-        shell=shell_line(study),
+        python=python_lines(*repeated),
+        shell=shell_line(*repeated),
         settings={name: value for name, value in study.settings.items() if value not in (None, [], False)},
     )

@@ -16,16 +16,15 @@ from threadpoolctl import threadpool_limits
 from whynear.datasets.opening import Table, open_table
 from whynear.study.comparison import Progress
 from whynear.study.findings import remarks
-from whynear.study.methods import COMPARED, SIMPLEST_FIRST, Methods, n_varying
+from whynear.study.methods import COMPARED, Methods, n_varying
 from whynear.study.parts import Finished, Steps, Task, learn_classes, learn_measure
 from whynear.study.result import Study
 from whynear.study.sample import some_rows
+from whynear.study.settings import COMPARED_ROWS, StudySettings
 from whynear.tables.column_types import Categories, Impute
 from whynear.tables.problem import Problem, names_of, problem_from
 from whynear.utils.text import listed
 
-MOST_ROWS = 5_000  # to compare learners by, to interpret and to draw
-LARGEST_SEED = 2**32 - 1
 FEWEST_MEASURED = 10  # rows, where the target is measured
 
 
@@ -97,14 +96,27 @@ def study(
     -------
     Study
     """
-    _check_settings(random_state, learner)
+    settings = StudySettings(
+        learner=learner,
+        drop=tuple(names_of(drop)),
+        index=None if index is None else str(index),
+        bins=bins,
+        categories=categories,
+        impute=impute,
+        folds=folds,
+        drop_missing_target=drop_missing_target,
+        effective_dim=effective_dim,
+        encoding=encoding,
+        random_state=random_state,
+        n_jobs=n_jobs,
+    )
     steps, finish = Steps(progress or _silent), finished or _silent
     steps("read the table", 0.0)
     problem = problem_from(
         open_table(table, encoding),
         target,
-        drop=drop,
-        index=index,
+        drop=settings.drop,
+        index=settings.index,
         bins=bins,
         categories=categories,
         impute=impute,
@@ -124,37 +136,13 @@ def study(
         learn = learn_measure if problem.is_measured else learn_classes
         parts = learn(Task(problem, used, names, methods, folds, effective_dim, steps, finish))
     steps("done", 1.0)
-    settings = {
-        "learner": learner,
-        "learners compared": 1 if problem.is_measured else len(names),
-        "folds": folds,
-        "bins": bins,
-        "categories": categories,
-        "impute": impute,
-        "index": None if index is None else str(index),
-        "drop": list(names_of(drop)),
-        "drop_missing_target": drop_missing_target,
-        "encoding": encoding,
-        "effective_dim": effective_dim,
-        "effective dimension": parts["interpretation"].effective_dim,
-        "floor": round(float(parts["interpretation"].relevance.floor), 6),
-        "seed": int(random_state),
-        **{package: version(package) for package in ("whynear", "scikit-learn", "numpy")},
-    }
     caveats = (*problem.caveats, *sampled, *shrunk, *remarks(used, parts["comparison"], parts["interpretation"]))
-    return Study(problem=used, **parts, _settings=settings, caveats=caveats)
+    versions = {package: version(package) for package in ("whynear", "scikit-learn", "numpy")}
+    return Study(problem=used, **parts, inputs=settings, versions=versions, caveats=caveats)
 
 
 def _silent(_what: str, _value: Any) -> None:
     """What nobody wants to see."""
-
-
-def _check_settings(seed: object, learner: str) -> None:
-    if not isinstance(seed, int | np.integer) or not 0 <= seed <= LARGEST_SEED:
-        raise ValueError(f"The seed must be a whole number from 0 to {LARGEST_SEED}, got {seed!r} instead (--seed 0).")
-    if learner not in ("auto", *SIMPLEST_FIRST):
-        known = ", ".join(("auto", *SIMPLEST_FIRST))
-        raise ValueError(f"There is no learner {learner!r}. Use one of {known} (--learner).")
 
 
 def _check_learnable(problem: Problem, learner: str) -> None:
@@ -177,23 +165,21 @@ def _check_learnable(problem: Problem, learner: str) -> None:
 def _sample(problem: Problem, random_state: int) -> tuple[Problem, list[str]]:
     """At most as many rows as can be compared and drawn in minutes."""
     X, y = problem.X, problem.y
-    if len(X) <= MOST_ROWS:
+    if len(X) <= COMPARED_ROWS:
         return problem, []
-    if not problem.is_measured and (n_classes := len(np.unique(y))) > MOST_ROWS // 2:
+    if not problem.is_measured and (n_classes := len(np.unique(y))) > COMPARED_ROWS // 2:
         raise ValueError(
             f"{problem.source}: the target {problem.target!r} has {n_classes:,} classes, too many to have two rows of "
-            f"each among the {MOST_ROWS:,} that can be compared. Merge classes, or choose another target."
+            f"each among the {COMPARED_ROWS:,} that can be compared. Merge classes, or choose another target."
         )
-    rows = some_rows(y, MOST_ROWS, random_state)
-    told = f"Of {len(X):,} rows a random {MOST_ROWS:,} were used to compare learners, to interpret and to draw"
+    rows = some_rows(y, COMPARED_ROWS, random_state)
+    told = f"Of {len(X):,} rows a random {COMPARED_ROWS:,} were used to compare learners, to interpret and to draw"
     return replace(problem, X=X.iloc[rows], y=y[rows]), [
         f"{told}; the model learned from {'all of them' if problem.is_measured else 'as many as its learner can'}."
     ]
 
 
 def _folds(y: NDArray[Any], folds: int) -> tuple[int, list[str]]:
-    if not isinstance(folds, int | np.integer) or folds < 2:
-        raise ValueError(f"folds={folds!r} leaves nothing to learn from or to hold out. Use a whole number >= 2.")
     if y.dtype.kind == "f":
         most = len(y) // 2
         return min(folds, most), [] if folds <= most else [f"{most} folds were made of {len(y)} rows."]

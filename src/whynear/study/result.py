@@ -20,6 +20,8 @@ from whynear.study.cases import Case
 from whynear.study.comparison import Comparison
 from whynear.study.findings import sentences
 from whynear.study.interpretation import Interpretation
+from whynear.study.methods import BASELINES
+from whynear.study.settings import StudySettings
 from whynear.tables.problem import Problem
 from whynear.utils import html
 from whynear.utils.arrays import Array
@@ -51,8 +53,10 @@ class Study:
         The cases on a plane, before learning and after; see `embed`.
     cases : tuple of Case
         The most instructive cases, explained by a model that never saw them.
-    settings : mapping
-        What repeats the study: learner, folds, seed, versions.
+    inputs : StudySettings
+        How the table was studied, as it was given.
+    versions : dict of str
+        The packages that made the study.
     caveats : tuple of str
         What to keep in mind when reading it.
     """
@@ -64,7 +68,8 @@ class Study:
     profiles: pd.DataFrame
     maps: dict[str, Array]
     cases: tuple[Case, ...]
-    _settings: dict[str, Any]
+    inputs: StudySettings
+    versions: dict[str, str]
     caveats: tuple[str, ...]
 
     @property
@@ -84,8 +89,21 @@ class Study:
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """What repeats the study."""
-        return MappingProxyType(self._settings)
+        """How the study was made: its inputs, the folds that could be made, what was chosen, and versions."""
+        given, measured = self.inputs.to_dict(), self.problem.is_measured
+        return MappingProxyType(
+            {
+                "learner": given["learner"],
+                "learners compared": 1 if measured else self.accuracy.columns.size - len(BASELINES),
+                "folds": len(self.comparison.accuracy),
+                **{name: given[name] for name in ("bins", "categories", "impute", "index", "drop")},
+                **{name: given[name] for name in ("drop_missing_target", "encoding", "effective_dim")},
+                "effective dimension": self.interpretation.effective_dim,
+                "floor": round(float(self.relevance.floor), 6),
+                "seed": given["random_state"],
+                **self.versions,
+            }
+        )
 
     def __repr__(self) -> str:
         return f"<Study of {self.problem.source}: {self.finding()}>"
