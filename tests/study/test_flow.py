@@ -12,7 +12,7 @@ from sklearn.datasets import load_iris
 import whynear as wn
 from whynear.report.figures import NAMED
 from whynear.study import flow
-from whynear.study.comparison import compare, simplest_of_the_best
+from whynear.study.comparison import compare_classifiers, simplest_of_the_best
 from whynear.study.findings import deciding_columns
 from whynear.study.methods import Methods
 from whynear.testing import check_metric
@@ -313,7 +313,9 @@ def test_labels_that_mean_nothing_are_predicted_at_chance():
         table = pd.DataFrame(rng.standard_normal((60, 4))).assign(y=rng.permutation(np.arange(60) % 2))
         X, y = table.drop(columns="y"), table["y"].to_numpy()
         means.append(
-            compare(X, y, ["grlvq", "gmlvq", "lmnn"], Methods(seed), folds=5, report=lambda *_: None).honest.mean()
+            compare_classifiers(
+                X, y, ["grlvq", "gmlvq", "lmnn"], Methods(seed), n_folds=5, report=lambda *_: None
+            ).expected
         )
     print(f"accuracy on shuffled labels: {np.mean(means):.3f} ± {np.std(means):.3f}")
     assert abs(np.mean(means) - 0.5) < 0.06

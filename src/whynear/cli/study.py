@@ -1,4 +1,4 @@
-"""``whynear study``: from a table to an answer, its report and what that rests on."""
+"""``whynear study``: from a table to the relevance of its features, and a report."""
 
 from __future__ import annotations
 
@@ -7,27 +7,25 @@ import sys
 import time
 from pathlib import Path
 from types import TracebackType
-from typing import Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
-import numpy as np
 import typer
-from pandas import DataFrame
 from rich.bar import Bar
 from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import Progress as ProgressBar
 from rich.table import Table
 
-import whynear
+import whynear as wn
 from whynear.cli.shell import errors_in_a_sentence, plain, warnings_in_a_sentence
-from whynear.report.unfinished import Unfinished
-from whynear.report.writing import FILES
-from whynear.study import Study
-from whynear.study.content import content
 from whynear.study.estimate import estimate
 from whynear.study.settings import StudySettings
-from whynear.tables.preview import summary
-from whynear.tables.problem import Problem
 from whynear.utils.files import check_folder
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from whynear.tables.problem import Problem
 
 
 def study(
@@ -68,6 +66,9 @@ def study(
     """Learn a metric from a table and report which features matter."""
     console = Console(quiet=quiet or as_json)
     with errors_in_a_sentence(debug):
+        from whynear.report.unfinished import Unfinished  # here, since it imports pandas and matplotlib
+        from whynear.report.writing import FILES
+
         check_folder(out, FILES)
         with warnings_in_a_sentence(), Unfinished(out) as unfinished, StepList(console) as steps:
 
@@ -76,7 +77,7 @@ def study(
                     print_problem(console, value, compares=learner == "auto")
                 unfinished.keep(part, value)
 
-            result = whynear.study(
+            result = wn.study(
                 table,
                 target,
                 learner=learner,
@@ -97,7 +98,7 @@ def study(
             steps.show("write the report", 1.0)
             written = result.save(out)
         if as_json:
-            typer.echo(json.dumps(content(result), ensure_ascii=False))
+            typer.echo(json.dumps(result.to_dict(), ensure_ascii=False))
         print_answer(console, result, written)
 
 
@@ -112,7 +113,7 @@ class StepList:
     def __init__(self, console: Console) -> None:
         self.console = console
         columns = SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
-        self.bar = Progress(*columns, console=console, transient=True)
+        self.bar = ProgressBar(*columns, console=console, transient=True)
         self.task = self.bar.add_task("start", total=1.0)
         self.step, self.since = "", time.perf_counter()
 
@@ -144,22 +145,22 @@ class StepList:
 
 def print_problem(console: Console, problem: Problem, compares: bool) -> None:
     """What the table holds, and for large ones how much time and memory it will take."""
-    console.print(f"{plain(problem.source)}: {summary(problem.columns, len(problem.X))}", highlight=False)
+    console.print(f"{plain(problem.source)}: {problem.summary}", highlight=False)
     console.print(f"target {plain(repr(problem.target))}: {_values(problem)}", highlight=False)
-    needs = estimate(*problem.X.shape, 0 if problem.is_measured else len(np.unique(problem.y)), compares)
+    needs = estimate(*problem.X.shape, len(problem.classes), compares)
     if needs.seconds > WORTH_TELLING:
         console.print(f"This will take {needs}.", highlight=False)
 
 
 def _values(problem: Problem) -> str:
-    if problem.is_measured:
-        return f"numbers from {problem.y.min():.4g} to {problem.y.max():.4g}"
-    names, counts = np.unique(problem.y, return_counts=True)
-    shown = ", ".join(f"{plain(name)} {count:,}" for name, count in zip(names[:MOST_CLASSES], counts, strict=False))
-    return f"{len(names)} classes ({shown}{', ...' if len(names) > MOST_CLASSES else ''})"
+    if problem.range is not None:
+        least, most = problem.range
+        return f"numbers from {least:.4g} to {most:.4g}"
+    shown = ", ".join(f"{plain(name)} {count:,}" for name, count in problem.classes[:MOST_CLASSES])
+    return f"{len(problem.classes)} classes ({shown}{', ...' if len(problem.classes) > MOST_CLASSES else ''})"
 
 
-def print_answer(console: Console, result: Study, written: list[Path]) -> None:
+def print_answer(console: Console, result: wn.Study, written: list[Path]) -> None:
     """The answer in words, the most relevant features, and what to keep in mind."""
     console.print()
     console.print(plain(result.finding()), style="bold")
