@@ -10,8 +10,8 @@ from types import TracebackType
 from typing import Any, Self
 
 from whynear.metric import save
-from whynear.report.writing import UNFINISHED, comparison_tables, csv_text
-from whynear.study.result import relevance_frame
+from whynear.report.tables import comparison_tables
+from whynear.report.writing import UNFINISHED, csv_text
 from whynear.utils.files import write_whole
 
 
@@ -43,9 +43,7 @@ class Unfinished:
                 warnings.simplefilter("ignore", UserWarning)  # said when the whole is saved
                 save(value, self.folder / "model.whynear")
             return
-        tables = (
-            comparison_tables(value) if part == "comparison" else {"relevance.csv": relevance_frame(value.relevance)}
-        )
+        tables = comparison_tables(value) if part == "comparison" else {"relevance.csv": value.frame()}
         for name, frame in tables.items():
             data = csv_text(frame).encode()
             write_whole(self.folder / name, methodcaller("write", data), len(data))

@@ -20,12 +20,13 @@ from whynear.learn import MinimumNormRegressor
 from whynear.learn.registry import LEARNERS
 from whynear.study.sample import stratified_rows
 from whynear.tables import TableEncoder
+from whynear.tables.problem import kind_of_target
 
 SIMPLEST_FIRST = ("grlvq", "gmlvq", "lmnn", "lgrlvq", "lgmlvq", "lann")
 COMPARED = ("grlvq", "gmlvq", "lmnn", "lgmlvq", "lann")  # where no learner is asked for
 PLAIN, NCA = "plain kNN", "NCA with kNN"
 BASELINES = (PLAIN, NCA)
-MINIMUM_NORM, MEAN = "minimum norm", "mean"  # for measurements
+MINIMUM_NORM, MEAN = "minimum norm", "mean"  # for targets that are numbers
 # Rows that a learner takes in minutes, for the model that is kept.
 LEARNED_ROWS = dict.fromkeys(SIMPLEST_FIRST, 100_000) | {"lmnn": 20_000}
 NEIGHBORS = 5
@@ -52,7 +53,7 @@ class Methods:
 
     def _behind(self, name: str, X: pd.DataFrame, y: NDArray[Any]) -> Any:
         """What takes numbers, not fitted; where no column varies, what predicts without looking at them."""
-        measured = y.dtype.kind == "f"
+        measured = kind_of_target(y) == "numbers"
         if not n_varying(X) or name == MEAN:
             return DummyRegressor() if measured else DummyClassifier(strategy="prior")
         if name in LEARNERS:
