@@ -7,11 +7,9 @@ import sys
 import time
 from pathlib import Path
 from types import TracebackType
-from typing import Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
-import numpy as np
 import typer
-from pandas import DataFrame
 from rich.bar import Bar
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
@@ -19,14 +17,13 @@ from rich.table import Table
 
 import whynear
 from whynear.cli.shell import errors_in_a_sentence, plain, warnings_in_a_sentence
-from whynear.report.unfinished import Unfinished
-from whynear.report.writing import FILES
-from whynear.study import Study
-from whynear.study.content import content
-from whynear.study.estimate import estimate
-from whynear.tables.preview import summary
-from whynear.tables.problem import Problem
 from whynear.utils.files import check_folder
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from whynear.study import Study
+    from whynear.tables.problem import Problem
 
 
 def study(
@@ -65,6 +62,10 @@ def study(
     """Learn a metric from a table and report which features matter."""
     console = Console(quiet=quiet or as_json)
     with errors_in_a_sentence(debug):
+        from whynear.report.unfinished import Unfinished
+        from whynear.report.writing import FILES
+        from whynear.study.content import content
+
         check_folder(out, FILES)
         with warnings_in_a_sentence(), Unfinished(out) as unfinished, StepList(console) as steps:
 
@@ -141,14 +142,19 @@ class StepList:
 
 def print_problem(console: Console, problem: Problem, compares: bool) -> None:
     """What the table holds, and for large ones how much time and memory it will take."""
+    from whynear.study.estimate import estimate
+    from whynear.tables.preview import summary
+
     console.print(f"{plain(problem.source)}: {summary(problem.columns, len(problem.X))}", highlight=False)
     console.print(f"target {plain(repr(problem.target))}: {_values(problem)}", highlight=False)
-    needs = estimate(*problem.X.shape, 0 if problem.is_measured else len(np.unique(problem.y)), compares)
+    needs = estimate(*problem.X.shape, 0 if problem.is_measured else len(set(problem.y.tolist())), compares)
     if needs.seconds > WORTH_TELLING:
         console.print(f"This will take {needs}.", highlight=False)
 
 
 def _values(problem: Problem) -> str:
+    import numpy as np
+
     if problem.is_measured:
         return f"numbers from {problem.y.min():.4g} to {problem.y.max():.4g}"
     names, counts = np.unique(problem.y, return_counts=True)

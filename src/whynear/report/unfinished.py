@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import shutil
 import warnings
-from operator import methodcaller
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from whynear.metric import save
-from whynear.report.writing import UNFINISHED, comparison_tables, csv_text
+from whynear.report.writing import UNFINISHED, comparison_tables
 from whynear.study.result import relevance_frame
-from whynear.utils.files import write_whole
+from whynear.tables.writing import write_csv
 
 
 class Unfinished:
@@ -47,5 +46,4 @@ class Unfinished:
             comparison_tables(value) if part == "comparison" else {"relevance.csv": relevance_frame(value.relevance)}
         )
         for name, frame in tables.items():
-            data = csv_text(frame).encode()
-            write_whole(self.folder / name, methodcaller("write", data), len(data))
+            write_csv(frame, self.folder / name)

@@ -18,8 +18,8 @@ from whynear.report.figures import figures
 from whynear.report.page import render
 from whynear.study.comparison import Comparison
 from whynear.study.content import content
+from whynear.tables.writing import csv_text
 from whynear.utils.files import check_folder, write_whole
-from whynear.utils.text import harmless, printable
 
 if TYPE_CHECKING:
     from whynear.study.result import Study
@@ -90,11 +90,3 @@ def comparison_tables(comparison: Comparison) -> dict[str, pd.DataFrame]:
         "scores.csv": comparison.accuracy.reset_index(),
         "predictions.csv": comparison.predictions.rename_axis("index").reset_index(),
     }
-
-
-def csv_text(frame: pd.DataFrame) -> str:
-    """Comma-separated values that no spreadsheet takes for a formula."""
-    safe = frame.copy()
-    for name in safe.columns:
-        safe[name] = [harmless(value) if isinstance(value, str) else value for value in safe[name]]
-    return str(safe.rename(columns=lambda name: harmless(printable(str(name)))).to_csv(index=False))

@@ -22,10 +22,10 @@ from whynear.study.result import Study
 from whynear.study.sample import some_rows
 from whynear.tables.column_types import Categories, Impute
 from whynear.tables.problem import Problem, names_of, problem_from
+from whynear.utils.checks import check_seed
 from whynear.utils.text import listed
 
 MOST_ROWS = 5_000  # to compare learners by, to interpret and to draw
-LARGEST_SEED = 2**32 - 1
 FEWEST_MEASURED = 10  # rows, where the target is measured
 
 
@@ -150,8 +150,7 @@ def _silent(_what: str, _value: Any) -> None:
 
 
 def _check_settings(seed: object, learner: str) -> None:
-    if not isinstance(seed, int | np.integer) or not 0 <= seed <= LARGEST_SEED:
-        raise ValueError(f"The seed must be a whole number from 0 to {LARGEST_SEED}, got {seed!r} instead (--seed 0).")
+    check_seed(seed)
     if learner not in ("auto", *SIMPLEST_FIRST):
         known = ", ".join(("auto", *SIMPLEST_FIRST))
         raise ValueError(f"There is no learner {learner!r}. Use one of {known} (--learner).")
