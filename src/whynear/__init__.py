@@ -47,6 +47,9 @@ __all__ = make_lazy(
         ),
         "whynear.search": ("CandidateSearch", "NeighborSearch"),
         "whynear.study": ("Study", "study"),
+        "whynear.study.compare": ("compare_studies",),
+        "whynear.study.learning": ("learn_table",),
+        "whynear.study.prediction": ("explain_row", "predict_table"),
         "whynear.tables": ("TableEncoder",),
     },
     submodules=("datasets", "ranking"),
@@ -95,4 +98,8 @@ if TYPE_CHECKING:
     from whynear.search import NeighborSearch as NeighborSearch
     from whynear.study import Study as Study
     from whynear.study import study as study
+    from whynear.study.compare import compare_studies as compare_studies
+    from whynear.study.learning import learn_table as learn_table
+    from whynear.study.prediction import explain_row as explain_row
+    from whynear.study.prediction import predict_table as predict_table
     from whynear.tables import TableEncoder as TableEncoder

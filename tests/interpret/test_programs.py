@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose
 from scipy.optimize import linprog
 
 from whynear import LinearMetric, relevance_intervals
-from whynear.interpret import programs, simplex
+from whynear.interpret import highs, programs, simplex
 
 KINDS = ["plain", "duplicates", "zero columns", "rank one", "one-hot", "sparse", "tiny", "huge", "short"]
 
@@ -184,24 +184,22 @@ def test_programs_nobody_can_solve_have_no_value_and_no_map():
 def test_the_time_limit_holds_for_each_program_not_for_all_together():
     U, b = directions(300, 30, seed=4)
     start = programs.least_norm(U, b)
-    model = programs._model(U, start.b, 1.01)
+    rest = highs.Programs(U, start.b, 1.01)
     j = 0
-    while model.getRunTime() < 0.5:
-        programs._by_highs(model, start, j % 300, 1.0, 1.01, 60.0)
+    while rest.model.getRunTime() < 0.5:
+        rest.solve(j % 300, 1.0, 60.0)
         j += 1
-    assert programs._by_highs(model, start, 200, -1.0, 1.01, 0.0) is None
-    assert programs._by_highs(model, start, 200, -1.0, 1.01, 0.4) is not None
+    assert rest.solve(200, -1.0, 0.0) is None
+    assert rest.solve(200, -1.0, 0.4) is not None
 
 
 def test_a_program_infeasible_by_rounding_is_relaxed_once():
     U, b = directions(30, 5, seed=5)
     start = programs.least_norm(U, b)
     for missing, solvable in ((3e-8, True), (1e-4, False)):
-        model = programs._model(U, start.b, 1.0)
-        found = programs._by_highs(model, start, 3, 1.0, 1 - missing, 60.0)
+        found = highs.Programs(U, start.b, 1 - missing).solve(3, 1.0, 60.0)
         assert (found is not None) == solvable
-    model = programs._model(U, start.b, 1.0)
-    assert programs._by_highs(model, start, 3, 1.0, 1 - 3e-8, 60.0)[1] >= 0.9e-7
+    assert highs.Programs(U, start.b, 1 - 3e-8).solve(3, 1.0, 60.0)[1] >= 0.9e-7
 
 
 def test_a_worn_inverse_is_repaired_and_a_spoilt_basis_goes_to_highs(monkeypatch):
@@ -257,9 +255,9 @@ def test_certificates_bound_the_true_error(seed):
     start = programs.least_norm(U, b)
     features, signs = both_ends(25)
     found = programs.extremes(start, 1.05, features, signs)
-    model = programs._model(U, start.b, 1.05)
+    rest = highs.Programs(U, start.b, 1.05)
     for j in range(0, 50, 9):
-        w, error = programs._by_highs(model, start, features[j], signs[j], 1.05, 60.0)
+        w, error = rest.solve(features[j], signs[j], 60.0)
         assert abs(signs[j] * w[features[j]] - found.values[j]) <= found.error[j] + error + 1e-8
 
 

@@ -1,7 +1,9 @@
+import contextlib
 import csv
 import gzip
 import sys
 import time
+from encodings.aliases import aliases
 
 import numpy as np
 import pandas as pd
@@ -265,7 +267,7 @@ def test_missing_files_folders_and_unknown_formats_are_named(written, tmp_path):
 
 
 def test_an_unknown_encoding_is_refused(written):
-    with pytest.raises(ValueError, match="encoding must be one that Python knows, got 'klingon'"):
+    with pytest.raises(ValueError, match="encoding must be a text encoding that Python knows, got 'klingon'"):
         read_table(written("a\n1\n"), encoding="klingon")
 
 
@@ -294,3 +296,11 @@ def test_a_large_table_is_read_in_reasonable_time(written):
     frame, _ = read_table(path)
     assert time.perf_counter() - start < 5
     assert frame.shape == (200_000, 5)
+
+
+def test_every_encoding_that_python_knows_reads_a_table_or_is_refused(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes("a,b\n1,é\n".encode("latin-1"))
+    for encoding in {*aliases.values(), *aliases, "undefined", "idna", "punycode", "raw_unicode_escape", ""}:
+        with contextlib.suppress(ValueError):
+            assert read_table(path, encoding)[0].shape[0] >= 1, encoding

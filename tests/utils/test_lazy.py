@@ -26,9 +26,29 @@ def test_importing_the_library_imports_nothing_heavy():
     assert not modules_after("import whynear; dir(whynear)") & HEAVY
 
 
-def test_metrics_need_no_matplotlib_umap_or_highspy():
-    loaded = modules_after("import whynear as wn; wn.NeighborSearch(wn.DiagonalMetric([1.0]), [[0.0]])")
-    assert not loaded & {"matplotlib", "umap", "highspy", "pynndescent"}
+SLOW = {"matplotlib", "umap", "highspy", "pynndescent", "jinja2", "sqlite3"}
+
+
+@pytest.mark.parametrize(
+    ("used", "allowed"),
+    [
+        ("LinearMetric", set()),
+        ("GMLVQ", set()),
+        ("LANN", set()),
+        ("NeighborSearch(wn.DiagonalMetric([1.0]), [[0.0]])", set()),
+        ("CandidateSearch", set()),
+        ("relevance_intervals", set()),
+        ("explain", set()),
+        ("embed", set()),
+        ("TableEncoder", set()),
+        ("save", set()),
+        ("predict_table", set()),
+        ("learn_table", set()),
+        ("CaseBase", {"sqlite3"}),
+    ],
+)
+def test_a_public_name_imports_nothing_that_it_does_not_need_yet(used, allowed):
+    assert modules_after(f"import whynear as wn; wn.{used}") & SLOW <= allowed
 
 
 @pytest.mark.parametrize("first", ["explain", "study"])

@@ -1,6 +1,22 @@
 """A case base on the disk, searched by a learned metric."""
 
-from whynear.cases.case_base import CaseBase
-from whynear.cases.retrieval import Cases, Retrieval
+from typing import TYPE_CHECKING
 
-__all__ = ["CaseBase", "Cases", "Retrieval"]
+from whynear.utils.lazy import make_lazy
+
+__all__ = make_lazy(
+    __name__,
+    {
+        "whynear.cases.case_base": ("CaseBase",),
+        "whynear.cases.retrieval": ("Cases", "Retrieval"),
+        "whynear.cases.tables": ("add_table", "rerank_by", "row_of"),
+    },
+)
+
+if TYPE_CHECKING:
+    from whynear.cases.case_base import CaseBase as CaseBase
+    from whynear.cases.retrieval import Cases as Cases
+    from whynear.cases.retrieval import Retrieval as Retrieval
+    from whynear.cases.tables import add_table as add_table
+    from whynear.cases.tables import rerank_by as rerank_by
+    from whynear.cases.tables import row_of as row_of

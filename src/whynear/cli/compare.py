@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
+import whynear as wn
+from whynear.cli import options
 from whynear.cli.shell import errors_in_a_sentence, plain
-from whynear.study.compare import StudyDifferences, compare_studies, score_of
-from whynear.study.saved import read_study
 from whynear.utils.text import counted
+
+if TYPE_CHECKING:
+    from whynear.study.compare import StudyDifferences
 
 MOST_FEATURES = 30
 
@@ -22,11 +25,11 @@ def compare(
     first: Annotated[Path, typer.Argument(metavar="STUDY", help="A folder that `whynear study` wrote.")],
     second: Annotated[Path, typer.Argument(metavar="STUDY", help="Another one; or the study.json of either.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of words and tables.")] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show where an error came from.")] = False,
+    debug: options.Debug = False,
 ) -> None:
     """Tell what differs between two studies."""
     with errors_in_a_sentence(debug):
-        differences = compare_studies(read_study(first), read_study(second))
+        differences = wn.compare_studies(first, second)
         if as_json:
             typer.echo(json.dumps(differences.to_dict()))
         else:
@@ -52,7 +55,7 @@ def _fact_table(differences: StudyDifferences) -> Table:
         ("target", first.target, second.target),
         ("rows", first.rows, second.rows),
         ("chosen", first.chosen, second.chosen),
-        (f"held-out {first.measure}", score_of(first), score_of(second)),
+        (f"held-out {first.measure}", first.score, second.score),
         ("effective dimension", first.effective_dim, second.effective_dim),
         *(setting for setting in differences.settings if setting[0] != "effective dimension"),
     ):

@@ -4,82 +4,29 @@ from __future__ import annotations
 
 import json
 import os
-import zipfile
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Annotated
+from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 import typer
-from numpy.lib import format as npy
 from rich.console import Console
 from rich.table import Table
 
+import whynear as wn
+from whynear.cli import options
 from whynear.cli.shell import errors_in_a_sentence, plain
-from whynear.datasets.bundled import LOADERS, bundled
-from whynear.datasets.openml import TABLE
+
+if TYPE_CHECKING:
+    from whynear.datasets import KnownSet
 
 
-@dataclass(frozen=True)
-class KnownSet:
-    """A data set that has a name; None for what is not known without reading it, and for classes of a number."""
-
-    name: str
-    rows: int | None
-    features: int | None
-    classes: int | None
-    origin: str
-
-
-def datasets(
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show where an error came from.")] = False,
-) -> None:
+def datasets(as_json: options.JsonNotTable = False, debug: options.Debug = False) -> None:
     """List the data sets that can be named in place of a file."""
     with errors_in_a_sentence(debug):
-        found = known_sets()
+        found = wn.datasets.known_sets()
         if as_json:
             typer.echo(json.dumps([asdict(known) for known in found]))
         else:
             _show(Console(), found)
-
-
-def known_sets() -> list[KnownSet]:
-    """All sets by name, each from where `whynear.datasets.load` would take it."""
-    sets = {name: _downloaded(name) for name in TABLE}
-    sets |= {name: _bundled(name) for name in LOADERS}
-    if folder := os.environ.get("WHYNEAR_DATA"):
-        sets |= {path.stem: _kept(path) for path in Path(folder).glob("*.npz") if path.stem.isprintable()}
-    return [sets[name] for name in sorted(sets)]
-
-
-def _downloaded(name: str) -> KnownSet:
-    entry = TABLE[name]
-    rows, features = entry["shape"]
-    classes = entry.get("labels", entry.get("counts"))
-    origin = f"OpenML {entry['id']}, downloaded on first use"
-    return KnownSet(name, rows, features, None if classes is None else len(classes), origin)
-
-
-def _bundled(name: str) -> KnownSet:
-    data = bundled(name)
-    rows, features = data.X.shape
-    return KnownSet(name, rows, features, len(data.target_names), "scikit-learn")
-
-
-def _kept(path: Path) -> KnownSet:
-    shape, classes = _shape(path, "X"), _shape(path, "target_names")
-    rows, features = shape if shape is not None and len(shape) == 2 else (None, None)
-    return KnownSet(path.stem, rows, features, classes[0] if classes else None, "file in WHYNEAR_DATA")
-
-
-def _shape(path: Path, array: str) -> tuple[int, ...] | None:
-    """The shape of an array from its header alone; None where there is none, or the file is damaged."""
-    try:
-        with zipfile.ZipFile(path) as archive, archive.open(f"{array}.npy") as part:
-            readers = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
-            return tuple(readers[npy.read_magic(part)](part)[0])
-    except (OSError, KeyError, ValueError, zipfile.BadZipFile):
-        return None
 
 
 def _show(console: Console, found: list[KnownSet]) -> None:

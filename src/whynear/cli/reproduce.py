@@ -6,20 +6,22 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from whynear import reproduce as papers
+from whynear.cli import options
 from whynear.cli.shell import errors_in_a_sentence, plain, terminated_as_interrupted
-from whynear.reproduce import EXPERIMENTS, Line, Outcome, names_of, wording
-from whynear.reproduce import reproduce as reproduce_papers
-from whynear.reproduce.cells import Cell
-from whynear.reproduce.running import Progress as Reached
-from whynear.reproduce.running import Watch
 from whynear.utils.files import check_folder
+
+if TYPE_CHECKING:
+    from whynear.reproduce.cells import Cell
+    from whynear.reproduce.running import Progress as Reached
+    from whynear.reproduce.running import Watch
 
 
 def reproduce(
@@ -38,8 +40,8 @@ def reproduce(
     address: Annotated[
         str | None, typer.Option(help="Where the scheduler of the cluster is; without it one is started here.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show where an error came from.")] = False,
+    as_json: options.JsonNotTables = False,
+    debug: options.Debug = False,
 ) -> None:
     """Make the tables and figures of the papers, ours beside the published.
 
@@ -50,10 +52,10 @@ def reproduce(
         if name is None:
             _list(console, as_json)
             return
-        names = names_of(name, protocol)
+        names = papers.names_of(name, protocol)
         check_folder(out)
         with terminated_as_interrupted(), progress_line(console, out) as watch:
-            outcomes = reproduce_papers(
+            outcomes = papers.reproduce(
                 names,
                 out,
                 n_jobs=n_jobs,
@@ -68,7 +70,7 @@ def reproduce(
 
 
 def _list(console: Console, as_json: bool) -> None:
-    titles = {name: make().plan.title for name, make in EXPERIMENTS.items()}
+    titles = {name: make().plan.title for name, make in papers.EXPERIMENTS.items()}
     if as_json:
         typer.echo(json.dumps(titles))
         return
@@ -101,9 +103,9 @@ def progress_line(console: Console, out: Path) -> Iterator[Watch]:
             raise KeyboardInterrupt(f"What is finished is kept in {out}; the same command goes on.") from None
 
 
-def print_outcome(console: Console, outcome: Outcome) -> None:
+def print_outcome(console: Console, outcome: papers.Outcome) -> None:
     """What is published or asked beside ours, then what is only shown."""
-    plan = EXPERIMENTS[outcome.name]().plan
+    plan = papers.EXPERIMENTS[outcome.name]().plan
     console.print()
     console.print(f"{outcome.name}: {plan.title}", style="bold", highlight=False)
     compared = [line for line in outcome.lines if _is_compared(line)]
@@ -112,35 +114,37 @@ def print_outcome(console: Console, outcome: Outcome) -> None:
         console.print(_compared(compared, plan.rows), highlight=False)
     if shown:
         console.print(_shown(shown, plan.rows), highlight=False)
-    console.print(f"{wording.summary(outcome)}; {outcome.seconds:,.0f} s of CPU time", style="dim", highlight=False)
-    if text := wording.stand_in(plan):
+    summary = papers.wording.summary(outcome)
+    console.print(f"{summary}; {outcome.seconds:,.0f} s of CPU time", style="dim", highlight=False)
+    if text := papers.wording.stand_in(plan):
         console.print(f"Cannot be had: {text}", highlight=False, soft_wrap=True)
 
 
-def _is_compared(line: Line) -> bool:
+def _is_compared(line: papers.Line) -> bool:
     return line.published is not None or line.asked is not None
 
 
-def _compared(lines: list[Line], rows: str) -> Table:
+def _compared(lines: list[papers.Line], rows: str) -> Table:
     """A line for each value: ours, published, what is asked, the difference, and whether it holds."""
     one_column = len({line.column for line in lines}) == 1
     table = Table(rows, *([] if one_column else [""]), box=None, pad_edge=False, collapse_padding=True)
     for header in ("ours", "published", "asked", "difference", "holds"):
         table.add_column(header, justify="right", no_wrap=True)
     for line in lines:
-        told = (wording.ours, wording.published, wording.asked, wording.difference, wording.verdict)
+        words = papers.wording
+        told = (words.ours, words.published, words.asked, words.difference, words.verdict)
         cells = [tell(line) for tell in told]
         style = "yellow" if line.holds is False else None
         table.add_row(line.row, *([] if one_column else [line.column]), *cells, style=style)
     return table
 
 
-def _shown(lines: list[Line], rows: str) -> Table:
+def _shown(lines: list[papers.Line], rows: str) -> Table:
     """A line for each row, with a column for each of its values."""
     columns = list(dict.fromkeys(line.column for line in lines))
     by_row: dict[str, dict[str, str]] = {}
     for line in lines:
-        by_row.setdefault(line.row, {})[line.column] = wording.ours(line)
+        by_row.setdefault(line.row, {})[line.column] = papers.wording.ours(line)
     if len(columns) > MOST_COLUMNS:
         return Table(f"{len(by_row)} rows of {len(columns)} values are in the JSON file", box=None)
     table = Table(rows, *columns, box=None, pad_edge=False)

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
-import pandas as pd
 import typer
 from rich.console import Console
 from rich.table import Table
 
-from whynear.cases import CaseBase, Retrieval
+import whynear as wn
+from whynear import cases
+from whynear.cli import options
 from whynear.cli.shell import errors_in_a_sentence, plain, warnings_in_a_sentence
-from whynear.cli.tables import features_of, named_values, payloads_of, row_of, table_from
-from whynear.metric import Metric, as_metric, load
 from whynear.utils.text import counted, printable
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MOST_FIELDS = 6
+MOST_FEATURES = 6
 
 
 def retrieve(
@@ -35,34 +40,34 @@ def retrieve(
     rerank: Annotated[Path | None, typer.Option(help="A saved model that re-ranks what passed the filter.")] = None,
     filter_k: Annotated[int | None, typer.Option("--filter", help="How many pass the filter; 1 % without it.")] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Tell what each feature adds to a distance.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+    as_json: options.JsonNotTable = False,
     encoding: Annotated[str, typer.Option(help="Encoding of text files.")] = "utf-8",
-    debug: Annotated[bool, typer.Option("--debug", help="Show where an error came from.")] = False,
+    debug: options.Debug = False,
 ) -> None:
     """Keep cases in a file and find those near a given one."""
-    console = Console()
     with errors_in_a_sentence(debug):
         _check_choices(query, values, like, rerank, filter_k)
         with warnings_in_a_sentence():
-            measure = None if metric is None else as_metric(load(metric))
+            measure = None if metric is None else wn.as_metric(wn.load(metric))
             if build is not None:
-                added = _build(base, build, measure, payload, encoding)
+                added = cases.add_table(base, build, measure, payload=payload, encoding=encoding)
                 typer.echo(f"Added {counted(added, 'case', 'cases')} to {printable(str(base))}.", err=as_json)
-            with CaseBase(base, measure) as opened:
+            with wn.CaseBase(base, measure) as opened:
+                by = None if rerank is None else cases.rerank_by(wn.load(rerank))
+                how: dict[str, Any] = {"k": k, "filter_k": filter_k, "explain": explain, "rerank": by}
                 found = None
-                options: dict[str, Any] = {"k": k, "filter_k": filter_k, "explain": explain, "rerank": _by(rerank)}
                 if like is not None:
-                    found = opened.like(like, **options)
+                    found = opened.like(like, **how)
                 elif query is not None:
-                    found = opened.retrieve(row_of(query, opened.columns, row, encoding), **options)
+                    found = opened.retrieve(cases.row_of(query, row, opened.columns, encoding), **how)
                 elif values is not None:
-                    found = opened.retrieve(named_values(values), **options)
+                    found = opened.retrieve(_named_values(values), **how)
                 if found is None:
                     _describe(opened, as_json)
                 elif as_json:
                     typer.echo(json.dumps(found.to_dict()))
                 else:
-                    print_found(console, found)
+                    print_found(Console(), found)
 
 
 def _check_choices(
@@ -74,39 +79,20 @@ def _check_choices(
         raise ValueError("--filter is for what --rerank gets to see. Name a model to re-rank by, or leave it out.")
 
 
-def _build(path: Path, table: str, metric: Metric | None, payload: list[str] | None, encoding: str) -> int:
-    """Add the rows of a table; a base that was not there before is there only if all went well."""
-    is_new = not path.exists()
-    if is_new and metric is None:
-        raise ValueError(f"{path} does not exist, and a new case base needs a metric: --metric MODEL.")
-    frame, source = table_from(table, encoding)
-    try:
-        with CaseBase(path, metric) as base:
-            X = features_of(frame, base.columns, source)
-            return len(base.add(X, payloads_of(frame, base.columns, payload, source)))
-    except BaseException:
-        if is_new:
-            for rest in ("", "-wal", "-shm", "-index", "-writer"):
-                path.with_name(f"{path.name}{rest}").unlink(missing_ok=True)
-        raise
+def _named_values(text: str) -> dict[str, str]:
+    """A case written as name=value,name=value; a field with a comma stands in double quotes."""
+    values: dict[str, str] = {}
+    for field in next(csv.reader([text], skipinitialspace=True), []):
+        name, sign, value = field.rpartition("=")
+        if not sign or not name.strip():
+            raise ValueError(f"--values must be written as name=value,name=value, got {field!r} instead.")
+        if name.strip() in values:
+            raise ValueError(f"--values names {name.strip()!r} twice.")
+        values[name.strip()] = value.strip()
+    return values
 
 
-def _by(model: Path | None) -> Any:
-    """Similarity by the distance under another model, None without one."""
-    if model is None:
-        return None
-    metric = as_metric(load(model))
-
-    def rerank(query: pd.Series, cases: pd.DataFrame, _payloads: list[dict[str, Any]]) -> np.ndarray:
-        names = list(metric.feature_names)
-        known = set(names) <= set(cases.columns)
-        seen, asked = (cases[names], query[names]) if known else (cases, query)
-        return -metric.sq_distances(asked.to_numpy()[None], seen)[0]
-
-    return rerank
-
-
-def _describe(base: CaseBase, as_json: bool) -> None:
+def _describe(base: wn.CaseBase, as_json: bool) -> None:
     facts = {"cases": len(base), "columns": list(base.columns), "metric": repr(base.metric)}
     if as_json:
         typer.echo(json.dumps(facts))
@@ -115,11 +101,7 @@ def _describe(base: CaseBase, as_json: bool) -> None:
         typer.echo(printable(f"{base.path}: {counted(len(base), 'case', 'cases')}, {columns}, {base.metric!r}"))
 
 
-MOST_FIELDS = 6
-MOST_FEATURES = 6
-
-
-def print_found(console: Console, found: Retrieval) -> None:
+def print_found(console: Console, found: wn.Retrieval) -> None:
     """Print what was found, best first, and what its distances are made of where that was asked for."""
     if not len(found):
         console.print("The case base holds no other cases.")
@@ -133,7 +115,7 @@ def print_found(console: Console, found: Retrieval) -> None:
     console.print(times, style="dim", highlight=False)
 
 
-def _case_table(found: Retrieval) -> Table:
+def _case_table(found: wn.Retrieval) -> Table:
     fields = list(dict.fromkeys(name for payload in found.payloads for name in payload))[:MOST_FIELDS]
     table = Table(box=None)
     for name in ("id", "sq. distance", *(["similarity"] if found.similarities is not None else [])):

@@ -8,9 +8,11 @@ from contextlib import contextmanager
 import typer
 from rich.markup import escape
 
+from whynear.cli import INTERRUPTED
+from whynear.cli.interrupts import interrupts_raised
 from whynear.utils.text import printable
 
-BAD_INPUT, INTERRUPTED = 2, 130
+BAD_INPUT = 2
 
 
 def plain(text: object) -> str:
@@ -22,7 +24,8 @@ def plain(text: object) -> str:
 def errors_in_a_sentence(debug: bool) -> Iterator[None]:
     """Bad input ends with one sentence and code 2, an interrupt with code 130; a traceback only on request."""
     try:
-        yield
+        with interrupts_raised():
+            yield
     except KeyboardInterrupt as interrupt:
         typer.echo(printable(f"Interrupted. {interrupt}".strip()), err=True)
         raise typer.Exit(INTERRUPTED) from None

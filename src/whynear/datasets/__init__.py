@@ -1,6 +1,7 @@
 """Data: real sets found by name, generators whose truth is known, tables read with care."""
 
 from whynear.datasets.casebase import make_casebase
+from whynear.datasets.known import KnownSet, known_sets
 from whynear.datasets.licorice import make_licorice
 from whynear.datasets.load import load
 from whynear.datasets.opening import open_table
@@ -10,7 +11,9 @@ from whynear.tables.binning import bin_target
 from whynear.tables.reading import read_table
 
 __all__ = [
+    "KnownSet",
     "bin_target",
+    "known_sets",
     "load",
     "make_casebase",
     "make_licorice",

@@ -1,5 +1,6 @@
 """A table by whatever names it: a DataFrame, a file, or a data set."""
 
+import warnings
 from os import PathLike
 from pathlib import Path
 
@@ -32,3 +33,11 @@ def open_table(table: Table, encoding: str = "utf-8") -> NamedTable:
     labels = data.y if data.target_names is None else np.array(data.target_names)[data.y]
     name = "target" if "target" not in data.columns else "class of the case"
     return NamedTable(data.name, data.X[data.columns].assign(**{name: labels}), target=name)
+
+
+def frame_and_source(table: Table, encoding: str = "utf-8") -> tuple[pd.DataFrame, str]:
+    """A table and its name in messages; what was changed while reading it is a warning."""
+    opened = open_table(table, encoding)
+    for note in opened.notes:
+        warnings.warn(f"{opened.source}: {note}", stacklevel=3)
+    return opened.frame, opened.source

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.lines import Line2D
 from numpy.typing import ArrayLike
 
 from whynear.embedding.inputs import embedded_classes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
 
 # Readers of all kinds of colour vision tell these apart; markers do in grey print. As 10 and 9 have no common divisor,
 # 90 classes look different.
@@ -94,8 +94,14 @@ def plot_embedding(embedding: ArrayLike, y: ArrayLike, ax: Axes | None = None, e
 
 def _handle(code: int, name: str) -> Line2D:
     color, marker = COLORS[code % len(COLORS)], MARKERS[code % len(MARKERS)]
-    return Line2D([], [], linestyle="", color=color, marker=marker, markersize=6, label=name)
+    return _point(color=color, marker=marker, markersize=6, label=name)
 
 
 def _ring(name: str) -> Line2D:
-    return Line2D([], [], linestyle="", color="black", marker="o", markersize=9, markerfacecolor="none", label=name)
+    return _point(color="black", marker="o", markersize=9, markerfacecolor="none", label=name)
+
+
+def _point(**looks: Any) -> Line2D:
+    from matplotlib.lines import Line2D  # not before something is drawn: its import takes long
+
+    return Line2D([], [], linestyle="", **looks)

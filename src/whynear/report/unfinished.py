@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import shutil
 import warnings
-from operator import methodcaller
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from whynear.metric import save
 from whynear.report.tables import comparison_tables
-from whynear.report.writing import UNFINISHED, csv_text
-from whynear.utils.files import write_whole
+from whynear.report.writing import UNFINISHED
+from whynear.tables.writing import write_csv
 
 
 class Unfinished:
@@ -45,5 +44,4 @@ class Unfinished:
             return
         tables = comparison_tables(value) if part == "comparison" else {"relevance.csv": value.frame()}
         for name, frame in tables.items():
-            data = csv_text(frame).encode()
-            write_whole(self.folder / name, methodcaller("write", data), len(data))
+            write_csv(frame, self.folder / name)

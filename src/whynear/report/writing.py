@@ -10,14 +10,12 @@ from operator import methodcaller
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
 from whynear.metric import save
 from whynear.report.figures import figures
 from whynear.report.page import render
 from whynear.report.tables import tables
+from whynear.tables.writing import csv_text
 from whynear.utils.files import check_folder, write_whole
-from whynear.utils.text import harmless, printable
 
 if TYPE_CHECKING:
     from whynear.study.result import Study
@@ -60,11 +58,3 @@ def _save_model(model: Any, new: Path, folder: Path) -> None:
         save(model, new / "model.whynear")
     for warning in caught:
         warnings.warn(str(warning.message).replace(str(new), str(folder)), stacklevel=3)
-
-
-def csv_text(frame: pd.DataFrame) -> str:
-    """Comma-separated values that no spreadsheet takes for a formula."""
-    safe = frame.copy()
-    for name in safe.columns:
-        safe[name] = [harmless(value) if isinstance(value, str) else value for value in safe[name]]
-    return str(safe.rename(columns=lambda name: harmless(printable(str(name)))).to_csv(index=False))

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import Any
 
-from whynear.study.saved import SavedStudy
+from whynear.study.result import Study
+from whynear.study.saved import SavedStudy, as_saved, read_study
+from whynear.utils.files import StrPath
 from whynear.utils.text import counted
 
 NAMED = 5  # features that a sentence lists
@@ -80,8 +82,8 @@ class StudyDifferences:
         return [f"They are of different data, {_data(first)} and {_data(second)}: what differs may be due to that."]
 
     def _scores(self) -> str:
-        first, second = score_of(self.first), score_of(self.second)
-        start = f"On held-out rows, the first reaches {first} and the second {second} ({self.first.measure})"
+        scores = f"the first reaches {self.first.score} and the second {self.second.score}"
+        start = f"On held-out rows, {scores} ({self.first.measure})"
         if self.difference is None or self.standard_error is None:
             return f"{start}: too few folds to tell whether that is chance."
         size = "larger" if self.exceeds_error else "no larger"
@@ -111,8 +113,44 @@ class StudyDifferences:
         return f"The effective dimension is {first or 'unknown'} in the first and {second or 'unknown'} in the second."
 
 
-def compare_studies(first: SavedStudy, second: SavedStudy) -> StudyDifferences:
-    """Set two studies side by side, refused where their scores are not of the same kind."""
+def compare_studies(first: StrPath | Study | SavedStudy, second: StrPath | Study | SavedStudy) -> StudyDifferences:
+    """Compare two studies: their scores, learners, settings, and the strength of each feature.
+
+    Parameters
+    ----------
+    first, second : path or Study
+        A folder that `Study.save` or ``whynear study`` wrote, the ``study.json`` in one, or a study itself.
+
+    Returns
+    -------
+    StudyDifferences
+
+    Raises
+    ------
+    ValueError
+        If one predicts classes and the other numbers, so that their scores cannot be compared.
+
+    Examples
+    --------
+    >>> import whynear as wn
+    >>> iris = wn.datasets.load("iris")
+    >>> table = iris.X.assign(species=iris.y)
+    >>> options = {"learner": "grlvq", "folds": 2}
+    >>> both = wn.study(table, "species", **options)
+    >>> without = wn.study(table, "species", drop="sepal width (cm)", **options)
+    >>> [name for name, strength in wn.compare_studies(both, without).lost]
+    ['sepal width (cm)']
+    """
+    return _differences(_saved(first), _saved(second))
+
+
+def _saved(study: StrPath | Study | SavedStudy) -> SavedStudy:
+    if isinstance(study, SavedStudy):
+        return study
+    return as_saved(study) if isinstance(study, Study) else read_study(study)
+
+
+def _differences(first: SavedStudy, second: SavedStudy) -> StudyDifferences:
     if first.measure != second.measure:
         raise ValueError(
             f"{first.name} scores by {first.measure} and {second.name} by {second.measure}, which cannot be compared. "
@@ -137,18 +175,6 @@ def compare_studies(first: SavedStudy, second: SavedStudy) -> StudyDifferences:
         caveats_of_first=tuple(caveat for caveat in first.caveats if caveat not in second.caveats),
         caveats_of_second=tuple(caveat for caveat in second.caveats if caveat not in first.caveats),
     )
-
-
-def score_of(study: SavedStudy) -> str:
-    """The mean score of a study and its deviation over folds."""
-    if study.mean is None:
-        return "no score"
-    around = "" if study.deviation is None else f" ± {_share(study.deviation, study.measure)}"
-    return f"{_share(study.mean, study.measure)}{around}"
-
-
-def _share(value: float, measure: str) -> str:
-    return f"{value:.1%}" if measure == "accuracy" else f"{value:.3f}"
 
 
 def _points(value: float, measure: str) -> str:

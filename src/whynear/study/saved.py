@@ -12,7 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from whynear.study.content import FORMAT
+from whynear.study.content import FORMAT, content
+from whynear.study.result import Study
+from whynear.utils.files import StrPath
 
 FILE = "study.json"
 
@@ -67,29 +69,43 @@ class SavedStudy:
         """The standard deviation of the scores over folds; None of fewer than two."""
         return float(np.std(self.scores, ddof=1)) if len(self.scores) > 1 else None
 
+    @property
+    def score(self) -> str:
+        """The mean score and its deviation over folds, in words."""
+        if self.mean is None:
+            return "no score"
+        around = "" if self.deviation is None else f" ± {_share(self.deviation, self.measure)}"
+        return f"{_share(self.mean, self.measure)}{around}"
 
-def read_study(path: Path) -> SavedStudy:
+
+def read_study(path: StrPath) -> SavedStudy:
     """Read a study from its folder or its ``study.json``; the format is looked at before anything else in it."""
+    path = Path(path)
     file = path / FILE if path.is_dir() else path
     if not file.exists():
         raise FileNotFoundError(f"{file} does not exist. Make a study first: whynear study TABLE --out {file.parent}.")
     try:
-        content = json.loads(file.read_text(encoding="utf-8"))
+        held = json.loads(file.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{file} is damaged or no study ({str(error)[:100]}). Make the study again.") from None
-    _check_format(content, file)
+    _check_format(held, file)
     try:
-        return _study(content, str(path))
+        return _study(held, str(path))
     except (AttributeError, OverflowError, TypeError, ValueError) as error:
         raise ValueError(f"{file} does not fit together ({str(error)[:100]}). Make the study again.") from None
 
 
-def _check_format(content: Any, file: Path) -> None:
-    number = content.get("format") if isinstance(content, dict) else None
+def as_saved(study: Study) -> SavedStudy:
+    """A study as it would be read from its folder, under the name of its table."""
+    return _study(content(study), study.problem.source)
+
+
+def _check_format(held: Any, file: Path) -> None:
+    number = held.get("format") if isinstance(held, dict) else None
     if type(number) is not int or number < 1:
         raise ValueError(f"{file} is no study: it states no format. Name a folder that whynear study has written.")
     if number > FORMAT:
-        settings = content.get("settings")
+        settings = held.get("settings")
         writer = settings.get("whynear") if isinstance(settings, dict) else None
         raise ValueError(
             f"{file} has format {number:.8g}, written by whynear {writer or 'of a newer version'!s:.20}, and this is "
@@ -97,18 +113,18 @@ def _check_format(content: Any, file: Path) -> None:
         )
 
 
-def _study(content: dict[str, Any], name: str) -> SavedStudy:
-    """What the content says; what a study of another kind does not hold is left empty."""
-    relevance, settings = content.get("relevance") or {}, content.get("settings") or {}
-    measure = str(content.get("measure") or "accuracy")
-    scores = content.get(f"honest_{measure}", content.get("honest_accuracy")) or []
+def _study(held: dict[str, Any], name: str) -> SavedStudy:
+    """What was saved; what a study of another kind does not hold is left empty."""
+    relevance, settings = held.get("relevance") or {}, held.get("settings") or {}
+    measure = str(held.get("measure") or "accuracy")
+    scores = held.get(f"honest_{measure}", held.get("honest_accuracy")) or []
     dimension = relevance.get("effective_dim", settings.get("effective dimension"))
     return SavedStudy(
         name=name,
-        source=str(content.get("source") or "unknown"),
-        target=str(content.get("target") or "unknown"),
-        rows=_count(content.get("rows")),
-        chosen=str(content.get("chosen") or "unknown"),
+        source=str(held.get("source") or "unknown"),
+        target=str(held.get("target") or "unknown"),
+        rows=_count(held.get("rows")),
+        chosen=str(held.get("chosen") or "unknown"),
         measure=measure,
         scores=tuple(float(score) for score in scores if score is not None and math.isfinite(score)),
         effective_dim=_count(dimension),
@@ -117,8 +133,12 @@ def _study(content: dict[str, Any], name: str) -> SavedStudy:
             for feature, strength in zip(relevance.get("features", []), relevance.get("strength", []), strict=True)
         },
         settings=dict(settings.items()),
-        caveats=tuple(str(caveat) for caveat in content.get("caveats") or ()),
+        caveats=tuple(str(caveat) for caveat in held.get("caveats") or ()),
     )
+
+
+def _share(value: float, measure: str) -> str:
+    return f"{value:.1%}" if measure == "accuracy" else f"{value:.3f}"
 
 
 def _count(value: Any) -> int | None:

@@ -113,10 +113,10 @@ def read_table(path: str | os.PathLike[str], encoding: str = "utf-8") -> tuple[p
 
 def _read_text(path: Path, encoding: str, delimiter: str, zipped: bool) -> tuple[pd.DataFrame, list[str]]:
     try:
-        codecs.lookup(encoding)
-    except LookupError:
+        io.TextIOWrapper(io.BytesIO(), encoding=encoding)  # some codecs turn text into text, or bytes into bytes
+    except (LookupError, ValueError):
         raise ValueError(
-            f"encoding must be one that Python knows, got {encoding!r} instead. Try utf-8 or latin-1."
+            f"encoding must be a text encoding that Python knows, got {encoding!r} instead. Try utf-8 or latin-1."
         ) from None
     try:
         separator = _separator(path, encoding, delimiter, zipped)

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+LARGEST_SEED = 2**32 - 1  # that scikit-learn takes
 Seed: TypeAlias = int | np.random.Generator | np.random.RandomState | None
 
 
@@ -26,6 +27,13 @@ def generator(random_state: Seed) -> np.random.Generator:
     raise ValueError(
         f"random_state must be None, an integer >= 0, a numpy Generator or a RandomState, got {random_state!r} instead."
     )
+
+
+def check_seed(seed: object) -> int:
+    """Return the seed of a study or a model as an int, or refuse what scikit-learn would not take."""
+    if isinstance(seed, int | np.integer) and 0 <= seed <= LARGEST_SEED:
+        return int(seed)
+    raise ValueError(f"The seed must be a whole number from 0 to {LARGEST_SEED}, got {seed!r} instead (--seed 0).")
 
 
 def whole(name: str, value: object, least: int, why: str = "") -> int:

@@ -78,6 +78,15 @@ def _explained(error: OSError, path: StrPath, needed: int) -> OSError:
     return OSError(error.errno, text)
 
 
+def check_file(path: StrPath) -> None:
+    """Refuse, before anything is computed, a place where no file can be written."""
+    place = Path(path)
+    if place.is_dir():
+        raise ValueError(f"{place} must be a file, got a folder instead. Name a file in it (--out).")
+    if not place.absolute().parent.is_dir():
+        raise ValueError(f"{place} cannot be written: there is no folder {place.parent}. Make the folder first.")
+
+
 def check_folder(folder: StrPath, names: Iterable[str] = ()) -> None:
     """Refuse a folder in which files of these names could not be written, by a trial that leaves nothing behind."""
     place = Path(folder).absolute()

@@ -1,0 +1,39 @@
+"""How long the library and its commands take to start: CPU seconds of processes of their own."""
+
+import resource
+import statistics
+import subprocess
+import sys
+from typing import Any
+
+from benchmarks import table
+
+COMMAND = "import sys; sys.argv[0] = 'whynear'; from whynear.cli import main; main()"
+
+
+def seconds(case: dict[str, Any]) -> float:
+    """CPU seconds of one run, the interpreter included."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    code = [case["code"]] if "code" in case else [COMMAND, *case["words"]]
+    subprocess.run([sys.executable, "-c", *code], capture_output=True, timeout=120)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def main() -> None:
+    plan = table.load("start")
+    runs: dict[str, list[float]] = {case["name"]: [] for case in plan["case"]}
+    for _ in range(plan["runs"] + 1):  # in turn, so that what else runs on the machine disturbs all alike
+        for case in plan["case"]:
+            runs[case["name"]].append(seconds(case))
+    medians = {name: statistics.median(taken[1:]) for name, taken in runs.items()}
+    reference = medians[plan["reference"]]
+    rows = []
+    for case in plan["case"]:
+        median = medians[case["name"]]
+        rows.append([case["name"], f"{median:.2f}", f"{median / reference:.2f}", case.get("target", "")])
+    table.write("start", plan["title"], ["start of", "CPU s", f"times {plan['reference']}", "target"], rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,109 @@
+"""Case bases filled and queried from tables: files, data sets or DataFrames."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from whynear.cases.case_base import CaseBase
+from whynear.cases.inputs import case_table
+from whynear.datasets.opening import Table, frame_and_source
+from whynear.metric import Metric, as_metric
+from whynear.utils.arrays import Array
+from whynear.utils.files import StrPath
+from whynear.utils.text import listed
+
+Rerank = Callable[[pd.Series, pd.DataFrame, list[dict[str, Any]]], Array]
+
+
+def add_table(
+    path: StrPath,
+    table: Table,
+    metric: Metric | None = None,
+    *,
+    payload: Sequence[str] | None = None,
+    encoding: str = "utf-8",
+) -> int:
+    """Add the rows of a table to the case base at a path, making the base if need be; returns how many.
+
+    Columns that are no features are kept as the payload of each case, or only those in ``payload``. A base that was not
+    there before is there only if all went well.
+
+    Parameters
+    ----------
+    path : path
+        The file of the case base.
+    table : DataFrame, path or str
+        A table, a file (CSV, TSV, Parquet, Excel) or the name of a data set.
+    metric : Metric, optional
+        What measures from now on; a new base needs one.
+    payload : list of str, optional
+        Columns to keep beside each case.
+    encoding : str, default="utf-8"
+        Encoding of a text file.
+    """
+    path = Path(path)
+    is_new = not path.exists()
+    if is_new and metric is None:
+        raise ValueError(f"{path} does not exist, and a new case base needs a metric: --metric MODEL.")
+    frame, source = frame_and_source(table, encoding)
+    try:
+        with CaseBase(path, metric) as base:
+            X = _features(frame, base.columns, source)
+            return len(base.add(X, _payloads(frame, base.columns, payload, source)))
+    except BaseException:
+        if is_new:
+            for rest in ("", "-wal", "-shm", "-index", "-writer"):
+                path.with_name(f"{path.name}{rest}").unlink(missing_ok=True)
+        raise
+
+
+def row_of(table: Table, row: int, columns: Sequence[str], encoding: str = "utf-8") -> Array:
+    """The columns of a case base in one row of a table, counted from 1."""
+    frame, source = frame_and_source(table, encoding)
+    if not 1 <= row <= len(frame):
+        raise ValueError(f"{source} has rows 1 to {len(frame)}, got --row {row} instead.")
+    return _features(frame.iloc[[row - 1]], columns, f"{source}, row {row},")[0]
+
+
+def rerank_by(model: Any) -> Rerank:
+    """What ranks cases anew by the distance under another metric or learner; for ``rerank`` of `CaseBase.retrieve`."""
+    metric = as_metric(model)
+
+    def rerank(query: pd.Series, cases: pd.DataFrame, _payloads: list[dict[str, Any]]) -> Array:
+        names = list(metric.feature_names)
+        known = set(names) <= set(cases.columns)
+        seen, asked = (cases[names], query[names]) if known else (cases, query)
+        return -metric.sq_distances(asked.to_numpy()[None], seen)[0]
+
+    return rerank
+
+
+def _features(frame: pd.DataFrame, columns: Sequence[str], source: str) -> Array:
+    """The columns of a case base as numbers; others do not matter."""
+    if missing := [name for name in columns if name not in frame.columns]:
+        raise ValueError(
+            f"{source} lacks {listed(missing)} of the case base. Its columns are {listed(list(frame.columns))}."
+        )
+    return case_table(frame[list(columns)], columns, source)
+
+
+def _payloads(
+    frame: pd.DataFrame, columns: Sequence[str], chosen: Sequence[str] | None, source: str
+) -> list[dict[str, Any]]:
+    """The chosen columns of each row, or all that are no features, as JSON knows them."""
+    names = [name for name in frame.columns if name not in set(columns)] if chosen is None else list(chosen)
+    if missing := [name for name in names if name not in frame.columns]:
+        raise ValueError(f"{source} has no column {missing[0]!r} for --payload.")
+    fields = [[_plain_value(value) for value in frame[name].tolist()] for name in names]
+    return [dict(zip(names, row, strict=True)) for row in zip(*fields, strict=True)] or [{} for _ in range(len(frame))]
+
+
+def _plain_value(value: Any) -> Any:
+    if value is None or value is pd.NA or value is pd.NaT or (isinstance(value, float) and not math.isfinite(value)):
+        return None
+    return value if isinstance(value, bool | int | float | str) else str(value)

@@ -1,0 +1,23 @@
+"""The figure of an explanation as a file."""
+
+from __future__ import annotations
+
+import io
+from operator import methodcaller
+from pathlib import Path
+
+from whynear.explain.explanation import Explanation
+from whynear.utils.files import StrPath, write_whole
+
+MOST_FEATURES = 10
+
+
+def write_picture(why: Explanation, path: StrPath, most: int = MOST_FEATURES) -> None:
+    """Draw an explanation without a display, and write it as .svg, .png or .pdf, whole or not at all."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6.5, 1.8 + 0.34 * min(len(why.values), most + 1)), layout="constrained")
+    why.plot(figure.add_subplot(), most=most)
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format=Path(path).suffix.lower().removeprefix("."), bbox_inches="tight", dpi=150)
+    write_whole(path, methodcaller("write", buffer.getvalue()), buffer.tell())

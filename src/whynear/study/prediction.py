@@ -1,0 +1,231 @@
+"""What a fitted model predicts for the rows of a table, and why; each fault of the table named."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from os import PathLike
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator, is_regressor
+from sklearn.exceptions import NotFittedError
+from sklearn.impute import SimpleImputer
+from sklearn.utils.validation import check_is_fitted
+
+from whynear.datasets.opening import Table, frame_and_source
+from whynear.explain import Explanation, explain
+from whynear.metric import Metric, load
+from whynear.metric.pipeline import encoder_and_rest, estimators_of
+from whynear.tables.rows import place_of, row_names
+from whynear.utils.arrays import Array
+from whynear.utils.columns import check_finite, check_magnitudes
+from whynear.utils.files import StrPath
+from whynear.utils.text import listed
+
+
+def predict_table(
+    model: BaseEstimator | StrPath, table: Table, *, index: str | None = None, encoding: str = "utf-8"
+) -> pd.DataFrame:
+    """Predict every row of a table with a fitted model.
+
+    Parameters
+    ----------
+    model : fitted estimator or path
+        A learner, a Pipeline that ends in one, or the file that `save` or a study wrote.
+    table : DataFrame, path or str
+        A table, a file (CSV, TSV, Parquet, Excel) or the name of a data set. Columns are found by name, in any order;
+        others do not matter.
+    index : str, optional
+        The column that names the rows; they are numbered from 1 without.
+    encoding : str, default="utf-8"
+        Encoding of a text file.
+
+    Returns
+    -------
+    DataFrame
+        For each row its name as ``row``, what is ``predicted``, and of classes the ``probability`` of that.
+        ``attrs["source"]`` is the name of the table.
+
+    Raises
+    ------
+    ValueError
+        If a column is missing or holds what the model cannot take; the message names the column and the row.
+
+    Examples
+    --------
+    >>> import whynear as wn
+    >>> iris = wn.datasets.load("iris")
+    >>> learner = wn.GRLVQ(random_state=0).fit(iris.X, iris.y)
+    >>> wn.predict_table(learner, iris.X.iloc[[0, 60]])[["row", "predicted"]]
+      row  predicted
+    0   1          0
+    1   2          1
+    """
+    predictor = predictor_from(model)
+    frame, source = frame_and_source(table, encoding)
+    names = row_names(frame, index, source)
+    cases = cases_for(predictor, frame, source, index)
+    X = cases if takes_names(predictor) else cases.to_numpy()
+    with faults_by_name(predictor, cases, source):
+        predicted = np.asarray(predictor.predict(X))
+        columns = {"row": pd.Series(names, dtype=object), "predicted": predicted}
+        if hasattr(predictor, "predict_proba"):
+            places = pd.Index(predictor.classes_).get_indexer(predicted)
+            columns["probability"] = predictor.predict_proba(X)[np.arange(len(X)), places]
+    found = pd.DataFrame(columns)
+    found.attrs["source"] = source
+    return found
+
+
+def explain_row(
+    model: BaseEstimator | StrPath,
+    table: Table,
+    row: object = 1,
+    *,
+    index: str | None = None,
+    encoding: str = "utf-8",
+) -> Explanation:
+    """Explain what a fitted classifier predicts for one row of a table.
+
+    Parameters
+    ----------
+    model : fitted classifier or path
+        A learner, a Pipeline that ends in one, or the file that `save` or a study wrote.
+    table : DataFrame, path or str
+        A table, a file (CSV, TSV, Parquet, Excel) or the name of a data set; see `predict_table`.
+    row : int or str, default=1
+        The number of the row, counted from 1; with ``index``, its name.
+    index : str, optional
+        The column that names the rows.
+    encoding : str, default="utf-8"
+        Encoding of a text file.
+
+    Returns
+    -------
+    Explanation
+
+    Examples
+    --------
+    >>> import whynear as wn
+    >>> iris = wn.datasets.load("iris")
+    >>> learner = wn.GRLVQ(random_state=0).fit(iris.X, iris.y)
+    >>> wn.explain_row(learner, iris.X, row=60).prediction
+    1
+    """
+    classifier = predictor_from(model)
+    if is_regressor(classifier):
+        raise TypeError(
+            f"{_name_of(model)} holds a regressor, and only a classifier shows the cases behind a prediction. "
+            "Use whynear predict for its numbers."
+        )
+    frame, source = frame_and_source(table, encoding)
+    place = place_of(row, frame, index, source)
+    source = f"{source}, row {place + 1},"
+    # As a table of one row: in a Series, whole numbers and text would not stay apart.
+    cases = cases_for(classifier, frame.iloc[[place]], source, index)
+    with faults_by_name(classifier, cases, source):
+        return explain(classifier, cases)
+
+
+def predictor_from(model: BaseEstimator | StrPath) -> Any:
+    """A fitted model, or the one in a file, refused where it cannot predict."""
+    name = _name_of(model)
+    found = load(model) if isinstance(model, str | PathLike) else model
+    if isinstance(found, Metric) or not hasattr(found, "predict"):
+        held = "a metric alone" if isinstance(found, Metric) else f"a {type(found).__name__} without a learner"
+        raise TypeError(
+            f"{name} holds {held}, which predicts nothing. Save the learner itself: whynear learn, or "
+            "whynear.save(learner, path)."
+        )
+    try:
+        check_is_fitted(found)
+    except NotFittedError:
+        raise ValueError(f"{name} holds a model that was never fitted. Fit it, then save it again.") from None
+    return found
+
+
+def _name_of(model: object) -> str:
+    return str(model) if isinstance(model, str | PathLike) else "model"
+
+
+def takes_names(model: Any) -> bool:
+    """Whether a model knows the names of its columns."""
+    return hasattr(estimators_of(model)[0], "feature_names_in_")
+
+
+def cases_for(model: Any, frame: pd.DataFrame, source: str, index: str | None = None) -> pd.DataFrame:
+    """The columns a model takes: by name in any order, or by place where it knows no names.
+
+    What else the table holds does not matter to names; places must fit but for the column that names the rows.
+    """
+    first, has = estimators_of(model)[0], f"Its columns are {listed(list(frame.columns), most=8)}."
+    if not takes_names(model):
+        frame = frame if index is None else frame.drop(columns=index)
+        if frame.shape[1] != first.n_features_in_:
+            raise ValueError(
+                f"{source} has {frame.shape[1]} columns, and the model takes {first.n_features_in_} by place, having "
+                f"learned no names. Keep the columns it was learned from, in their order. {has}"
+            )
+        return frame
+    names = list(first.feature_names_in_)
+    if missing := [name for name in names if name not in frame.columns]:
+        them = "it" if len(missing) == 1 else "them"
+        raise ValueError(
+            f"{source} lacks {listed(missing)}, which the model was learned from. Add {them}, or rename what holds "
+            f"{them}. {has}"
+        )
+    return frame[names]
+
+
+@contextmanager
+def faults_by_name(model: Any, cases: pd.DataFrame, source: str) -> Iterator[None]:
+    """Refuse by column and row what a model cannot take: behind a scaler it knows neither, and dates pass for numbers.
+
+    A model that starts with an encoder takes text, and fills in what is missing where it learned to.
+    """
+    encoder, _ = encoder_and_rest(model)
+    if encoder is not None:
+        _check_gaps(cases[list(encoder.categories_)], source, list(encoder.fill_values_))
+        cases = cases.drop(columns=list(encoder.categories_))
+    names, values = list(cases.columns), _numbers(cases, source)
+    filled = encoder.fill_values_ if encoder is not None else {}
+    imputed = any(isinstance(step, SimpleImputer) for step in estimators_of(model))
+    mended = np.isnan(values) & np.array([imputed or name in filled for name in names], dtype=bool)
+    check_finite(np.where(mended, 0.0, values), names, source)
+    try:
+        yield
+    except ValueError:
+        known = np.where(np.isnan(values), 0.0, values)
+        check_magnitudes(known, names, source)  # not before: a scaler may bring them to a size that can be squared
+        raise
+
+
+def _check_gaps(cases: pd.DataFrame, source: str, filled: list[str]) -> None:
+    for name in cases.columns.difference(filled, sort=False):
+        if (missing := np.flatnonzero(cases[name].isna())).size:
+            raise ValueError(
+                f"{source} lacks a value in column {name!r}, row {missing[0] + 1}, and the model fills in none. "
+                "Fill it in, or leave out the row."
+            )
+
+
+def _numbers(cases: pd.DataFrame, source: str) -> Array:
+    for name in cases.columns[[not pd.api.types.is_numeric_dtype(kind) for kind in cases.dtypes]]:
+        for row, value in enumerate(cases[name], 1):
+            if not _is_number(value):
+                where = f", row {row}" if len(cases) > 1 else ""
+                raise ValueError(
+                    f"{source} holds {str(value)[:40]!r} in column {name!r}{where}, and the model takes numbers there. "
+                    "Correct the value, or leave out the row."
+                )
+    return cases.to_numpy(dtype=np.float64, na_value=np.nan)
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return value is None or value is pd.NA
+    return True

@@ -1,0 +1,24 @@
+"""Tables written as comma-separated values."""
+
+from __future__ import annotations
+
+from operator import methodcaller
+
+import pandas as pd
+
+from whynear.utils.files import StrPath, write_whole
+from whynear.utils.text import harmless, printable
+
+
+def csv_text(frame: pd.DataFrame) -> str:
+    """Comma-separated values that no spreadsheet takes for a formula."""
+    safe = frame.copy()
+    for name in safe.columns:
+        safe[name] = [harmless(value) if isinstance(value, str) else value for value in safe[name]]
+    return str(safe.rename(columns=lambda name: harmless(printable(str(name)))).to_csv(index=False))
+
+
+def write_csv(frame: pd.DataFrame, path: StrPath) -> None:
+    """Write a table as comma-separated values, whole or not at all."""
+    data = csv_text(frame).encode()
+    write_whole(path, methodcaller("write", data), len(data))

@@ -1,0 +1,34 @@
+"""One learner fitted to a table."""
+
+import pytest
+from sklearn.pipeline import Pipeline
+
+import whynear as wn
+
+
+def test_the_model_takes_the_columns_of_the_table_and_the_seed_repeats_it():
+    one, two = (wn.learn_table("iris", learner="gmlvq", random_state=3) for _ in range(2))
+    assert isinstance(one.model, Pipeline)
+    assert wn.as_metric(one.model) == wn.as_metric(two.model)
+    assert (one.model.predict(one.problem.X) == one.problem.y).mean() > 0.9
+    assert one.scores == ()
+
+
+def test_raw_columns_have_no_scaler_and_scores_are_of_held_out_folds():
+    learned = wn.learn_table("iris", learner="grlvq", raw=True, score=True)
+    assert isinstance(learned.model, wn.GRLVQ)
+    assert len(learned.scores) == 5
+    assert all(0.8 < score <= 1 for score in learned.scores)
+    assert "of held-out cases right (5 folds)." in learned.finding()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"learner": "magic"}, "There is no learner 'magic'. Use one of gmlvq, "),
+        ({"random_state": -1}, "The seed must be a whole number from 0 to 4294967295, got -1 instead"),
+    ],
+)
+def test_unknown_learners_and_seeds_are_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        wn.learn_table("iris", **options)
