@@ -19,6 +19,9 @@ AnyMetric = LinearMetric | DiagonalMetric | LocalMetric | MinkowskiMetric
 # Beyond this many coordinates a tree visits so many leaves that matrix products are faster (`make bench-search`).
 TREE_COMPONENTS = 6
 
+# Longer lists are cut down to the k nearest before they are sorted.
+SORTED_WHOLE = 1_000
+
 # Larger blocks of scores spend their time on page faults.
 QUERY_BYTES = 32 << 20
 
@@ -129,8 +132,19 @@ def nearest_listed(
     listed = found[:, :width]
     outside = (np.arange(listed.shape[1]) >= counts[:, None]) | (listed == skipped[:, None]) | (listed < 0)
     sq = np.where(outside, np.inf, metric.sq_distances_at(queries, cases, np.where(outside, 0, listed)))
-    order = np.lexsort((listed, sq), axis=1)[:, :k]
+    order = _order_of_nearest(sq, listed, k)
     return np.take_along_axis(sq, order, axis=1), np.take_along_axis(listed, order, axis=1)
+
+
+def _order_of_nearest(sq: Array, listed: Indices, k: int) -> Indices:
+    """Where in each row the k smallest distances stand, rising, ties by number; long rows are not sorted whole."""
+    if sq.shape[1] <= SORTED_WHOLE + k:
+        return np.lexsort((listed, sq), axis=1)[:, :k]
+    order = np.empty((len(sq), k), dtype=np.intp)
+    for row, kth in enumerate(np.partition(sq, k - 1, axis=1)[:, k - 1]):
+        near = np.flatnonzero(sq[row] <= kth)
+        order[row] = near[np.lexsort((listed[row, near], sq[row, near]))[:k]]
+    return order
 
 
 def searchable(metric: Metric | BaseEstimator) -> AnyMetric:

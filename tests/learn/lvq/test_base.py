@@ -3,12 +3,13 @@ import subprocess
 import sys
 import time
 import tracemalloc
+import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.datasets import load_breast_cancer, load_iris, make_classification
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_classification
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -321,3 +322,16 @@ def test_names_come_from_the_table_through_a_scaler():
     model = make_pipeline(StandardScaler(), wn.GMLVQ(tol=1e-3)).fit(table.data, table.target)
     assert wn.as_metric(model).feature_names == tuple(table.data.columns)
     assert isinstance(wn.relevance_intervals(model, table.data, effective_dim=8).frame(), pd.DataFrame)
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_predictions_from_evidence_are_those_of_predict_to_the_bit(learner):
+    X, y = load_wine(return_X_y=True)
+    model = learner(n_prototypes=2, max_iter=5, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(X, y)
+    rows = np.vstack([X, model.prototypes_, (model.prototypes_[:1] + model.prototypes_[2:3]) / 2])
+    labels, probabilities = model.predictions_from(model.evidence(rows))
+    assert_array_equal(labels, model.predict(rows))
+    assert_array_equal(probabilities, model.predict_proba(rows))

@@ -24,9 +24,10 @@ from whynear.learn.slider.triples import (
     held_out,
 )
 from whynear.learn.solvers import Callback, watcher
-from whynear.learn.voting import cast_votes
+from whynear.learn.voting import VotingCases
 from whynear.metric import DiagonalMetric, Evidence, MinkowskiMetric
 from whynear.search import NeighborSearch
+from whynear.search.voting import cast_votes
 from whynear.utils.arrays import Array
 from whynear.utils.checks import whole
 from whynear.utils.columns import check_finite, check_magnitudes, column_names, default_names
@@ -44,7 +45,7 @@ class Weighting(NamedTuple):
     converged: bool = True
 
 
-class RankedNeighbors(WithMetric, TransformerMixin, ClassifierMixin, BaseEstimator):
+class RankedNeighbors(VotingCases, WithMetric, TransformerMixin, ClassifierMixin, BaseEstimator):
     """A learner of one weight per feature, judged by the mean rank of matches among mismatches."""
 
     def __init__(
@@ -156,16 +157,6 @@ class RankedNeighbors(WithMetric, TransformerMixin, ClassifierMixin, BaseEstimat
         nearer = np.mean((to_others < to_match) + 0.5 * (to_others == to_match))
         return 1.0 + self.n_mismatches * float(nearer)
 
-    def predict_proba(self, X: ArrayLike) -> Array:
-        """Share of each class among the nearest training cases, or among all those at distance zero."""
-        support = self.evidence(X).support()
-        return support / support.sum(axis=1, keepdims=True)
-
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """The class of most of the nearest training cases; of equally many, the first."""
-        support = self.evidence(X).support()
-        return self.classes_[support.argmax(axis=1)]
-
     def evidence(self, X: ArrayLike) -> Evidence:
         """The training cases that vote, nearest first, with one vote each; those at distance zero vote alone."""
         queries = predict_inputs(self, X)
@@ -174,7 +165,7 @@ class RankedNeighbors(WithMetric, TransformerMixin, ClassifierMixin, BaseEstimat
                 f"This {type(self).__name__} was fitted on triplets, without classes to predict. Use fit(X, y), or its "
                 "metric_ and transform."
             )
-        search = NeighborSearch(self.metric_, self.cases_, n_jobs=self.n_jobs)
+        search = self._kept_search(NeighborSearch, self.metric_, self.cases_, n_jobs=self.n_jobs)
         votes = cast_votes(search, self.codes_, queries, self.n_neighbors, np.ones_like)
         labels = self.classes_[self.codes_]
         return Evidence(self.cases_, labels, votes.indices, votes.sq, votes.weights, self.classes_)
