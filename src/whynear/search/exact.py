@@ -12,6 +12,7 @@ from whynear.metric.local import LocalMetric
 from whynear.metric.minkowski import MinkowskiMetric
 from whynear.search.engines import Engine, Everything, Products, Tree
 from whynear.utils.arrays import Array, Indices
+from whynear.utils.checks import whole
 from whynear.utils.threads import row_blocks, run_in_chunks
 
 AnyMetric = LinearMetric | DiagonalMetric | LocalMetric | MinkowskiMetric
@@ -173,9 +174,7 @@ def searched_cases(metric: Metric, Y: ArrayLike | None) -> Array:
 def check_k(k: int, n_cases: int, *, excluding: bool) -> None:
     """Refuse more neighbours than there are cases."""
     most = n_cases - excluding
-    if isinstance(k, bool) or not isinstance(k, int | np.integer):
-        raise TypeError(f"k must be a whole number of neighbours, got {k!r} instead.")
-    if not 1 <= k <= most:
+    if whole("k", k) > most:
         raise ValueError(
             f"k={k} neighbours cannot be had from {n_cases} cases{' less the excluded one' if excluding else ''}. "
             f"Use 1 <= k <= {most}."

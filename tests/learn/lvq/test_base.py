@@ -116,7 +116,7 @@ def test_prototypes_per_class_as_a_number_or_a_mapping():
     assert model.prototype_labels_.tolist() == ["setosa"] + ["versicolor"] * 3 + ["virginica"] * 2
     with pytest.raises(ValueError, match="no number for the class 'setosa'"):
         wn.GMLVQ(n_prototypes={"virginica": 1}).fit(X, names)
-    with pytest.raises(ValueError, match="n_prototypes must be 1 or more for every class, got 0"):
+    with pytest.raises(ValueError, match=r"n_prototypes must be an integer >= 1 \(for every class\), got 0"):
         wn.GMLVQ(n_prototypes=0).fit(X, y)
 
 
@@ -235,21 +235,21 @@ def test_verbose_prints_the_loss(capsys):
 def test_unknown_settings_are_refused_by_name(setting, value):
     with pytest.raises(ValueError, match=rf"{setting} must be one of .*, got '{value}' instead"):
         wn.GMLVQ(**{setting: value}).fit(*IRIS)
-    with pytest.raises(ValueError, match="sigma must be positive, got 0 instead"):
+    with pytest.raises(ValueError, match="sigma must be a finite number > 0, got 0 instead"):
         wn.GMLVQ(sigma=0).fit(*IRIS)
 
 
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"tol": -1.0}, "tol must be zero or more, got -1.0"),
-        ({"max_iter": 2.5}, "max_iter must be a whole number, got 2.5"),
-        ({"max_iter": 0}, "max_iter must be at least 1, got 0"),
-        ({"n_components": 2.0}, "n_components must be a whole number, got 2.0"),
-        ({"n_components": 0}, "n_components must be at least 1, got 0"),
-        ({"effective_dim": "two"}, "effective_dim must be a whole number, got 'two'"),
+        ({"tol": -1.0}, "tol must be a finite number >= 0, got -1.0"),
+        ({"max_iter": 2.5}, "max_iter must be an integer >= 1, got 2.5"),
+        ({"max_iter": 0}, "max_iter must be an integer >= 1, got 0"),
+        ({"n_components": 2.0}, "n_components must be an integer >= 1, got 2.0"),
+        ({"n_components": 0}, "n_components must be an integer >= 1, got 0"),
+        ({"effective_dim": "two"}, "effective_dim must be an integer >= 1, got 'two'"),
         ({"n_components": 4, "effective_dim": 2}, "n_components=4 asks for more directions than effective_dim=2"),
-        ({"learning_rate": np.nan}, "learning_rate must be positive, got nan"),
+        ({"learning_rate": np.nan}, "learning_rate must be a finite number > 0, got nan"),
     ],
     ids=str,
 )

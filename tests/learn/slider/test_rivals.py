@@ -94,8 +94,9 @@ def test_the_program_finds_the_telling_feature_and_keeps_others_that_help():
 
     for _ in range(50):
         assert lacking(weights) <= lacking(rng.random(4)) + 1e-6
-    with pytest.raises(ValueError, match="margins must be positive numbers"):
-        wn.LPWeights(margins=()).fit(*rows(40))
+    for margins, fault in (((), "at least one number"), ((1.0, 0), r"> 0 \(each of them\), got 0")):
+        with pytest.raises(ValueError, match=f"margins must .*{fault}"):
+            wn.LPWeights(margins=margins).fit(*rows(40))
 
 
 @pytest.mark.parametrize("kind", KINDS)

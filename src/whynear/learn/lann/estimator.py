@@ -24,7 +24,7 @@ from whynear.metric import Evidence, LocalMetric, register
 from whynear.search import CandidateSearch, NeighborSearch
 from whynear.search.voting import Votes, cast_votes, vote_weights
 from whynear.utils.arrays import Array
-from whynear.utils.checks import check_known, check_number, check_whole
+from whynear.utils.checks import check_parameters, choice, number, whole
 
 STREAM = Choice(1, 0.1, 0.3, 0.003)  # for streams, where nothing was held out to choose by
 EXACT_SEARCH = 200_000  # anchors up to which "auto" searches among all of them
@@ -266,13 +266,14 @@ class LANN(VotingCases, WithMetric, ClassifierMixin, BaseEstimator):
         self._start = np.ones(n_features) if self.n_components is None else np.eye(self.n_components, n_features)
 
     def _check_settings(self) -> None:
-        check_known(self, "constraint", [name.lower() for name in lann.Constraint.__members__])
-        check_known(self, "search", ["auto", "exact", "candidates"])
-        check_whole(self, "n_neighbors", "n_candidates", "n_components", "max_anchors")
-        check_whole(self, "epochs", "shared_epochs", least=0)
-        check_number(self, "step", "shared_step")
-        check_number(self, "beta", positive=True)
-        check_number(self, "decay", most=1.0)
+        choice("constraint", self.constraint, [name.lower() for name in lann.Constraint.__members__])
+        choice("search", self.search, ("auto", "exact", "candidates"))
+        check_parameters(self, whole, "n_neighbors", "n_candidates")
+        check_parameters(self, whole, "n_components", "max_anchors", optional=True)
+        check_parameters(self, whole, "epochs", "shared_epochs", least=0, optional=True)
+        check_parameters(self, number, "step", "shared_step", optional=True)
+        check_parameters(self, number, "beta", above=0, optional=True)
+        check_parameters(self, number, "decay", most=1, optional=True)
         if self.n_candidates < self.n_neighbors:
             raise ValueError(f"n_neighbors={self.n_neighbors} must be at most n_candidates={self.n_candidates}.")
         if (self.n_components or 0) > self.n_features_in_:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from numbers import Integral, Real
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -22,6 +21,7 @@ from whynear.metric import Evidence, LinearMetric, LocalMetric, register
 from whynear.search import NeighborSearch
 from whynear.search.voting import neighbor_votes
 from whynear.utils.arrays import Array
+from whynear.utils.checks import choice, number, whole
 
 
 @register
@@ -195,14 +195,10 @@ class LMNN(VotingCases, WithMetric, MapsCases, ClassifierMixin, BaseEstimator):
         """The parameters, checked against each other and the data."""
         n, d = data.X.shape
         for name in ("n_neighbors", "n_passes", "max_iter"):
-            if not isinstance(params[name], Integral) or params[name] < 1:
-                raise ValueError(f"{name} must be a whole number from 1 on, got {params[name]!r} instead.")
-        for name, most in (("push_weight", 1.0), ("margin", np.inf), ("tol", 1.0)):
-            if not isinstance(params[name], Real) or not 0 < params[name] < most:
-                raise ValueError(f"{name} must be a number above 0 and below {most:g}, got {params[name]!r} instead.")
-        init = params["init"]
-        if init not in ("auto", "pca", "identity"):
-            raise ValueError(f"init must be 'auto', 'pca' or 'identity', got {init!r} instead.")
+            whole(name, params[name])
+        for name, below in (("push_weight", 1.0), ("margin", np.inf), ("tol", 1.0)):
+            number(name, params[name], above=0, below=below)
+        init = choice("init", params["init"], ("auto", "pca", "identity"))
         rows = params["n_components"]
         if rows is not None and not (isinstance(rows, int | np.integer) and 1 <= rows <= d):
             raise ValueError(

@@ -22,7 +22,7 @@ from whynear.learn.lvq.starts import prototype_counts, starting_map, starting_pr
 from whynear.learn.mixins import Predictions, WithMetric, measured_to
 from whynear.metric import Evidence, LocalMetric
 from whynear.utils.arrays import Array
-from whynear.utils.checks import check_known, check_number, check_whole
+from whynear.utils.checks import check_parameters, choice, number, whole
 from whynear.utils.threads import one_blas_thread
 
 MOST_STREAMED = 2_000  # features of a stream, up to which a map may have as many rows
@@ -198,17 +198,14 @@ class LVQ(WithMetric, ClassifierMixin, BaseEstimator):
         return probabilities
 
     def _check_settings(self) -> None:
-        settled = {
-            "squashing": [name.lower() for name in Squashing.__members__],
-            "prototype_init": ["auto", "means", "kmeans"],
-            "map_init": ["auto", "identity", "pca", "random"],
-            "solver": ["lbfgs", "adam"],
-        }
-        for name, known in settled.items():
-            check_known(self, name, known)
-        check_number(self, "sigma", "learning_rate", positive=True)
-        check_number(self, "tol")
-        check_whole(self, "max_iter", "batch_size", "n_components", "effective_dim")
+        choice("squashing", self.squashing, [name.lower() for name in Squashing.__members__])
+        choice("prototype_init", self.prototype_init, ("auto", "means", "kmeans"))
+        choice("map_init", self.map_init, ("auto", "identity", "pca", "random"))
+        choice("solver", self.solver, ("lbfgs", "adam"))
+        check_parameters(self, number, "sigma", "learning_rate", above=0)
+        check_parameters(self, number, "tol")
+        check_parameters(self, whole, "max_iter", "batch_size")
+        check_parameters(self, whole, "n_components", "effective_dim", optional=True)
         if (self.n_components or 0) > (self.effective_dim or np.inf):
             raise ValueError(
                 f"n_components={self.n_components} asks for more directions than effective_dim={self.effective_dim} "

@@ -29,7 +29,7 @@ from whynear.metric import DiagonalMetric, Evidence, MinkowskiMetric
 from whynear.search import NeighborSearch
 from whynear.search.voting import cast_votes
 from whynear.utils.arrays import Array
-from whynear.utils.checks import whole
+from whynear.utils.checks import check_parameters, choice, number, whole
 from whynear.utils.columns import check_finite, check_magnitudes, column_names, default_names
 
 Matches = Literal["random", "near"]
@@ -208,14 +208,8 @@ class RankedNeighbors(VotingCases, WithMetric, TransformerMixin, ClassifierMixin
         self.n_iter_ = max(1, found.n_iter)
 
     def _check(self) -> None:
-        for name in ("n_neighbors", "n_near", "n_mismatches", "n_mismatch_sets"):
-            whole(name, getattr(self, name), 1)
-        for name in ("n_triples", "n_validation"):
-            if getattr(self, name) is not None:
-                whole(name, getattr(self, name), 1)
-        if self.p not in (1, 2, 3):
-            raise ValueError(f"p must be 1, 2 or 3, got {self.p!r} instead.")
-        if self.matches not in ("random", "near"):
-            raise ValueError(f"matches must be 'random' or 'near', got {self.matches!r} instead.")
-        if not 0 < self.validation_share < 1:
-            raise ValueError(f"validation_share must be a number between 0 and 1, got {self.validation_share!r}.")
+        check_parameters(self, whole, "n_neighbors", "n_near", "n_mismatches", "n_mismatch_sets")
+        check_parameters(self, whole, "n_triples", "n_validation", optional=True)
+        choice("p", self.p, (1, 2, 3))
+        choice("matches", self.matches, ("random", "near"))
+        number("validation_share", self.validation_share, above=0, below=1)
