@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 
 from whynear.cli.shell import errors_in_a_sentence, plain, warnings_in_a_sentence
 from whynear.datasets import open_table
-from whynear.learn import LEARNERS
+from whynear.learn.registry import LEARNERS
 from whynear.metric import save
 from whynear.tables.problem import Problem, problem_from
 from whynear.utils.text import counted, listed

@@ -19,6 +19,7 @@ from rich.table import Table
 
 import whynear
 from whynear.cli.shell import errors_in_a_sentence, plain, warnings_in_a_sentence
+from whynear.learn.registry import STUDIED
 from whynear.report.unfinished import Unfinished
 from whynear.report.writing import FILES
 from whynear.study import Study
@@ -34,9 +35,7 @@ def study(
         str, typer.Argument(help="A file (CSV, TSV, Parquet, Excel) or the name of a data set.")
     ] = "breast_cancer",
     target: Annotated[str | None, typer.Option(help="The column to predict; data sets know theirs.")] = None,
-    learner: Annotated[
-        str, typer.Option(help="auto compares several; or grlvq, gmlvq, lmnn, lgrlvq, lgmlvq, lann.")
-    ] = "auto",
+    learner: Annotated[str, typer.Option(help=f"auto compares several; or {', '.join(STUDIED)}.")] = "auto",
     out: Annotated[Path, typer.Option(help="The folder for the report, its tables and the model.")] = Path("study"),
     drop: Annotated[list[str] | None, typer.Option(help="A column to leave out; may be given several times.")] = None,
     index: Annotated[str | None, typer.Option(help="The column that names the rows.")] = None,

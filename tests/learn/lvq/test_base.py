@@ -28,11 +28,6 @@ def scaled(load=load_breast_cancer):
     return StandardScaler().fit_transform(X), y
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
-def test_belongs_to_the_library(learner):
-    check_learner(learner())
-
-
 @pytest.mark.parametrize(
     "learner",
     [

@@ -17,7 +17,6 @@ from sklearn.preprocessing import StandardScaler
 
 import whynear as wn
 from whynear.learn.slider.triples import NearMatches, compare_by_class, compare_by_triplets, held_out
-from whynear.testing import check_learner
 
 ORDERS = pytest.mark.parametrize("p", [1, 2, 3])
 
@@ -30,10 +29,6 @@ def rows(n=300, seed=0):
     X[:, 0] += 4 * (y == 1)
     X[:, 1] += 4e-3 * (y == 2)
     return X, y
-
-
-def test_belongs_to_the_library():
-    check_learner(wn.Slider())
 
 
 # Laws

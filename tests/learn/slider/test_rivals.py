@@ -6,14 +6,8 @@ import whynear as wn
 from tests.learn.slider.test_estimator import every_triplet, rows
 from whynear.datasets import make_casebase
 from whynear.learn.slider.rivals import program_weights
-from whynear.testing import check_learner
 
 KINDS = [wn.DIET, wn.ForwardSelection, wn.BackwardElimination, wn.LPWeights]
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_belongs_to_the_library(kind):
-    check_learner(kind(**({"n_triples": 200} if kind is wn.LPWeights else {})))
 
 
 def test_all_are_judged_by_the_same_comparisons():
