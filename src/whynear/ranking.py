@@ -14,7 +14,7 @@ from whynear.metric import Metric, as_metric
 from whynear.search import NeighborSearch
 from whynear.search.exact import checked_exclude
 from whynear.utils.arrays import Array
-from whynear.utils.checks import amount, whole
+from whynear.utils.checks import number, whole
 from whynear.utils.threads import row_blocks
 
 Similarity = Callable[[int, NDArray[np.intp]], ArrayLike]
@@ -100,7 +100,7 @@ def match_share(
     >>> round(match_share(as_metric([1.0]), cases, classes, nearest=1.0), 2)
     0.33
     """
-    if not 0 < amount("nearest", nearest) <= 1:
+    if not 0 < number("nearest", nearest) <= 1:
         raise ValueError(f"nearest must be a part of the base, above 0 and at most 1, got {nearest!r} instead.")
     shares = []
     for sq, match in _compared(metric, X, y, base, base_y, exclude):
@@ -167,7 +167,7 @@ def matches_at(
         A case is a match if its similarity is at least that of the best case less this. Several give results of shape
         (n_tolerances, n_queries).
     """
-    slack = np.array([amount("tolerance", value) for value in np.ravel(tolerance)])
+    slack = np.array([number("tolerance", value) for value in np.ravel(tolerance)])
     value = as_metric(metric)
     cases, rows = value._table(base, "base"), np.asarray(queries, dtype=np.intp)
     nearest = NeighborSearch(value, cases).nearest(cases[rows], k, exclude=rows)[1]

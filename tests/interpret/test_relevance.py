@@ -293,7 +293,7 @@ def test_arguments_out_of_range_are_refused():
     metric = LinearMetric(np.eye(8))
     with pytest.raises(ValueError, match=r"slack=-0\.1 must not be negative"):
         relevance_intervals(metric, X, slack=-0.1)
-    with pytest.raises(ValueError, match="rows must be 'eigen' or 'map', got 'all'"):
+    with pytest.raises(ValueError, match="rows must be one of eigen, map, got 'all'"):
         relevance_intervals(metric, X, rows="all")
     for wrong in (0, 5):
         with pytest.raises(ValueError, match=f"effective_dim={wrong} is not among the 4 directions"):

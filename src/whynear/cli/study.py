@@ -18,6 +18,7 @@ from rich.table import Table
 
 import whynear as wn
 from whynear.cli.shell import errors_in_a_sentence, plain, warnings_in_a_sentence
+from whynear.learn.registry import STUDIED
 from whynear.study.estimate import estimate
 from whynear.study.settings import StudySettings
 from whynear.utils.files import check_folder
@@ -34,7 +35,7 @@ def study(
     ] = "breast_cancer",
     target: Annotated[str | None, typer.Option(help="The column to predict; data sets know theirs.")] = None,
     learner: Annotated[
-        str, typer.Option(help="auto compares several; or grlvq, gmlvq, lmnn, lgrlvq, lgmlvq, lann.")
+        str, typer.Option(help=f"auto compares several; or {', '.join(STUDIED)}.")
     ] = StudySettings.learner,
     out: Annotated[Path, typer.Option(help="The folder for the report, its tables and the model.")] = Path("study"),
     drop: Annotated[list[str] | None, typer.Option(help="A column to leave out; may be given several times.")] = None,

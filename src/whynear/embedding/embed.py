@@ -17,7 +17,7 @@ from whynear.metric.pipeline import estimators_of
 from whynear.search import NeighborSearch
 from whynear.search.exact import searchable
 from whynear.utils.arrays import Array
-from whynear.utils.checks import amount, whole
+from whynear.utils.checks import choice, number, whole
 from whynear.utils.threads import row_blocks
 
 Method = Literal["auto", "prototypes", "cases", "euclidean", "pca"]
@@ -95,10 +95,8 @@ def embed(
     n_neighbors = (
         _n_neighbors(learner_or_metric, metric) if n_neighbors is None else whole("n_neighbors", n_neighbors, 2)
     )
-    if amount("min_dist", min_dist) > 1:
-        raise ValueError(f"min_dist must be a number from 0 to 1, got {min_dist!r} instead.")
-    if method not in get_args(Method):
-        raise ValueError(f"method must be one of {', '.join(get_args(Method))}, got {method!r} instead.")
+    number("min_dist", min_dist, most=1)
+    choice("method", method, get_args(Method))
     rows = metric._table(X)
     if not len(rows):
         raise ValueError("X must have at least one row to embed, got none.")

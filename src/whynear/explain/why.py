@@ -15,7 +15,6 @@ from whynear.explain.shares import mean_share
 from whynear.metric import Evidence, LocalMetric, Metric
 from whynear.metric.pipeline import Chain, encoder_and_rest
 from whynear.utils.arrays import Array
-from whynear.utils.threads import row_blocks
 
 
 def explain(learner: Any, x: ArrayLike | pd.Series[Any] | pd.DataFrame) -> Explanation:
@@ -39,8 +38,8 @@ def explain(learner: Any, x: ArrayLike | pd.Series[Any] | pd.DataFrame) -> Expla
 
     Notes
     -----
-    Time and memory are those of one prediction, and O(n d) time where all neighbours are of the predicted class and the
-    nearest case of another has to be looked for among the n training cases.
+    Time and memory are those of one prediction, and O(n d) time and O(n) memory where all neighbours are of the
+    predicted class and the nearest case of another has to be looked for among the n training cases.
 
     Examples
     --------
@@ -70,7 +69,7 @@ def explain(learner: Any, x: ArrayLike | pd.Series[Any] | pd.DataFrame) -> Expla
         return by_column(explain(rest, encoder.transform(row)), row, encoder)
     seen = chain.transform(row)
     view = _View(chain, np.asarray(seen, dtype=np.float64)[0], chain.learner.evidence(seen))
-    prediction = chain.learner.predict(seen)[0]
+    prediction, probabilities = _predicted(chain.learner, seen, view.evidence)
     agrees = view.labels == prediction
     nearest = view.nearest(prediction, other=False)
     assert nearest is not None, "the predicted class has a case"
@@ -80,7 +79,7 @@ def explain(learner: Any, x: ArrayLike | pd.Series[Any] | pd.DataFrame) -> Expla
     values = row.iloc[0].to_numpy() if chain.coordinates == "columns" else view.x
     return Explanation(
         prediction=_plain(prediction),
-        probabilities=pd.Series(chain.learner.predict_proba(seen)[0], classes, name="probability"),
+        probabilities=pd.Series(probabilities, classes, name="probability"),
         support=pd.Series(view.evidence.support()[0], classes, name="support"),
         values=pd.Series(values, view.features, name="value"),
         neighbors=view.neighbors().assign(for_prediction=agrees),
@@ -155,7 +154,7 @@ class _View:
         listed = np.flatnonzero((self.evidence.labels == label) ^ other)
         if not len(listed):
             return None
-        sq = self._sq_distances(listed)
+        sq = self.metric.sq_distances_at(self.x[None], self.evidence.cases, listed[None])[0]
         place = int(sq.argmin())
         return self._near(int(listed[place]), float(sq[place]))
 
@@ -174,16 +173,14 @@ class _View:
         metric = self.metric
         return [metric[int(i)] if isinstance(metric, LocalMetric) else metric for i in numbers]
 
-    def _sq_distances(self, numbers: NDArray[np.intp]) -> Array:
-        """Squared distances to numbered cases, which are copied in blocks."""
-        metric, x, cases = self.metric, self.x[None], self.evidence.cases
-        sq = np.empty(len(numbers))
-        for rows in row_blocks(len(numbers), row_bytes=8 * len(self.x)):
-            if isinstance(metric, LocalMetric):
-                sq[rows] = metric.sq_distances_at(x, cases, numbers[None, rows])[0]
-            else:
-                sq[rows] = metric.sq_distances(x, cases[numbers[rows]])[0]
-        return sq
+
+def _predicted(learner: Any, seen: Any, evidence: Evidence) -> tuple[Any, Array]:
+    """The prediction for one case and the probabilities of the classes: from its evidence, where the learner can."""
+    if hasattr(learner, "predictions_from"):
+        labels, probabilities = learner.predictions_from(evidence)
+    else:
+        labels, probabilities = learner.predict(seen), learner.predict_proba(seen)
+    return labels[0], probabilities[0]
 
 
 def _plain(label: Any) -> Any:

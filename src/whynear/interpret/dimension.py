@@ -19,6 +19,7 @@ from whynear.interpret.null_space import quadratic, rank_of, regularized_at
 from whynear.interpret.prediction import predictions
 from whynear.metric import Metric
 from whynear.utils import html
+from whynear.utils.checks import choice
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -110,8 +111,7 @@ def effective_dimension(
     -------
     EffectiveDimension
     """
-    if scheme not in ("projection", "extremes"):
-        raise ValueError(f"scheme must be 'projection' or 'extremes', got {scheme!r} instead.")
+    choice("scheme", scheme, ("projection", "extremes"))
     regression = is_regressor(learner)
     criterion = _criterion(scoring, regression)
     if (X_val is None) != (y_val is None):
@@ -131,10 +131,7 @@ def _criterion(scoring: str | None, regression: bool) -> str:
     allowed = {"mse": "mse", "correlation": "correlation"} if regression else {"error": "validation_error"}
     if scoring is None:
         return next(iter(allowed.values()))
-    if scoring not in allowed:
-        kind = "regressor" if regression else "classifier"
-        raise ValueError(f"scoring must be one of {', '.join(allowed)} for a {kind}, got {scoring!r} instead.")
-    return allowed[scoring]
+    return allowed[choice("scoring", scoring, allowed, f"for a {'regressor' if regression else 'classifier'}")]
 
 
 def _splits(

@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator, clone
 from whynear.interpret.intervals import relevance_intervals
 from whynear.interpret.null_space import quadratic, rank_of
 from whynear.utils.arrays import Array
+from whynear.utils.checks import whole
 
 MOST_AT_ONCE = 50
 
@@ -95,8 +96,7 @@ def relevance_floor(
     Floor
         A float with ``confidence``.
     """
-    if n_probes < 1:
-        raise ValueError(f"n_probes={n_probes} must be at least 1.")
+    whole("n_probes", n_probes)
     frame = X if isinstance(X, pd.DataFrame) else pd.DataFrame(np.asarray(X)).add_prefix("x")
     varying = int(np.count_nonzero(np.ptp(frame.to_numpy(dtype=float), axis=0) > 0))
     size = max(1, min(varying // 2, MOST_AT_ONCE))

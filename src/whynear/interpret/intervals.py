@@ -16,6 +16,7 @@ from whynear.interpret.relevance import Certificate, Relevance, RowBounds, stren
 from whynear.interpret.rows import RowProblem, maps_with_directions, row_problems
 from whynear.metric import Metric
 from whynear.utils.arrays import Array
+from whynear.utils.checks import choice, number
 from whynear.utils.threads import one_blas_thread
 
 Progress = Callable[[str, float], None]
@@ -90,10 +91,8 @@ def relevance_intervals(
     1      x1    0.0   1.01     weak
     2      x2    1.0   1.00   strong
     """
-    if slack < 0:
-        raise ValueError(f"slack={slack} must not be negative: no map has less than the least norm.")
-    if rows not in ("eigen", "map"):
-        raise ValueError(f"rows must be 'eigen' or 'map', got {rows!r} instead.")
+    number("slack", slack, why="no map has less than the least norm")
+    choice("rows", rows, ("eigen", "map"))
     given = quadratic(metric)
     tell = progress or _silent
     tell("find maps of least norm", 0.0)

@@ -21,6 +21,7 @@ from whynear.metric.minkowski import MinkowskiMetric
 from whynear.tables.encoder import TableEncoder
 from whynear.utils.archive import ArchiveError, read_archive, write_archive
 from whynear.utils.files import StrPath
+from whynear.utils.lazy import import_public_name
 
 METRICS: dict[str, Callable[..., Metric]] = {
     kind.__name__: kind for kind in (LinearMetric, DiagonalMetric, LocalMetric, MinkowskiMetric)
@@ -193,6 +194,8 @@ def _decode(node: Any, arrays: dict[str, NDArray[Any]]) -> Any:
 
 
 def _known(kind: str, registry: dict[str, Any]) -> Any:
+    if kind not in registry:
+        import_public_name("whynear", kind)  # a learner registers itself when it is imported
     if kind not in registry:
         raise ArchiveError(f"it holds a {kind}, which this version does not know; it knows {', '.join(registry)}.")
     return registry[kind]

@@ -1,6 +1,7 @@
 """Approximate neighbours for large tables: short lists, measured exactly, with their recall."""
 
 from functools import cached_property
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,8 @@ from whynear.search.exact import (
 from whynear.search.near_lists import near_lists
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.threads import n_threads
+
+INDEX_LOCK = Lock()  # pynndescent makes and searches an index on all cores, for one caller at a time
 
 
 class CandidateSearch:
@@ -82,7 +85,8 @@ class CandidateSearch:
         queries = self.metric._table(X)
         skipped = checked_exclude(exclude, len(queries), len(self.cases))
         check_k(k, self.n_candidates, excluding=bool((skipped >= 0).any()))
-        found, _ = self._index.query(self._coordinates(queries), k=self.n_candidates)
+        with INDEX_LOCK:
+            found, _ = self._index.query(self._coordinates(queries), k=self.n_candidates)
         counts = np.full(len(queries), self.n_candidates)
         return nearest_listed(self.metric, queries, self.cases, k, found.astype(np.intp), counts, skipped)
 
