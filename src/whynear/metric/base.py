@@ -6,13 +6,14 @@ import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, NoReturn, Self
+from typing import Any, NoReturn, Self, get_args
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from whynear.metric import kernels
+from whynear.metric.steps import Units
 from whynear.utils import html
 from whynear.utils.arrays import Array
 from whynear.utils.columns import LARGEST, SMALLEST, check_columns, check_features, check_names
@@ -28,10 +29,13 @@ class Metric(ABC):
     scale : ndarray of shape (n_features,) or None
         What each column was divided by before the learner saw it, infinite for a column it never saw; None for a
         metric learned on the columns as they are. The distance itself already contains it.
+    units : {"per unit", "per standard deviation", "per scaled unit"}
+        What a relevance of ``as_learned()`` refers to. Metrics that differ in nothing else are equal.
     """
 
     feature_names: tuple[str, ...]
     scale: Array | None
+    units: Units
     _array_names: tuple[str, ...]
 
     def _settle(
@@ -39,18 +43,24 @@ class Metric(ABC):
         fields: Mapping[str, Array | None],
         feature_names: Sequence[str] | None,
         scale: ArrayLike | None,
+        units: Units | None,
         d: int,
     ) -> None:
         """Set all attributes, once; the last step of every constructor."""
-        if scale is not None:
+        if units not in (None, *get_args(Units)):
+            raise ValueError(f"units must be one of {', '.join(get_args(Units))}, got {units!r} instead.")
+        if scale is None:
+            units = "per unit"
+        else:
             scale = np.asarray(scale, dtype=np.float64)
             if scale.shape != (d,) or not (scale > 0).all():
                 raise ValueError(f"scale must hold {d} positive numbers, got {scale} instead.")
             maps = [array for name, array in fields.items() if array is not None and name != "anchors"]
             if any(array[..., np.isinf(scale)].any() for array in maps):
                 raise ValueError("scale is infinite, for a column never seen, where the map is not zero.")
+            units = units or ("per unit" if (scale[np.isfinite(scale)] == 1).all() else "per scaled unit")
             scale = read_only(scale)
-        vars(self).update(fields, feature_names=check_names(feature_names, d), scale=scale)
+        vars(self).update(fields, feature_names=check_names(feature_names, d), scale=scale, units=units)
         vars(self)["_array_names"] = (*fields, "scale")
 
     def __setattr__(self, name: str, value: Any) -> NoReturn:
@@ -122,7 +132,7 @@ class Metric(ABC):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Through the constructor, because a pickled array forgets that it is read-only.
-        return rebuild, (type(self), self.feature_names, self.arrays())
+        return rebuild, (type(self), self.feature_names, self.arrays(), self.units)
 
     def __repr__(self) -> str:
         shown = ", ".join(self.feature_names[:3]) + (", ..." if self.n_features > 3 else "")
@@ -191,9 +201,15 @@ class Metric(ABC):
         return difference[0] if np.ndim(x) == np.ndim(y) == 1 else difference
 
 
-def rebuild(kind: Callable[..., Metric], feature_names: Sequence[str], arrays: Mapping[str, NDArray[Any]]) -> Metric:
-    """A value from its kind and what it holds: the inverse of ``feature_names`` and ``arrays()``."""
-    return kind(**arrays, feature_names=feature_names)
+def rebuild(
+    kind: Callable[..., Metric],
+    feature_names: Sequence[str],
+    arrays: Mapping[str, NDArray[Any]],
+    units: Units | None = None,
+) -> Metric:
+    """A value from its kind and what it holds: the inverse of ``feature_names``, ``arrays()`` and ``units``."""
+    known = {} if units is None else {"units": units}
+    return kind(**arrays, feature_names=feature_names, **known)
 
 
 def frozen(values: ArrayLike, name: str, ndim: int) -> Array:

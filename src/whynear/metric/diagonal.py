@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 
 from whynear.metric.base import Metric, finite, frozen_weights, unscaled
+from whynear.metric.steps import Units
 from whynear.utils.arrays import Array
 
 
@@ -18,7 +19,7 @@ class DiagonalMetric(Metric):
     ----------
     weights : array-like of shape (n_features,)
         The diagonal of Lambda, non-negative, copied.
-    feature_names, scale
+    feature_names, scale, units
         As for `LinearMetric`.
 
     Examples
@@ -30,10 +31,14 @@ class DiagonalMetric(Metric):
     weights: Array
 
     def __init__(
-        self, weights: ArrayLike, feature_names: Sequence[str] | None = None, scale: ArrayLike | None = None
+        self,
+        weights: ArrayLike,
+        feature_names: Sequence[str] | None = None,
+        scale: ArrayLike | None = None,
+        units: Units | None = None,
     ) -> None:
         weights = frozen_weights(weights, ndim=1)
-        self._settle({"weights": weights}, feature_names, scale, len(weights))
+        self._settle({"weights": weights}, feature_names, scale, units, len(weights))
 
     def matrix(self) -> Array:
         """Lambda as a full matrix of shape (n_features, n_features)."""

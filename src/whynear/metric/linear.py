@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 
 from whynear.metric.base import Metric, finite, frozen, unscaled
+from whynear.metric.steps import Units
 from whynear.utils.arrays import Array
 from whynear.utils.threads import row_blocks
 
@@ -23,6 +24,8 @@ class LinearMetric(Metric):
         Names of the columns.
     scale : array-like of shape (n_features,), optional
         What the learner's input was divided by, already contained in ``omega`` (see `Metric`).
+    units : str, optional
+        What a relevance refers to (see `Metric`); behind a scale "per scaled unit" without it.
 
     Examples
     --------
@@ -36,10 +39,14 @@ class LinearMetric(Metric):
     omega: Array
 
     def __init__(
-        self, omega: ArrayLike, feature_names: Sequence[str] | None = None, scale: ArrayLike | None = None
+        self,
+        omega: ArrayLike,
+        feature_names: Sequence[str] | None = None,
+        scale: ArrayLike | None = None,
+        units: Units | None = None,
     ) -> None:
         omega = frozen(omega, "omega", ndim=2)
-        self._settle({"omega": omega}, feature_names, scale, omega.shape[1])
+        self._settle({"omega": omega}, feature_names, scale, units, omega.shape[1])
 
     def matrix(self) -> Array:
         """Lambda = omega^T omega, of shape (n_features, n_features)."""

@@ -8,6 +8,7 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from whynear.metric.base import Metric, finite, frozen_weights, read_only, unscaled
+from whynear.metric.steps import Units
 from whynear.utils.arrays import Array
 from whynear.utils.columns import LARGEST, SMALLEST
 
@@ -24,7 +25,7 @@ class MinkowskiMetric(Metric):
         One weight per feature, non-negative, copied.
     p : float
         The order, at least one; or one such number per feature, all equal.
-    feature_names, scale
+    feature_names, scale, units
         As for `LinearMetric`.
 
     Examples
@@ -42,12 +43,13 @@ class MinkowskiMetric(Metric):
         p: ArrayLike,
         feature_names: Sequence[str] | None = None,
         scale: ArrayLike | None = None,
+        units: Units | None = None,
     ) -> None:
         weights = frozen_weights(weights, ndim=1)
         orders = np.unique(np.asarray(p, dtype=np.float64))
         if len(orders) != 1 or not (np.isfinite(orders[0]) and orders[0] >= 1):
             raise ValueError(f"p must be one finite number of at least 1, got {p!r} instead.")
-        self._settle({"weights": weights}, feature_names, scale, len(weights))
+        self._settle({"weights": weights}, feature_names, scale, units, len(weights))
         vars(self)["p"] = float(orders[0])
 
     def arrays(self) -> dict[str, Array]:

@@ -83,7 +83,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             made = [f"{name}={category}" for category in self._shown(name)] if name in self.categories_ else [name]
             names += made
             self.sources_ += [name] * len(made)
-        self.made_ = _distinct(names)
+        self.made_ = kept_apart(names)
         return self
 
     def transform(self, X: pd.DataFrame) -> pd.DataFrame:
@@ -123,6 +123,16 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             else:
                 held.append(known[int(np.argmax(own))] if np.isfinite(own).all() and own.any() else None)
         return held
+
+    @property
+    def text_columns(self) -> tuple[str, ...]:
+        """The columns that hold categories."""
+        return tuple(self.categories_)
+
+    @property
+    def filled_columns(self) -> tuple[str, ...]:
+        """The columns in which missing values are filled in."""
+        return tuple(self.fill_values_)
 
     def _shown(self, name: str) -> list[str]:
         """The categories that get a column: of two the second says it all."""
@@ -205,7 +215,7 @@ def _frame(X: Any) -> pd.DataFrame:
     return X
 
 
-def _distinct(names: Sequence[str]) -> list[str]:
+def kept_apart(names: Sequence[str]) -> list[str]:
     """The names, with a stroke where one is taken: 'a=b' may be a column of its own."""
     taken: dict[str, None] = {}
     for name in names:
