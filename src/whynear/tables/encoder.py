@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from whynear.utils.arrays import Array
-from whynear.utils.columns import check_finite, check_same_columns
+from whynear.utils.columns import check_finite, check_same_columns, numbers
 from whynear.utils.text import listed
 
 BETWEEN = 0.5  # of a column that tells two categories apart: neither of them
@@ -188,25 +188,6 @@ def holds_text(column: pd.Series[Any]) -> bool:
     if isinstance(column.dtype, pd.CategoricalDtype):
         return True
     return not pd.api.types.is_numeric_dtype(column) and any(isinstance(value, str) for value in column)
-
-
-def numbers(column: pd.Series[Any], what: str) -> Array:
-    """A column as float64, missing values as NaN."""
-    if pd.api.types.is_datetime64_any_dtype(column) or pd.api.types.is_timedelta64_dtype(column):
-        raise ValueError(f"{what} holds dates or durations in column {column.name!r}: turn them into numbers first.")
-    try:
-        return column.to_numpy(dtype=np.float64, na_value=np.nan)
-    except (TypeError, ValueError):
-        wrong = next(value for value in column if not _is_number(value))
-        raise ValueError(f"{what} holds {wrong!r} in column {column.name!r}, which is not a number.") from None
-
-
-def _is_number(value: Any) -> bool:
-    try:
-        float(value)
-    except (TypeError, ValueError):
-        return bool(pd.isna(value))
-    return True
 
 
 def _frame(X: Any) -> pd.DataFrame:
