@@ -101,7 +101,7 @@ def embed(
         raise ValueError(f"min_dist must be a number from 0 to 1, got {min_dist!r} instead.")
     if method not in get_args(Method):
         raise ValueError(f"method must be one of {', '.join(get_args(Method))}, got {method!r} instead.")
-    rows = metric._table(X)
+    rows = metric.table(X)
     if not len(rows):
         raise ValueError("X must have at least one row to embed, got none.")
     seed = int(check_random_state(random_state).randint(2**31 - 1))
@@ -190,10 +190,7 @@ def _are_anchors(metric: LocalMetric, rows: Array) -> bool:
 
 def _weighted(metric: LocalMetric, cases: Array) -> Array:
     """The cases in columns weighted by the mean relevances of the anchors, those of each scaled to sum one."""
-    relevances = metric.relevances()
-    shares = relevances / np.maximum(relevances.sum(axis=1, keepdims=True), np.finfo(float).tiny)
-    weighted: Array = cases * np.sqrt(shares.mean(axis=0))
-    return weighted
+    return cases * np.sqrt(metric.mean_shares())
 
 
 def _between(metric: LocalMetric, rows: Array, anchors: Array, n_neighbors: int) -> Array:

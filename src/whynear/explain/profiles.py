@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from whynear.explain.shares import mean_share
 from whynear.metric import Evidence, LocalMetric, as_metric
 from whynear.metric.pipeline import FittedPipeline, class_codes
 from whynear.utils.arrays import Array
@@ -67,7 +66,7 @@ def class_profiles(learner: Any, X: ArrayLike | pd.DataFrame | None = None, y: A
         weights = np.equal.outer(np.arange(len(classes)), codes).astype(np.float64)
     if not isinstance(metric, LocalMetric):
         weights = weights.sum(axis=1, keepdims=True)
-    profiles = mean_share(np.atleast_2d(metric.relevances()), weights)
+    profiles = metric.mean_shares(weights)
     features, columns = pd.Index(model.columns, name="feature"), pd.Index(classes, name="class")
     return pd.DataFrame(model.sums(profiles).T, features, columns)
 

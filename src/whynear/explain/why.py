@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from whynear.explain.encoded import summed_by_column
 from whynear.explain.explanation import Explanation, NearCase
-from whynear.explain.shares import mean_share
 from whynear.metric import Evidence, LocalMetric, Metric
+from whynear.metric.base import mean_share
 from whynear.metric.pipeline import FittedPipeline
 from whynear.utils.arrays import Array
 from whynear.utils.threads import row_blocks

@@ -92,13 +92,27 @@ class Metric(ABC):
     def relevances(self) -> Array:
         """The diagonal of Lambda: one number per feature, and one such row per anchor for a local metric."""
 
+    def mean_shares(self, weights: ArrayLike | None = None) -> Array:
+        """The mean over all maps of their relevances, those of each made to sum to one: maps leave their scale free.
+
+        Parameters
+        ----------
+        weights : array-like of shape (n_maps,) or (n_means, n_maps), optional
+            What each map counts, for one mean or several, each of which sums to one. Without it all count alike.
+
+        Returns
+        -------
+        ndarray of shape (n_features,) or (n_means, n_features)
+        """
+        return mean_share(np.atleast_2d(self.relevances()), weights)
+
     @abstractmethod
     def as_learned(self) -> Self:
         """The same metric in the coordinates the learner saw, for ``learned_coordinates(X)``."""
 
     def learned_coordinates(self, X: ArrayLike) -> Array:
         """X as the learner saw it but for a shift, which no distance depends on."""
-        values = self._table(X)
+        values = self.table(X)
         return values if self.scale is None else values / self.scale
 
     def __iter__(self) -> Iterator[Metric]:
@@ -139,12 +153,9 @@ class Metric(ABC):
         return f"{type(self).__name__}({self._size()} features: {shown})"
 
     def _repr_html_(self) -> str:
-        relevances = np.atleast_2d(self.as_learned().relevances())
-        totals = relevances.sum(axis=1, keepdims=True)
-        shares = np.divide(relevances, totals, out=np.zeros_like(relevances), where=totals > 0)
         seen = "" if self.scale is None else "Relevance as the learner saw the columns, each divided by its scale. "
         mean = f"Mean of {len(self):,} anchors, each with a sum of one. " if len(self) > 1 else ""
-        table = html.largest_shares(self.feature_names, shares.sum(axis=0) / max(1, len(shares)))
+        table = html.largest_shares(self.feature_names, self.as_learned().mean_shares())
         return html.block(html.heading(repr(self)), seen + mean, table)
 
     @abstractmethod
@@ -156,7 +167,11 @@ class Metric(ABC):
         """The largest factor a coordinate gets before it is squared."""
         return float(np.sqrt(self.relevances().max(initial=0.0)))
 
-    def _table(self, X: ArrayLike, what: str = "X") -> Array:
+    def table(self, X: ArrayLike, what: str = "X") -> Array:
+        """The rows of X as finite float64 numbers of a size that can be squared, refused by name where they are not.
+
+        Named columns must be those of the metric in their order; ``what`` is the name of X in errors.
+        """
         values = check_features(X, self.feature_names, what)
         reach = float(np.abs(values).max(initial=0.0)) * self._largest_root
         if reach > LARGEST or 0 < reach < SMALLEST:
@@ -167,19 +182,19 @@ class Metric(ABC):
             )
         return values
 
-    def _rows(self, x: ArrayLike, what: str) -> Array:
+    def rows(self, x: ArrayLike, what: str) -> Array:
         """One case as a table of one row, a table as it is."""
         if np.ndim(x) != 1:
-            return self._table(x, what)
+            return self.table(x, what)
         if isinstance(x, pd.Series) and all(isinstance(name, str) for name in x.index):
             check_columns(tuple(x.index), self.feature_names, what)  # a row of a table carries the names of its columns
-        return self._table(np.asarray(x, dtype=np.float64)[None, :], what)
+        return self.table(np.asarray(x, dtype=np.float64)[None, :], what)
 
     def sq_distances_at(self, X: Array, cases: Array, indices: NDArray[np.intp]) -> Array:
         """Squared distances from row n of X to the cases numbered ``indices[n]``, from the difference of the two.
 
         The same pair gives the same number wherever it stands, which a matrix product does not promise. Arguments are
-        not checked: X and the cases (a local metric's anchors) come from ``_table``.
+        not checked: X and the cases (a local metric's anchors) come from ``table``.
         """
         sq = np.empty(indices.shape)
         kernels.listed_sq_distances(X, cases, self._stacked_maps(), indices, sq)
@@ -191,7 +206,7 @@ class Metric(ABC):
 
     def _differences(self, x: ArrayLike, y: ArrayLike) -> Array:
         """The differences x - y row by row, a single one for two single cases."""
-        first, second = self._rows(x, "x"), self._rows(y, "y")
+        first, second = self.rows(x, "x"), self.rows(y, "y")
         if len(first) != len(second) and 1 not in (len(first), len(second)):
             raise ValueError(
                 f"x and y must have the same number of rows, got {len(first)} and {len(second)} instead; "
@@ -210,6 +225,26 @@ def rebuild(
     """A value from its kind and what it holds: the inverse of ``feature_names``, ``arrays()`` and ``units``."""
     known = {} if units is None else {"units": units}
     return kind(**arrays, feature_names=feature_names, **known)
+
+
+def mean_share(relevances: Array, weights: ArrayLike | None = None) -> Array:
+    """The mean of rows of relevances, each made to sum to one; a row of zeros counts with zeros.
+
+    ``weights`` is one weight per row, or several such rows, one for each mean wanted. Such a mean sums to one itself,
+    unless all rows are zero.
+
+    >>> mean_share(np.array([[1.0, 1.0], [30.0, 10.0]]), [1.0, 1.0])
+    array([0.625, 0.375])
+    """
+    shares = _to_one(relevances)
+    if weights is None:
+        return shares.sum(axis=0) / max(1, len(shares))
+    return _to_one(np.asarray(weights, dtype=np.float64) @ shares)
+
+
+def _to_one(rows: Array) -> Array:
+    total = rows.sum(axis=-1, keepdims=True)
+    return rows / np.where(total > 0, total, 1.0)
 
 
 def frozen(values: ArrayLike, name: str, ndim: int) -> Array:

@@ -13,9 +13,9 @@ from sklearn.preprocessing import OneHotEncoder
 
 from whynear.metric.column_blocks import Block, blocks_of, combined
 from whynear.metric.steps import Step, kept_columns, linear_steps, transformed
-from whynear.tables.encoder import kept_apart, numbers
+from whynear.tables.encoder import kept_apart
 from whynear.utils.arrays import Array
-from whynear.utils.columns import check_finite, default_names
+from whynear.utils.columns import check_finite, default_names, numbers
 
 
 def split_columns(step: Any, following: Any) -> tuple[ColumnEncoder, BlockScaler] | None:

@@ -46,12 +46,12 @@ class DiagonalMetric(Metric):
 
     def map(self, X: ArrayLike) -> Array:
         """The rows of X in the metric's own coordinates, where the distance is Euclidean."""
-        return self._table(X) * np.sqrt(self.weights)
+        return self.table(X) * np.sqrt(self.weights)
 
     def sq_distances(self, X: ArrayLike, Y: ArrayLike | None = None) -> Array:
         """Squared distances between the rows of X and of Y; zero exactly for equal rows."""
-        first = self._table(X)
-        second = first if Y is None else self._table(Y, "Y")
+        first = self.table(X)
+        second = first if Y is None else self.table(Y, "Y")
         if not (first.size and second.size):
             return np.zeros((len(first), len(second)))
         return finite(cdist(first, second, "sqeuclidean", w=self.weights))

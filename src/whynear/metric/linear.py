@@ -54,12 +54,12 @@ class LinearMetric(Metric):
 
     def map(self, X: ArrayLike) -> Array:
         """The rows of X in the metric's own coordinates, X omega^T, where the distance is Euclidean."""
-        return self._table(X) @ self.omega.T
+        return self.table(X) @ self.omega.T
 
     def sq_distances(self, X: ArrayLike, Y: ArrayLike | None = None) -> Array:
         """Squared distances between the rows of X and of Y; zero exactly for equal rows."""
-        first = self._table(X)
-        second = first if Y is None else self._table(Y, "Y")
+        first = self.table(X)
+        second = first if Y is None else self.table(Y, "Y")
         if not (first.size and second.size):
             return np.zeros((len(first), len(second)))
         centre = second.mean(axis=0)

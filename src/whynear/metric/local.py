@@ -91,8 +91,8 @@ class LocalMetric(Metric):
 
     def sq_distances(self, X: ArrayLike, Y: ArrayLike | None = None) -> Array:
         """Squared distances from each row of X to each anchor, or to those anchors that are the rows of Y."""
-        rows = self._table(X)
-        chosen = slice(None) if Y is None else self._anchors_at(self._table(Y, "Y"), "Y")
+        rows = self.table(X)
+        chosen = slice(None) if Y is None else self._anchors_at(self.table(Y, "Y"), "Y")
         anchors, maps = self.anchors[chosen], self.maps[chosen]
         kernel = kernels.full_sq_distances if self.weights is None else kernels.diagonal_sq_distances
         sq = np.empty((len(rows), len(anchors)))
@@ -109,7 +109,7 @@ class LocalMetric(Metric):
     def contributions(self, x: ArrayLike, y: ArrayLike) -> Array:
         """Per feature the part of the squared distance from x to the anchor y, under y's own map."""
         difference = self._differences(x, y)
-        maps = self.maps[self._anchors_at(self._rows(y, "y"), "y")]
+        maps = self.maps[self._anchors_at(self.rows(y, "y"), "y")]
         if self.weights is not None:
             parts = maps * np.square(difference)
         else:

@@ -58,12 +58,12 @@ class MinkowskiMetric(Metric):
 
     def map(self, X: ArrayLike) -> Array:
         """The rows of X in the metric's own coordinates, where all weights are one."""
-        return self._table(X) * self.weights ** (1.0 / self.p)
+        return self.table(X) * self.weights ** (1.0 / self.p)
 
     def sq_distances(self, X: ArrayLike, Y: ArrayLike | None = None) -> Array:
         """The p-th powers of the distances between the rows of X and of Y; zero exactly for equal rows."""
-        first = self._table(X)
-        second = first if Y is None else self._table(Y, "Y")
+        first = self.table(X)
+        second = first if Y is None else self.table(Y, "Y")
         out = np.empty((len(first), len(second)))
         all_powers(first, second, self.weights, self.p, out)
         return finite(out)
@@ -88,8 +88,9 @@ class MinkowskiMetric(Metric):
             return self
         return type(self)(unscaled(self.weights, self.scale**self.p), self.p, self.feature_names)
 
-    def _table(self, X: ArrayLike, what: str = "X") -> Array:
-        values = super()._table(X, what)
+    def table(self, X: ArrayLike, what: str = "X") -> Array:
+        """The rows of X as finite float64 numbers of a size whose p-th power can be taken."""
+        values = super().table(X, what)
         reach = float(np.abs(values).max(initial=0.0)) * float(self.weights.max(initial=0.0)) ** (1.0 / self.p)
         if reach > LARGEST ** (2.0 / self.p) or 0 < reach < SMALLEST ** (2.0 / self.p):
             raise ValueError(

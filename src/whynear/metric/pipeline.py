@@ -20,9 +20,9 @@ from whynear.metric.column_blocks import blocks_of
 from whynear.metric.column_encoder import split_columns
 from whynear.metric.steps import KeptColumns, Step, Units, kept_columns, linear_steps
 from whynear.metric.steps import estimators_of as estimators_of
-from whynear.tables.encoder import TableEncoder, numbers
+from whynear.tables.encoder import TableEncoder
 from whynear.utils.arrays import Array
-from whynear.utils.columns import check_finite, check_same_columns, column_names, default_names
+from whynear.utils.columns import check_finite, check_same_columns, column_names, default_names, numbers
 
 EVIDENCE = ("metric_", "classes_", "predict", "predict_proba", "evidence")
 
