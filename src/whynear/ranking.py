@@ -169,7 +169,7 @@ def matches_at(
     """
     slack = np.array([number("tolerance", value) for value in np.ravel(tolerance)])
     value = as_metric(metric)
-    cases, rows = value._table(base, "base"), np.asarray(queries, dtype=np.intp)
+    cases, rows = value.table(base, "base"), np.asarray(queries, dtype=np.intp)
     nearest = NeighborSearch(value, cases).nearest(cases[rows], k, exclude=rows)[1]
     counts = np.empty((2, len(slack), len(rows)), dtype=np.intp)
     for place, (query, found) in enumerate(zip(rows, nearest, strict=True)):
@@ -215,8 +215,8 @@ def _compared(
     if (base is None) != (base_y is None):
         raise ValueError("base and base_y belong together: give both or neither.")
     value = as_metric(metric)
-    queries, labels = value._table(X), column_or_1d(y)
-    cases = queries if base is None else value._table(base, "base")
+    queries, labels = value.table(X), column_or_1d(y)
+    cases = queries if base is None else value.table(base, "base")
     known = labels if base_y is None else column_or_1d(base_y)
     for name, table, classes in (("y", queries, labels), ("base_y", cases, known)):
         if len(table) != len(classes):

@@ -265,7 +265,7 @@ class CaseBase:
         start = perf_counter()
         with self._viewing() as change:
             metric = self._metric
-            metric._rows(query, "query")  # refuses what cannot be measured
+            metric.rows(query, "query")  # refuses what cannot be measured
             n_filtered = k if rerank is None else filter_k or max(k, -(-change.n_cases // 100))
             index = self._index.current(self._store, change, metric)
             near = index.nearest(self._store, metric, query, n_filtered, without=case)

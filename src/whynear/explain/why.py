@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from whynear.explain.encoded import by_column
+from whynear.explain.encoded import summed_by_column
 from whynear.explain.explanation import Explanation, NearCase
-from whynear.explain.shares import mean_share
 from whynear.metric import Evidence, LocalMetric, Metric
-from whynear.metric.pipeline import Chain, encoder_and_rest
+from whynear.metric.base import mean_share
+from whynear.metric.pipeline import FittedPipeline
 from whynear.utils.arrays import Array
 
 
@@ -25,8 +25,8 @@ def explain(learner: Any, x: ArrayLike | pd.Series[Any] | pd.DataFrame) -> Expla
     learner : fitted classifier or Pipeline
         A classifier of this library, or a Pipeline ending in one. Features are the columns the Pipeline takes, as long
         as the steps before the learner shift, scale, select or impute columns. Behind a step that mixes them, such as
-        PCA, they are the coordinates the learner sees, and ``coordinates`` says so. Columns that a `TableEncoder` makes
-        of one are summed.
+        PCA, they are the coordinates the learner sees, and ``coordinates`` says so. Columns that a `TableEncoder` or a
+        OneHotEncoder in a ColumnTransformer makes of one are summed.
     x : array-like of shape (n_features,) or (1, n_features)
         The case: an array, a row of a table (a Series), or a table of one row. Names are matched in any order.
 
@@ -60,24 +60,22 @@ def explain(learner: Any, x: ArrayLike | pd.Series[Any] | pd.DataFrame) -> Expla
     >>> why.held_off_by.index[0]
     'petal width (cm)'
     """
-    chain = Chain.of(learner)
-    row = chain.table(x, "x")
+    model = FittedPipeline.of_classifier(learner)
+    row = model.table(x, "x")
     if len(row) != 1:
         raise ValueError(f"x must be one case, got {len(row)} rows instead. Take one of them: X.iloc[i] or X[i].")
-    encoder, rest = encoder_and_rest(learner)
-    if encoder is not None:
-        return by_column(explain(rest, encoder.transform(row)), row, encoder)
-    seen = chain.transform(row)
-    view = _View(chain, np.asarray(seen, dtype=np.float64)[0], chain.learner.evidence(seen))
-    prediction, probabilities = _predicted(chain.learner, seen, view.evidence)
+    seen = model.seen(row)
+    view = _View(model, np.asarray(seen, dtype=np.float64)[0], model.learner.evidence(seen))
+    prediction, probabilities = _predicted(model.learner, seen, view.evidence)
     agrees = view.labels == prediction
     nearest = view.nearest(prediction, other=False)
     assert nearest is not None, "the predicted class has a case"
     other = view.nearest(prediction, other=True)
     gap = view.series([]) if other is None else other.contributions - nearest.contributions
-    classes = pd.Index(chain.learner.classes_, name="class")
-    values = row.iloc[0].to_numpy() if chain.coordinates == "columns" else view.x
-    return Explanation(
+    classes = pd.Index(model.learner.classes_, name="class")
+    in_columns = model.coordinates == "columns"
+    values = model.numbers(row).iloc[0].to_numpy() if in_columns else view.x
+    why = Explanation(
         prediction=_plain(prediction),
         probabilities=pd.Series(probabilities, classes, name="probability"),
         support=pd.Series(view.evidence.support()[0], classes, name="support"),
@@ -90,26 +88,27 @@ def explain(learner: Any, x: ArrayLike | pd.Series[Any] | pd.DataFrame) -> Expla
         nearest=nearest,
         nearest_other=other,
         held_off_by=gap.sort_values(ascending=False, kind="stable").rename("held_off_by"),
-        coordinates=chain.coordinates,
-        units=chain.units,
+        coordinates=model.coordinates,
+        units=model.units,
     )
+    return summed_by_column(why, row, model.encoder) if model.encoder is not None and in_columns else why
 
 
 @dataclass(frozen=True)
 class _View:
     """One case as the learner sees it, among the cases it knows."""
 
-    chain: Chain
+    model: FittedPipeline
     x: Array
     evidence: Evidence
 
     @property
     def metric(self) -> Metric:
-        return self.chain.learner.metric_
+        return self.model.learner.metric_
 
     @property
     def features(self) -> pd.Index[Any]:
-        return pd.Index(self.chain.feature_names, name="feature")
+        return pd.Index(self.model.feature_names, name="feature")
 
     @property
     def numbers(self) -> NDArray[np.intp]:
@@ -138,13 +137,13 @@ class _View:
         """What each feature adds to the squared distances of numbered cases, each under its own map."""
         cases = self.evidence.cases[numbers]
         pairs = zip(self._maps(numbers), cases, strict=True)
-        return self.chain.spread(np.array([measure.contributions(self.x, case) for measure, case in pairs]))
+        return self.model.spread(np.array([measure.contributions(self.x, case) for measure, case in pairs]))
 
     def relevances(self) -> pd.Series[float]:
         each = np.array([measure.relevances() for measure in self._maps(self.numbers)])
         votes = self.evidence.votes[0]
         share = mean_share(each, votes if votes.any() else np.ones(len(votes)))
-        return self.series(self.chain.spread(share), "relevance")
+        return self.series(self.model.spread(share), "relevance")
 
     def nearest(self, label: Any, *, other: bool) -> NearCase | None:
         """The nearest case of a class, or of any other: among the neighbours, and where there is none, among all."""
@@ -165,7 +164,7 @@ class _View:
             label=_plain(self.evidence.labels[number]),
             distance=float(np.sqrt(sq_distance)),
             sq_distance=sq_distance,
-            values=self.series(self.chain.values(case), "value"),
+            values=self.series(self.model.values(case), "value"),
             contributions=self.series(self.contributions(np.array([number]))[0], "contribution"),
         )
 

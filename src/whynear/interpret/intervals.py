@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
 from whynear.interpret import programs
-from whynear.interpret.null_space import quadratic
+from whynear.interpret.encoded import by_column
+from whynear.interpret.null_space import quadratic_and_rows
 from whynear.interpret.relevance import Certificate, Relevance, RowBounds, strengths
 from whynear.interpret.rows import RowProblem, maps_with_directions, row_problems
 from whynear.metric import Metric
@@ -49,7 +50,8 @@ def relevance_intervals(
         The metric, in the coordinates its learner saw. The maps of a local metric are bounded on the rows of X that
         each serves, and summed by the share of rows.
     X : array-like of shape (n_samples, n_features)
-        The data, in the columns of the metric.
+        The data, in the columns of the metric; the table itself for a Pipeline that starts with an encoder. Then what
+        the encoder makes of one column is summed.
     effective_dim : int, optional
         K, the number of directions of the data on which maps must agree; all that the data have without it.
     slack : float
@@ -93,7 +95,7 @@ def relevance_intervals(
     """
     number("slack", slack, why="no map has less than the least norm")
     choice("rows", rows, ("eigen", "map"))
-    given = quadratic(metric)
+    given, X, model = quadratic_and_rows(metric, X)
     tell = progress or _silent
     tell("find maps of least norm", 0.0)
     with one_blas_thread(np.size(X)):
@@ -121,7 +123,7 @@ def relevance_intervals(
             bounds.append(_unbounded(problem, budget, given.n_features))
             unknown[problem.live] = True
             continue
-        found = programs.extremes(
+        ends = programs.extremes(
             start,
             budget,
             np.repeat(places, 2),
@@ -130,15 +132,15 @@ def relevance_intervals(
             time_limit=time_limit,
             progress=count,
         )
-        row, failed = _row_bounds(problem, start, budget, places, found, given.n_features, extremes)
+        row, failed = _row_bounds(problem, start, budget, places, ends, given.n_features, extremes)
         bounds.append(row)
         unknown |= failed
-        errors.append(float(found.error[np.isfinite(found.error)].max(initial=0.0)))
-        fallbacks += int(found.by_highs.sum())
+        errors.append(float(ends.error[np.isfinite(ends.error)].max(initial=0.0)))
+        fallbacks += int(ends.by_highs.sum())
     tell("done", 1.0)
     lower = sum((row.share * row.lower for row in bounds), np.zeros(given.n_features))
     upper = sum((row.share * row.upper for row in bounds), np.zeros(given.n_features))
-    return Relevance(
+    found = Relevance(
         feature_names=given.feature_names,
         lower=lower,
         upper=upper,
@@ -148,13 +150,14 @@ def relevance_intervals(
         slack=slack,
         effective_dim=max((directions.effective_dim for _, directions, _, _ in parts), default=0),
         rank=max((directions.rank for _, directions, _, _ in parts), default=0),
-        units="per unit" if given.scale is None else "per standard deviation",
+        units=given.units,
         skipped_rows=skipped,
         certificate=Certificate(max(errors), total, fallbacks, int(np.count_nonzero(unknown))),
         _scale=given.scale,
         _starts=tuple(starts),
         _live=tuple(problem.live for problem in problems),
     )
+    return found if model is None else by_column(found, model.sources, model.columns)
 
 
 def _least_norm(problem: RowProblem) -> programs.LeastNorm | None:

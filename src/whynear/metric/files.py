@@ -8,10 +8,18 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
+from sklearn.compose import ColumnTransformer
 from sklearn.feature_selection import VarianceThreshold
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    MaxAbsScaler,
+    MinMaxScaler,
+    OneHotEncoder,
+    RobustScaler,
+    StandardScaler,
+)
 
 from whynear.metric.base import Metric, rebuild
 from whynear.metric.diagonal import DiagonalMetric
@@ -41,7 +49,8 @@ def register(kind: EstimatorType) -> EstimatorType:
 
 
 _STEPS = (
-    Pipeline, StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler, SimpleImputer, VarianceThreshold, TableEncoder
+    Pipeline, ColumnTransformer, StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler, OneHotEncoder,
+    FunctionTransformer, SimpleImputer, VarianceThreshold, TableEncoder
 )  # fmt: skip
 for _step in _STEPS:
     register(_step)
@@ -123,6 +132,10 @@ class _Writer:
                 return {"tuple": self._all(value, place)}
             case dict():
                 return {"dict": [self._all(pair, f"{place}.{pair[0]}") for pair in value.items()]}
+            case slice():
+                return {"slice": self._all((value.start, value.stop, value.step), place)}
+            case type() if issubclass(value, np.number):
+                return {"number": value.__name__}
             case np.dtype():
                 return {"dtype": value.str}
             case np.ndarray():
@@ -130,7 +143,8 @@ class _Writer:
             case Metric():
                 self.n_anchors += len(value) if isinstance(value, LocalMetric) else 0
                 fields = {name: self.encode(array, f"{place}.{name}") for name, array in value.arrays().items()}
-                return {"metric": type(value).__name__, "names": list(value.feature_names), "arrays": fields}
+                named = {"metric": type(value).__name__, "names": list(value.feature_names), "units": value.units}
+                return {**named, "arrays": fields}
             case BaseEstimator() if type(value) in ESTIMATORS.values():
                 params = value.get_params(deep=False)
                 fitted = {name: field for name, field in vars(value).items() if name not in params}
@@ -177,10 +191,15 @@ def _decode(node: Any, arrays: dict[str, NDArray[Any]]) -> Any:
             labels = np.empty(len(values), dtype=object)
             labels[:] = items(values)
             return labels.astype(object if kind == "O" else str).reshape(shape)
+        case {"slice": [start, stop, step]}:
+            return slice(start, stop, step)
+        case {"number": str(name)}:
+            return np.dtype(name).type
         case {"dtype": str(name)}:
             return np.dtype(name)
         case {"metric": kind, "names": names, "arrays": fields}:
-            return rebuild(_known(kind, METRICS), names, {name: arrays[part["array"]] for name, part in fields.items()})
+            held = {name: arrays[part["array"]] for name, part in fields.items()}
+            return rebuild(_known(kind, METRICS), names, held, node.get("units"))
         case {"estimator": kind, "params": params, "fitted": fitted}:
             estimator = _known(kind, ESTIMATORS)(**_decode(params, arrays))
             for name, value in _decode(fitted, arrays).items():

@@ -82,7 +82,7 @@ class CandidateSearch:
 
     def nearest(self, X: ArrayLike, k: int, *, exclude: ArrayLike | None = None) -> tuple[Array, Indices]:
         """Find the k nearest cases among the candidates of each row of X; see `NeighborSearch.nearest`."""
-        queries = self.metric._table(X)
+        queries = self.metric.table(X)
         skipped = checked_exclude(exclude, len(queries), len(self.cases))
         check_k(k, self.n_candidates, excluding=bool((skipped >= 0).any()))
         with INDEX_LOCK:
@@ -94,7 +94,7 @@ class CandidateSearch:
         """The share of the true k nearest cases of the rows of X that this search finds (exact search beside it)."""
         _, found = self.nearest(X, k, exclude=exclude)
         sq, _ = NeighborSearch(self.metric, self._given()).nearest(X, k, exclude=exclude)
-        reached = self.metric.sq_distances_at(self.metric._table(X), self.cases, found)
+        reached = self.metric.sq_distances_at(self.metric.table(X), self.cases, found)
         return float(np.mean(reached <= sq[:, -1:] * (1 + 1e-9)))
 
     def _given(self) -> Array | None:
@@ -107,6 +107,4 @@ class CandidateSearch:
         centred = X - self._centre
         if not isinstance(self.metric, LocalMetric):
             return self.metric.map(centred)
-        relevances = self.metric.relevances()
-        shares = relevances / np.maximum(relevances.sum(axis=1, keepdims=True), np.finfo(float).tiny)
-        return centred * np.sqrt(shares.mean(axis=0))
+        return centred * np.sqrt(self.metric.mean_shares())

@@ -86,7 +86,7 @@ class NeighborSearch:
         sq_distances, indices : ndarrays of shape (n_queries, k)
             In rising order; equal distances in the order of their numbers.
         """
-        queries = self.metric._table(X)
+        queries = self.metric.table(X)
         skipped = checked_exclude(exclude, len(queries), len(self.cases))
         check_k(k, len(self.cases), excluding=bool((skipped >= 0).any()))
         sq, indices = np.empty((len(queries), k)), np.empty((len(queries), k), dtype=np.intp)
@@ -164,7 +164,7 @@ def searched_cases(metric: Metric, Y: ArrayLike | None) -> Array:
         return metric.anchors
     if Y is None:
         raise ValueError(f"Y is missing: {type(metric).__name__} has no cases of its own to search among.")
-    cases = metric._table(Y, "Y").copy()
+    cases = metric.table(Y, "Y").copy()
     if not len(cases):
         raise ValueError("Y must have at least one row to search among, got none.")
     cases.setflags(write=False)

@@ -130,7 +130,7 @@ def problem_from(
         rows = counted(len(frame), "row", "rows")
         raise ValueError(f"{source} has {rows}; two classes with two rows each are needed at least. Add rows.")
     y, merged = target_of(frame[predicted], source, bins, measured)
-    X, encoder = features_of(frame.drop(columns=[predicted, *left_out]), source, categories, impute)
+    X, encoder, as_text = features_of(frame.drop(columns=[predicted, *left_out]), source, categories, impute)
     names_rows = [
         f"Column {name!r} looks like a row number, which says nothing about a case: leave it out with --drop {name!r}."
         for name in row_names(X)
@@ -141,7 +141,7 @@ def problem_from(
         X, y = X[kept], y[kept]
         _check_two_classes(y, predicted, source)
     y.setflags(write=False)
-    said = (*caveats, *merged, *names_rows, *small, *_remarks(X, y), *_filled(X, impute))
+    said = (*caveats, *merged, *as_text, *names_rows, *small, *_remarks(X, y), *_filled(X, impute))
     return Problem(source, predicted, X, y, said, encoder, preview(X))
 
 

@@ -200,7 +200,7 @@ class RankedNeighbors(VotingCases, WithMetric, TransformerMixin, ClassifierMixin
             found = self._search_shares(task, rng, watcher(type(self).__name__, self.verbose, self.callback))
         weights = task.weights_of(found.shares)
         metric = DiagonalMetric(weights, names) if self.p == 2 else MinkowskiMetric(weights, self.p, names)
-        metric._table(X)  # refuses what this order cannot measure
+        metric.table(X)  # refuses what this order cannot measure
         self.metric_ = metric
         self.uniform_rank_ = task.mean_rank(task.nearer(uniform))
         self.mean_rank_ = task.mean_rank(task.nearer(found.shares))
