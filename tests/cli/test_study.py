@@ -1,3 +1,4 @@
+import json
 import os
 import signal
 import subprocess
@@ -139,6 +140,18 @@ def test_version_and_help():
     assert run("--version").stdout == f"whynear {whynear.__version__}\n"
     assert "study" in run("--help").stdout
     assert "--target" in run("study", "--help").stdout
+
+
+def test_the_command_is_imported_without_the_libraries_that_learn_and_draw():
+    heavy = "numpy", "pandas", "sklearn", "scipy", "numba", "matplotlib", "jinja2"
+    code = f"import sys, whynear.cli.study; print([name for name in {heavy} if name in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "[]\n"
+
+
+def test_json_is_what_study_json_holds(table, tmp_path):
+    words = ["--target", "target", "--learner", "grlvq", "--folds", 2, "--json", "--out", tmp_path / "out"]
+    result = run("study", table, *words)
+    assert json.loads(result.stdout) == json.loads((tmp_path / "out" / "study.json").read_text())
 
 
 # The study tells each step on a line of its own, so that the interrupt comes while it learns.

@@ -1,9 +1,11 @@
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whynear.study.sample import stratified_rows
+from tests.helpers.problems import problem_of
+from whynear.study.sample import at_most, stratified_rows
 
 counts_and_most = st.lists(st.integers(2, 60), min_size=2, max_size=12).flatmap(
     lambda counts: st.tuples(st.just(counts), st.integers(2 * len(counts), sum(counts)))
@@ -41,3 +43,13 @@ def test_all_rows_of_a_class_are_equally_likely():
     y = np.repeat([0, 1], [40, 10])
     drawn = [stratified_rows(y, 25, np.random.default_rng(seed)) for seed in range(400)]
     assert np.bincount(np.concatenate(drawn)) / 400 == pytest.approx(0.5, abs=0.12)
+
+
+@pytest.mark.parametrize("target", [np.arange(100) % 2, np.linspace(0, 1, 100)], ids=["classes", "numbers"])
+def test_no_more_rows_than_wanted_are_kept_in_their_order(target):
+    problem = problem_of(pd.DataFrame({"a": np.arange(100.0), "y": target}), "y", measured=True)
+    assert at_most(problem, 100, 0) is problem
+    some = at_most(problem, 30, 0)
+    assert len(some.X) == len(some.y) == 30
+    assert (np.diff(some.X["a"]) > 0).all()
+    assert (some.y == problem.y[some.X.index]).all()

@@ -39,7 +39,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Reason:
-    """Why a case is predicted as it is, by a model that never saw it.
+    """Why a case is predicted as it is, by a model fitted without it.
 
     Attributes
     ----------

@@ -1,0 +1,29 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from whynear.study.methods import MINIMUM_NORM, Methods
+from whynear.study.regression import compare_regressors, relevance_profile, root_mean_squared_error, with_directions
+
+X = pd.DataFrame(np.random.default_rng(0).standard_normal((60, 3)), columns=["a", "b", "noise"])
+Y = (3 * X["a"] + X["b"]).to_numpy()
+
+
+def test_the_linear_map_is_compared_with_plain_knn_and_the_mean():
+    comparison = compare_regressors(X, Y, Methods(0), n_folds=3, effective_dim=None, report=lambda *_: None)
+    assert list(comparison.accuracy) == [MINIMUM_NORM, "plain kNN", "mean"]
+    assert comparison.n_learners == 1
+    assert comparison.expected > 0.99
+    assert comparison.predictions.index.tolist() == X.index.tolist()
+    assert root_mean_squared_error(comparison.predictions) < 0.1
+
+
+def test_the_directions_asked_for_are_used():
+    model = with_directions(Methods(0).fitted(MINIMUM_NORM, X, Y), X, Y, 2)
+    assert model[-1].effective_dim == 2
+
+
+def test_the_profile_of_a_target_of_numbers_sums_to_one():
+    profile = relevance_profile(Methods(0).fitted(MINIMUM_NORM, X, Y), "y")
+    assert profile["y"].sum() == pytest.approx(1)
+    assert profile["y"].idxmax() == "a"
