@@ -1,4 +1,10 @@
-"""Metrics and fitted learners as files: what they hold is spelled out as JSON and arrays, never pickled."""
+"""Metrics and fitted learners as files: what they hold is spelled out as JSON and arrays, never pickled.
+
+What a file says is made into objects within limits, so that a small file takes little memory: each array is used once,
+and labels become an array of fixed width only where that takes at most 64 times their own length, or all of them
+together 16 MiB; other labels become an array of objects. Together with the limits of the container (see
+`whynear.utils.archive`) loading takes at most a fixed multiple of the size of the file.
+"""
 
 import re
 import warnings
@@ -27,10 +33,12 @@ from whynear.metric.linear import LinearMetric
 from whynear.metric.local import LocalMetric
 from whynear.metric.minkowski import MinkowskiMetric
 from whynear.tables.encoder import TableEncoder
-from whynear.utils.archive import ArchiveError, read_archive, write_archive
+from whynear.utils.archive import TOO_LARGE, ArchiveError, read_archive, write_archive
 from whynear.utils.files import StrPath
 from whynear.utils.lazy import import_public_name
 
+WIDEST = 64  # times the length of its labels, that an array of fixed width may take
+SPARE_BYTES = 16 << 20  # that all arrays of labels in a file may take beyond that
 METRICS: dict[str, Callable[..., Metric]] = {
     kind.__name__: kind for kind in (LinearMetric, DiagonalMetric, LocalMetric, MinkowskiMetric)
 }
@@ -101,10 +109,12 @@ def load(path: StrPath) -> Any:
     """
     header, arrays = read_archive(path)
     try:
-        return _decode(header["object"], arrays)
+        return _Reader(arrays).decode(header["object"])
     except ArchiveError as error:
         raise ArchiveError(f"{path} cannot be read: {error}") from error
-    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+    except MemoryError as error:
+        raise ArchiveError(f"{path} cannot be read: {TOO_LARGE}.") from error
+    except (KeyError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError, SyntaxError) as error:
         raise ArchiveError(f"{path} cannot be read: its content does not fit together ({error}).") from error
 
 
@@ -170,46 +180,73 @@ class _Writer:
         return {"array": part}
 
 
-def _decode(node: Any, arrays: dict[str, NDArray[Any]]) -> Any:
-    """The value a node spells out."""
+class _Reader:
+    """Makes the objects that JSON nodes spell out; takes each array out of ``arrays`` when it is used."""
 
-    def items(of: Any) -> list[Any]:
-        return [_decode(item, arrays) for item in of]
+    def __init__(self, arrays: dict[str, NDArray[Any]]) -> None:
+        self.arrays = arrays
+        self.used: set[str] = set()
+        self.spare_bytes = SPARE_BYTES
 
-    match node:
-        case list():
-            return items(node)
-        case {"float": str(text)}:
-            return float(text)
-        case {"tuple": values}:
-            return tuple(items(values))
-        case {"dict": pairs}:
-            return dict(map(items, pairs))
-        case {"array": part}:
-            return arrays[part].copy()
-        case {"labels": values, "shape": shape, "dtype": "O" | "U" as kind}:
-            labels = np.empty(len(values), dtype=object)
-            labels[:] = items(values)
-            return labels.astype(object if kind == "O" else str).reshape(shape)
-        case {"slice": [start, stop, step]}:
-            return slice(start, stop, step)
-        case {"number": str(name)}:
-            return np.dtype(name).type
-        case {"dtype": str(name)}:
-            return np.dtype(name)
-        case {"metric": kind, "names": names, "arrays": fields}:
-            held = {name: arrays[part["array"]] for name, part in fields.items()}
-            return rebuild(_known(kind, METRICS), names, held, node.get("units"))
-        case {"estimator": kind, "params": params, "fitted": fitted}:
-            estimator = _known(kind, ESTIMATORS)(**_decode(params, arrays))
-            for name, value in _decode(fitted, arrays).items():
-                if not name.isidentifier() or hasattr(type(estimator), name):
-                    raise ArchiveError(f"it sets {name!r}, which is no attribute of a fitted {kind}.")
-                setattr(estimator, name, value)
-            return estimator
-        case dict():
-            raise ArchiveError(f"it holds {sorted(node)}, which this version does not know.")
-    return node
+    def decode(self, node: Any) -> Any:
+        """The value a node spells out."""
+        match node:
+            case list():
+                return self._all(node)
+            case {"float": str(text)}:
+                return float(text)
+            case {"tuple": values}:
+                return tuple(self._all(values))
+            case {"dict": pairs}:
+                return dict(map(self._all, pairs))
+            case {"array": str(part)}:
+                array = self._part(part)
+                array.setflags(write=True)
+                return array
+            case {"labels": list(values), "shape": shape, "dtype": "O" | "U" as kind}:
+                return self._labels(values, kind).reshape(shape)
+            case {"slice": [start, stop, step]}:
+                return slice(start, stop, step)
+            case {"number": str(name)}:
+                return np.dtype(name).type
+            case {"dtype": str(name)}:
+                return np.dtype(name)
+            case {"metric": kind, "names": names, "arrays": fields}:
+                arrays = {name: self._part(part["array"]) for name, part in fields.items()}
+                return rebuild(_known(kind, METRICS), names, arrays, node.get("units"))
+            case {"estimator": kind, "params": params, "fitted": fitted}:
+                estimator = _known(kind, ESTIMATORS)(**self.decode(params))
+                for name, value in self.decode(fitted).items():
+                    if not name.isidentifier() or hasattr(type(estimator), name):
+                        raise ArchiveError(f"it sets {name!r}, which is no attribute of a fitted {kind}.")
+                    setattr(estimator, name, value)
+                return estimator
+            case dict():
+                raise ArchiveError(f"it holds {sorted(node)}, which this version does not know.")
+        return node
+
+    def _all(self, nodes: Any) -> list[Any]:
+        return [self.decode(node) for node in nodes]
+
+    def _part(self, part: str) -> NDArray[Any]:
+        """An array, once: a small file that names one array often would take much memory."""
+        if part in self.used:
+            raise ArchiveError(f"its part {part} is used twice, which `save` never does.")
+        self.used.add(part)
+        return self.arrays.pop(part)
+
+    def _labels(self, nodes: list[Any], kind: str) -> NDArray[Any]:
+        if kind == "O":
+            return np.fromiter(self._all(nodes), dtype=object, count=len(nodes))
+        if not all(isinstance(label, str) for label in nodes):
+            raise ArchiveError("its labels are not all text.")
+        lengths = [len(label) for label in nodes]
+        needed = 4 * len(nodes) * max(lengths, default=1)
+        if needed > WIDEST * (sum(lengths) + len(nodes)):
+            if needed > self.spare_bytes:
+                return np.array(nodes, dtype=object)
+            self.spare_bytes -= needed
+        return np.array(nodes, dtype=str)
 
 
 def _known(kind: str, registry: dict[str, Any]) -> Any:

@@ -6,6 +6,11 @@ The file is a zip without compression. Its first entry is ``manifest.json``::
      "parts": {"<name>.npy": {"sha256": "...", "bytes": 168}}}
 
 and one ``<name>.npy`` in numpy's own format follows per array. Any zip tool and ``numpy.load`` read it.
+
+Limits of what is read, so that a small file takes little memory: no part is compressed, shares bytes with another or
+reaches beyond the file; an array has exactly the bytes of its part; the manifest has at most 64 MiB. As Python objects,
+a manifest takes up to 40 times its size (nested empty lists), an array its size once and the largest part once more.
+Memory that runs out all the same is an `ArchiveError`.
 """
 
 import hashlib
@@ -35,6 +40,7 @@ DTYPES = frozenset({"|b1", "|i1", "|u1", "<i2", "<i4", "<i8", "<u2", "<u4", "<u8
 
 _NAME = re.compile(r"(?!.*\.\.)[a-z0-9_-][a-z0-9_.-]{0,99}(/[a-z0-9_-][a-z0-9_.-]{0,99}){0,9}")
 _RESTORE = "restore a copy of the file or save it again"
+TOO_LARGE = "it takes more memory than there is; end other programs, or read it on a larger machine"
 # What zipfile, json and numpy raise on bytes that are not what they should be.
 _BROKEN = (zipfile.BadZipFile, EOFError, RuntimeError, ValueError, ArithmeticError, struct.error)
 
@@ -74,6 +80,8 @@ def read_archive(path: StrPath) -> tuple[dict[str, Any], dict[str, NDArray[Any]]
         raise FileNotFoundError(error.errno, fault) from None
     except ArchiveError as error:
         raise ArchiveError(f"{os.fspath(path)} cannot be read: {error}.") from error.__cause__
+    except MemoryError as error:
+        raise ArchiveError(f"{os.fspath(path)} cannot be read: {TOO_LARGE}.") from error
     except _BROKEN as error:
         fault = f"it is damaged, cut short or not a whynear file ({error!s:.200})"
         raise ArchiveError(f"{os.fspath(path)} cannot be read: {fault}; {_RESTORE}.") from error
