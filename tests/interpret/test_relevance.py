@@ -332,7 +332,7 @@ def test_without_a_floor_rounding_does_not_count():
 def test_arguments_out_of_range_are_refused():
     X, _ = table()
     metric = LinearMetric(np.eye(8))
-    with pytest.raises(ValueError, match=r"slack=-0\.1 must not be negative"):
+    with pytest.raises(ValueError, match=r"slack must be a finite number >= 0 .*, got -0\.1"):
         relevance_intervals(metric, X, slack=-0.1)
     with pytest.raises(ValueError, match="rows must be one of eigen, map, got 'all'"):
         relevance_intervals(metric, X, rows="all")

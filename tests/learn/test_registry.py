@@ -1,6 +1,7 @@
 """One line in the registry makes a learner known everywhere."""
 
 import ast
+import inspect
 import subprocess
 import sys
 import warnings
@@ -77,3 +78,9 @@ def test_a_saved_learner_is_loaded_by_a_process_that_has_imported_none(tmp_path)
         warnings.simplefilter("ignore")
         wn.save(wn.GRLVQ(max_iter=2).fit(*load_iris(return_X_y=True)), tmp_path / "model")
     assert "GRLVQ(max_iter=2)" in output_of(f"import whynear as wn; print(wn.load({str(tmp_path / 'model')!r}))")
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_docstrings_stand_in_the_source_as_they_are_shown(name):
+    written = ast.parse(inspect.getsource(LEARNERS[name])).body[0]
+    assert ast.get_docstring(written) == inspect.getdoc(LEARNERS[name])

@@ -27,7 +27,8 @@ class VotingCases:
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """The class of largest support; of equal ones the first."""
-        return self.classes_[self.evidence(X).support().argmax(axis=1)]
+        support = self.evidence(X).support()
+        return self.classes_[support.argmax(axis=1)]
 
     def predict_proba(self, X: ArrayLike) -> Array:
         """Probabilities of the classes, from the votes of the nearest training cases."""

@@ -15,13 +15,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import whynear as wn
-from whynear.learn.lann.choice import Choice, affordable, choose, grid, splits_of
+from whynear.learn.lann.candidates import candidate_lists, local_lists, recall_of_lists, unit_of
+from whynear.learn.lann.choice import affordable, choose_schedule, grid, splits_of
 from whynear.learn.lann.objective import Constraint
-from whynear.learn.lann.training import Rule, School, candidate_lists, local_lists, recall_of_lists, unit_of
+from whynear.learn.lann.training import Schedule, StepRule, TrainingCases
 from whynear.testing import check_learner
 
 GIVEN = {"epochs": 5, "step": 0.1, "beta": 0.3, "decay": 0.0, "shared_epochs": 5, "shared_step": 0.01}
-RULE = Rule(5, 2, 0.3, 0.1, 0.0, Constraint.BOX, 0.01, 10.0)
+RULE = StepRule(5, 2, 0.3, 0.1, 0.0, Constraint.BOX, 0.01, 10.0)
 
 
 def rows(n=300, d=6, seed=0, n_classes=2):
@@ -111,7 +112,7 @@ def test_lists_hold_the_nearest_others():
 def test_lists_are_the_same_in_pieces_and_on_any_number_of_threads(monkeypatch):
     X, _ = rows(300)
     whole = candidate_lists(X, 10, 0)
-    monkeypatch.setattr("whynear.learn.lann.training.SEARCHED_AT_ONCE", 20 * X.size)
+    monkeypatch.setattr("whynear.learn.lann.candidates.SEARCH_PRODUCTS_AT_ONCE", 20 * X.size)
     assert_array_equal(candidate_lists(X, 10, 0, 1), whole)
     assert_array_equal(candidate_lists(X, 10, 0, 2), whole)
 
@@ -148,14 +149,14 @@ def test_lists_that_miss_neighbours_are_made_anew(monkeypatch):
     settings = {**GIVEN, "epochs": 10, "step": 0.3}
     recalls = []
     for enough in (0.0, 1.0):
-        monkeypatch.setattr("whynear.learn.lann.fitting.ENOUGH_RECALL", enough)
+        monkeypatch.setattr("whynear.learn.lann.fitting.RECALL_TO_KEEP_LISTS", enough)
         recalls.append(wn.LANN(random_state=0, n_candidates=6, **settings).fit(X, y).candidate_recall_)
     assert recalls[1] > recalls[0] + 0.05
 
 
 def test_every_case_of_a_large_table_keeps_its_own_metric(monkeypatch):
     X, y = rows(400)
-    monkeypatch.setattr("whynear.learn.lann.fitting.EXACT_LISTS", 100)
+    monkeypatch.setattr("whynear.learn.lann.fitting.EXACT_LIST_CASES", 100)
     ordered = wn.LANN(random_state=0, **GIVEN).fit(X, y)
     assert_array_equal(ordered.metric_.anchors, wn.LANN(random_state=0, **GIVEN).fit(X, y).metric_.anchors)
     monkeypatch.undo()
@@ -169,9 +170,9 @@ def test_every_case_of_a_large_table_keeps_its_own_metric(monkeypatch):
 
 def test_lists_outlive_a_stretch_that_keeps_the_neighbours():
     X, y = rows(150)
-    school, _ = School.of(X, y, 5, 12, seed=0)
-    assert school.stretched(np.full(X.shape[1], 2.0), 5, 0)[0].lists is school.lists
-    strong = school.stretched(np.r_[1.0, np.full(X.shape[1] - 1, 1e-3)], 5, 0)[0]
+    cases, _ = TrainingCases.of(X, y, 5, 12, seed=0)
+    assert cases.stretched(np.full(X.shape[1], 2.0), 5, 0)[0].lists is cases.lists
+    strong = cases.stretched(np.r_[1.0, np.full(X.shape[1] - 1, 1e-3)], 5, 0)[0]
     assert_array_equal(strong.lists, candidate_lists(strong.X, 12, 0))
 
 
@@ -198,8 +199,8 @@ def test_the_trace_stays_what_it_was(n_components):
 
 
 def test_what_is_given_is_not_chosen():
-    proposals = grid({"step": 0.5, "beta": None}, [Choice(None, 0.1, 1.0, 0.0), Choice(None, 0.2, 1.0, 0.0)])
-    assert proposals == [Choice(None, 0.5, 1.0, 0.0)]
+    proposals = grid({"step": 0.5, "beta": None}, [Schedule(None, 0.1, 1.0, 0.0), Schedule(None, 0.2, 1.0, 0.0)])
+    assert proposals == [Schedule(None, 0.5, 1.0, 0.0)]
     X, y = rows(100)
     model = wn.LANN(random_state=0, step=0.2, shared_epochs=3).fit(X, y)
     assert model.shared_["epochs"] == 3
@@ -232,16 +233,20 @@ def test_nothing_is_learned_from_labels_that_mean_nothing():
 def test_the_choice_is_the_trial_that_helps_held_out_cases():
     X, y = rows(400, d=12)
     X[:, 6:] *= 3  # useless columns in the way
-    school, _ = School.of(X, y.astype(np.intp), 5, 64, 0)
-    trials = [Choice(None, 1e-9, 1.0, 0.0), Choice(None, 0.03, 1.0, 0.0)]
-    splits, own = splits_of(y, 0), np.zeros(400, dtype=np.intp)
-    chosen = choose([school] * len(splits), splits, own, np.ones(12), trials, RULE, seed=0, n_jobs=1)
+    cases, _ = TrainingCases.of(X, y.astype(np.intp), 5, 64, 0)
+    trials = [Schedule(None, 1e-9, 1.0, 0.0), Schedule(None, 0.03, 1.0, 0.0)]
+    splits = splits_of(y, 0)
+
+    def choose(trials, n_jobs=1):
+        everywhere = [cases] * len(splits)
+        return choose_schedule(everywhere, splits, np.ones(12), trials, RULE, shared=True, seed=0, n_jobs=n_jobs)
+
+    chosen = choose(trials)
     assert chosen.step == 0.03
     assert chosen.epochs > 0
-    threads = choose([school] * len(splits), splits, own, np.ones(12), trials, RULE, seed=0, n_jobs=2)
-    assert threads == chosen
-    settled = [Choice(2, 1e-9, 1.0, 0.0), Choice(2, 0.03, 1.0, 0.0)]
-    assert choose([school] * len(splits), splits, own, np.ones(12), settled, RULE, seed=0, n_jobs=1) == settled[1]
+    assert choose(trials, n_jobs=2) == chosen
+    settled = [Schedule(2, 1e-9, 1.0, 0.0), Schedule(2, 0.03, 1.0, 0.0)]
+    assert choose(settled) == settled[1]
 
 
 def test_splits_cover_small_tables_often_and_large_ones_once():
@@ -283,7 +288,7 @@ def test_a_stream_gives_the_same_however_it_is_cut(settings):
     assert_array_equal(whole.codes_, y[-len(whole.metric_) :])
 
 
-def test_a_stream_teaches_what_was_fitted():
+def test_a_stream_goes_on_with_what_was_fitted():
     X, y = rows(600, d=12)
     X[:, 6:] *= 2
     model = wn.LANN(random_state=0, **GIVEN).fit(X[:200], y[:200])

@@ -28,7 +28,7 @@ def sq_distances(x, X, lam):
 def loss(x, code, X, codes, lam, k, n_classes, beta):
     sq = sq_distances(x, X, lam)
     near = np.lexsort((np.arange(len(sq)), sq))[:k]
-    support = np.bincount(codes[near], 1 / np.maximum(sq[near], lann.FLOOR), n_classes)
+    support = np.bincount(codes[near], 1 / np.maximum(sq[near], lann.SQ_DISTANCE_FLOOR), n_classes)
     return -log_softmax(support / beta)[code], near, support
 
 
@@ -39,13 +39,13 @@ def shown(i, X, codes, lam, k, n_classes, beta, step, decay=0.0, constraint=0, l
     p, start = np.exp(log_softmax(support / beta)), np.ones_like(lam[0])
     for j in others[near]:
         difference = X[i] - X[j]
-        sq = max(sq_distances(X[i], X[[j]], lam[[j]])[0], lann.FLOOR)
+        sq = max(sq_distances(X[i], X[[j]], lam[[j]])[0], lann.SQ_DISTANCE_FLOOR)
         slope = ((codes[j] == codes[i]) - p[codes[j]]) / (beta * sq**2)
         if lam.ndim == 2:
             gradient = slope * 2 * lam[j] * difference**2
         else:
             gradient = slope * 2 * np.outer(lam[j] @ difference, difference)
-        gradient *= min(1.0, lann.LONGEST / max(np.linalg.norm(gradient), 1e-300))
+        gradient *= min(1.0, lann.LONGEST_GRADIENT / max(np.linalg.norm(gradient), 1e-300))
         lam[j] -= step * gradient + decay * (lam[j] - start)
         if constraint == lann.Constraint.BOX:
             lam[j] = np.clip(lam[j], low if lam.ndim == 2 else -high, high)
@@ -64,7 +64,7 @@ def lists_of(n):
 def learn(order, X, codes, lam, k, n_classes, beta, step, decay=0.0, constraint=0, low=1e-12, high=NOWHERE):
     n = len(X)
     everything, active = np.arange(n), np.ones(n, dtype=bool)
-    return lann.learn(
+    return lann.learn_cases(
         order, X, codes, lists_of(n), everything, lam, np.ones_like(lam[0]), active, k, n_classes, beta, step, decay,
         constraint, low, high,
     )  # fmt: skip
@@ -90,7 +90,7 @@ def test_the_compiled_epoch_is_the_rule_case_by_case(c, seed, k, decay, constrai
         expected = shown(i, X, codes, slow, k, 3, *rule)
         assert value == pytest.approx(expected, rel=1e-9)
         assert_allclose(lam, slow, rtol=1e-8, atol=1e-10)
-        assert_array_equal(lam[i], before[i])  # a case does not teach itself
+        assert_array_equal(lam[i], before[i])  # a case does not move its own metric
 
 
 @pytest.mark.parametrize("c", [None, 2])
@@ -108,7 +108,7 @@ def test_steps_follow_the_gradient_of_finite_differences(c, seed, k, d, beta):
     if sq[0] < 0.05 or (k < 7 and sq[k] - sq[k - 1] < 1e-3):  # a kink, or a gradient that is cut off
         return
     expected = approx_fprime(lam[others].ravel(), value, 1e-7).reshape(lam[others].shape)
-    if np.sqrt(np.square(expected).reshape(7, -1).sum(axis=1)).max() > lann.LONGEST:
+    if np.sqrt(np.square(expected).reshape(7, -1).sum(axis=1)).max() > lann.LONGEST_GRADIENT:
         return
     moved, step = lam.copy(), 1e-4
     learn(np.array([0]), X, codes, moved, k, 3, beta, step, low=-NOWHERE)
@@ -116,18 +116,17 @@ def test_steps_follow_the_gradient_of_finite_differences(c, seed, k, d, beta):
 
 
 @given(seed=st.integers(0, 10**6), k=st.integers(1, 6))
-def test_judgement_is_that_of_a_double_loop(seed, k):
+def test_correct_predictions_are_those_of_a_double_loop(seed, k):
     X, codes, lam = problem(seed)
     codes = codes.astype(np.intp)
     n, active = len(X), np.random.default_rng(seed).random(len(X)) < 0.8
-    right, losses = np.empty(n, dtype=bool), np.empty(n)
-    lann.judge(np.arange(n), X, codes, lists_of(n), np.arange(n), lam, active, k, 3, 0.5, right, losses)
+    correct = np.empty(n, dtype=bool)
+    lann.predicted_correctly(np.arange(n), X, codes, lists_of(n), np.arange(n), lam, active, k, correct)
     for i in range(n):
         others = np.flatnonzero(active & (np.arange(n) != i))
-        value, near, support = loss(X[i], codes[i], X[others], codes[others], lam[others], k, 3, 0.5)
-        assert losses[i] == pytest.approx(value, rel=1e-9)
+        _, near, support = loss(X[i], codes[i], X[others], codes[others], lam[others], k, 3, 0.5)
         best = support[codes[others][near]].max()
-        assert right[i] == (support[codes[i]] == pytest.approx(best, rel=1e-12) and support[codes[i]] > 0)
+        assert correct[i] == (support[codes[i]] == pytest.approx(best, rel=1e-12) and support[codes[i]] > 0)
 
 
 def test_anchors_may_share_a_metric():
@@ -135,7 +134,7 @@ def test_anchors_may_share_a_metric():
     codes, n = codes.astype(np.intp), len(X)
     shared, own = np.ones((1, 3)), np.zeros(n, dtype=np.intp)
     arguments = np.ones(3), np.ones(n, dtype=bool), 3, 3, 1.0, 0.01, 0.0, 0, 0.01, 10.0
-    lann.learn(np.arange(n), X, codes, lists_of(n), own, shared, *arguments)
+    lann.learn_cases(np.arange(n), X, codes, lists_of(n), own, shared, *arguments)
     assert shared.shape == (1, 3)
     assert not np.allclose(shared, 1)
 

@@ -14,9 +14,8 @@ from sklearn.utils import check_random_state
 
 from whynear.learn.inputs import fit_inputs, predict_inputs, stream_inputs
 from whynear.learn.lann import objective as lann
-from whynear.learn.lann.choice import Choice
-from whynear.learn.lann.fitting import Plan, learn_locally
-from whynear.learn.lann.training import Rule, local_metric
+from whynear.learn.lann.fitting import FitSettings, fit_local_metrics
+from whynear.learn.lann.training import Schedule, StepRule, local_metric, train_stream
 from whynear.learn.mixins import WithMetric, measured_to
 from whynear.learn.solvers import Callback, watcher
 from whynear.learn.voting import VotingCases
@@ -26,10 +25,9 @@ from whynear.search.voting import Votes, cast_votes, vote_weights
 from whynear.utils.arrays import Array
 from whynear.utils.checks import check_parameters, choice, number, whole
 
-STREAM = Choice(1, 0.1, 0.3, 0.003)  # for streams, where nothing was held out to choose by
-EXACT_SEARCH = 200_000  # anchors up to which "auto" searches among all of them
-ZERO = 1e-20  # squared distances below count as zero: rounding, where a k-th neighbour is at about one
-SHOWN_AT_ONCE = 4_000_000  # products in one compiled call: well under 0.2 s
+STREAM_SCHEDULE = Schedule(1, 0.1, 0.3, 0.003)  # where nothing was held out to choose by
+EXACT_SEARCH_CASES = 200_000  # up to which "auto" searches among all of them
+ZERO_SQ_DISTANCE = 1e-20  # and below: rounding, where a k-th neighbour is at about one
 
 
 @register
@@ -97,12 +95,15 @@ class LANN(VotingCases, WithMetric, ClassifierMixin, BaseEstimator):
     Notes
     -----
     What is not given is chosen on held-out cases: splits (five folds, repeated for small tables; one or two splits for
-    large ones) are learned by several settings of step, beta and decay and asked after 1, 2, 4, 8, 14 and 20 epochs.
-    The setting with most held-out cases right is taken if it beats doing nothing by a standard error of the difference,
-    first for the common weights, then for each case's own, which must also hold when every case may be a neighbour and
-    not those of its list alone. Where rows, candidates, columns and epochs make that more
-    than about 2e9 products, there are fewer splits, then fewer settings. So the default falls back to plain weighted
-    neighbours on tables where learning does harm.
+    large ones) are learned by several settings of step, beta and decay, and their held-out cases predicted after 1, 2,
+    4, 8, 14 and 20 epochs. The setting with most of them correct is taken if it beats doing nothing by a standard error
+    of the difference, first for the common weights, then for each case's own, which must also hold when every case may
+    be a neighbour and not those of its list alone. Where rows, candidates, columns and epochs make that more than about
+    2e9 products, there are fewer splits, then fewer settings. So the default falls back to plain weighted neighbours on
+    tables where learning does harm.
+
+    Probabilities are the softmax of the support of the classes over beta; where neighbours are at distance zero, their
+    shares.
 
     References
     ----------
@@ -158,20 +159,20 @@ class LANN(VotingCases, WithMetric, ClassifierMixin, BaseEstimator):
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn a metric for every case; time O(n m d) an epoch for m candidates, memory O(n (m + d))."""
         data = fit_inputs(self, X, y)
-        plan = self._plan(len(data.classes), len(data.X))
+        settings = self._settings(len(data.classes), len(data.X))
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         watch = watcher(type(self).__name__, self.verbose, self.callback)
-        learned = learn_locally(data.X, data.codes, plan, seed=seed, watch=watch, n_jobs=self.n_jobs)
+        fitted = fit_local_metrics(data.X, data.codes, settings, seed=seed, watch=watch, n_jobs=self.n_jobs)
         self.classes_, self.codes_ = data.classes, data.codes
-        self.shared_, self.local_ = asdict(learned.shared), asdict(learned.local)
-        self.candidate_recall_ = learned.recall
-        self.loss_curve_, self.n_iter_ = learned.loss_curve, len(learned.loss_curve)
-        self._factors, self._start = np.where(data.varying, learned.factors, 0.0), learned.start
-        self.metric_ = local_metric(data.X, learned.lam * self._factors, data.feature_names)
+        self.shared_, self.local_ = asdict(fitted.shared), asdict(fitted.local)
+        self.candidate_recall_ = fitted.recall
+        self.loss_curve_, self.n_iter_ = fitted.loss_curve, len(fitted.loss_curve)
+        self._factors, self._start = np.where(data.varying, fitted.factors, 0.0), fitted.start
+        self.metric_ = local_metric(data.X, fitted.lam * self._factors, data.feature_names)
         return self
 
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
-        """Learn from a part of a stream, case by case: each teaches its neighbours, then becomes a case itself.
+        """Learn from a part of a stream, case by case: each moves its neighbours' metrics, then becomes a case itself.
 
         However the stream is cut into parts, the result is the same. Without a `fit` before it, columns are taken as
         scaled (StandardScaler), and what the parameters leave open is set, not chosen. With no epochs, given or chosen
@@ -197,16 +198,11 @@ class LANN(VotingCases, WithMetric, ClassifierMixin, BaseEstimator):
         known, window = len(anchors), self.max_anchors or np.iinfo(np.intp).max
         rows, codes = np.vstack([anchors, data.X]), np.concatenate([codes, data.codes])
         lam = np.concatenate([lam, np.repeat(self._start[None], len(data.X), axis=0)])
-        total, at_once, scaled = 0.0, max(1, SHOWN_AT_ONCE // lam[:1].size // len(rows)), rows * self._factors
-        choice = Choice(**self.local_)
-        if choice.epochs == 0:  # nothing is learned: new cases only become anchors
-            choice = replace(choice, step=0.0, decay=0.0)
-        rule = choice.rule(self._plan(len(self.classes_), len(rows) + 1).rule)
-        for first in range(known, len(rows), at_once):
-            last = min(first + at_once, len(rows))
-            total += lann.learn_stream(
-                first, last, window, scaled, codes, lam, self._start, self.n_neighbors, *rule.of_a_step
-            )
+        schedule = Schedule(**self.local_)
+        if schedule.epochs == 0:  # nothing is learned: new cases only become anchors
+            schedule = replace(schedule, step=0.0, decay=0.0)
+        rule = schedule.applied_to(self._settings(len(self.classes_), len(rows) + 1).rule)
+        total = train_stream(rows * self._factors, codes, lam, self._start, known, window, rule, self.n_neighbors)
         kept = slice(max(0, len(rows) - window), None)
         self.codes_, self.loss_curve_ = codes[kept], [*self.loss_curve_, total / len(data.X)]
         self.n_iter_ = len(self.loss_curve_)
@@ -220,10 +216,10 @@ class LANN(VotingCases, WithMetric, ClassifierMixin, BaseEstimator):
         """
         queries, search, k = predict_inputs(self, X), self._search(), self._n_votes
         if isinstance(search, NeighborSearch):
-            votes = cast_votes(search, self.codes_, queries, k, np.reciprocal, ZERO)
+            votes = cast_votes(search, self.codes_, queries, k, np.reciprocal, ZERO_SQ_DISTANCE)
         else:
             sq, indices = search.nearest(queries, k)
-            votes = Votes(sq, indices, vote_weights(sq, np.reciprocal, ZERO))
+            votes = Votes(sq, indices, vote_weights(sq, np.reciprocal, ZERO_SQ_DISTANCE))
         labels = self.classes_[self.codes_]
         return Evidence(self.metric_.anchors, labels, votes.indices, votes.sq, votes.weights, self.classes_)
 
@@ -235,7 +231,7 @@ class LANN(VotingCases, WithMetric, ClassifierMixin, BaseEstimator):
     def _probabilities(self, evidence: Evidence, support: Array) -> Array:
         """Softmax of the support of the classes over beta; where neighbours are at distance zero, their shares."""
         probabilities: Array = softmax(support / self.local_["beta"], axis=1)
-        certain = evidence.sq_distances[:, 0] <= ZERO
+        certain = evidence.sq_distances[:, 0] <= ZERO_SQ_DISTANCE
         probabilities[certain] = support[certain] / support[certain].sum(axis=1, keepdims=True)
         return probabilities
 
@@ -244,8 +240,9 @@ class LANN(VotingCases, WithMetric, ClassifierMixin, BaseEstimator):
         return min(self.n_neighbors, len(self.metric_))
 
     def _search(self) -> NeighborSearch | CandidateSearch:
-        limit = {"exact": np.inf, "auto": max(EXACT_SEARCH, self.n_candidates)}.get(self.search, self.n_candidates)
-        if len(self.metric_) <= limit:  # lists that would hold every case say no less
+        limits = {"exact": np.inf, "auto": EXACT_SEARCH_CASES, "candidates": 0}
+        # Lists that would hold every case say no less.
+        if len(self.metric_) <= max(limits[self.search], self.n_candidates):
             return self._kept_search(NeighborSearch, self.metric_, n_jobs=self.n_jobs)
         return self._kept_search(CandidateSearch, self.metric_, n_candidates=self.n_candidates, n_jobs=self.n_jobs)
 
@@ -259,7 +256,7 @@ class LANN(VotingCases, WithMetric, ClassifierMixin, BaseEstimator):
 
     def _begin_stream(self, classes: NDArray[Any], n_features: int) -> None:
         given = {"epochs": 0 if self.epochs == 0 else 1, "step": self.step, "beta": self.beta, "decay": self.decay}
-        self.local_ = {name: getattr(STREAM, name) if value is None else value for name, value in given.items()}
+        self.local_ = asdict(STREAM_SCHEDULE) | {name: value for name, value in given.items() if value is not None}
         self.shared_ = {**self.local_, "epochs": 0}
         self.classes_, self.loss_curve_ = classes, []
         self._factors = np.full(n_features, 1.0 / np.sqrt(n_features))
@@ -288,11 +285,11 @@ class LANN(VotingCases, WithMetric, ClassifierMixin, BaseEstimator):
         if not (numbers and 0 < bounds[0] < 1 < bounds[1] < np.inf):
             raise ValueError(f"bounds={self.bounds!r} must be two positive numbers, on both sides of one.")
 
-    def _plan(self, n_classes: int, n_rows: int) -> Plan:
+    def _settings(self, n_classes: int, n_rows: int) -> FitSettings:
         self._check_settings()
         low, high = map(float, self.bounds)
         constraint = lann.Constraint[self.constraint.upper()]
-        rule = Rule(min(self.n_neighbors, n_rows - 1), n_classes, 1.0, 0.0, 0.0, constraint, low, high)
+        rule = StepRule(min(self.n_neighbors, n_rows - 1), n_classes, 1.0, 0.0, 0.0, constraint, low, high)
         shared = {"epochs": self.shared_epochs, "step": self.shared_step, "beta": self.beta}
         local = {"epochs": self.epochs, "step": self.step, "beta": self.beta, "decay": self.decay}
-        return Plan(rule, shared, local, self.n_components, self.n_candidates)
+        return FitSettings(rule, shared, local, self.n_components, self.n_candidates)

@@ -1,4 +1,4 @@
-"""From cases to a metric for each of them: common weights first, then what every case adds of its own."""
+"""From cases to a metric for each of them, step by step: common weights first, then what every case adds of its own."""
 
 from __future__ import annotations
 
@@ -8,100 +8,81 @@ from typing import Any
 
 import numpy as np
 
-from whynear.learn.lann.choice import Choice, Split, affordable, choose, grid, holds_up, most_epochs, splits_of
-from whynear.learn.lann.training import EXACT_LISTS, Rule, School, local_lists, local_metric, recall_of_lists, unit_of
+from whynear.learn.lann.candidates import EXACT_LIST_CASES, local_lists, recall_of_lists, unit_of
+from whynear.learn.lann.choice import Split, affordable, choose_schedule, grid, holds_among_all, most_epochs, splits_of
+from whynear.learn.lann.training import Schedule, StepRule, Training, TrainingCases
 from whynear.learn.lmnn.large_margin import Settings, Start, learn_map
 from whynear.learn.solvers import Callback, Step
 from whynear.search import NeighborSearch
 from whynear.search.near_lists import neighborly_order
 from whynear.utils.arrays import Array, Indices
 
-SHARED = tuple(Choice(None, step, beta, 0.0) for beta in (1.0, 3.0) for step in (0.01, 0.03))
-LOCAL = tuple(
-    Choice(None, step, beta, decay) for decay in (0.0, 0.03) for step, beta in ((0.1, 0.3), (0.3, 0.3), (0.3, 1.0))
+SHARED_TRIALS = tuple(Schedule(None, step, beta, 0.0) for beta in (1.0, 3.0) for step in (0.01, 0.03))
+LOCAL_TRIALS = tuple(
+    Schedule(None, step, beta, decay) for decay in (0.0, 0.03) for step, beta in ((0.1, 0.3), (0.3, 0.3), (0.3, 1.0))
 )
 MARGIN_ITERATIONS = 100  # of the map that a low-rank form starts from
-ENOUGH_RECALL = 0.9  # of them in the lists; with less, lists are made anew half-way
+RECALL_TO_KEEP_LISTS = 0.9  # half-way: with less, lists are made anew by the metrics trained so far
 
 
 @dataclass(frozen=True)
-class Plan:
+class FitSettings:
     """What the user settled; None for what is to be chosen."""
 
-    rule: Rule
+    rule: StepRule
     shared: dict[str, Any]
     local: dict[str, Any]
     n_components: int | None
     n_candidates: int
-    most_trials: int | None = None  # of the settings proposed
-
-    @property
-    def chooses(self) -> bool:
-        """Whether anything is left to choose."""
-        return _is_open(self.shared) or _is_open(self.local)
-
-
-def _is_open(given: dict[str, Any]) -> bool:
-    """Whether a setting is to be chosen: none is where nothing is to be learned."""
-    return None in given.values() and given["epochs"] != 0
 
 
 @dataclass(frozen=True)
-class Learned:
-    """Metrics ``lam`` of cases whose columns are multiplied by ``factors``, and how they came about."""
+class FittedMetrics:
+    """Metrics ``lam`` of cases whose columns are multiplied by ``factors``, and how they were trained."""
 
     factors: Array
     start: Array
     lam: Array
-    shared: Choice
-    local: Choice
+    shared: Schedule
+    local: Schedule
     recall: float
     loss_curve: list[float]
 
 
-def learn_locally(
-    X: Array, codes: Indices, plan: Plan, *, seed: int, watch: Callback, n_jobs: int | None = None
-) -> Learned:
-    """Choose what is not settled on held-out cases, then learn from all of them; many cases in a neighbourly order."""
-    if len(X) <= EXACT_LISTS:
-        return _learn_in_order(X, codes, plan, seed, watch, n_jobs)
+def fit_local_metrics(
+    X: Array, codes: Indices, settings: FitSettings, *, seed: int, watch: Callback, n_jobs: int | None = None
+) -> FittedMetrics:
+    """Choose what is not settled on held-out cases, then train on all; many cases in an order that is read fast."""
+    if len(X) <= EXACT_LIST_CASES:
+        return _fit_in_order(X, codes, settings, seed, watch, n_jobs)
     order = neighborly_order(X, seed)
-    learned = _learn_in_order(X[order], codes[order], plan, seed, watch, n_jobs)
-    return replace(learned, lam=learned.lam[np.argsort(order)])
+    fitted = _fit_in_order(X[order], codes[order], settings, seed, watch, n_jobs)
+    return replace(fitted, lam=fitted.lam[np.argsort(order)])
 
 
-def _learn_in_order(X: Array, codes: Indices, plan: Plan, seed: int, watch: Callback, n_jobs: int | None) -> Learned:
-    k, curve = plan.rule.n_neighbors, _Curve(watch)
-    splits = splits_of(codes, seed) if plan.chooses else []
-    first, unit = School.of(X - X.mean(axis=0), codes, k, plan.n_candidates, seed, n_jobs)
-    splits, plan = _within_budget(first, splits, plan)
-    shared = _shared_choice(first, splits, plan, seed, n_jobs)
-    stretch = _shared_weights(first, np.arange(len(X)), shared, plan.rule, seed, curve)
-    school, second = first.stretched(stretch, k, seed, n_jobs)
-    stretched = [
-        replace(school, X=first.X * _shared_weights(first, taught, shared, plan.rule, seed) / second)
-        for taught, _ in splits
+def _fit_in_order(
+    X: Array, codes: Indices, settings: FitSettings, seed: int, watch: Callback, n_jobs: int | None
+) -> FittedMetrics:
+    rule, curve = settings.rule, _LossCurve(watch)
+    cases, unit = TrainingCases.of(X - X.mean(axis=0), codes, rule.n_neighbors, settings.n_candidates, seed, n_jobs)
+    trials = _affordable_trials(cases, settings, seed)
+
+    shared = _choose_shared(cases, trials, rule, seed, n_jobs)
+    factors = _train_shared(cases, np.arange(len(X)), shared, rule, seed, curve)
+    stretched, second_unit = cases.stretched(factors, rule.n_neighbors, seed, n_jobs)
+
+    start = _start(stretched, settings.n_components, rule.n_neighbors)
+    by_split = [
+        replace(stretched, X=cases.X * _train_shared(cases, rows, shared, rule, seed) / second_unit)
+        for rows, _ in (trials.splits if trials.chooses_local else ())
     ]
-    start = _start(school, plan.n_components, k)
-    local = _local_choice(school, stretched, splits, start, plan, seed, n_jobs)
-    lam, recall = _local_metrics(school, start, local, plan.rule, seed, curve)
-    return Learned(stretch / (unit * second), start, lam, shared, local, recall, curve.losses)
+    local = _choose_local(by_split, trials, start, rule, seed, n_jobs)
+    lam, recall = _train_local(stretched, start, local, rule, seed, curve)
+    return FittedMetrics(factors / (unit * second_unit), start, lam, shared, local, recall, curve.losses)
 
 
-def _within_budget(school: School, splits: list[Split], plan: Plan) -> tuple[list[Split], Plan]:
-    """As many splits and trials as can be tried in time."""
-    sides = [(plan.shared, SHARED, 1), (plan.local, LOCAL, plan.n_components or 1)]
-    grids = [(grid(given, proposals), rank) for given, proposals, rank in sides if _is_open(given)]
-    if not splits or not grids:
-        return splits, plan
-    n_trials = max(len(trials) for trials, _ in grids)
-    products = school.lists.size * school.X.shape[1] * max(most_epochs(trials) * rank for trials, rank in grids)
-    splits, most = affordable(splits, n_trials, products)
-    return splits, replace(plan, most_trials=most)
-
-
-class _Curve:
-    """The loss of each epoch, told to whoever watches."""
+class _LossCurve:
+    """The loss of each epoch, passed on to the callback."""
 
     def __init__(self, watch: Callback) -> None:
         self.losses: list[float] = []
@@ -112,73 +93,110 @@ class _Curve:
         self.watch(Step(len(self.losses), loss))
 
 
-def _start(school: School, n_components: int | None, k: int) -> Array:
-    """Ones, or a map with large margins between the classes: few directions of the data would lose what matters."""
-    if n_components is None:
-        return np.ones(school.X.shape[1])
-    init: Start = "identity" if n_components == school.X.shape[1] else "pca"
-    settings = Settings(k, n_components, init, 0.5, 1.0, 1, MARGIN_ITERATIONS, 1e-3, None)
-    omega, _ = learn_map(school.X, school.codes, settings, lambda _step: None)
-    unit = unit_of(school.X @ omega.T, school.lists, k)
-    return omega / unit
+# What is tried
 
 
-def _shared_choice(school: School, splits: Sequence[Split], plan: Plan, seed: int, n_jobs: int | None) -> Choice:
-    trials = grid(plan.shared, SHARED)[: plan.most_trials]
-    if not _is_open(plan.shared) or not splits:
-        return replace(trials[0], epochs=trials[0].epochs or 0)
-    own, start = np.zeros(len(school), dtype=np.intp), np.ones(school.X.shape[1])
-    return choose([school] * len(splits), splits, own, start, trials, plan.rule, seed=seed, n_jobs=n_jobs)
+@dataclass(frozen=True)
+class _Trials:
+    """The splits to choose by, and the schedules to try on them: one alone where none is to be chosen."""
+
+    splits: list[Split]
+    shared: list[Schedule]
+    local: list[Schedule]
+    chooses_shared: bool
+    chooses_local: bool
+    chooses_epochs: bool  # of each case's own metric
 
 
-def _local_choice(
-    school: School,
-    stretched: Sequence[School],
-    splits: Sequence[Split],
-    start: Array,
-    plan: Plan,
-    seed: int,
-    n_jobs: int | None,
-) -> Choice:
-    trials = grid(plan.local, LOCAL)[: plan.most_trials]
-    if not _is_open(plan.local) or not splits:
-        return replace(trials[0], epochs=trials[0].epochs or 0)
-    own = np.arange(len(school))
-    choice = choose(stretched, splits, own, start, trials, plan.rule, seed=seed, n_jobs=n_jobs)
-    chosen = plan.local["epochs"] is None and bool(choice.epochs)
-    if chosen and not holds_up(stretched, splits, start, choice, plan.rule, seed):
-        return replace(choice, epochs=0)
-    return choice
+def _affordable_trials(cases: TrainingCases, settings: FitSettings, seed: int) -> _Trials:
+    """As many splits and trials as can be tried in time."""
+    shared, local = grid(settings.shared, SHARED_TRIALS), grid(settings.local, LOCAL_TRIALS)
+    chooses_shared, chooses_local = _is_open(settings.shared), _is_open(settings.local)
+    splits = splits_of(cases.codes, seed) if chooses_shared or chooses_local else []
+    if splits:
+        stages = (shared, 1, chooses_shared), (local, settings.n_components or 1, chooses_local)
+        open_trials = [(trials, rank) for trials, rank, chooses in stages if chooses]
+        epochs = max(most_epochs(trials) * rank for trials, rank in open_trials)
+        n_trials = max(len(trials) for trials, _ in open_trials)
+        splits, most = affordable(splits, n_trials, cases.lists.size * cases.X.shape[1] * epochs)
+        shared, local = shared[:most], local[:most]
+    chooses = bool(splits)
+    return _Trials(
+        splits, shared, local, chooses and chooses_shared, chooses and chooses_local, settings.local["epochs"] is None
+    )
 
 
-def _shared_weights(
-    school: School, taught: Indices, choice: Choice, rule: Rule, seed: int, curve: _Curve | None = None
+def _is_open(given: dict[str, Any]) -> bool:
+    """Whether a setting is to be chosen: none is where nothing is to be trained."""
+    return None in given.values() and given["epochs"] != 0
+
+
+def _first(trials: Sequence[Schedule]) -> Schedule:
+    return replace(trials[0], epochs=trials[0].epochs or 0)
+
+
+# Common weights
+
+
+def _choose_shared(cases: TrainingCases, trials: _Trials, rule: StepRule, seed: int, n_jobs: int | None) -> Schedule:
+    if not trials.chooses_shared:
+        return _first(trials.shared)
+    everywhere, start = [cases] * len(trials.splits), np.ones(cases.X.shape[1])
+    return choose_schedule(everywhere, trials.splits, start, trials.shared, rule, shared=True, seed=seed, n_jobs=n_jobs)
+
+
+def _train_shared(
+    cases: TrainingCases, rows: Indices, schedule: Schedule, rule: StepRule, seed: int, curve: _LossCurve | None = None
 ) -> Array:
     """Factors of the columns that are the same for all cases, learned from some of them."""
-    rng, own = np.random.default_rng(seed), np.zeros(len(school), dtype=np.intp)
-    start = np.ones(school.X.shape[1])
-    lam, active = start[None].copy(), np.zeros(len(school), dtype=bool)
-    active[taught] = True
-    for _ in range(choice.epochs or 0):
-        loss = school.teach(rng.permutation(taught), own, lam, start, active, choice.rule(rule))
+    start = np.ones(cases.X.shape[1])
+    training = Training(cases, rows, start, schedule.applied_to(rule), seed=seed, shared=True)
+    for _ in range(schedule.epochs or 0):
+        loss = training.train_epoch()
         if curve is not None:
             curve.add(loss)
-    return lam[0]
+    return training.lam[0]
 
 
-def _local_metrics(
-    school: School, start: Array, choice: Choice, rule: Rule, seed: int, curve: _Curve
+# The metric of each case
+
+
+def _start(cases: TrainingCases, n_components: int | None, k: int) -> Array:
+    """Ones, or a map with large margins between the classes: few directions of the data would lose what matters."""
+    if n_components is None:
+        return np.ones(cases.X.shape[1])
+    init: Start = "identity" if n_components == cases.X.shape[1] else "pca"
+    settings = Settings(k, n_components, init, 0.5, 1.0, 1, MARGIN_ITERATIONS, 1e-3, None)
+    omega, _ = learn_map(cases.X, cases.codes, settings, lambda _step: None)
+    return omega / unit_of(cases.X @ omega.T, cases.lists, k)
+
+
+def _choose_local(
+    by_split: Sequence[TrainingCases], trials: _Trials, start: Array, rule: StepRule, seed: int, n_jobs: int | None
+) -> Schedule:
+    """The schedule that helps held-out cases; no epochs where it does not hold among all cases."""
+    if not trials.chooses_local:
+        return _first(trials.local)
+    chosen = choose_schedule(by_split, trials.splits, start, trials.local, rule, shared=False, seed=seed, n_jobs=n_jobs)
+    if not (trials.chooses_epochs and chosen.epochs):
+        return chosen
+    holds = holds_among_all(by_split, trials.splits, start, chosen, rule, seed)
+    return chosen if holds else replace(chosen, epochs=0)
+
+
+def _train_local(
+    cases: TrainingCases, start: Array, schedule: Schedule, rule: StepRule, seed: int, curve: _LossCurve
 ) -> tuple[Array, float]:
     """The metric of each case, and the share of true neighbours that stood in the lists at the end."""
-    n, k, rng = len(school), rule.n_neighbors, np.random.default_rng(seed)
-    own, active, lam = np.arange(n), np.ones(n, dtype=bool), np.repeat(start[None], n, axis=0)
+    training = Training(cases, np.arange(len(cases)), start, schedule.applied_to(rule), seed=seed, shared=False)
 
     def recall() -> float:
-        return recall_of_lists(NeighborSearch(local_metric(school.X, lam)), school.lists, k, seed)
+        return recall_of_lists(NeighborSearch(training.metric()), training.cases.lists, rule.n_neighbors, seed)
 
-    epochs = choice.epochs or 0
+    epochs = schedule.epochs or 0
     for epoch in range(epochs):
-        if epoch and epoch == epochs // 2 and recall() < ENOUGH_RECALL:
-            school = replace(school, lists=local_lists(local_metric(school.X, lam), school.lists.shape[1], seed))
-        curve.add(school.teach(rng.permutation(n), own, lam, start, active, choice.rule(rule)))
-    return lam, recall()
+        if epoch and epoch == epochs // 2 and recall() < RECALL_TO_KEEP_LISTS:
+            lists = local_lists(training.metric(), cases.lists.shape[1], seed)
+            training.cases = replace(cases, lists=lists)
+        curve.add(training.train_epoch())
+    return training.lam, recall()

@@ -22,8 +22,8 @@ from whynear.utils.arrays import Indices
 
 Array = NDArray[np.floating]
 
-FLOOR = 1e-4  # of squared distances, whose median to the k-th neighbour is about one
-LONGEST = 1.0  # gradient of one metric at one case
+SQ_DISTANCE_FLOOR = 1e-4  # where the median to the k-th neighbour is about one
+LONGEST_GRADIENT = 1.0  # of one metric at one case
 
 
 class Constraint(IntEnum):
@@ -93,7 +93,7 @@ def class_support(
         total = 0.0
         for b in range(count):
             if codes[found[b]] == codes[found[a]]:
-                total += 1.0 / max(sq[b], FLOOR)
+                total += 1.0 / max(sq[b], SQ_DISTANCE_FLOOR)
         support[a] = total
 
 
@@ -144,7 +144,7 @@ def constrain(
 
 @njit(cache=True, nogil=True)
 def gradient(metric: Array, x: Array, anchor: Array, slope: float, out: Array) -> None:  # pragma: no cover - compiled
-    """Fill slope times the derivative of the squared distance by the metric, no longer than LONGEST."""
+    """Fill slope times the derivative of the squared distance by the metric, no longer than LONGEST_GRADIENT."""
     length = 0.0
     if metric.ndim == 1:
         for f in range(len(x)):
@@ -158,14 +158,14 @@ def gradient(metric: Array, x: Array, anchor: Array, slope: float, out: Array) -
             for f in range(len(x)):
                 out[row, f] = slope * 2.0 * z * (x[f] - anchor[f])
                 length += out[row, f] ** 2
-    if length > LONGEST**2:
-        flat, factor = out.reshape(-1), LONGEST / np.sqrt(length)
+    if length > LONGEST_GRADIENT**2:
+        flat, factor = out.reshape(-1), LONGEST_GRADIENT / np.sqrt(length)
         for i in range(len(flat)):
             flat[i] *= factor
 
 
 @njit(cache=True, nogil=True)
-def show(
+def learn_case(
     i: int,
     candidates: Indices,
     X: Array,
@@ -186,7 +186,7 @@ def show(
     support: Array,
     slope: Array,
 ) -> float:  # pragma: no cover - compiled
-    """Show case i: move the metrics of its neighbours among the candidates, and return its loss.
+    """Take the step of case i: move the metrics of its neighbours among the candidates, and return its loss.
 
     ``decay`` draws a metric that moves back to ``start`` by that share of the way. The last four are room to work in.
     """
@@ -201,7 +201,7 @@ def show(
     log_p = mine / beta - log_total
     for a in range(count):
         j = found[a]
-        squared = max(sq[a], FLOOR) ** 2
+        squared = max(sq[a], SQ_DISTANCE_FLOOR) ** 2
         if codes[j] == codes[i]:
             by_distance = (1.0 - np.exp(log_p)) / (beta * squared)
         else:
@@ -216,7 +216,7 @@ def show(
 
 
 @njit(cache=True, nogil=True)
-def learn(
+def learn_cases(
     cases: Indices,
     X: Array,
     codes: Indices,
@@ -234,13 +234,13 @@ def learn(
     low: float,
     high: float,
 ) -> float:  # pragma: no cover - compiled
-    """Show cases in the given order, each with its list; the sum of their losses. Time O(n m d) for m candidates."""
+    """Take the steps of cases in this order, each with its list; the sum of losses. Time O(n m d) for m candidates."""
     found, sq, support = np.empty(k, np.intp), np.empty(k), np.empty(k)
     slope = np.empty_like(lam[0])
     total = 0.0
     for place in range(len(cases)):
         i = cases[place]
-        total += show(
+        total += learn_case(
             i, lists[i], X, codes, own, lam, start, active, n_classes, beta, step, decay, constraint, low, high,
             found, sq, support, slope,
         )  # fmt: skip
@@ -265,7 +265,7 @@ def learn_stream(
     low: float,
     high: float,
 ) -> float:  # pragma: no cover - compiled
-    """Show cases in the order of their numbers, each to the ``window`` ones before it; then it is an anchor itself.
+    """Take the steps of cases in the order of their numbers, each among the ``window`` ones before it, an anchor then.
 
     Time O(m d) a case, for m anchors.
     """
@@ -273,7 +273,7 @@ def learn_stream(
     slope, everything, active = np.empty_like(lam[0]), np.arange(last), np.ones(last, np.bool_)
     total = 0.0
     for i in range(first, last):
-        total += show(
+        total += learn_case(
             i, everything[max(0, i - window) : i], X, codes, everything, lam, start, active, n_classes, beta, step,
             decay, constraint, low, high, found, sq, support, slope,
         )  # fmt: skip
@@ -282,7 +282,7 @@ def learn_stream(
 
 
 @njit(cache=True, nogil=True)
-def judge(
+def predicted_correctly(
     cases: Indices,
     X: Array,
     codes: Indices,
@@ -291,22 +291,16 @@ def judge(
     lam: Array,
     active: NDArray[np.bool_],
     k: int,
-    n_classes: int,
-    beta: float,
-    right: NDArray[np.bool_],
-    losses: Array,
+    correct: NDArray[np.bool_],
 ) -> None:  # pragma: no cover - compiled
-    """Fill whether each case is predicted right by its active neighbours, and its loss."""
+    """Fill whether the class of each case has the largest support of its active neighbours."""
     found, sq, support = np.empty(k, np.intp), np.empty(k), np.empty(k)
     for place in range(len(cases)):
         i = cases[place]
         count = nearest(X[i], lists[i], i, X, own, lam, active, found, sq)
         class_support(found, sq, count, codes, support)
-        best, mine = 0, 0.0
+        best = 0
         for a in range(count):
             if support[a] > support[best]:
                 best = a
-            if codes[found[a]] == codes[i]:
-                mine = support[a]
-        right[place] = count > 0 and codes[found[best]] == codes[i]
-        losses[place] = log_normalizer(found, support, count, codes, n_classes, beta) - mine / beta
+        correct[place] = count > 0 and codes[found[best]] == codes[i]

@@ -8,7 +8,6 @@ from typing import Any, Literal
 import numpy as np
 
 from whynear.learn.lvq.base import LVQ
-from whynear.learn.lvq.texts import documented
 from whynear.learn.mixins import MapsCases
 from whynear.learn.solvers import Callback
 from whynear.metric import register
@@ -58,19 +57,7 @@ class MatrixLVQ(LVQ):
         self.map_init = map_init
 
 
-MATRIX_PARAMETERS = """\
-n_components : int, default=None
-        Rows of the map: the rank of the metric at most. None gives as many as features that vary, or with more
-        features than rows as many as the data have directions.
-    effective_dim : int, default=None
-        Learn along that many principal directions of the data only: null-space regularization during training. None
-        learns in all of the space; see `regularize` for the same afterwards.
-    count_prototypes : bool, default=False
-        Whether the prototypes' starting points count as rows when these directions are found."""
-
-
 @register
-@documented(matrix_parameters=MATRIX_PARAMETERS)
 class GMLVQ(MapsCases, MatrixLVQ):
     r"""Generalized matrix learning vector quantization: prototypes and one linear map, learned together.
 
@@ -82,17 +69,60 @@ class GMLVQ(MapsCases, MatrixLVQ):
     ----------
     n_prototypes : int or mapping from classes to int, default=1
         Prototypes of each class.
-    {matrix_parameters}
+    n_components : int, default=None
+        Rows of the map: the rank of the metric at most. None gives as many as features that vary, or with more
+        features than rows as many as the data have directions.
+    effective_dim : int, default=None
+        Learn along that many principal directions of the data only: null-space regularization during training. None
+        learns in all of the space; see `regularize` for the same afterwards.
+    count_prototypes : bool, default=False
+        Whether the prototypes' starting points count as rows when these directions are found.
     map_init : {"auto", "identity", "pca", "random"}, default="auto"
         Where the map starts: at the axes, at the first principal directions, or at random numbers. ``"auto"`` takes
         the axes where the map has as many rows as features, else the directions.
-    {parameters}
+    squashing : {"identity", "sigmoid", "swish"}, default="sigmoid"
+        The function of the relative distance that is summed: itself, 1 / (1 + exp(-sigma mu)), or
+        mu / (1 + exp(-sigma mu)).
+    sigma : float, default=5.0
+        Its steepness; a steep one is approached from a gentle one. A large one with ``"sigmoid"`` counts errors
+        (Strickert et al. use 50). ``"swish"`` cares little about cases that are predicted right: often a little more
+        accurate, with more weight on useless features.
+    prototype_init : {"auto", "means", "kmeans"}, default="auto"
+        Where prototypes start: at the mean of their class, or at cluster centres, which ``"auto"`` takes for classes
+        with several.
+    solver : {"lbfgs", "adam"}, default="lbfgs"
+        All cases in every iteration, or passes in random batches for very many cases.
+    max_iter : int, default=1000
+        Most iterations of L-BFGS, or passes over the cases.
+    tol : float, default=1e-6
+        Learning ends when an iteration lowers the loss by less than this share of it.
+    batch_size : int, default=256
+        Cases per step of ``"adam"`` and of `partial_fit`.
+    learning_rate : float, default=0.01
+        Step size of ``"adam"`` and of `partial_fit`.
+    verbose : bool, default=False
+        Whether to print the loss after every iteration.
+    callback : callable, default=None
+        Called after every iteration with a step that has ``n_iter`` and ``loss``; what it raises ends the fit.
+    random_state : int or RandomState, default=None
+        Seed of random starts and batches.
 
     Attributes
     ----------
     metric_ : LinearMetric
         The metric learned.
-    {attributes}
+    prototypes_ : ndarray of shape (n_prototypes, n_features)
+        The prototypes.
+    prototype_labels_ : ndarray of shape (n_prototypes,)
+        Their classes.
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
+    certainty_ : float
+        The factor between relative distances and the exponents of the probabilities.
+    loss_curve_ : list of float
+        The loss after every iteration, under the squashing of that iteration.
+    n_iter_ : int
+        Number of iterations.
 
     References
     ----------
@@ -116,7 +146,6 @@ class GMLVQ(MapsCases, MatrixLVQ):
 
 
 @register
-@documented(matrix_parameters=MATRIX_PARAMETERS)
 class LGMLVQ(MatrixLVQ):
     r"""Localized GMLVQ: every prototype measures by a linear map of its own.
 
@@ -127,17 +156,60 @@ class LGMLVQ(MatrixLVQ):
     ----------
     n_prototypes : int or mapping from classes to int, default=1
         Prototypes of each class.
-    {matrix_parameters}
+    n_components : int, default=None
+        Rows of the map: the rank of the metric at most. None gives as many as features that vary, or with more
+        features than rows as many as the data have directions.
+    effective_dim : int, default=None
+        Learn along that many principal directions of the data only: null-space regularization during training. None
+        learns in all of the space; see `regularize` for the same afterwards.
+    count_prototypes : bool, default=False
+        Whether the prototypes' starting points count as rows when these directions are found.
     map_init : {"auto", "identity", "pca", "random"}, default="auto"
         Where all maps start: at the axes, at the first principal directions, or at random numbers. ``"auto"`` takes
         the axes where a map has as many rows as features, else the directions.
-    {parameters}
+    squashing : {"identity", "sigmoid", "swish"}, default="sigmoid"
+        The function of the relative distance that is summed: itself, 1 / (1 + exp(-sigma mu)), or
+        mu / (1 + exp(-sigma mu)).
+    sigma : float, default=5.0
+        Its steepness; a steep one is approached from a gentle one. A large one with ``"sigmoid"`` counts errors
+        (Strickert et al. use 50). ``"swish"`` cares little about cases that are predicted right: often a little more
+        accurate, with more weight on useless features.
+    prototype_init : {"auto", "means", "kmeans"}, default="auto"
+        Where prototypes start: at the mean of their class, or at cluster centres, which ``"auto"`` takes for classes
+        with several.
+    solver : {"lbfgs", "adam"}, default="lbfgs"
+        All cases in every iteration, or passes in random batches for very many cases.
+    max_iter : int, default=1000
+        Most iterations of L-BFGS, or passes over the cases.
+    tol : float, default=1e-6
+        Learning ends when an iteration lowers the loss by less than this share of it.
+    batch_size : int, default=256
+        Cases per step of ``"adam"`` and of `partial_fit`.
+    learning_rate : float, default=0.01
+        Step size of ``"adam"`` and of `partial_fit`.
+    verbose : bool, default=False
+        Whether to print the loss after every iteration.
+    callback : callable, default=None
+        Called after every iteration with a step that has ``n_iter`` and ``loss``; what it raises ends the fit.
+    random_state : int or RandomState, default=None
+        Seed of random starts and batches.
 
     Attributes
     ----------
     metric_ : LocalMetric
         The metric learned: its anchors are the prototypes.
-    {attributes}
+    prototypes_ : ndarray of shape (n_prototypes, n_features)
+        The prototypes.
+    prototype_labels_ : ndarray of shape (n_prototypes,)
+        Their classes.
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
+    certainty_ : float
+        The factor between relative distances and the exponents of the probabilities.
+    loss_curve_ : list of float
+        The loss after every iteration, under the squashing of that iteration.
+    n_iter_ : int
+        Number of iterations.
 
     References
     ----------
