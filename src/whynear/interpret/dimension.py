@@ -20,6 +20,7 @@ from whynear.interpret.prediction import predictions
 from whynear.metric import Metric
 from whynear.metric.pipeline import FittedPipeline
 from whynear.utils import html
+from whynear.utils.values import ByValue
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,8 +31,8 @@ MOST_CANDIDATES = 40
 Split = tuple[Any, NDArray[Any], Any, NDArray[Any], Any]
 
 
-@dataclass(frozen=True)
-class EffectiveDimension:
+@dataclass(frozen=True, eq=False)
+class EffectiveDimension(ByValue):
     """The curve of errors over the number of directions kept, and the best of them.
 
     Attributes

@@ -14,7 +14,7 @@ from whynear.interpret.substitutes import Substitutes
 from whynear.utils.arrays import Array
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SummedRelevance(Relevance):
     """`Relevance` of the columns of a table, each the sum of what was made of it.
 

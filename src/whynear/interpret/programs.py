@@ -19,7 +19,7 @@ WORTH_A_BATCH = 4_000_000  # products per round; less is faster in one piece
 PIVOTS_AT_ONCE = 20  # of the map of least norm: an interrupt is answered between them
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LeastNorm:
     """The least L1 norm mu of w with U^T w = b, a map that has it, and its basis and multipliers.
 
@@ -34,7 +34,7 @@ class LeastNorm:
     multipliers: Array
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Extremes:
     """The largest (or smallest) value of chosen weights, and the maps that attain it.
 

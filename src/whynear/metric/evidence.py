@@ -7,10 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whynear.utils.arrays import Array, Indices
+from whynear.utils.values import ByValue
 
 
-@dataclass(frozen=True)
-class Evidence:
+@dataclass(frozen=True, eq=False)
+class Evidence(ByValue):
     """For each of n predicted cases the m prototypes or training cases that speak for a class, nearest first.
 
     Attributes
