@@ -13,7 +13,7 @@ from scipy.optimize import linprog
 from benchmarks import table
 from benchmarks.rivals.fit import peak_mb
 from whynear import LinearMetric, MinimumNormRegressor, datasets, relevance_intervals
-from whynear.interpret import programs
+from whynear.interpret import highs
 from whynear.metric.projection import principal_directions
 
 SLACK = 0.01
@@ -81,9 +81,9 @@ def by_warm_start(case: dict[str, Any]) -> dict[str, Any]:
     U = np.ascontiguousarray(principal_directions(X).kept)
     b, d = U.T @ metric.omega[0], len(U)
     start = time.process_time()
-    least = programs._model(U, b, budget=None)
+    least = highs.program(U, b, budget=None)
     least.run()
-    model = programs._model(U, b, (1 + SLACK) * least.getObjectiveValue())
+    model = highs.program(U, b, (1 + SLACK) * least.getObjectiveValue())
     ends = np.empty((d, 2))
     for j in range(d):
         pair = np.array([j, d + j], dtype=np.int32)

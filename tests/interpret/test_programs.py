@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose
 from scipy.optimize import linprog
 
 from whynear import LinearMetric, relevance_intervals
-from whynear.interpret import programs, simplex
+from whynear.interpret import highs, programs, simplex
 
 KINDS = ["plain", "duplicates", "zero columns", "rank one", "one-hot", "sparse", "tiny", "huge", "short"]
 
@@ -113,7 +113,7 @@ def both_ends(d):
 def test_the_simplex_finds_the_least_norm_that_highs_finds(d, K, copies):
     U, b = directions(d, K, seed=d, copies=copies)
     start = programs.least_norm(U, b)
-    expected = programs._from_basis(U, b, programs._least_by_highs(U, b / np.abs(b).max()))
+    expected = programs._from_basis(U, b, highs.least_norm_basis(U, b / np.abs(b).max()))
     assert_allclose(start.mu, expected.mu, rtol=1e-9)
     assert_allclose(U.T @ start.weights, start.b, atol=1e-12)
     assert_allclose(np.abs(start.weights).sum(), 1.0)
@@ -138,7 +138,7 @@ def test_highs_takes_over_when_the_simplex_finds_no_least_norm(monkeypatch, loss
 def test_one_hot_rows_start_from_a_complete_basis_with_highs_too():
     """HiGHS leaves the logicals of rows with right-hand side zero in its basis."""
     U, b = np.eye(6)[:, :4].copy(), np.array([0.0, 2.0, 0.0, 0.0])
-    start = programs._from_basis(U, b, programs._least_by_highs(U, b / 2))
+    start = programs._from_basis(U, b, highs.least_norm_basis(U, b / 2))
     assert_allclose([start.mu, np.abs(start.weights).sum(), start.weights[1]], [2, 1, 1])
     assert len(set(start.basis % 6)) == 4
 
@@ -184,24 +184,24 @@ def test_programs_nobody_can_solve_have_no_value_and_no_map():
 def test_the_time_limit_holds_for_each_program_not_for_all_together():
     U, b = directions(300, 30, seed=4)
     start = programs.least_norm(U, b)
-    model = programs._model(U, start.b, 1.01)
+    model = highs.program(U, start.b, 1.01)
     j = 0
     while model.getRunTime() < 0.5:
-        programs._by_highs(model, start, j % 300, 1.0, 1.01, 60.0)
+        highs.extreme(model, U, start.b, j % 300, 1.0, 1.01, 60.0)
         j += 1
-    assert programs._by_highs(model, start, 200, -1.0, 1.01, 0.0) is None
-    assert programs._by_highs(model, start, 200, -1.0, 1.01, 0.4) is not None
+    assert highs.extreme(model, U, start.b, 200, -1.0, 1.01, 0.0) is None
+    assert highs.extreme(model, U, start.b, 200, -1.0, 1.01, 0.4) is not None
 
 
 def test_a_program_infeasible_by_rounding_is_relaxed_once():
     U, b = directions(30, 5, seed=5)
     start = programs.least_norm(U, b)
     for missing, solvable in ((3e-8, True), (1e-4, False)):
-        model = programs._model(U, start.b, 1.0)
-        found = programs._by_highs(model, start, 3, 1.0, 1 - missing, 60.0)
+        model = highs.program(U, start.b, 1.0)
+        found = highs.extreme(model, U, start.b, 3, 1.0, 1 - missing, 60.0)
         assert (found is not None) == solvable
-    model = programs._model(U, start.b, 1.0)
-    assert programs._by_highs(model, start, 3, 1.0, 1 - 3e-8, 60.0)[1] >= 0.9e-7
+    model = highs.program(U, start.b, 1.0)
+    assert highs.extreme(model, U, start.b, 3, 1.0, 1 - 3e-8, 60.0)[1] >= 0.9e-7
 
 
 def test_a_worn_inverse_is_repaired_and_a_spoilt_basis_goes_to_highs(monkeypatch):
@@ -257,9 +257,9 @@ def test_certificates_bound_the_true_error(seed):
     start = programs.least_norm(U, b)
     features, signs = both_ends(25)
     found = programs.extremes(start, 1.05, features, signs)
-    model = programs._model(U, start.b, 1.05)
+    model = highs.program(U, start.b, 1.05)
     for j in range(0, 50, 9):
-        w, error = programs._by_highs(model, start, features[j], signs[j], 1.05, 60.0)
+        w, error = highs.extreme(model, U, start.b, features[j], signs[j], 1.05, 60.0)
         assert abs(signs[j] * w[features[j]] - found.values[j]) <= found.error[j] + error + 1e-8
 
 

@@ -28,7 +28,7 @@ from whynear import (
     save,
 )
 from whynear.datasets import make_relevance, make_xor
-from whynear.interpret import programs
+from whynear.interpret import highs, programs
 from whynear.metric.projection import principal_directions
 
 CASES = st.builds(case, st.integers(0, 10_000), st.sampled_from(KINDS)).filter(lambda drawn: drawn[2] > 0)
@@ -384,12 +384,12 @@ def test_a_time_out_flags_that_feature_only(monkeypatch):
     X, rng = table(d=30, rank=8)
     metric = LinearMetric(rng.standard_normal((1, 30)))
     expected = relevance_intervals(metric, X)
-    solve = programs._by_highs
+    solve = highs.extreme
 
-    def late(model, start, feature, *rest):
-        return None if feature == 4 else solve(model, start, feature, *rest)
+    def late(model, U, b, feature, *rest):
+        return None if feature == 4 else solve(model, U, b, feature, *rest)
 
-    monkeypatch.setattr(programs, "_by_highs", late)
+    monkeypatch.setattr(highs, "extreme", late)
     no_pivots(monkeypatch)
     found = relevance_intervals(metric, X)
     others = np.arange(30) != 4

@@ -3,12 +3,11 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import highspy
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import qr
 
-from whynear.interpret import simplex
+from whynear.interpret import highs, simplex
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.threads import n_threads, one_blas_thread, run_in_chunks
 
@@ -60,7 +59,7 @@ def least_norm(U: Array, b: Array) -> LeastNorm:
     start = None if basis is None else _from_basis(U, b, basis)
     if start is not None and np.abs(U @ start.multipliers).max() <= 1 + 1e-8:
         return start
-    start = _from_basis(U, b, _least_by_highs(U, b / scale))
+    start = _from_basis(U, b, highs.least_norm_basis(U, b / scale))
     if start is None:
         raise ArithmeticError("The basis of the map of least norm is not feasible.")
     return start
@@ -106,24 +105,9 @@ def _least_by_simplex(U: Array, b: Array) -> Indices | None:
     return basis[:-1] if state == simplex.OPTIMAL and basis[-1] == 2 * d else None
 
 
-def _least_by_highs(U: Array, b: Array) -> Indices:
-    model = _model(U, b, budget=None)
-    model.run()
-    if model.getModelStatus() != highspy.HighsModelStatus.kOptimal:
-        raise ArithmeticError(f"HiGHS found no map of least norm: {model.modelStatusToString(model.getModelStatus())}.")
-    status = np.array([int(value) for value in model.getBasis().col_status])
-    return _completed(U, np.flatnonzero(status == int(highspy.HighsBasisStatus.kBasic)))
-
-
 def least_sum(start: LeastNorm, budget: float, places: Indices) -> float:
     """The least sum of the absolute weights at these places; zero, which always holds, where HiGHS finds none."""
-    model, d = _model(start.U, start.b, budget), len(start.U)
-    columns = np.concatenate([places, d + places]).astype(np.int32)
-    model.changeColsCost(len(columns), columns, np.ones(len(columns)))
-    model.run()
-    if model.getModelStatus() != highspy.HighsModelStatus.kOptimal:
-        return 0.0
-    return max(0.0, float(model.getObjectiveValue()) - ACCEPTED)
+    return max(0.0, highs.least_sum(start.U, start.b, budget, places) - ACCEPTED)
 
 
 def safe_bounds(start: LeastNorm, budget: float) -> Array:
@@ -289,14 +273,13 @@ class _Batch:
         error = np.where(by_highs, np.inf, error)
         weights[by_highs] = 0.0
         if by_highs.any():
-            model = _model(self.start.U, self.start.b, self.budget)
+            model = highs.program(self.start.U, self.start.b, self.budget)
             for program in np.flatnonzero(by_highs):
-                found = _by_highs(
-                    model, self.start, self.features[program], self.signs[program], self.budget, time_limit
-                )
+                feature, sign = self.features[program], self.signs[program]
+                found = highs.extreme(model, self.start.U, self.start.b, feature, sign, self.budget, time_limit)
                 if found is not None:
                     w, error[program] = found
-                    values[program] = self.signs[program] * w[self.features[program]]
+                    values[program] = sign * w[feature]
                     kept = np.argsort(-np.abs(w), kind="stable")[: columns.shape[1]]
                     columns[program], weights[program] = kept, w[kept]
         return Extremes(values, columns.astype(np.intp), weights, error, by_highs)
@@ -306,61 +289,3 @@ def _matrices(columns: Array) -> Array:
     """Basis matrices of shape (n, K + 1, K + 1), with the row of the budget."""
     n, rows, _ = columns.shape
     return np.concatenate([np.swapaxes(columns, 1, 2), np.ones((n, 1, rows))], axis=1)
-
-
-def _completed(U: Array, basic: Indices) -> Indices:
-    """Basic columns that span all rows: where HiGHS kept logicals of rows, columns at zero take their place."""
-    d, K = U.shape
-    if len(basic) == K:
-        return basic
-    have = U[basic % d]
-    rest = U - (U @ np.linalg.pinv(have)) @ have if len(basic) else U
-    order = qr(rest.T, mode="r", pivoting=True)[1]
-    return np.concatenate([basic, order[: K - len(basic)]])
-
-
-def _model(U: Array, b: Array, budget: float | None) -> highspy.Highs:
-    """Columns p and q, rows U^T (p - q) = b; with a budget the row sum(p + q) <= budget, else the sum as cost."""
-    d = len(U)
-    blocks = [np.hstack([U.T, -U.T])] + ([] if budget is None else [np.ones((1, 2 * d))])
-    matrix = np.vstack(blocks)
-    lp = highspy.HighsLp()
-    lp.num_col_, lp.num_row_ = 2 * d, len(matrix)
-    lp.col_cost_ = np.ones(2 * d) if budget is None else np.zeros(2 * d)
-    lp.col_lower_, lp.col_upper_ = np.zeros(2 * d), np.full(2 * d, highspy.kHighsInf)
-    lp.row_lower_ = b if budget is None else np.append(b, -highspy.kHighsInf)
-    lp.row_upper_ = b if budget is None else np.append(b, budget)
-    lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-    lp.a_matrix_.start_ = np.arange(2 * d + 1, dtype=np.int32) * len(matrix)
-    lp.a_matrix_.index_ = np.tile(np.arange(len(matrix), dtype=np.int32), 2 * d)
-    lp.a_matrix_.value_ = matrix.T.ravel()
-    model = highspy.Highs()
-    model.setOptionValue("output_flag", False)
-    model.setOptionValue("primal_feasibility_tolerance", 1e-9)
-    model.setOptionValue("dual_feasibility_tolerance", 1e-9)
-    model.passModel(lp)
-    return model
-
-
-def _by_highs(
-    model: highspy.Highs, start: LeastNorm, feature: int, sign: float, budget: float, time_limit: float
-) -> tuple[Array, float] | None:
-    """One program by HiGHS; relaxed once where rounding made it infeasible. None if it does not end in an optimum."""
-    d = len(start.U)
-    model.changeColsCost(2, np.array([feature, d + feature], dtype=np.int32), np.array([-sign, sign]))
-    try:
-        for relaxation in (0.0, 1e-7):
-            model.changeRowBounds(start.U.shape[1], -highspy.kHighsInf, budget * (1 + relaxation))
-            model.setOptionValue("time_limit", model.getRunTime() + time_limit)  # its clock runs on from run to run
-            model.run()
-            status = model.getModelStatus()
-            if status == highspy.HighsModelStatus.kTimeLimit:
-                return None
-            if status == highspy.HighsModelStatus.kOptimal:
-                pair = np.asarray(model.getSolution().col_value).reshape(2, d)
-                weights = pair[0] - pair[1]
-                residual = float(np.abs(start.U.T @ weights - start.b).max())
-                return weights, max(residual, relaxation * budget)
-    finally:
-        model.changeColsCost(2, np.array([feature, d + feature], dtype=np.int32), np.zeros(2))
-    return None

@@ -1,0 +1,88 @@
+"""The same linear programs by HiGHS, for those the compiled simplex cannot solve."""
+
+import highspy
+import numpy as np
+from scipy.linalg import qr
+
+from whynear.utils.arrays import Array, Indices
+
+
+def program(U: Array, b: Array, budget: float | None) -> highspy.Highs:
+    """Columns p and q, rows U^T (p - q) = b; with a budget the row sum(p + q) <= budget, else the sum as cost."""
+    d = len(U)
+    blocks = [np.hstack([U.T, -U.T])] + ([] if budget is None else [np.ones((1, 2 * d))])
+    matrix = np.vstack(blocks)
+    lp = highspy.HighsLp()
+    lp.num_col_, lp.num_row_ = 2 * d, len(matrix)
+    lp.col_cost_ = np.ones(2 * d) if budget is None else np.zeros(2 * d)
+    lp.col_lower_, lp.col_upper_ = np.zeros(2 * d), np.full(2 * d, highspy.kHighsInf)
+    lp.row_lower_ = b if budget is None else np.append(b, -highspy.kHighsInf)
+    lp.row_upper_ = b if budget is None else np.append(b, budget)
+    lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+    lp.a_matrix_.start_ = np.arange(2 * d + 1, dtype=np.int32) * len(matrix)
+    lp.a_matrix_.index_ = np.tile(np.arange(len(matrix), dtype=np.int32), 2 * d)
+    lp.a_matrix_.value_ = matrix.T.ravel()
+    model = highspy.Highs()
+    model.setOptionValue("output_flag", False)
+    model.setOptionValue("primal_feasibility_tolerance", 1e-9)
+    model.setOptionValue("dual_feasibility_tolerance", 1e-9)
+    model.passModel(lp)
+    return model
+
+
+def least_norm_basis(U: Array, b: Array) -> Indices:
+    """The basic columns of a map of least norm, as many as there are rows."""
+    model = program(U, b, budget=None)
+    model.run()
+    if model.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+        raise ArithmeticError(f"HiGHS found no map of least norm: {model.modelStatusToString(model.getModelStatus())}.")
+    status = np.array([int(value) for value in model.getBasis().col_status])
+    return _completed(U, np.flatnonzero(status == int(highspy.HighsBasisStatus.kBasic)))
+
+
+def _completed(U: Array, basic: Indices) -> Indices:
+    """Basic columns that span all rows: where HiGHS kept logicals of rows, columns at zero take their place."""
+    d, K = U.shape
+    if len(basic) == K:
+        return basic
+    have = U[basic % d]
+    rest = U - (U @ np.linalg.pinv(have)) @ have if len(basic) else U
+    order = qr(rest.T, mode="r", pivoting=True)[1]
+    return np.concatenate([basic, order[: K - len(basic)]])
+
+
+def least_sum(U: Array, b: Array, budget: float, places: Indices) -> float:
+    """The least sum of the absolute weights at these places; zero where HiGHS finds none."""
+    model, d = program(U, b, budget), len(U)
+    columns = np.concatenate([places, d + places]).astype(np.int32)
+    model.changeColsCost(len(columns), columns, np.ones(len(columns)))
+    model.run()
+    optimal = model.getModelStatus() == highspy.HighsModelStatus.kOptimal
+    return float(model.getObjectiveValue()) if optimal else 0.0
+
+
+def extreme(
+    model: highspy.Highs, U: Array, b: Array, feature: int, sign: float, budget: float, time_limit: float
+) -> tuple[Array, float] | None:
+    """The map of largest sign * w_j and its error; None where HiGHS does not end in an optimum.
+
+    Relaxed once where rounding made the program infeasible.
+    """
+    d = len(U)
+    model.changeColsCost(2, np.array([feature, d + feature], dtype=np.int32), np.array([-sign, sign]))
+    try:
+        for relaxation in (0.0, 1e-7):
+            model.changeRowBounds(U.shape[1], -highspy.kHighsInf, budget * (1 + relaxation))
+            model.setOptionValue("time_limit", model.getRunTime() + time_limit)  # its clock runs on from run to run
+            model.run()
+            status = model.getModelStatus()
+            if status == highspy.HighsModelStatus.kTimeLimit:
+                return None
+            if status == highspy.HighsModelStatus.kOptimal:
+                pair = np.asarray(model.getSolution().col_value).reshape(2, d)
+                weights = pair[0] - pair[1]
+                residual = float(np.abs(U.T @ weights - b).max())
+                return weights, max(residual, relaxation * budget)
+    finally:
+        model.changeColsCost(2, np.array([feature, d + feature], dtype=np.int32), np.zeros(2))
+    return None
