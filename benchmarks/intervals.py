@@ -81,9 +81,9 @@ def by_warm_start(case: dict[str, Any]) -> dict[str, Any]:
     U = np.ascontiguousarray(principal_directions(X).kept)
     b, d = U.T @ metric.omega[0], len(U)
     start = time.process_time()
-    least = highs._model(U, b, budget=None)
+    least = highs.program(U, b, budget=None)
     least.run()
-    model = highs._model(U, b, (1 + SLACK) * least.getObjectiveValue())
+    model = highs.program(U, b, (1 + SLACK) * least.getObjectiveValue())
     ends = np.empty((d, 2))
     for j in range(d):
         pair = np.array([j, d + j], dtype=np.int32)

@@ -32,7 +32,7 @@ class Anchors:
         self.unit = np.where(peaks > 0, peaks, 1.0)
         self.tree = cKDTree(points / self.unit) if points.size else None
 
-    def strangers(self, cases: NDArray[np.floating]) -> Indices:
+    def not_anchors(self, cases: NDArray[np.floating]) -> Indices:
         """The rows of cases that are no anchors."""
         return np.flatnonzero(self._groups(cases) < 0)
 
@@ -68,9 +68,9 @@ def anchors_of(metric: LocalMetric) -> Anchors:
 def check_measurable(metric: Metric, cases: NDArray[np.floating], label: str, names: Sequence[int] | NDArray) -> None:
     """Refuse cases a metric cannot measure: too large, or no anchors of a local one."""
     metric.table(cases)
-    if isinstance(metric, LocalMetric) and (strangers := anchors_of(metric).strangers(cases)).size:
+    if isinstance(metric, LocalMetric) and (others := anchors_of(metric).not_anchors(cases)).size:
         raise ValueError(
-            f"The local metric measures distances to its {len(metric)} anchors only, and {len(strangers)} of "
-            f"{len(cases)} cases are none, first {label.format(names[strangers[0]])}. Use the cases it was learned on, "
+            f"The local metric measures distances to its {len(metric)} anchors only, and {len(others)} of "
+            f"{len(cases)} cases are none, first {label.format(names[others[0]])}. Use the cases it was learned on, "
             "or a metric with one map for all cases."
         )

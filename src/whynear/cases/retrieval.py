@@ -59,7 +59,7 @@ class Retrieval:
     filter_seconds, rerank_seconds : float
         Time taken by the two phases; the second is zero without re-ranking.
     contributions : DataFrame or None
-        What each feature adds to the squared distance, one row per case found; None unless asked for.
+        What each feature adds to the squared distance, one row per case found; None unless requested.
     """
 
     ids: NDArray[np.int64]
@@ -107,17 +107,17 @@ class Retrieval:
             "squared distance": [html.bar(0.0, sq, farthest) for sq in sq_distances],
             "": sq_distances,
             **({"similarity": shown["similarity"]} if "similarity" in shown else {}),
-            "payload": [_told(payload, ": ") for payload in shown["payload"]],
+            "payload": [_in_one_line(payload, ": ") for payload in shown["payload"]],
         }
         if self.contributions is not None:
             rows = (row[row > LEAST_NAMED * farthest[1]] for _, row in self.contributions.head(html.MOST).iterrows())
             most = [row.nlargest(MOST_NAMED).map("{:.2g}".format) for row in rows]
-            columns["differs most in"] = [_told(part, " ") for part in most]
+            columns["differs most in"] = [_in_one_line(part, " ") for part in most]
         reranked = "" if self.similarities is None else f", re-ranked out of the {self.n_filtered:,} nearest"
         more = html.more_of(len(self), len(shown), "case")
         table = html.table(list(columns), zip(*columns.values(), strict=True), more)
         return html.block(html.heading(f"Retrieval({len(self):,} cases{reranked})"), table)
 
 
-def _told(entries: Any, between: str) -> str:
+def _in_one_line(entries: Any, between: str) -> str:
     return html.text(", ".join(f"{name}{between}{value}" for name, value in entries.items()), most=80)

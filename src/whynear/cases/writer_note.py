@@ -1,4 +1,4 @@
-"""A note beside a case base that tells who is writing to it.
+"""A note beside a case base that says which process is writing to it.
 
 The lock itself is SQLite's, which ends with the process that holds it. The note only says whose it is, so a note that
 outlived its process locks nobody out.

@@ -71,8 +71,8 @@ def draw_neighbors(explanation: Explanation, ax: Axes | None, most: int) -> Axes
     ax.invert_yaxis()
     for row, column in np.ndindex(*cells.shape):
         strong = abs(cells[row, column]) > 0.6 * largest
-        told = f"{cells[row, column]:.2g}" if abs(cells[row, column]) >= LEAST * largest else "·"
-        ax.text(column + 0.5, row + 0.5, told, ha="center", va="center", fontsize="x-small",
+        shown_as = f"{cells[row, column]:.2g}" if abs(cells[row, column]) >= LEAST * largest else "·"
+        ax.text(column + 0.5, row + 0.5, shown_as, ha="center", va="center", fontsize="x-small",
                 color="white" if strong else "0.2")  # fmt: skip
     ax.set_yticks(np.arange(len(shown)) + 0.5, [short_name(str(explanation.values.index[j])) for j in shown])
     names = [f"{short_name(str(label))}\n{distance:.2g}" for label, distance in _labelled(neighbors)]

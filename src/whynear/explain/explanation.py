@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from whynear.utils import html
+from whynear.utils.values import ByValue
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,8 +20,8 @@ LEAST_SHOWN = 0.01  # of the longest bar, in a notebook
 LOOKS = ("strong", "weak")  # of bars: for the predicted class, and for another
 
 
-@dataclass(frozen=True, repr=False)
-class NearCase:
+@dataclass(frozen=True, eq=False, repr=False)
+class NearCase(ByValue):
     """A training case or prototype near the explained case.
 
     Attributes
@@ -48,8 +49,8 @@ class NearCase:
         return f"{self.label!r} case {self.number} at distance {self.distance:.3g}"
 
 
-@dataclass(frozen=True, repr=False)
-class Explanation:
+@dataclass(frozen=True, eq=False, repr=False)
+class Explanation(ByValue):
     """Why a learner predicts a class for one case.
 
     Attributes

@@ -91,7 +91,7 @@ def _anchor_labels(learner: Any) -> NDArray[Any]:
 
 
 def _votes(evidence: Evidence, codes: NDArray[np.intp], n_classes: int) -> Array:
-    """How much each case behind the predictions speaks for each class of explained cases, all of which count alike."""
+    """The votes of each case behind the predictions, summed by class of the explained cases, which count alike."""
     votes = evidence.votes / np.maximum(evidence.votes.sum(axis=1, keepdims=True), np.finfo(float).tiny)
     totals = np.zeros((n_classes, len(evidence.cases)))
     np.add.at(totals, (codes[:, None], evidence.indices), votes)

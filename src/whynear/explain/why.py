@@ -94,7 +94,7 @@ def explain(learner: Any, x: ArrayLike | pd.Series[Any] | pd.DataFrame) -> Expla
     return summed_by_column(why, row, model.encoder) if model.encoder is not None and in_columns else why
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _View:
     """One case as the learner sees it, among the cases it knows."""
 

@@ -21,6 +21,7 @@ from whynear.metric import Metric
 from whynear.metric.pipeline import FittedPipeline
 from whynear.utils import html
 from whynear.utils.checks import choice
+from whynear.utils.values import ByValue
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,8 +32,8 @@ MOST_CANDIDATES = 40
 Split = tuple[Any, NDArray[Any], Any, NDArray[Any], Any]
 
 
-@dataclass(frozen=True)
-class EffectiveDimension:
+@dataclass(frozen=True, eq=False)
+class EffectiveDimension(ByValue):
     """The curve of errors over the number of directions kept, and the best of them.
 
     Attributes

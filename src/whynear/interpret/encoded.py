@@ -14,7 +14,7 @@ from whynear.interpret.substitutes import Substitutes
 from whynear.utils.arrays import Array
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SummedRelevance(Relevance):
     """`Relevance` of the columns of a table, each the sum of what was made of it.
 
@@ -32,11 +32,11 @@ class SummedRelevance(Relevance):
         found = self.parts.substitutes_of(wanted)
         column_of = dict(zip(self.parts.feature_names, self.sources, strict=True))
         weak = {name for name, kind in zip(self.feature_names, self.strength, strict=True) if kind == "weak"}
-        asked = weak if features is None else set(features)
+        wanted_columns = weak if features is None else set(features)
         of: dict[str, tuple[str, ...]] = {}
         for part, others in found.of.items():
             column = column_of[part]
-            if column in asked:
+            if column in wanted_columns:
                 known = of.get(column, ())
                 replacing = dict.fromkeys((*known, *(column_of[other] for other in others)))
                 of[column] = tuple(name for name in replacing if name != column)

@@ -9,7 +9,7 @@ from whynear.utils.arrays import Array, Indices
 
 def least_norm_basis(U: Array, b: Array) -> Indices:
     """The basis of the map of least L1 norm among the w with U^T w = b."""
-    model = _model(U, b, budget=None)
+    model = program(U, b, budget=None)
     model.run()
     if model.getModelStatus() != highspy.HighsModelStatus.kOptimal:
         raise ArithmeticError(f"HiGHS found no map of least norm: {model.modelStatusToString(model.getModelStatus())}.")
@@ -19,7 +19,7 @@ def least_norm_basis(U: Array, b: Array) -> Indices:
 
 def least_sum(U: Array, b: Array, budget: float, places: Indices) -> float:
     """The least sum of the absolute weights at these places; zero where HiGHS finds none."""
-    model, d = _model(U, b, budget), len(U)
+    model, d = program(U, b, budget), len(U)
     columns = np.concatenate([places, d + places]).astype(np.int32)
     model.changeColsCost(len(columns), columns, np.ones(len(columns)))
     model.run()
@@ -33,7 +33,7 @@ class Programs:
 
     def __init__(self, U: Array, b: Array, budget: float) -> None:
         self.U, self.b, self.budget = U, b, budget
-        self.model = _model(U, b, budget)
+        self.model = program(U, b, budget)
 
     def solve(self, feature: int, sign: float, time_limit: float) -> tuple[Array, float] | None:
         """One program, relaxed once where rounding made it infeasible. None if it does not end in an optimum."""
@@ -57,7 +57,7 @@ class Programs:
         return None
 
 
-def _model(U: Array, b: Array, budget: float | None) -> highspy.Highs:
+def program(U: Array, b: Array, budget: float | None) -> highspy.Highs:
     """Columns p and q, rows U^T (p - q) = b; with a budget the row sum(p + q) <= budget, else the sum as cost."""
     d = len(U)
     blocks = [np.hstack([U.T, -U.T])] + ([] if budget is None else [np.ones((1, 2 * d))])

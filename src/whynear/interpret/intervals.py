@@ -96,8 +96,8 @@ def relevance_intervals(
     number("slack", slack, why="no map has less than the least norm")
     choice("rows", rows, ("eigen", "map"))
     given, X, model = quadratic_and_rows(metric, X)
-    tell = progress or _silent
-    tell("find maps of least norm", 0.0)
+    report = progress or _silent
+    report("find maps of least norm", 0.0)
     with one_blas_thread(np.size(X)):
         parts = list(maps_with_directions(given, X, effective_dim))
         problems, skipped = row_problems(parts, rows)
@@ -113,7 +113,7 @@ def relevance_intervals(
         nonlocal done
         with one_by_one:
             done += solved
-            tell(f"solved {done:,} of {total:,} programs", done / max(total, 1))
+            report(f"solved {done:,} of {total:,} programs", done / max(total, 1))
 
     bounds, errors, fallbacks, unknown = [], [0.0], 0, np.zeros(given.n_features, dtype=bool)
     if not parts:  # no map has two rows to be bounded on: nothing is known, which is not the same as irrelevant
@@ -137,7 +137,7 @@ def relevance_intervals(
         unknown |= failed
         errors.append(float(ends.error[np.isfinite(ends.error)].max(initial=0.0)))
         fallbacks += int(ends.by_highs.sum())
-    tell("done", 1.0)
+    report("done", 1.0)
     lower = sum((row.share * row.lower for row in bounds), np.zeros(given.n_features))
     upper = sum((row.share * row.upper for row in bounds), np.zeros(given.n_features))
     found = Relevance(

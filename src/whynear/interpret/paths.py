@@ -14,6 +14,7 @@ from sklearn.linear_model import enet_path, lasso_path
 from whynear.interpret.null_space import quadratic_and_rows, regularize
 from whynear.metric import LinearMetric, LocalMetric, Metric
 from whynear.utils.arrays import Array
+from whynear.utils.values import ByValue
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 METHODS = ("lasso", "elastic net", "ridge")
 
 
-@dataclass(frozen=True)
-class RegularizationPaths:
+@dataclass(frozen=True, eq=False)
+class RegularizationPaths(ByValue):
     """Weights over the strength of shrinkage.
 
     Attributes

@@ -18,6 +18,7 @@ from whynear.metric import LinearMetric
 from whynear.metric.steps import Units
 from whynear.utils import html
 from whynear.utils.arrays import Array
+from whynear.utils.values import ByValue
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,8 +27,8 @@ STRENGTHS = ("strong", "weak", "irrelevant", "unknown")
 ROUNDING = 1e-9  # of the largest upper bound
 
 
-@dataclass(frozen=True)
-class RowBounds:
+@dataclass(frozen=True, eq=False)
+class RowBounds(ByValue):
     """The bounds of one row of the map.
 
     Attributes
@@ -101,8 +102,8 @@ class Certificate:
     unknowns: int
 
 
-@dataclass(frozen=True)
-class Relevance:
+@dataclass(frozen=True, eq=False)
+class Relevance(ByValue):
     """How much each feature can and must matter.
 
     Attributes
@@ -142,8 +143,8 @@ class Relevance:
     skipped_rows: tuple[str, ...]
     certificate: Certificate
     _scale: Array | None = field(repr=False)
-    _starts: tuple[programs.LeastNorm | None, ...] = field(repr=False)
-    _live: tuple[NDArray[np.intp], ...] = field(repr=False)
+    _starts: tuple[programs.LeastNorm | None, ...] = field(repr=False, compare=False)
+    _live: tuple[NDArray[np.intp], ...] = field(repr=False, compare=False)
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{np.count_nonzero(self.strength == kind)} {kind}" for kind in STRENGTHS[:3])

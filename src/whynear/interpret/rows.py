@@ -18,7 +18,7 @@ NEGLIGIBLE = 1e-6  # of the largest row's norm
 EPS = float(np.finfo(float).eps)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RowProblem:
     """One row to bound: the columns that vary, the directions, the row in them, and its weight in the sum."""
 

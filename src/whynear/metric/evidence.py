@@ -7,11 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whynear.utils.arrays import Array, Indices
+from whynear.utils.values import ByValue
 
 
-@dataclass(frozen=True)
-class Evidence:
-    """For each of n predicted cases the m prototypes or training cases that speak for a class, nearest first.
+@dataclass(frozen=True, eq=False)
+class Evidence(ByValue):
+    """For each of n predicted cases the m prototypes or training cases that vote, nearest first.
 
     Attributes
     ----------
@@ -20,7 +21,7 @@ class Evidence:
     labels : ndarray of shape (n_cases,)
         Their classes.
     indices : ndarray of shape (n, m)
-        Which of them speak.
+        Which of them vote.
     sq_distances : ndarray of shape (n, m)
         Their squared distances under the learner's metric.
     votes : ndarray of shape (n, m)

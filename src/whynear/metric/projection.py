@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from whynear.utils.arrays import Array
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Directions:
     r"""Eigenvectors of the covariance of centred data, by falling eigenvalue, and how many are kept.
 

@@ -16,7 +16,7 @@ from whynear.utils.arrays import Array
 from whynear.utils.columns import check_finite, check_same_columns, numbers
 from whynear.utils.text import listed
 
-BETWEEN = 0.5  # of a column that tells two categories apart: neither of them
+BETWEEN = 0.5  # of a column of two categories: neither of them
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):
@@ -169,14 +169,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         texts, known = column.astype(str).to_numpy(), self.categories_[name]
         shown = self._shown(name)
         indicators = (texts[:, None] == np.array(shown, dtype=object)).astype(np.float64)
-        strange = ~np.isin(texts.astype(object), known)
-        if strange.any():
+        unknown = ~np.isin(texts.astype(object), known)
+        if unknown.any():
             warnings.warn(
-                f"Column {name!r} holds {listed(sorted(set(texts[strange])))}, which is none of the categories the "
+                f"Column {name!r} holds {listed(sorted(set(texts[unknown])))}, which is none of the categories the "
                 "model knows: it counts as none of them.",
                 stacklevel=3,
             )
-            indicators[strange] = BETWEEN if len(known) == 2 else 0.0
+            indicators[unknown] = BETWEEN if len(known) == 2 else 0.0
         return indicators
 
 

@@ -1,4 +1,4 @@
-"""Names of columns as a stranger's table has them, made usable."""
+"""Names of columns as a file has them, made usable."""
 
 from collections import Counter
 

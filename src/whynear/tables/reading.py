@@ -1,4 +1,4 @@
-"""Tables of strangers: read strictly, with line numbers in every complaint."""
+"""Tables in files: read strictly, with line numbers in every error."""
 
 from __future__ import annotations
 

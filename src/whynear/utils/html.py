@@ -1,7 +1,7 @@
 """Pieces of HTML by which results show themselves in notebooks.
 
 They take text and background from the page around them, light or dark, hold no scripts and no ids, and load nothing.
-Whatever is not `Markup` is escaped: names come from strangers' tables. Numbers stand beside every bar, for pages that
+Whatever is not `Markup` is escaped: names come from any table. Numbers stand beside every bar, for pages that
 take styles away.
 """
 
@@ -148,7 +148,7 @@ def rounded(values: ArrayLike) -> Array:
 
 
 def in_percent(share: float) -> str:
-    """A share as text, with no more digits than tell.
+    """A share as text, with no more digits than needed.
 
     >>> in_percent(0.125), in_percent(0.00004)
     ('12.5 %', '< 0.1 %')
@@ -165,7 +165,7 @@ def _is_number(value: object) -> bool:
 
 
 def _number(value: Any) -> str:
-    """A number with three or four digits that tell; whole ones as they are."""
+    """A number with three or four significant digits; whole ones as they are."""
     if isinstance(value, Integral) or (np.isfinite(value) and value == round(value) and abs(value) < 1e6):
         return f"{int(value):,}".replace("-", "−")
     if not np.isfinite(value):
