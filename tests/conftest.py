@@ -5,8 +5,9 @@ import pytest
 from hypothesis import settings
 
 # Derandomised: the same examples on every run, so that a failure is one everybody sees.
-settings.register_profile("whynear", derandomize=True, deadline=None, max_examples=60)
-settings.load_profile("whynear")
+settings.register_profile("whole", derandomize=True, deadline=None, max_examples=60)
+settings.register_profile("quick", settings.get_profile("whole"), max_examples=15)
+settings.load_profile("whole")
 
 
 @pytest.fixture(scope="session")

@@ -185,6 +185,7 @@ def test_a_constant_column_keeps_no_weight():
     assert_allclose(regularize(LinearMetric(np.eye(2)), X).relevances(), [1, 0], atol=1e-12)
 
 
+@pytest.mark.slow
 def test_seven_thousand_genes_take_megabytes(real_data):
     script = """
         import numpy as np, whynear as wn

@@ -189,6 +189,7 @@ def test_the_model_of_a_large_table_learns_from_more_rows_than_are_compared(monk
     assert any("Of 200 rows a random 60 were used to compare learners" in caveat for caveat in study.caveats)
 
 
+@pytest.mark.slow
 def test_threads_do_not_change_a_study():
     one, two = (wn.study(mixed(80).drop(columns=["colour", "sex"]), "outcome", n_jobs=n, folds=2) for n in (1, 2))
     assert_allclose(one.frame()["upper"], two.frame()["upper"], rtol=1e-9)

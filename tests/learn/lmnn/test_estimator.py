@@ -230,6 +230,7 @@ def test_an_exception_in_the_callback_ends_the_fit():
         LMNN(callback=stop).fit(X, codes)
 
 
+@pytest.mark.slow
 def test_ctrl_c_in_the_middle_stops_soon():
     script = """
         import numpy as np
