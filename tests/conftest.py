@@ -1,13 +1,26 @@
 import os
+import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+from tests.helpers import stand_ins
+
 # Derandomised: the same examples on every run, so that a failure is one everybody sees.
 settings.register_profile("whole", derandomize=True, deadline=None, max_examples=60)
 settings.register_profile("quick", settings.get_profile("whole"), max_examples=15)
 settings.load_profile("whole")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item):
+    """Keep pynndescent and UMAP, which compile for a minute, to tests that are marked slow."""
+    with pytest.MonkeyPatch.context() as patch:
+        if item.get_closest_marker("slow") is None:
+            for name in ("pynndescent", "umap"):
+                patch.setitem(sys.modules, name, stand_ins)
+        return (yield)
 
 
 @pytest.fixture(scope="session")

@@ -1,10 +1,7 @@
-import sys
-
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from tests.helpers import indexes
 from whynear import LANN, DiagonalMetric, LinearMetric, LocalMetric
 from whynear.search.approximate import CandidateSearch
 from whynear.search.exact import NeighborSearch
@@ -21,11 +18,8 @@ METRICS = {
 
 @pytest.fixture(scope="module", params=["exact", pytest.param("pynndescent", marks=pytest.mark.slow)])
 def index(request):
-    """What finds candidates of new cases."""
-    with pytest.MonkeyPatch.context() as patch:
-        if request.param == "exact":
-            patch.setitem(sys.modules, "pynndescent", indexes)
-        yield request.param
+    """What finds candidates of new cases: in quick tests its stand-in (see conftest.py)."""
+    return request.param
 
 
 @pytest.fixture(scope="module", params=METRICS)

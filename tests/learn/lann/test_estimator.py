@@ -435,6 +435,7 @@ def test_it_explains_itself(tmp_path):
 @pytest.mark.parametrize(
     "name", ["iris", *(pytest.param(name, marks=pytest.mark.slow) for name in ("ionosphere", "image_segmentation"))]
 )
+@pytest.mark.filterwarnings("ignore:X holds the same value in every row")
 def test_it_is_no_worse_than_plain_neighbours(name, real_data):
     data = wn.datasets.load(name, real_data)
     X, y, scores = data.X.to_numpy(), np.asarray(data.y), []

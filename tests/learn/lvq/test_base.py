@@ -41,7 +41,7 @@ def test_belongs_to_the_library(learner):
     ],
     ids=str,
 )
-@pytest.mark.filterwarnings("ignore:Class .* different rows")
+@pytest.mark.filterwarnings("ignore:Class .* different rows", "ignore:GMLVQ did not converge in max_iter=60")
 def test_other_settings_belong_too(learner):
     check_learner(learner)
 
