@@ -3,12 +3,16 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 
-.PHONY: study test check docs examples reproduction bench dist clean
+.PHONY: study test test-all check docs examples reproduction bench dist clean
 
 study: $(INSTALLED)
 	$(BIN)/whynear study
 
+# The quick tier: all but the tests marked slow, and fewer examples of each property.
 test: $(INSTALLED)
+	$(BIN)/pytest -n 2 --dist loadfile -m "not slow" --hypothesis-profile quick $(PYTEST_ARGS)
+
+test-all: $(INSTALLED)
 	$(BIN)/pytest -n 2 --dist loadfile $(PYTEST_ARGS)
 
 check: $(INSTALLED)

@@ -1,12 +1,41 @@
 import os
+import signal
+import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from matplotlib.figure import Figure
+
+from tests.helpers import stand_ins
 
 # Derandomised: the same examples on every run, so that a failure is one everybody sees.
-settings.register_profile("whynear", derandomize=True, deadline=None, max_examples=60)
-settings.load_profile("whynear")
+settings.register_profile("whole", derandomize=True, deadline=None, max_examples=60)
+settings.register_profile("quick", settings.get_profile("whole"), max_examples=15)
+settings.load_profile("whole")
+
+# A shell lets what it starts in the background ignore interrupts, and all processes that this starts would do the same.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item):
+    """Keep pynndescent and UMAP, which compile for a minute, to tests that are marked slow."""
+    with pytest.MonkeyPatch.context() as patch:
+        if item.get_closest_marker("slow") is None:
+            for name in ("pynndescent", "umap"):
+                patch.setitem(sys.modules, name, stand_ins)
+        return (yield)
+
+
+@pytest.fixture(scope="module", params=["blank", pytest.param("drawn", marks=pytest.mark.slow)])
+def figures(request):
+    """Studies with blank figures, and once more, in slow tests, with what is drawn on them."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "blank":
+            patch.setattr(Figure, "savefig", stand_ins.savefig)
+        yield request.param
 
 
 @pytest.fixture(scope="session")

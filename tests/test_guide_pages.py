@@ -10,6 +10,7 @@ from tests.helpers.browser import Browser
 GUIDE = Path(__file__).parents[1] / "docs" / "_build" / "html"
 DRIVER = shutil.which("chromedriver")
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.skipif(DRIVER is None, reason="needs chromedriver (Debian: chromium-driver)"),
     pytest.mark.skipif(not (GUIDE / "index.html").exists(), reason="needs the guide: make docs"),
 ]

@@ -2,9 +2,11 @@ import json
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 from typer.testing import CliRunner
 
 import whynear
+from tests.helpers import stand_ins
 from whynear.cli.app import app
 
 DROPPED = "sepal length (cm)"
@@ -14,8 +16,10 @@ DROPPED = "sepal length (cm)"
 def folder(tmp_path_factory):
     """Two studies: the second by another learner, without one of the columns."""
     folder = tmp_path_factory.mktemp("compare")
-    whynear.study("iris", learner="grlvq", folds=3).save(folder / "one")
-    whynear.study("iris", learner="gmlvq", folds=4, drop=DROPPED).save(folder / "two")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Figure, "savefig", stand_ins.savefig)
+        whynear.study("iris", learner="grlvq", folds=3).save(folder / "one")
+        whynear.study("iris", learner="gmlvq", folds=4, drop=DROPPED).save(folder / "two")
     return folder
 
 

@@ -5,6 +5,8 @@ import pytest
 
 from tests.helpers.fault_tables import answer, cases, studied
 
+pytestmark = pytest.mark.usefixtures("figures")
+
 CONTRADICTED = "4 rows share all features with a row of another class: no metric can tell."
 
 
@@ -21,7 +23,7 @@ def test_duplicate_rows_with_different_labels_are_studied_and_counted(tmp_path):
 
 
 @pytest.fixture(scope="module")
-def at_distance_zero(tmp_path_factory):
+def at_distance_zero(tmp_path_factory, figures):
     """A study by nearest cases of rows that stand twice; the first stands twice under either label."""
     rows = cases(8)
     table = pd.concat([rows, rows, rows.head(1).assign(y="v"), rows.head(1).assign(y="v")])

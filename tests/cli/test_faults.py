@@ -7,9 +7,11 @@ import pytest
 import whynear
 from tests.helpers.fault_tables import answer, cases, refused, studied, with_values
 
+pytestmark = pytest.mark.usefixtures("figures")
+
 
 @pytest.fixture(scope="module")
-def plain(tmp_path_factory):
+def plain(tmp_path_factory, figures):
     """The study of a table without any fault."""
     return studied(tmp_path_factory.mktemp("plain"), cases())
 

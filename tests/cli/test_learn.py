@@ -96,6 +96,7 @@ main()
 """
 
 
+@pytest.mark.slow
 def test_an_interrupt_leaves_no_file_and_code_130(tmp_path):
     rng = np.random.default_rng(0)
     pd.DataFrame(rng.random((1000, 10))).assign(y=rng.integers(0, 3, 1000)).to_csv(tmp_path / "cases.csv", index=False)

@@ -9,7 +9,8 @@ import pytest
 
 from tests.helpers.command_line import run
 from tests.helpers.pieces import is_gone
-from whynear.reproduce import EXPERIMENTS
+from whynear.reproduce import EXPERIMENTS, workers
+from whynear.reproduce.cells import work_off
 
 
 def test_without_a_name_all_are_listed():
@@ -65,10 +66,28 @@ def test_a_folder_in_the_way_is_told(tmp_path):
     assert "is not a folder" in result.stderr
 
 
+def test_an_interrupt_keeps_the_cells_that_are_done(tmp_path, monkeypatch):
+    begun = []
+
+    def interrupted_in_the_second(cell):
+        begun.append(cell)
+        if len(begun) == 2:
+            raise KeyboardInterrupt
+        return work_off(cell)
+
+    monkeypatch.setattr(workers, "work_off", interrupted_in_the_second)
+    result = run("reproduce", "schulz-fig3", "--out", tmp_path, "--n-jobs", 1)
+    assert result.exit_code == 130, result.output
+    assert f"What is finished is kept in {tmp_path}; the same command goes on." in result.stderr.replace("\n", " ")
+    (kept,) = (tmp_path / "cells").rglob("*.json")
+    assert json.loads(kept.read_text())["result"]
+
+
 # Ctrl-C reaches the whole group, what ends a service its first process alone.
 WAYS = [(1, os.killpg, signal.SIGINT), (2, os.killpg, signal.SIGINT), (2, os.kill, signal.SIGTERM)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n_jobs", "stop", "how"), WAYS)
 def test_an_interrupt_keeps_what_is_finished_and_gives_code_130(tmp_path, real_data, n_jobs, stop, how):
     launcher = "import sys; from whynear.cli.app import main; sys.argv = sys.argv[1:]; main()"

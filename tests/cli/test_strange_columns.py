@@ -6,6 +6,8 @@ import pytest
 from tests.helpers.command_line import run
 from tests.helpers.fault_tables import answer, cases, refused, sentence_of, studied, write
 
+pytestmark = pytest.mark.usefixtures("figures")
+
 COLOURED = cases().assign(colour=["red", "green", "blue"] * 8)
 TYPED = cases().assign(
     colour=pd.Categorical(COLOURED["colour"]),

@@ -225,6 +225,30 @@ def test_other_cases_lie_between_the_anchors_that_would_vote_for_them(umap):
     assert_array_equal(embedding[3], positions[42])
 
 
+def test_the_seed_is_handed_to_umap_as_one_of_its_own(umap):
+    metric = local_metric()
+    for seed in (0, 0, 1):
+        embed(metric, metric.anchors, random_state=seed)
+    first, again, other = (call.random_state for call in umap)
+    assert first == again != other
+
+
+@pytest.mark.parametrize("n", [10, 11, 20])
+def test_umap_is_given_no_more_neighbours_than_there_are(umap, n):
+    metric = local_metric(n)
+    embed(metric, metric.anchors, random_state=0)
+    assert umap[0].precomputed_knn[0].shape == (n, umap[0].n_neighbors)
+    assert umap[0].n_neighbors <= n
+    assert np.isfinite(umap[0].precomputed_knn[1]).all()
+
+
+def test_equal_cases_reach_umap_at_distance_zero(umap):
+    metric = LocalMetric(np.repeat(random_cases(3, 2), 20, axis=0), weights=np.ones((60, 2)))
+    embed(metric, metric.anchors, random_state=0)
+    embed(LocalMetric(np.zeros((30, 2)), weights=np.ones((30, 2))), np.zeros((30, 2)), method="cases")
+    assert all(np.isfinite(call.precomputed_knn[1]).all() and np.isfinite(call.X).all() for call in umap)
+
+
 def test_sizes_beyond_single_precision_reach_umap_in_range(umap):
     for size in (1e-60, 1e60):
         metric = LocalMetric(size * random_cases(30, 3), weights=np.ones((30, 3)))
@@ -236,9 +260,10 @@ def test_sizes_beyond_single_precision_reach_umap_in_range(umap):
     assert_allclose(umap[0].precomputed_knn[1], distances, rtol=1e-5)
 
 
-# UMAP itself
+# UMAP itself, which compiles for half a minute when it is first imported
 
 
+@pytest.mark.slow
 def test_an_int_gives_the_same_map_every_time_and_another_seed_another_one():
     metric = local_metric()
     first, again, other = (embed(metric, metric.anchors, random_state=seed) for seed in (0, 0, 1))
@@ -248,6 +273,7 @@ def test_an_int_gives_the_same_map_every_time_and_another_seed_another_one():
     assert not np.allclose(first, other)
 
 
+@pytest.mark.slow
 def test_licorice_falls_apart_into_its_classes_under_local_metrics_only():
     data = make_licorice(300, random_state=0)
     metric = true_licorice(data)
@@ -257,6 +283,7 @@ def test_licorice_falls_apart_into_its_classes_under_local_metrics_only():
     assert local > euclidean + 0.1
 
 
+@pytest.mark.slow
 def test_licorice_is_embedded_by_the_distances_to_prototypes():
     data = make_licorice(200, random_state=0)
     learner = LGMLVQ(n_prototypes=5, random_state=0).fit(data.X, data.y)
@@ -268,6 +295,7 @@ def test_licorice_is_embedded_by_the_distances_to_prototypes():
     assert embedding_score(embedding, data.cylinder) == 1.0
 
 
+@pytest.mark.slow
 def test_no_array_has_an_entry_for_each_pair_of_cases():
     n = 4000
     metric = LocalMetric(random_cases(n, 3), weights=np.ones((n, 3)))
@@ -279,12 +307,14 @@ def test_no_array_has_an_entry_for_each_pair_of_cases():
     assert peak < 8 * n * n / 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [10, 11, 20])
 def test_few_cases_are_embedded_among_as_many_neighbours_as_there_are(n):
     metric = local_metric(n)
     assert np.isfinite(embed(metric, metric.anchors, random_state=0)).all()
 
 
+@pytest.mark.slow
 def test_equal_cases_are_embedded():
     metric = LocalMetric(np.repeat(random_cases(3, 2), 20, axis=0), weights=np.ones((60, 2)))
     assert np.isfinite(embed(metric, metric.anchors, random_state=0)).all()
@@ -448,6 +478,7 @@ def test_wrong_drawings_are_refused_by_name():
         plot_embedding(random_cases(5, 2), np.zeros(5), errors=[1, 2])
 
 
+@pytest.mark.slow
 def test_licorice_is_seen_better_by_local_metrics():
     data = make_licorice(600, random_state=1)
     learners = [LANN(random_state=0), GMLVQ(n_components=2, random_state=0), LMNN(n_components=2)]

@@ -85,6 +85,7 @@ def test_a_killed_worker_is_replaced_once_and_the_result_is_the_same(data, tmp_p
     assert mended == plain
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_again_ends_in_a_clear_error(data, tmp_path):
     with pytest.raises(RuntimeError, match="died twice"):
         wn.relevance_floor(Dies(str(tmp_path / "died"), always=True), data.X, data.y, 8, 0, n_jobs=2)

@@ -270,7 +270,7 @@ def test_batches_of_any_size_give_the_same_values(monkeypatch):
         assert_allclose(programs.extremes(start, 1.01, *both_ends(120)).values, expected, atol=1e-10)
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("n_jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_ctrl_c_in_the_middle_stops_soon_and_leaves_no_threads(n_jobs):
     script = f"""
         import threading
@@ -294,6 +294,6 @@ def test_ctrl_c_in_the_middle_stops_soon_and_leaves_no_threads(n_jobs):
         os.kill(process.pid, signal.SIGINT)
         start = time.perf_counter()
         assert process.stdout.readline() == "stopped with 1 thread\n"
-        assert time.perf_counter() - start < 1.5
+        assert time.perf_counter() - start < 5  # a second on a quiet machine; all the work takes minutes
         process.communicate(timeout=60)
     assert process.returncode not in (0, None)

@@ -142,6 +142,7 @@ def test_a_local_metric_behind_principal_components_keeps_its_distances(kind):
     assert metric.feature_names == NAMES
 
 
+@pytest.mark.filterwarnings("ignore:Skipping features without any observed values")
 def test_a_complete_table_passes_an_imputer_unchanged_and_empty_columns_are_left_out():
     table = X.assign(empty=np.nan)[["empty", *NAMES]]
     pipeline = make_pipeline(SimpleImputer(), StandardScaler(), PCA(2)).fit(table)

@@ -11,7 +11,10 @@ import whynear as wn
 from tests.helpers.browser import Browser
 
 DRIVER = shutil.which("chromedriver")
-pytestmark = pytest.mark.skipif(DRIVER is None, reason="needs chromedriver (Debian: chromium-driver)")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(DRIVER is None, reason="needs chromedriver (Debian: chromium-driver)"),
+]
 
 
 @pytest.fixture(scope="module")

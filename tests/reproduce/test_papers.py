@@ -35,6 +35,7 @@ def lines(name, values):
 SMALL_SETS = ["ionosphere", "artificial", "outdoor", "image_segmentation", "wine", "iris"]
 
 
+@pytest.mark.slow
 def test_lann_reaches_the_published_accuracy_and_gains_over_knn(found):
     values = {
         (dataset, learner): mean_accuracy(accuracy_cells(dataset, learner, "fifth", {}), found)

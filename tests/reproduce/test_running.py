@@ -54,7 +54,7 @@ def test_a_killed_worker_is_replaced_and_its_work_done(tmp_path):
     assert results(kept, cells) == [0, 2, 4, 6, 0]
 
 
-@pytest.mark.parametrize("weight", [0.1, 9.0])  # begun last and first
+@pytest.mark.parametrize("weight", [0.1, pytest.param(9.0, marks=pytest.mark.slow)])  # begun last and first
 def test_work_that_kills_every_worker_is_named_and_the_rest_is_kept(tmp_path, weight):
     cells, kept = doubles(12, seconds=0.01), Kept(tmp_path)
     with pytest.raises(WorkFailed, match=r"^1 of 13 .* pieces\.always_killed\S+: its worker process was killed twice"):
@@ -86,6 +86,7 @@ def test_a_worker_with_other_code_is_refused(tmp_path):
         run_cells([cell], Kept(tmp_path), n_jobs=2)
 
 
+@pytest.mark.slow
 def test_a_dask_cluster_does_the_work_and_replaces_a_killed_worker(tmp_path):
     from distributed import Client, LocalCluster
 
@@ -110,6 +111,7 @@ def test_a_dask_cluster_does_the_work_and_replaces_a_killed_worker(tmp_path):
         assert before[0] not in after
 
 
+@pytest.mark.slow
 def test_dask_gives_up_on_work_that_kills_its_workers_and_does_the_rest(tmp_path):
     cells, kept = doubles(4), Kept(tmp_path)
     with pytest.raises(WorkFailed, match=r"^2 of 6 pieces of work failed"):
@@ -160,6 +162,7 @@ run_cells(doubles(40, seconds=0.2), Kept(Path(sys.argv[1])), n_jobs=2, watch=tel
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
 def test_a_run_that_is_stopped_goes_on_and_leaves_no_process(tmp_path, how):
     command = [sys.executable, "-c", STOPPED, str(tmp_path)]
@@ -176,5 +179,5 @@ def test_a_run_that_is_stopped_goes_on_and_leaves_no_process(tmp_path, how):
     done = len(list(tmp_path.rglob("*.json")))
     assert 4 <= done < 40
     seen = []
-    run_cells(doubles(40, seconds=0.2)[: done + 2], Kept(tmp_path), n_jobs=2, watch=lambda _, p: seen.append(p.done))
+    run_cells(doubles(40, seconds=0.2)[: done + 2], Kept(tmp_path), n_jobs=1, watch=lambda _, p: seen.append(p.done))
     assert max(seen) == done + 2

@@ -16,8 +16,14 @@ METRICS = {
 }
 
 
+@pytest.fixture(scope="module", params=["exact", pytest.param("pynndescent", marks=pytest.mark.slow)])
+def index(request):
+    """What finds candidates of new cases: in quick tests its stand-in (see conftest.py)."""
+    return request.param
+
+
 @pytest.fixture(scope="module", params=METRICS)
-def search(request):
+def search(request, index):
     metric = METRICS[request.param]
     return CandidateSearch(metric, None if isinstance(metric, LocalMetric) else Y, n_candidates=64, random_state=0)
 
@@ -62,12 +68,12 @@ def test_more_candidates_than_cases_are_refused():
 
 
 @pytest.mark.parametrize("scale", [1e-60, 1e60])
-def test_extreme_scales_lose_nothing(scale):
+def test_extreme_scales_lose_nothing(scale, index):
     search = CandidateSearch(METRICS["linear"], Y * scale, n_candidates=64, random_state=0)
     assert search.recall(Y[:50] * scale, 5) > 0.9
 
 
-def test_a_learner_tells_what_its_lists_miss():
+def test_a_learner_tells_what_its_lists_miss(index):
     y = (Y[:, 0] * Y[:, 1] > 0).astype(int)
     given = {"epochs": 2, "step": 0.1, "beta": 0.3, "decay": 0.0, "shared_epochs": 1, "shared_step": 0.01}
     exact, listed = (LANN(random_state=0, search=search, **given).fit(Y, y) for search in ("exact", "candidates"))

@@ -248,6 +248,7 @@ def test_an_empty_set_of_queries_has_no_neighbours():
         assert sq.shape == indices.shape == (0, 2)
 
 
+@pytest.mark.slow
 def test_memory_stays_within_blocks():
     """200,000 x 16 anchors with 1,000 queries: the full table of distances alone would take 1.6 GB."""
     script = """

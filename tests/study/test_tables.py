@@ -42,7 +42,8 @@ def test_what_was_filled_in_is_said_and_kept_in_the_model(study, tmp_path):
     (said,) = [text for text in study.caveats if "filled in" in text]
     assert said.startswith("5 missing values were filled in by the median of the column")
     assert "2 columns, most of them (3) in 'size'" in said
-    written = study.save(tmp_path)
+    with pytest.warns(UserWarning, match="contains the 2 anchors of a local metric"):
+        written = study.save(tmp_path)
     model = wn.load(tmp_path / "model.whynear")
     assert model[0].n_filled_ == {"size": 3, "colour": 2}
     fresh = mixed(50, seed=1)
@@ -189,6 +190,7 @@ def test_the_model_of_a_large_table_learns_from_more_rows_than_are_compared(monk
     assert any("Of 200 rows a random 60 were used to compare learners" in caveat for caveat in study.caveats)
 
 
+@pytest.mark.slow
 def test_threads_do_not_change_a_study():
     one, two = (wn.study(mixed(80).drop(columns=["colour", "sex"]), "outcome", n_jobs=n, folds=2) for n in (1, 2))
     assert_allclose(one.frame()["upper"], two.frame()["upper"], rtol=1e-9)

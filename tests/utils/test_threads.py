@@ -61,14 +61,18 @@ def test_an_interrupt_stops_the_work_within_a_second(n_jobs):
     script = f"""
         import time
         from whynear.utils.threads import run_in_chunks
-        print("ready", flush=True)
-        run_in_chunks(lambda start, stop: time.sleep(0.05), 10_000, chunk=1, n_jobs={n_jobs})
+
+        def work(start, stop):
+            if start == 2:
+                print("working", flush=True)
+            time.sleep(0.05)
+
+        run_in_chunks(work, 10_000, chunk=1, n_jobs={n_jobs})
     """
     process = subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(script)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
-    assert process.stdout.readline() == "ready\n"
-    time.sleep(0.3)
+    assert process.stdout.readline() == "working\n"
     process.send_signal(signal.SIGINT)
     asked = time.monotonic()
     _, errors = process.communicate(timeout=20)

@@ -75,7 +75,8 @@ def pivot(
         for i in range(rows):
             inverse[row, i] -= factor * pivot_row[i]
         x[row] -= step * factor
-    inverse[leaving] = pivot_row
+    for i in range(rows):  # as everywhere here, entry by entry: numba compiles whole arrays' assignments for seconds
+        inverse[leaving, i] = pivot_row[i]
     x[leaving] = step
     basis[leaving] = column
     return step
@@ -177,7 +178,8 @@ def missing(
 ) -> None:  # pragma: no cover - compiled
     """Fill what the amounts x of the basic columns leave of the right-hand side."""
     d, last = U.shape
-    out[:] = right
+    for i in range(len(out)):
+        out[i] = right[i]
     for row in range(len(basis)):
         out[last] -= x[row]
         if basis[row] < 2 * d:
@@ -242,7 +244,7 @@ def maximize_slack(
     V = np.empty((1, d))
     multipliers(2 * d, 1.0, d, basis, inverse, ys[0])
     for _ in range(most_pivots):
-        V[0] = U @ ys[0, : rows - 1]
+        np.dot(U, ys[0, : rows - 1], V[0])
         advance(
             alone, V, U, target, sign, basis.reshape(1, -1), inverse.reshape(1, rows, rows), x.reshape(1, -1), ys,
             states, stalls, pivots, most_pivots, TOLERANCE,

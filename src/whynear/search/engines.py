@@ -98,8 +98,9 @@ class Products:
         centred = cases - self.centre
         if isinstance(metric, LocalMetric):
             self.unit = _largest(centred, axis=0)
-            weights = metric.maps * np.square(self.unit)
-            weights /= _largest(weights)
+            with np.errstate(over="ignore", invalid="ignore"):  # `nearest` refuses distances that overflow
+                weights = metric.maps * np.square(self.unit)
+                weights /= _largest(weights)
             anchors = centred / self.unit
             constants = np.einsum("id,id,id->i", weights, anchors, anchors)
             parts = [weights, -2 * weights * anchors, constants[:, None]]

@@ -15,6 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import whynear as wn
+from tests.helpers.processes import work_for
 from whynear.learn.lann.candidates import candidate_lists, local_lists, recall_of_lists, unit_of
 from whynear.learn.lann.choice import affordable, choose_schedule, grid, splits_of
 from whynear.learn.lann.objective import Constraint
@@ -33,7 +34,12 @@ def rows(n=300, d=6, seed=0, n_classes=2):
 
 
 def test_belongs_to_the_library():
-    check_learner(wn.LANN(step=0.1, beta=0.3, decay=0.0, shared_step=0.03))  # epochs are chosen
+    check_learner(wn.LANN(**GIVEN))
+
+
+@pytest.mark.slow
+def test_belongs_to_the_library_when_it_chooses_its_epochs():
+    check_learner(wn.LANN(step=0.1, beta=0.3, decay=0.0, shared_step=0.03))
 
 
 @pytest.mark.parametrize(
@@ -379,6 +385,7 @@ wn.LANN(random_state=0, callback=tell{settings}).fit(X, y)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "settings", ["", ", epochs=10**6, step=.1, beta=.3, decay=0, shared_epochs=1, shared_step=.01"]
 )
@@ -391,7 +398,7 @@ def test_an_interrupt_stops_learning_within_a_second(settings):
     if settings:
         assert any(line == "3\n" for line in process.stdout)  # an epoch of its own is made
     else:
-        time.sleep(1.0)  # it makes lists and chooses, for longer than that
+        work_for(process, 1.0)  # it makes lists and chooses, for longer than that
     start = time.perf_counter()
     process.send_signal(signal.SIGINT)
     try:
@@ -430,7 +437,10 @@ def test_it_explains_itself(tmp_path):
 # The paper's data
 
 
-@pytest.mark.parametrize("name", ["iris", "ionosphere", "image_segmentation"])
+@pytest.mark.parametrize(
+    "name", ["iris", *(pytest.param(name, marks=pytest.mark.slow) for name in ("ionosphere", "image_segmentation"))]
+)
+@pytest.mark.filterwarnings("ignore:X holds the same value in every row")
 def test_it_is_no_worse_than_plain_neighbours(name, real_data):
     data = wn.datasets.load(name, real_data)
     X, y, scores = data.X.to_numpy(), np.asarray(data.y), []
@@ -450,6 +460,7 @@ def test_defaults_find_iris():
     assert wn.LANN(random_state=0).fit(X[::2], y[::2]).score(X[1::2], y[1::2]) > 0.93
 
 
+@pytest.mark.slow
 def test_what_lists_do_not_show_is_not_taken_for_a_gain(real_data):
     """Once a setting that looked best within the lists let shrunken cases vote everywhere: 0.90 instead of 0.99."""
     data = wn.datasets.load("pendigits", real_data)

@@ -62,6 +62,7 @@ def test_features_that_tell_classes_apart_become_relevant():
 
 
 @pytest.mark.parametrize(("loader", "least"), [(load_iris, 0.953), (load_breast_cancer, 0.96), (load_digits, 0.96)])
+@pytest.mark.filterwarnings("ignore:X holds the same value in every row")
 def test_accuracy_on_known_sets(loader, least):
     X, y = loader(return_X_y=True)
     model = LMNN() if loader is load_digits else make_pipeline(StandardScaler(), LMNN())
@@ -224,6 +225,7 @@ def test_an_exception_in_the_callback_ends_the_fit():
         LMNN(callback=stop).fit(X, codes)
 
 
+@pytest.mark.slow
 def test_ctrl_c_in_the_middle_stops_soon():
     script = """
         import numpy as np
@@ -316,6 +318,7 @@ def test_senseless_parameters_are_refused_by_name(parameter, message):
         LMNN(**parameter).fit(*noisy(60))
 
 
+@pytest.mark.filterwarnings("ignore:LMNN did not converge in max_iter=3")
 def test_a_tuned_start_is_the_one_that_is_used():
     X, codes = noisy(60, 4)
     tuned = LMNN(tune={"init": ["pca"]}, max_iter=3, tol=0.1, init="identity").fit(X, codes)
@@ -326,6 +329,7 @@ def test_a_tuned_start_is_the_one_that_is_used():
     assert not hasattr(tuned, "search_results_")
 
 
+@pytest.mark.filterwarnings("ignore:LMNN did not converge in max_iter=3")
 def test_inner_fits_do_not_call_back():
     X, codes = noisy(60, 4)
     steps = []

@@ -44,6 +44,7 @@ RIVALS_BEST = {  # 10-fold accuracy of the best older implementation of the meth
 
 
 @pytest.mark.parametrize("name", RIVALS_BEST)
+@pytest.mark.filterwarnings("ignore:X holds the same value in every row")
 def test_accuracy_is_that_of_the_best_older_implementation(name):
     data = wn.datasets.load(name)
     folds = StratifiedKFold(10, shuffle=True, random_state=0)

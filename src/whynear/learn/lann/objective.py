@@ -277,7 +277,9 @@ def learn_stream(
             i, everything[max(0, i - window) : i], X, codes, everything, lam, start, active, n_classes, beta, step,
             decay, constraint, low, high, found, sq, support, slope,
         )  # fmt: skip
-        lam[i] = start
+        fresh, home = lam[i].reshape(-1), start.reshape(-1)
+        for f in range(len(home)):
+            fresh[f] = home[f]
     return total
 
 

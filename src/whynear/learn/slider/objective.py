@@ -186,7 +186,8 @@ def climb(
             nearer = tried
             shares *= (1.0 - share) / total
             shares[feature] = share
-            margin[:] = (1.0 - share) * rest + share * gap
+            for t in range(n_triples):
+                margin[t, 0] = (1.0 - share) * rest[t, 0] + share * gap[t, 0]
             added = share - kept * removed
             for v in range(judged.shape[0]):
                 for m in range(judged.shape[1]):
