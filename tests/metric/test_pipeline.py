@@ -20,7 +20,8 @@ from sklearn.preprocessing import (
 )
 
 import whynear as wn
-from whynear.metric.pipeline import FittedPipeline, encoder_and_rest, estimators_of
+from whynear.metric.pipeline import FittedPipeline
+from whynear.metric.steps import estimators_of
 
 NUMBERS = ["size", "count", "age", "noise"]
 
@@ -265,8 +266,8 @@ def test_bounds_are_summed_to_the_columns_of_the_table(name):
 def test_a_table_encoder_takes_the_table_too():
     X, y = table()
     pipeline = make_pipeline(wn.TableEncoder("onehot"), StandardScaler(), wn.GMLVQ(random_state=0)).fit(X, y)
-    encoder, rest = encoder_and_rest(pipeline)
-    made = encoder.transform(X)
+    model = FittedPipeline.of(pipeline)
+    rest, made = model.without_encoder, model.numbers(X)
     assert wn.relevance_intervals(pipeline, X).feature_names == tuple(X)
     assert_array_equal(wn.relevance_intervals(pipeline, X).parts.upper, wn.relevance_intervals(rest, made).upper)
     assert_array_equal(wn.relevance_intervals(pipeline, made).upper, wn.relevance_intervals(rest, made).upper)
@@ -406,7 +407,6 @@ def test_what_is_chosen_by_a_function_cannot_be_saved_and_nothing_is_written(tmp
     assert not list(tmp_path.iterdir())
 
 
-def test_older_names_still_take_pipelines_apart():
+def test_pipelines_within_pipelines_are_taken_apart():
     pipeline = make_pipeline("passthrough", make_pipeline(StandardScaler(), wn.GRLVQ()))
     assert [type(step).__name__ for step in estimators_of(pipeline)] == ["StandardScaler", "GRLVQ"]
-    assert encoder_and_rest(pipeline) == (None, pipeline)

@@ -7,7 +7,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import whynear as wn
-from whynear.metric.pipeline import encoder_and_rest
+from whynear.metric.pipeline import FittedPipeline
 
 
 def table(n=60, seed=0):
@@ -104,8 +104,8 @@ def test_behind_it_everything_is_told_in_the_columns_of_the_table(learner, tmp_p
     frame.loc[3, "size"] = None
     y = np.where((frame["colour"] == "red") ^ (frame["sex"] == "m"), "a", "b")
     model = make_pipeline(wn.TableEncoder("onehot", "median"), StandardScaler(), clone(learner)).fit(frame, y)
-    encoder, rest = encoder_and_rest(model)
-    made = encoder.transform(frame)
+    fitted = FittedPipeline.of(model)
+    rest, made = fitted.without_encoder, fitted.numbers(frame)
     assert wn.as_metric(model) == wn.as_metric(rest)
     assert wn.as_metric(model).feature_names == tuple(made)
     shuffled = frame[["sex", "count", "size", "colour"]].iloc[3]

@@ -12,14 +12,12 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
-from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from whynear.metric.base import Metric, rebuild
 from whynear.metric.column_blocks import blocks_of
 from whynear.metric.column_encoder import split_columns
-from whynear.metric.steps import KeptColumns, Step, Units, kept_columns, linear_steps
-from whynear.metric.steps import estimators_of as estimators_of
+from whynear.metric.steps import KeptColumns, Step, Units, estimators_of, kept_columns, linear_steps
 from whynear.tables.encoder import TableEncoder
 from whynear.utils.arrays import Array
 from whynear.utils.columns import check_finite, check_same_columns, column_names, default_names, numbers
@@ -68,6 +66,8 @@ class FittedPipeline:
         The columns of the table; ``x0``, ``x1``, ... where it was fitted without names.
     named : bool
         Whether it was fitted with names.
+    model : estimator
+        The whole, as it was given.
     """
 
     encoder: Encoder | None
@@ -75,6 +75,7 @@ class FittedPipeline:
     learner: Any
     columns: tuple[str, ...]
     named: bool
+    model: Any
 
     @classmethod
     def of(cls, model: Any) -> FittedPipeline:
@@ -92,7 +93,7 @@ class FittedPipeline:
             encoder, steps = first, behind[:-1]
         elif behind and (split := split_columns(first, behind[0])) is not None:
             encoder, steps = split[0], [split[1], *behind[:-1]]
-        return cls(encoder, tuple(steps), estimators[-1], columns, names is not None)
+        return cls(encoder, tuple(steps), estimators[-1], columns, names is not None, model)
 
     @classmethod
     def of_classifier(cls, model: Any) -> FittedPipeline:
@@ -111,6 +112,11 @@ class FittedPipeline:
     def made(self) -> tuple[str, ...]:
         """The columns the encoder makes, in which the metric is stated; those of the table without an encoder."""
         return self.columns if self.encoder is None else tuple(self.encoder.made_)
+
+    @property
+    def without_encoder(self) -> Any:
+        """The model behind a `TableEncoder`, which takes the columns made; the whole without one."""
+        return self.model[1:] if isinstance(self.encoder, TableEncoder) else self.model
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -267,13 +273,6 @@ def _n_columns(first: Any) -> int:
     """How many columns the first estimator takes; a learner that does not say so has a metric that does."""
     known = getattr(first, "n_features_in_", None)
     return getattr(getattr(first, "metric_", None), "n_features", 0) if known is None else int(known)
-
-
-def encoder_and_rest(model: Any) -> tuple[TableEncoder | None, Any]:
-    """The `TableEncoder` a Pipeline starts with, and the Pipeline behind it; None and the model where there is none."""
-    if isinstance(model, Pipeline) and isinstance(model.steps[0][1], TableEncoder) and len(model.steps) > 1:
-        return model.steps[0][1], model[1:]
-    return None, model
 
 
 def class_codes(y: ArrayLike, n: int) -> tuple[NDArray[Any], NDArray[np.intp]]:

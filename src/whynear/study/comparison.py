@@ -15,7 +15,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold
 
-from whynear.metric.pipeline import estimators_of
+from whynear.metric.pipeline import FittedPipeline
 from whynear.study.folds import Fold, folds_of, in_order
 from whynear.study.methods import BASELINES, MEAN, SIMPLEST_FIRST, Methods
 from whynear.study.progress import Progress
@@ -93,7 +93,7 @@ class Comparison:
     def model_without(self, place: int) -> Any | None:
         """The chosen learner fitted without a row; None where the other rows showed no difference to learn from."""
         model = self.models[self.held_out["fold"].iloc[place] - 1]
-        return None if isinstance(estimators_of(model)[-1], DummyClassifier) else model
+        return None if isinstance(FittedPipeline.of(model).learner, DummyClassifier) else model
 
 
 def compare_classifiers(

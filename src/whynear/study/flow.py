@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 from whynear.datasets.opening import Table, open_table
 from whynear.embedding import embed
 from whynear.explain import class_profiles
-from whynear.metric.pipeline import encoder_and_rest
+from whynear.metric.pipeline import FittedPipeline
 from whynear.study.cases import explained_cases
 from whynear.study.comparison import Comparison, compare_classifiers
 from whynear.study.findings import findings_of
@@ -235,13 +235,13 @@ def _compared(
 def _interpreted(
     used: Problem, comparison: Comparison, model: Any, settings: StudySettings, methods: Methods, steps: Steps
 ) -> Interpretation:
-    encoder, rest = encoder_and_rest(model)
+    fitted = FittedPipeline.of(model)
     return interpret(
         comparison.chosen,
-        rest,
-        used.X if encoder is None else encoder.transform(used.X),
+        fitted.without_encoder,
+        fitted.numbers(used.X),
         used.y,
-        sources=None if encoder is None else encoder.sources_,
+        sources=None if fitted.encoder is None else fitted.sources,
         effective_dim=settings.effective_dim,
         methods=methods,
         report=steps.within(0.62, 0.85),
@@ -250,7 +250,5 @@ def _interpreted(
 
 def _maps(used: Problem, model: Any, seed: int) -> dict[str, Array]:
     """The cases on a plane before learning; and after, where there are classes that a metric learned to tell apart."""
-    encoder, rest = encoder_and_rest(model)
-    numbers = used.X if encoder is None else encoder.transform(used.X)
-    maps = {"before": embed(rest, numbers, method="pca")}
-    return maps if used.kind == "numbers" else {**maps, "after": embed(rest, numbers, random_state=seed)}
+    maps = {"before": embed(model, used.X, method="pca")}
+    return maps if used.kind == "numbers" else {**maps, "after": embed(model, used.X, random_state=seed)}

@@ -121,9 +121,6 @@ def _bounded(metric: Metric, n_rows: int) -> tuple[Metric, bool]:
     """The metric itself; or of very many maps, or of maps with hardly a row each, the mean, each weighing the same."""
     if not isinstance(metric, LocalMetric) or len(metric) <= min(MOST_ANCHORS, n_rows / ROWS_AN_ANCHOR):
         return metric, False
-    relevances = metric.as_learned().relevances()
-    totals = relevances.sum(axis=1, keepdims=True)
-    mean = np.divide(relevances, totals, out=np.zeros_like(relevances), where=totals > 0).mean(axis=0)
-    scale = metric.scale
+    mean, scale = metric.as_learned().mean_shares(), metric.scale
     weights = mean if scale is None else mean / np.square(scale)
-    return DiagonalMetric(weights, metric.feature_names, scale), True
+    return DiagonalMetric(weights, metric.feature_names, scale, metric.units), True

@@ -11,16 +11,15 @@ import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, is_regressor
 from sklearn.exceptions import NotFittedError
-from sklearn.impute import SimpleImputer
 from sklearn.utils.validation import check_is_fitted
 
 from whynear.datasets.opening import Table, frame_and_source
 from whynear.explain import Explanation, explain
 from whynear.metric import Metric, load
-from whynear.metric.pipeline import encoder_and_rest, estimators_of
+from whynear.metric.pipeline import FittedPipeline
 from whynear.tables.rows import place_of, row_names
 from whynear.utils.arrays import Array
-from whynear.utils.columns import check_finite, check_magnitudes
+from whynear.utils.columns import check_finite, check_magnitudes, first_non_number
 from whynear.utils.files import StrPath
 from whynear.utils.text import listed
 
@@ -152,7 +151,7 @@ def _name_of(model: object) -> str:
 
 def takes_names(model: Any) -> bool:
     """Whether a model knows the names of its columns."""
-    return hasattr(estimators_of(model)[0], "feature_names_in_")
+    return FittedPipeline.of(model).named
 
 
 def cases_for(model: Any, frame: pd.DataFrame, source: str, index: str | None = None) -> pd.DataFrame:
@@ -160,16 +159,16 @@ def cases_for(model: Any, frame: pd.DataFrame, source: str, index: str | None = 
 
     What else the table holds does not matter to names; places must fit but for the column that names the rows.
     """
-    first, has = estimators_of(model)[0], f"Its columns are {listed(list(frame.columns), most=8)}."
-    if not takes_names(model):
+    fitted, has = FittedPipeline.of(model), f"Its columns are {listed(list(frame.columns), most=8)}."
+    names = list(fitted.columns)
+    if not fitted.named:
         frame = frame if index is None else frame.drop(columns=index)
-        if frame.shape[1] != first.n_features_in_:
+        if frame.shape[1] != len(names):
             raise ValueError(
-                f"{source} has {frame.shape[1]} columns, and the model takes {first.n_features_in_} by place, having "
+                f"{source} has {frame.shape[1]} columns, and the model takes {len(names)} by place, having "
                 f"learned no names. Keep the columns it was learned from, in their order. {has}"
             )
         return frame
-    names = list(first.feature_names_in_)
     if missing := [name for name in names if name not in frame.columns]:
         them = "it" if len(missing) == 1 else "them"
         raise ValueError(
@@ -185,14 +184,12 @@ def faults_by_name(model: Any, cases: pd.DataFrame, source: str) -> Iterator[Non
 
     A model that starts with an encoder takes text, and fills in what is missing where it learned to.
     """
-    encoder, _ = encoder_and_rest(model)
-    if encoder is not None:
-        _check_gaps(cases[list(encoder.categories_)], source, list(encoder.fill_values_))
-        cases = cases.drop(columns=list(encoder.categories_))
+    fitted = FittedPipeline.of(model)
+    text = [] if fitted.encoder is None else list(fitted.encoder.text_columns)
+    _check_gaps(cases[text], source, list(fitted.filled_columns))
+    cases = cases.drop(columns=text)
     names, values = list(cases.columns), _numbers(cases, source)
-    filled = encoder.fill_values_ if encoder is not None else {}
-    imputed = any(isinstance(step, SimpleImputer) for step in estimators_of(model))
-    mended = np.isnan(values) & np.array([imputed or name in filled for name in names], dtype=bool)
+    mended = np.isnan(values) & np.isin(names if fitted.named else fitted.columns, fitted.filled_columns)
     check_finite(np.where(mended, 0.0, values), names, source)
     try:
         yield
@@ -213,19 +210,11 @@ def _check_gaps(cases: pd.DataFrame, source: str, filled: list[str]) -> None:
 
 def _numbers(cases: pd.DataFrame, source: str) -> Array:
     for name in cases.columns[[not pd.api.types.is_numeric_dtype(kind) for kind in cases.dtypes]]:
-        for row, value in enumerate(cases[name], 1):
-            if not _is_number(value):
-                where = f", row {row}" if len(cases) > 1 else ""
-                raise ValueError(
-                    f"{source} holds {str(value)[:40]!r} in column {name!r}{where}, and the model takes numbers there. "
-                    "Correct the value, or leave out the row."
-                )
+        if (found := first_non_number(cases[name])) is not None:
+            row, value = found
+            where = f", row {row + 1}" if len(cases) > 1 else ""
+            raise ValueError(
+                f"{source} holds {str(value)[:40]!r} in column {name!r}{where}, and the model takes numbers there. "
+                "Correct the value, or leave out the row."
+            )
     return cases.to_numpy(dtype=np.float64, na_value=np.nan)
-
-
-def _is_number(value: Any) -> bool:
-    try:
-        float(value)
-    except (TypeError, ValueError):
-        return value is None or value is pd.NA
-    return True

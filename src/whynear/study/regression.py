@@ -12,7 +12,7 @@ from sklearn.pipeline import Pipeline
 
 from whynear.interpret import effective_dimension
 from whynear.metric import as_metric
-from whynear.metric.pipeline import encoder_and_rest
+from whynear.metric.pipeline import FittedPipeline
 from whynear.study.comparison import Comparison
 from whynear.study.folds import folds_of, in_order
 from whynear.study.interpretation import fewest_directions
@@ -49,25 +49,21 @@ def compare_regressors(
 
 def with_directions(model: Any, X: pd.DataFrame, y: NDArray[Any], effective_dim: int | None) -> Any:
     """The model fitted again with as many directions as given, or as few as predict well within these rows."""
-    encoder, rest = encoder_and_rest(model)
-    numbers = X if encoder is None else encoder.transform(X)
+    fitted = FittedPipeline.of(model)
+    rest, numbers = fitted.without_encoder, fitted.numbers(X)
     if not isinstance(rest, Pipeline) or not n_varying(numbers):
         return model
     if effective_dim is None:
         effective_dim = fewest_directions(effective_dimension(rest, numbers, y), len(numbers))
     learner = clone(rest).set_params(minimumnormregressor__effective_dim=effective_dim).fit(numbers, y)
-    return learner if encoder is None else Pipeline([("tableencoder", encoder), *learner.steps])
+    return learner if fitted.encoder is None else Pipeline([("tableencoder", fitted.encoder), *learner.steps])
 
 
 def relevance_profile(model: Any, target: str) -> pd.DataFrame:
     """The share of each column in the map, summing to one: the profile of a target without classes."""
-    encoder, _ = encoder_and_rest(model)
-    metric = as_metric(model)
-    relevances = metric.as_learned().relevances()
-    names = list(metric.feature_names) if encoder is None else list(encoder.feature_names_in_)
-    shares = relevances if encoder is None else encoder.sums(relevances)
-    total = float(shares.sum()) or 1.0
-    return pd.DataFrame({target: shares / total}, pd.Index(names, name="feature")).rename_axis("class", axis=1)
+    fitted = FittedPipeline.of(model)
+    shares = fitted.sums(as_metric(model).as_learned().mean_shares())
+    return pd.DataFrame({target: shares}, pd.Index(fitted.columns, name="feature")).rename_axis("class", axis=1)
 
 
 def root_mean_squared_error(predictions: pd.DataFrame) -> float:
