@@ -1,1 +1,1 @@
-"""Examples as scripts with cells, and as notebooks made of them by `make examples`."""
+"""Examples as scripts with cells; `make examples` makes notebooks from them."""

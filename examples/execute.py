@@ -1,8 +1,8 @@
 """Turn the scripts of this folder into executed notebooks: ``python -m examples.execute [NAME ...]``.
 
-A script has cells in the "percent" format: ``# %%`` begins a cell of code, ``# %% [markdown]`` one of text. Notebooks
-run in a folder that is removed afterwards, and keep no times, paths or versions of the machine: what did not change
-gives the same file again, but for the bytes of figures.
+A script has cells in the "percent" format: ``# %%`` begins a cell of code, ``# %% [markdown]`` a cell of text. A
+notebook runs in a folder that is removed afterwards. The file contains no times, paths or versions of the machine, so
+an unchanged script gives the same file again, except for the bytes of figures.
 """
 
 import json
@@ -20,7 +20,7 @@ DPI = 72
 
 
 def cells_of(script: str) -> list[tuple[str, str]]:
-    """The kind, "markdown" or "code", and the text of each cell; what stands before the first one is left out."""
+    """The kind, "markdown" or "code", and the text of each cell; text before the first cell is left out."""
     cells: list[tuple[str, list[str]]] = []
     for line in script.splitlines():
         if line.startswith("# %%"):
@@ -32,7 +32,7 @@ def cells_of(script: str) -> list[tuple[str, str]]:
 
 
 def execute(name: str) -> Path:
-    """Run the script of that name as a notebook and write it beside the script."""
+    """Run the script of this name as a notebook and write the notebook to the folder of the script."""
     import nbformat
     from nbclient import NotebookClient
 
@@ -64,7 +64,7 @@ def execute(name: str) -> Path:
 
 
 def _without_machine(output: Any, folder: str) -> Any:
-    """An output without paths, and without the plain text where there is a table or a figure to show."""
+    """The output without paths, and without its plain text if it has a table or a figure."""
     data = output.get("data", {})
     if {"text/html", "image/png"} & set(data):
         data.pop("text/plain", None)
@@ -80,16 +80,16 @@ def _check(name: str, notebook: Any, text: str) -> None:
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
             if output.output_type == "error" or output.get("name") == "stderr":
-                raise RuntimeError(f"{name}: the cell {cell.source!r} complains: {output}")
+                raise RuntimeError(f"{name}: the cell {cell.source!r} has an error or a warning: {output}")
     if len(text.encode()) > LARGEST:
-        raise RuntimeError(f"{name}: {len(text.encode()):,} bytes are more than {LARGEST:,}. Draw fewer figures.")
+        raise RuntimeError(f"{name}: {len(text.encode()):,} bytes exceed the limit of {LARGEST:,}. Draw fewer figures.")
 
 
 def main() -> None:
     """Execute the named examples, or all."""
-    with tempfile.TemporaryDirectory() as folder:  # no kernel finds or leaves settings of the user
+    with tempfile.TemporaryDirectory() as folder:  # kernels neither read nor write settings of the user
         os.environ.update(IPYTHONDIR=folder, JUPYTER_CONFIG_DIR=folder, JUPYTER_RUNTIME_DIR=folder)
-        os.environ["PYTHONWARNINGS"] = "ignore:IProgress not found"  # UMAP would rather draw its progress with widgets
+        os.environ["PYTHONWARNINGS"] = "ignore:IProgress not found"  # a warning of UMAP about missing widgets
         for name in sys.argv[1:] or NAMES:
             path = execute(name)
             print(f"{path.name}: {path.stat().st_size:,} bytes")

@@ -1,13 +1,14 @@
 # %% [markdown]
 # # Thousands of genes, few patients
 #
-# Expression of 7,129 genes in 72 patients with acute leukaemia, lymphoblastic (ALL) or myeloid (AML) (Golub et al.
-# 1999). There are a hundred times more genes than patients, and lists of "the relevant genes" differ from study to
-# study, because many sets of genes predict equally well. Intervals of relevance say which genes *every* metric of the
-# same effect needs, which can be replaced by others, and which cannot matter.
+# The data are the expression of 7,129 genes in 72 patients with acute leukaemia, lymphoblastic (ALL) or myeloid (AML)
+# (Golub et al. 1999). There are a hundred times more genes than patients. Published lists of "the relevant genes"
+# differ from study to study, because many sets of genes predict equally well. Relevance intervals show which genes are
+# needed by *every* metric with the same distances, which genes can be replaced by others, and which genes are
+# irrelevant.
 #
-# **Data.** `leukemia_allaml` is looked for as an `.npz` file in the folder that the environment variable `WHYNEAR_DATA`
-# names. The file numbers the genes and does not name them.
+# **Data.** `leukemia_allaml` is read from an `.npz` file in the folder named by the environment variable
+# `WHYNEAR_DATA`. In this file the genes have numbers and no names.
 
 # %%
 import time
@@ -29,7 +30,7 @@ pd.Series(disease).value_counts().to_frame("patients")
 # %% [markdown]
 # ## Does a learned metric predict?
 #
-# Patients are predicted by models that did not see them, in five folds.
+# The accuracy is measured by cross-validation with five folds.
 
 # %%
 learner = make_pipeline(StandardScaler(), wn.GMLVQ(n_components=2, random_state=0))
@@ -43,8 +44,8 @@ pd.DataFrame(scores).agg(["mean", "std"]).T.map("{:.1%}".format)
 # %% [markdown]
 # ## How many directions does it need?
 #
-# Among 72 patients, 7,129 genes vary in at most 71 directions. Fewer of them make a simpler answer, at the price of
-# some errors.
+# For 72 patients, the 7,129 genes vary in at most 71 directions. Fewer directions give a simpler result, but some more
+# errors.
 
 # %%
 dimension = wn.effective_dimension(learner, X, disease, candidates=[2, 5, 10, 20, 40])
@@ -54,14 +55,14 @@ dimension
 dimension.frame().set_index("effective_dim").map("{:.1%}".format)
 
 # %% [markdown]
-# All in all more directions predict better. With 72 patients an error is uncertain by about three per cent, though, and
-# ten directions are not clearly worse than twenty. The genes that matter in the ten most important directions of the
-# data are the robust part of the answer; we stay with them, and keep in mind that finer distinctions are left out.
+# On the whole, more directions predict better. However, with 72 patients the standard error of the error rate is about
+# three per cent, and ten directions are not clearly worse than twenty. We use the ten directions with the largest
+# variance. Effects in the other directions are then left out.
 #
 # ## Bounds for every gene
 #
-# Two linear programs for each gene and row of the map: how small and how large can its weight be, if the metric must
-# measure the same on these ten directions?
+# For each gene and each row of the map, two linear programs are solved. They give the smallest and the largest weight
+# of the gene among all metrics that have the same distances on these ten directions.
 
 # %%
 model = learner.fit(X, disease)
@@ -76,8 +77,8 @@ ax = relevance.plot()
 # %% [markdown]
 # ## Strong, weak, irrelevant
 #
-# Which genes can do the work of which? The most important ones are forced to their largest weight, one after the other:
-# a gene whose own upper bound then falls by more than half was doing the same work.
+# Which genes can replace each other? Each of the most important genes in turn is fixed at its largest possible weight.
+# Genes whose upper bound then falls by more than half are its substitutes.
 
 # %%
 most = relevance.frame().sort_values("upper", ascending=False).head(8)
@@ -85,11 +86,11 @@ others = relevance.substitutes_of(list(most["feature"])).of
 most.assign(can_be_replaced_by=[", ".join(others[name][:5]) for name in most["feature"]]).round(2)
 
 # %% [markdown]
-# ## What would noise reach?
+# ## Which relevance does noise reach?
 #
-# Twenty columns of the table are shuffled, put beside the others, learned and bounded in the same way. The most that
-# one of them reaches, relative to the most relevant gene, is the floor below which a relevance means nothing. Until
-# here it was a tenth by default.
+# Permuted copies of twenty columns are added to the table. The metric is learned again, and the copies are bounded in
+# the same way. The floor is the largest upper bound of a copy, divided by the largest upper bound of all columns. Below
+# the floor a gene counts as irrelevant. Up to this point the floor was the default, a tenth.
 
 # %%
 floor = wn.relevance_floor(learner, X, disease, n_probes=20, random_state=0, effective_dim=10)
@@ -99,6 +100,7 @@ floor
 wn.relevance_intervals(model, X, effective_dim=10, floor=floor)
 
 # %% [markdown]
-# Noise reaches nine per cent, about what the default assumes. Two genes are indispensable under either floor, some 230
-# can matter but can be replaced by others, and 6,900 cannot be told from noise. All this holds for one metric, learned
-# from 72 patients on ten directions of the data: it says where to look, not what causes the disease.
+# Noise reaches nine per cent, which is close to the default. With either floor two genes are indispensable. With the
+# measured floor, some 230 genes are relevant but can be replaced by others, and 6,900 are no better than noise. These
+# results hold for one metric, learned from 72 patients on ten directions of the data. They suggest which genes to
+# examine. They do not show what causes the disease.

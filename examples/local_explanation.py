@@ -1,13 +1,13 @@
 # %% [markdown]
 # # Why does the robot turn? Explaining single predictions
 #
-# A robot follows the walls of a room. 24 ultrasound sensors around its waist measure distances; from them one has to
-# tell what it does next: move on, turn slightly or sharply (Freire et al. 2009). `LANN` predicts by the nearest cases,
-# and every case has learned its own idea of which sensors matter. So every prediction can be explained by the cases
-# behind it, sensor by sensor.
+# A robot follows the walls of a room. 24 ultrasound sensors around it measure distances. The task is to predict its
+# next action from these distances: move forward, turn slightly or turn sharply (Freire et al. 2009). `LANN` predicts by
+# the nearest cases, and every case has its own weights for the sensors. Each prediction can therefore be explained by
+# the cases behind it, sensor by sensor.
 #
-# **Data.** `robot_navigation` is looked for as an `.npz` file in the folder that the environment variable
-# `WHYNEAR_DATA` names, and on OpenML otherwise.
+# **Data.** `robot_navigation` is read from an `.npz` file in the folder named by the environment variable
+# `WHYNEAR_DATA`, or from OpenML if there is no such file.
 
 # %%
 import matplotlib.pyplot as plt
@@ -23,23 +23,23 @@ import whynear as wn
 data = wn.datasets.load("robot_navigation")
 action = np.array(data.target_names)[data.y]
 X, X_new, does, does_next = train_test_split(data.X, action, train_size=0.3, stratify=action, random_state=0)
-print(f"{len(X):,} moments to learn from, {len(X_new):,} others to predict")
+print(f"{len(X):,} moments for training, {len(X_new):,} held out")
 pd.Series(does).value_counts().to_frame("moments")
 
 # %% [markdown]
 # ## A metric for every case
 #
-# How `LANN` learns (step sizes, passes, whether at all) it chooses itself on cases it holds out.
+# `LANN` chooses its settings on held-out cases: step sizes, number of passes, and whether to use one metric per case.
 
 # %%
 plain = make_pipeline(StandardScaler(), KNeighborsClassifier(5, weights="distance")).fit(X, does)
 model = make_pipeline(StandardScaler(), wn.LANN(random_state=0)).fit(X, does)
 right = {"plain kNN": plain.score(X_new, does_next), "LANN": model.score(X_new, does_next)}
-pd.Series(right).map("{:.1%}".format).to_frame("predicted right")
+pd.Series(right).map("{:.1%}".format).to_frame("accuracy")
 
 # %% [markdown]
-# More than half of the errors are gone. (Moments follow each other closely in time, so some neighbours of a new moment
-# were seen while learning. That flatters both numbers; their difference is what counts here.)
+# `LANN` makes less than half of the errors of plain kNN. The moments follow each other closely in time, so neighbours
+# of a new moment can be training cases. Both accuracies are therefore too high. We are interested in their difference.
 
 # %%
 wn.as_metric(model)
@@ -47,21 +47,22 @@ wn.as_metric(model)
 # %% [markdown]
 # ## Why this prediction?
 #
-# We take a moment that plain neighbours get wrong: the robot is about to turn sharply, and they say it moves on. Of
-# those that `LANN` tells right it is the surest where moving on is what comes next in its eyes, too.
+# We choose a moment that plain kNN predicts wrongly: the robot is about to turn sharply, and kNN predicts that it moves
+# forward. Among such moments that `LANN` predicts correctly, we take the one with the highest probability for which the
+# nearest case of another class is also *move forward*.
 
 # %%
 missed = (plain.predict(X_new) == "Move-Forward") & (does_next == "Sharp-Right-Turn")
 saved = np.flatnonzero(missed & (model.predict(X_new) == does_next))
-print(f"{missed.sum()} sharp turns taken for moving on by plain kNN, {len(saved)} of them told right by LANN")
+print(f"{missed.sum()} sharp turns predicted as moving forward by plain kNN, {len(saved)} of them correctly by LANN")
 surest_first = saved[np.argsort(-model.predict_proba(X_new.iloc[saved]).max(axis=1), kind="stable")]
 reasons = (wn.explain(model, X_new.iloc[place]) for place in surest_first)
 why = next(reason for reason in reasons if reason.nearest_other.label == "Move-Forward")
 why
 
 # %% [markdown]
-# The same as a figure: what each sensor adds to the distance from the nearest moment of the predicted action, and from
-# the nearest of another. Long orange bars hold the other action off.
+# The figure shows the contribution of each sensor to the squared distance of the nearest moment of the predicted
+# action, and of the nearest moment of another action. Long orange bars make the other action more distant.
 
 # %%
 ax = why.plot(most=8)
@@ -72,26 +73,26 @@ ax = why.plot_neighbors(most=8)
 # %% [markdown]
 # ## What matters for each action
 #
-# The mean of the cases' own relevances, action by action: a handful of the 24 sensors carries nearly everything, and
-# the actions weigh them a little differently.
+# The figure shows the mean relevances of the cases of each action. A few of the 24 sensors have nearly all of the
+# relevance, and their relevances differ slightly between the actions.
 
 # %%
 profiles = wn.class_profiles(model)
 ax = wn.plot_class_profiles(profiles[profiles.max(axis=1) > 0.005])
 
 # %% [markdown]
-# ## The moments on a map
+# ## The moments on a plane
 #
-# `embed` places cases that are near under the learned metrics near each other. The score is the share of points whose
-# neighbours on the map mostly do the same as they do.
+# `embed` places cases on a plane so that cases that are near under the learned metrics are near on the plane. The score
+# is the share of points whose action is that of most of their neighbours on the plane.
 
 # %%
 maps = {
     "before learning": wn.embed(model, X, method="euclidean", n_neighbors=15, random_state=0),
-    "as LANN sees them": wn.embed(model, X, n_neighbors=15, random_state=0),
+    "with the metrics of LANN": wn.embed(model, X, n_neighbors=15, random_state=0),
 }
 fig, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
 for ax, (name, points) in zip(axes, maps.items(), strict=True):
     wn.plot_embedding(points, does, ax=ax)
-    ax.set_title(f"{name}: {wn.embedding_score(points, does):.0%} among their like", fontsize="medium")
+    ax.set_title(f"{name}: score {wn.embedding_score(points, does):.0%}", fontsize="medium")
 axes[0].get_legend().remove()

@@ -1,12 +1,12 @@
 # %% [markdown]
-# # Which part of a spectrum tells the alcohol of a wine?
+# # Which part of a spectrum predicts the alcohol of a wine?
 #
-# Mean infrared spectra of 124 wines in 256 channels, with the alcohol content of every wine (Marc Meurens, UCL, BNUT
-# unit). Neighbouring channels say nearly the same, and there are far more channels than wines: very different metrics
-# fit such data equally well. This example learns a metric, takes away what the data cannot support, and bounds how much
-# each channel can and must matter.
+# The data are mean infrared spectra of 124 wines in 256 channels, with the alcohol content of every wine (Marc Meurens,
+# UCL, BNUT unit). Neighbouring channels are strongly correlated, and there are far more channels than wines. Very
+# different metrics therefore fit such data equally well. This example learns a metric, removes the part that the data
+# do not determine, and computes the smallest and the largest possible weight of each channel.
 #
-# **Data.** `wine_spectra.npz` is looked for in the folder that the environment variable `WHYNEAR_DATA` names; no public
+# **Data.** `wine_spectra.npz` is read from the folder named by the environment variable `WHYNEAR_DATA`. No public
 # service offers the spectra in this form.
 
 # %%
@@ -19,11 +19,11 @@ from sklearn.preprocessing import StandardScaler
 import whynear as wn
 
 data = wn.datasets.load("wine_spectra")
-usual = np.delete(np.arange(len(data.y)), [33, 34, 83])  # three spectra stand apart; published work leaves them out
+usual = np.delete(np.arange(len(data.y)), [33, 34, 83])  # published work leaves out these three outliers
 X, alcohol = data.X.iloc[usual], np.asarray(data.y)[usual]
 level = np.array(["low", "middle", "high"])[wn.datasets.bin_target(alcohol, 3)]  # three classes of equal size
-few = data.split[usual] == "test"  # as published, the small part is learned from and the large one is predicted
-pd.crosstab(np.where(few, "to learn from", "to predict"), level, rownames=["spectra"], colnames=["alcohol"])
+few = data.split[usual] == "test"  # as published: the small part is for training
+pd.crosstab(np.where(few, "training", "held out"), level, rownames=["spectra"], colnames=["alcohol"])
 
 # %%
 fig, ax = plt.subplots(figsize=(7.5, 3), layout="constrained")
@@ -37,8 +37,8 @@ ax.spines[["top", "right"]].set_visible(False)
 # %% [markdown]
 # ## Learning a metric
 #
-# The eye can hardly tell the three levels apart. `GMLVQ` learns a linear map with two rows and a prototype for each
-# level, here from 30 spectra.
+# In the figure, the three levels are hard to distinguish. `GMLVQ` learns a linear map with two rows and one prototype
+# per level, here from 30 spectra.
 
 
 # %%
@@ -48,25 +48,26 @@ def learned(effective_dim=None):
 
 
 def errors(model):
-    return {"learned from": 1 - model.score(X[few], level[few]), "others": 1 - model.score(X[~few], level[~few])}
+    return {"training": 1 - model.score(X[few], level[few]), "held out": 1 - model.score(X[~few], level[~few])}
 
 
 model = learned()
 pd.Series(errors(model)).map("{:.0%}".format).to_frame("error on spectra")
 
 # %% [markdown]
-# Not one error on the 30 spectra, but a quarter of the 91 others are told wrong: with more channels than spectra the
-# map fits what happens to be there. Most of it lies in directions in which the spectra hardly vary:
+# There is no error on the 30 training spectra, but a quarter of the 91 held-out spectra are predicted wrongly. With
+# more channels than spectra, the map fits random properties of the training spectra. Most of the map lies in directions
+# in which the spectra hardly vary:
 
 # %%
 found = wn.null_space(model, X[few], effective_dim=7)
 print(f"the 30 spectra vary in {found.rank} directions; {found.removed_norm:.0%} of the map is outside the first seven")
 
 # %% [markdown]
-# ## How many directions do the spectra have to offer?
+# ## How many directions are needed?
 #
-# The measured alcohol is a finer target than three levels, so it tells best. Cross-validation among the 30 spectra
-# finds how many directions predict it; the other 91 take no part.
+# The measured alcohol content contains more information than the three levels, so we use it to choose the number of
+# directions. We use cross-validation on the 30 training spectra. The 91 held-out spectra are not used.
 
 # %%
 line = make_pipeline(StandardScaler(), wn.MinimumNormRegressor())
@@ -74,8 +75,9 @@ dimension = wn.effective_dimension(line, X[few], alcohol[few], candidates=range(
 dimension
 
 # %% [markdown]
-# From five directions on alcohol is predicted well, with seven best; further ones fit noise. Learned within seven
-# directions, the metric of the three levels errs less on the spectra that took no part so far:
+# With five or more directions the alcohol content is predicted well. Seven directions are best, and further ones fit
+# noise. If the metric for the three levels is learned within seven directions, its error on the held-out spectra is
+# lower:
 
 # %%
 regular = learned(effective_dim=dimension.best)
@@ -83,8 +85,8 @@ table = {"all directions": errors(model), f"{dimension.best} directions": errors
 pd.DataFrame(table).T.map("{:.0%}".format)
 
 # %% [markdown]
-# A metric that is already learned can also be regularized afterwards. The map that predicts the alcohol itself shrinks
-# to a ninth of its squared norm on seven directions, and predicts better:
+# A metric can also be regularized after it was learned. We show this for the linear map that predicts the alcohol
+# content. On seven directions its squared norm falls to a ninth, and its predictions are better:
 
 # %%
 line.fit(X[few], alcohol[few])
@@ -93,7 +95,7 @@ with_small = make_pipeline(line[0], line[1].with_metric(small))
 rows = {
     name: {
         "squared norm of the map": wn.as_metric(fitted).as_learned().relevances().sum(),
-        "correlation with alcohol, 91 other spectra": np.corrcoef(fitted.predict(X[~few]), alcohol[~few])[0, 1],
+        "correlation with alcohol, 91 held-out spectra": np.corrcoef(fitted.predict(X[~few]), alcohol[~few])[0, 1],
     }
     for name, fitted in {"all directions": line, f"{dimension.best} directions": with_small}.items()
 }
@@ -102,8 +104,9 @@ pd.DataFrame(rows).T.round(4)
 # %% [markdown]
 # ## Which channels matter?
 #
-# The weights of one map answer that badly: another map that measures the same on the data may weigh other channels. The
-# intervals hold for *all* of them. A channel is strong if every such map needs it, weak if others can do its work.
+# The weights of a single map do not answer this question, because another map with the same distances on the data can
+# have its weights on other channels. The intervals hold for *all* of these maps. A channel is strong if every such map
+# needs it, and weak if other channels can replace it.
 
 # %%
 relevance = wn.relevance_intervals(regular, X[few], effective_dim=dimension.best)
@@ -113,8 +116,8 @@ relevance
 ax = relevance.plot()
 
 # %% [markdown]
-# The orange areas show which regions of the spectrum carry the information. Not one of the 256 channels is
-# indispensable, because its neighbours say the same. Which ones can stand in for the most important one?
+# The orange areas show which regions of the spectrum contain the information. None of the 256 channels is
+# indispensable, because each can be replaced by its neighbours. Which channels can replace the most important one?
 
 # %%
 top = relevance.frame().sort_values("upper", ascending=False)["feature"].iloc[0]

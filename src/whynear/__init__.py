@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from whynear.learn.registry import ALL_LEARNERS
 from whynear.utils.lazy import make_lazy
 
 __version__ = "0.1.0"
@@ -22,20 +23,7 @@ __all__ = make_lazy(
             "relevance_floor",
             "relevance_intervals",
         ),
-        "whynear.learn": (
-            "DIET",
-            "GMLVQ",
-            "GRLVQ",
-            "LANN",
-            "LGMLVQ",
-            "LGRLVQ",
-            "LMNN",
-            "BackwardElimination",
-            "ForwardSelection",
-            "LPWeights",
-            "MinimumNormRegressor",
-            "Slider",
-        ),
+        "whynear.learn": (*(learner.kind for learner in ALL_LEARNERS), "MinimumNormRegressor"),
         "whynear.metric": (
             "DiagonalMetric",
             "LinearMetric",

@@ -14,7 +14,7 @@ from whynear.metric import Metric, as_metric
 from whynear.search import NeighborSearch
 from whynear.search.exact import checked_exclude
 from whynear.utils.arrays import Array
-from whynear.utils.checks import amount, whole
+from whynear.utils.checks import number, whole
 from whynear.utils.threads import row_blocks
 
 Similarity = Callable[[int, NDArray[np.intp]], ArrayLike]
@@ -100,7 +100,7 @@ def match_share(
     >>> round(match_share(as_metric([1.0]), cases, classes, nearest=1.0), 2)
     0.33
     """
-    if not 0 < amount("nearest", nearest) <= 1:
+    if not 0 < number("nearest", nearest) <= 1:
         raise ValueError(f"nearest must be a part of the base, above 0 and at most 1, got {nearest!r} instead.")
     shares = []
     for sq, match in _compared(metric, X, y, base, base_y, exclude):
@@ -167,9 +167,9 @@ def matches_at(
         A case is a match if its similarity is at least that of the best case less this. Several give results of shape
         (n_tolerances, n_queries).
     """
-    slack = np.array([amount("tolerance", value) for value in np.ravel(tolerance)])
+    slack = np.array([number("tolerance", value) for value in np.ravel(tolerance)])
     value = as_metric(metric)
-    cases, rows = value._table(base, "base"), np.asarray(queries, dtype=np.intp)
+    cases, rows = value.table(base, "base"), np.asarray(queries, dtype=np.intp)
     nearest = NeighborSearch(value, cases).nearest(cases[rows], k, exclude=rows)[1]
     counts = np.empty((2, len(slack), len(rows)), dtype=np.intp)
     for place, (query, found) in enumerate(zip(rows, nearest, strict=True)):
@@ -215,8 +215,8 @@ def _compared(
     if (base is None) != (base_y is None):
         raise ValueError("base and base_y belong together: give both or neither.")
     value = as_metric(metric)
-    queries, labels = value._table(X), column_or_1d(y)
-    cases = queries if base is None else value._table(base, "base")
+    queries, labels = value.table(X), column_or_1d(y)
+    cases = queries if base is None else value.table(base, "base")
     known = labels if base_y is None else column_or_1d(base_y)
     for name, table, classes in (("y", queries, labels), ("base_y", cases, known)):
         if len(table) != len(classes):

@@ -71,7 +71,7 @@ def test_noise_features_know_nothing_of_the_class():
     [
         ({"n_strong": 0, "n_weak_groups": 0}, "at least 1 hidden coordinates"),
         ({"n_strong": 1, "n_weak_groups": 0, "target": "xor"}, "at least 2 hidden coordinates"),
-        ({"target": "and"}, "target must be 'linear' or 'xor', got 'and'"),
+        ({"target": "and"}, "target must be one of linear, xor, got 'and'"),
         ({"group_size": 1}, "group_size must be an integer >= 2"),
         ({"n_strong": -1}, "n_strong must be an integer >= 0"),
         ({"n_irrelevant": 1.5}, "n_irrelevant must be an integer >= 0"),

@@ -335,7 +335,7 @@ def test_tables_and_single_precision_are_taken(umap):
     [
         ({"n_neighbors": 1}, "n_neighbors must be an integer >= 2"),
         ({"n_neighbors": 2.5}, "n_neighbors must be an integer >= 2"),
-        ({"min_dist": 2}, "min_dist must be a number from 0 to 1"),
+        ({"min_dist": 2}, "min_dist must be a finite number >= 0 and <= 1"),
         ({"method": "tsne"}, "method must be one of auto, prototypes, cases, euclidean, pca, got 'tsne'"),
         ({"method": "cases"}, "method='cases' needs a local metric, got a LinearMetric"),
         ({"random_state": "x"}, "cannot be used to seed"),

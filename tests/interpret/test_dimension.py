@@ -94,7 +94,7 @@ def test_an_unfitted_learner_is_fitted_and_a_fitted_one_is_left_alone():
     ("changes", "message"),
     [
         ({"scheme": "magic"}, "scheme must be"),
-        ({"scoring": "mse"}, "scoring must be one of error for a classifier"),
+        ({"scoring": "mse"}, r"scoring must be one of error \(for a classifier\)"),
         ({"candidates": [0]}, r"between 1 and the rank 40 of the data, got \[0\]"),
         ({"candidates": []}, "got none"),
         ({"X_val": np.ones((2, 40))}, "belong together"),

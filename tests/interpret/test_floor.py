@@ -75,7 +75,7 @@ def test_any_learner_and_plain_arrays_work():
 
 
 def test_no_probes_are_refused(data):
-    with pytest.raises(ValueError, match="n_probes=0"):
+    with pytest.raises(ValueError, match="n_probes must be an integer >= 1, got 0"):
         wn.relevance_floor(LEARNER, data.X, data.y, 0)
 
 

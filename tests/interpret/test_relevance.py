@@ -1,4 +1,5 @@
 import json
+import pickle
 from functools import partial
 from itertools import pairwise
 
@@ -8,12 +9,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.decomposition import PCA
+from sklearn.feature_selection import VarianceThreshold
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
 
 from tests.interpret.test_programs import KINDS, case
 from tests.metric.test_as_metric import Holder
-from whynear import DiagonalMetric, LinearMetric, LocalMetric, as_metric, relevance_intervals
+from whynear import (
+    DiagonalMetric,
+    LinearMetric,
+    LocalMetric,
+    as_metric,
+    load,
+    regularization_paths,
+    regularize,
+    relevance_intervals,
+    save,
+)
 from whynear.datasets import make_relevance, make_xor
 from whynear.interpret import highs, programs
 from whynear.metric.projection import principal_directions
@@ -165,6 +178,34 @@ def test_a_pipeline_is_bounded_in_the_coordinates_its_learner_saw():
             assert_allclose(extreme.scale, as_metric(pipeline).scale)
 
 
+@pytest.mark.parametrize(
+    ("steps", "units"),
+    [
+        ([StandardScaler()], "per standard deviation"),
+        ([StandardScaler(with_std=False)], "per unit"),
+        ([VarianceThreshold()], "per unit"),
+        ([MinMaxScaler()], "per scaled unit"),
+        ([RobustScaler()], "per scaled unit"),
+        ([StandardScaler(), MinMaxScaler()], "per scaled unit"),
+        ([StandardScaler(), PCA(3)], "per standard deviation"),
+        ([PCA(3), StandardScaler()], "per unit"),
+    ],
+    ids=str,
+)
+def test_units_are_those_of_the_scaler_the_learner_stands_behind(steps, units, tmp_path):
+    X, rng = table(d=4, rank=4)
+    X = X + rng.standard_normal(X.shape)
+    n_seen = 3 if any(isinstance(step, PCA) for step in steps) else 4
+    pipeline = make_pipeline(*steps, Holder(LinearMetric(rng.standard_normal((2, n_seen))))).fit(X)
+    save(as_metric(pipeline), tmp_path / "metric")
+    for given_metric in (pipeline, as_metric(pipeline), load(tmp_path / "metric"), regularize(pipeline, X)):
+        assert relevance_intervals(given_metric, X).units == units
+        assert regularization_paths(given_metric, X).units == units
+    assert pickle.loads(pickle.dumps(as_metric(pipeline))).units == units
+    found = relevance_intervals(pipeline, X, extremes=True)
+    assert next(found.extreme_metrics()).units == units
+
+
 @pytest.mark.parametrize("n_jobs", [1, 2, 3, -1])
 def test_the_number_of_threads_does_not_matter(n_jobs):
     X, rng = table(n=40, d=150, rank=20)
@@ -293,7 +334,7 @@ def test_arguments_out_of_range_are_refused():
     metric = LinearMetric(np.eye(8))
     with pytest.raises(ValueError, match=r"slack=-0\.1 must not be negative"):
         relevance_intervals(metric, X, slack=-0.1)
-    with pytest.raises(ValueError, match="rows must be 'eigen' or 'map', got 'all'"):
+    with pytest.raises(ValueError, match="rows must be one of eigen, map, got 'all'"):
         relevance_intervals(metric, X, rows="all")
     for wrong in (0, 5):
         with pytest.raises(ValueError, match=f"effective_dim={wrong} is not among the 4 directions"):

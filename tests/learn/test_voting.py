@@ -1,36 +1,236 @@
+import copy
+import gc
+import pickle
 import tracemalloc
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 from sklearn.decomposition import PCA
 
 import whynear as wn
-from whynear.learn.voting import cast_votes, inverse_distances
-from whynear.metric import DiagonalMetric
-from whynear.search import NeighborSearch
+from whynear.learn import voting
 
 GIVEN = {"epochs": 1, "step": 0.1, "beta": 0.3, "decay": 0.0, "shared_step": 0.01, "shared_epochs": 1}
+SMALL = {"n_triples": 200, "n_validation": 100}
+VOTING = {
+    "LMNN": wn.LMNN(max_iter=3, tol=0.9),
+    "LANN": wn.LANN(random_state=0, **GIVEN),
+    "LANN with maps": wn.LANN(n_components=2, random_state=0, **GIVEN),
+    "LANN among candidates": wn.LANN(search="candidates", n_candidates=20, random_state=0, **GIVEN),
+    "Slider": wn.Slider(n_neighbors=3, max_iter=5, n_restarts=1, tol=0.1, random_state=0, **SMALL),
+    "Slider, Manhattan": wn.Slider(p=1, max_iter=5, n_restarts=1, tol=0.1, random_state=0, **SMALL),
+    "ForwardSelection": wn.ForwardSelection(random_state=0, **SMALL),
+}
 
 
-@pytest.mark.parametrize("k", [1, 2, 5, 9])
-@pytest.mark.parametrize("seed", range(5))
-def test_votes_are_those_of_a_double_loop(k, seed):
+def table(seed=0):
     rng = np.random.default_rng(seed)
-    cases, codes = rng.integers(3, size=(40, 2)).astype(float), rng.integers(4, size=40)
-    queries = np.vstack([cases[:20], rng.integers(4, size=(20, 2)) / 1.0])
-    votes = cast_votes(NeighborSearch(DiagonalMetric([1.0, 1.0]), cases), codes, queries, k, inverse_distances)
-    totals = votes.by_class(codes, 4)
-    assert (np.diff(votes.sq, axis=1) >= 0).all()
-    for query, row, listed in zip(queries, totals, votes.indices, strict=True):
-        assert len(set(listed.tolist())) == len(listed)
-        distances = np.linalg.norm(cases - query, axis=1)
-        near = np.argsort(distances, kind="stable")[:k]
-        if distances.min() == 0:
-            expected = np.bincount(codes[distances == 0], minlength=4)
-        else:
-            expected = np.bincount(codes[near], distances.min() / distances[near], 4)
-        assert_allclose(row, expected)
+    X = rng.standard_normal((120, 8))
+    return X, np.array(["ant", "bee", "cat"])[(X[:, 0] > 0).astype(int) + (X[:, 1] > 0.5)]
+
+
+@pytest.fixture(params=VOTING)
+def model(request):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return clone(VOTING[request.param]).fit(*table())
+
+
+@pytest.fixture
+def made(monkeypatch):
+    """The searches that are made, each by its kind."""
+    kinds = []
+    get = voting._Kept.get
+
+    def noting(kept, make, values, settings):
+        def noted(*given, **named):
+            kinds.append(make.__name__)
+            return make(*given, **named)
+
+        noted = notes.setdefault(make, noted)
+        return get(kept, noted, values, settings)
+
+    notes = {}
+    monkeypatch.setattr(voting._Kept, "get", noting)
+    return kinds
+
+
+def fresh(model):
+    """The same learner without any search."""
+    return pickle.loads(pickle.dumps(model))
+
+
+def queries():
+    return table(seed=1)[0]
+
+
+# A search is made once
+
+
+def test_one_search_serves_all_predictions(model, made):
+    before = dict(vars(model))
+    for _ in range(3):
+        model.predict(queries())
+        model.predict_proba(queries())
+        model.evidence(queries())
+    assert len(made) == 1
+    assert vars(model).keys() == before.keys()
+    assert all(vars(model)[name] is before[name] for name in before)
+
+
+def test_an_explanation_does_one_search(model, made, monkeypatch):
+    calls = []
+    for kind in (wn.NeighborSearch, wn.CandidateSearch):
+        nearest = kind.nearest
+        monkeypatch.setattr(kind, "nearest", lambda *a, _of=nearest, **b: calls.append(1) or _of(*a, **b))
+    wn.explain(model, queries()[0])
+    assert len(calls) == len(made) == 1
+
+
+def test_predictions_from_evidence_are_those_of_predict_to_the_bit(model):
+    labels, probabilities = model.predictions_from(model.evidence(queries()))
+    assert_array_equal(labels, model.predict(queries()))
+    assert_array_equal(probabilities, model.predict_proba(queries()))
+
+
+def test_threads_share_one_search_and_predict_the_same(model, made):
+    expected, barrier = fresh(model).predict_proba(queries()), Barrier(8)
+    made.clear()
+
+    def predict(_):
+        barrier.wait()
+        return model.predict_proba(queries())
+
+    with ThreadPoolExecutor(8) as pool:
+        for found in pool.map(predict, range(8)):
+            assert_array_equal(found, expected)
+    assert len(made) == 1
+
+
+# It is never of an older metric
+
+
+def changed(metric):
+    """Another metric of the same kind."""
+    arrays = metric.arrays()
+    name = next(name for name in arrays if name != "anchors")
+    factors = np.linspace(0.2, 3.0, metric.n_features)
+    return type(metric)(**{**arrays, name: arrays[name] * factors}, feature_names=metric.feature_names)
+
+
+def assert_predicts_by_what_it_has(model, made):
+    made.clear()
+    found = model.predict_proba(queries())
+    assert len(made) == 1
+    assert_array_equal(found, fresh(model).predict_proba(queries()))
+
+
+def test_an_assigned_metric_is_searched_by(model, made):
+    before = model.evidence(queries()).sq_distances
+    model.metric_ = changed(model.metric_)
+    assert_predicts_by_what_it_has(model, made)
+    assert not np.array_equal(model.evidence(queries()).sq_distances, before)
+
+
+def test_a_twin_with_another_metric_has_a_search_of_its_own(model, made):
+    before = model.predict_proba(queries())
+    twin = model.with_metric(changed(model.metric_))
+    assert_predicts_by_what_it_has(twin, made)
+    made.clear()
+    assert_array_equal(model.predict_proba(queries()), before)
+    assert not made
+
+
+def test_fitting_again_searches_among_the_new_cases(model, made):
+    model.predict(queries())
+    X, y = table(seed=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(X[:90], y[:90])
+    assert_predicts_by_what_it_has(model, made)
+    assert len(model.evidence(queries()).cases) == 90
+
+
+def test_a_stream_is_searched_as_far_as_it_has_come(made):
+    X, y = table()
+    model = wn.LANN(**GIVEN).partial_fit(X[:50], y[:50], classes=np.unique(y))
+    model.predict(queries())
+    model.partial_fit(X[50:], y[50:])
+    assert_predicts_by_what_it_has(model, made)
+    assert len(model.evidence(queries()).cases) == 120
+
+
+def test_another_setting_makes_another_search(model, made):
+    model.predict(queries())
+    assert_predicts_by_what_it_has(model.set_params(n_jobs=1), made)
+
+
+def test_another_kind_of_search_is_made(made):
+    model = clone(VOTING["LANN"]).fit(*table())
+    assert model.search_recall(queries()) == 1.0
+    model.set_params(search="candidates", n_candidates=8).search_recall(queries())
+    model.set_params(n_candidates=20).search_recall(queries())
+    model.search_recall(queries())
+    assert made == ["NeighborSearch", "CandidateSearch", "CandidateSearch"]
+
+
+@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, fresh], ids=["copy", "deepcopy", "pickle"])
+def test_a_copy_predicts_the_same_with_a_search_of_its_own(model, again, made):
+    expected = model.predict_proba(queries())
+    made.clear()
+    other = again(model)
+    assert_array_equal(other.predict_proba(queries()), expected)
+    assert len(made) == 1
+    other.metric_ = changed(other.metric_)
+    other.predict_proba(queries())
+    made.clear()
+    assert_array_equal(model.predict_proba(queries()), expected)
+    assert not made
+
+
+def test_pickles_and_files_hold_no_search(model, tmp_path):
+    size = len(pickle.dumps(model))
+    expected = model.predict_proba(queries())
+    assert len(pickle.dumps(model)) == size
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        wn.save(model, tmp_path / "model")
+    loaded = wn.load(tmp_path / "model")
+    assert vars(loaded).keys() == vars(model).keys()
+    assert_array_equal(loaded.predict_proba(queries()), expected)
+
+
+def test_a_clone_has_none(model):
+    model.predict(queries())
+    assert clone(model) not in voting._KEPT
+
+
+def test_a_search_is_forgotten_with_its_learner():
+    model = clone(VOTING["LMNN"]).fit(*table())
+    model.predict(queries())
+    gc.collect()
+    n_kept = len(voting._KEPT)
+    del model
+    gc.collect()
+    assert len(voting._KEPT) == n_kept - 1
+
+
+def test_a_search_that_cannot_be_made_is_tried_again(model):
+    expected, metric = model.predict_proba(queries()), model.metric_
+    model.metric_ = "none"
+    for _ in range(2):
+        with pytest.raises((TypeError, ValueError)):
+            model.predict(queries())
+    model.metric_ = metric
+    assert_array_equal(model.predict_proba(queries()), expected)
+
+
+# Copies of cases
 
 
 @pytest.mark.parametrize("learner", [wn.LANN(random_state=0, **GIVEN), wn.LMNN(max_iter=2, tol=0.9)], ids=str)

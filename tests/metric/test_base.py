@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 
 from tests.helpers.strategies import cases, global_metrics, metrics
 from whynear import DiagonalMetric, LinearMetric, LocalMetric
@@ -151,3 +152,36 @@ def test_any_layout_of_the_table_gives_the_same_distances(layout, tmp_path):
         }[layout]
     for metric in (LinearMetric(np.ones((2, 4))), DiagonalMetric([1, 2, 3, 4]), LocalMetric(X[:3], np.ones((3, 4)))):
         np.testing.assert_allclose(metric.sq_distances(same), metric.sq_distances(X), rtol=1e-12)
+
+
+def test_mean_shares_are_those_of_a_slow_loop():
+    rng = np.random.default_rng(0)
+    weights = rng.random((5, 3)) * np.logspace(-3, 3, 5)[:, None]
+    local = LocalMetric(rng.standard_normal((5, 3)), weights)
+    slow = np.array([row / row.sum() for row in weights])
+    assert_allclose(local.mean_shares(), slow.mean(axis=0))
+    votes = rng.random((2, 5))
+    expected = [np.average(slow, axis=0, weights=one) for one in votes]
+    assert_allclose(local.mean_shares(votes), expected)
+    assert_allclose(local.mean_shares(votes[0]), expected[0])
+    assert_allclose(DiagonalMetric([1.0, 3.0]).mean_shares(), [0.25, 0.75])
+    assert LinearMetric([[0.0, 0.0]]).mean_shares().tolist() == [0, 0]
+
+
+def test_tables_and_rows_are_checked_numbers():
+    metric = DiagonalMetric([1.0, 1.0], ["a", "b"])
+    assert metric.table(pd.DataFrame({"a": [1], "b": [2]})).tolist() == [[1.0, 2.0]]
+    assert metric.rows([1, 2], "x").tolist() == [[1.0, 2.0]]
+    with pytest.raises(ValueError, match="cases contains NaN: 1 in column 'b'"):
+        metric.table([[1.0, np.nan]], "cases")
+
+
+def test_units_are_told_and_do_not_make_metrics_differ():
+    scaled = LinearMetric([[1.0, 0.0]], scale=[2, 3], units="per standard deviation")
+    assert (scaled.units, scaled.as_learned().units) == ("per standard deviation", "per unit")
+    assert scaled == LinearMetric([[1.0, 0.0]], scale=[2, 3])
+    assert LinearMetric([[1.0, 0.0]], scale=[2, 3]).units == "per scaled unit"
+    assert LinearMetric([[1.0, 0.0]], scale=[1, np.inf]).units == "per unit"
+    assert LinearMetric([[1.0, 0.0]], units="per standard deviation").units == "per unit"
+    with pytest.raises(ValueError, match="units must be one of"):
+        LinearMetric([[1.0]], units="per mile")

@@ -204,8 +204,8 @@ def test_what_is_excluded_must_be_a_case(exclude):
 def test_excluding_nothing_leaves_all_cases_and_k_must_be_a_number():
     search = NeighborSearch(DiagonalMetric([1.0]), np.arange(5.0)[:, None])
     assert search.nearest([[0.0]], 5, exclude=[-1])[1].tolist() == [[0, 1, 2, 3, 4]]
-    for k in (2.0, True, "3"):
-        with pytest.raises(TypeError, match="k must be a whole number"):
+    for k in (2.0, True, "3", 0, -1):
+        with pytest.raises(TypeError, match="k must be an integer >= 1"):
             search.nearest([[0.0]], k)
     with pytest.raises(ValueError, match="at least one row"):
         NeighborSearch(DiagonalMetric([1.0]), np.empty((0, 1)))
@@ -223,11 +223,10 @@ def test_far_queries_and_degenerate_cases():
             assert_array_equal(search.nearest(alike, 3)[1], np.tile([0, 1, 2], (8, 1)))
 
 
-@pytest.mark.parametrize("k", [0, 6, -1])
-def test_more_neighbours_than_cases_are_refused(k):
+def test_more_neighbours_than_cases_are_refused():
     search = NeighborSearch(DiagonalMetric([1.0]), np.arange(5.0)[:, None])
-    with pytest.raises(ValueError, match=f"k={k} neighbours cannot be had from 5 cases"):
-        search.nearest([[0.0]], k)
+    with pytest.raises(ValueError, match="k=6 neighbours cannot be had from 5 cases"):
+        search.nearest([[0.0]], 6)
     with pytest.raises(ValueError, match=r"less the excluded one.*<= 4"):
         search.nearest([[0.0]], 5, exclude=[0])
 

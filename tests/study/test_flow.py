@@ -12,7 +12,7 @@ from sklearn.datasets import load_iris
 import whynear as wn
 from whynear.report.figures import NAMED
 from whynear.study import flow
-from whynear.study.comparison import compare, simplest_of_the_best
+from whynear.study.comparison import compare_classifiers, simplest_of_the_best
 from whynear.study.findings import deciding_columns
 from whynear.study.methods import Methods
 from whynear.testing import check_metric
@@ -165,7 +165,7 @@ def test_small_classes_make_fewer_folds(iris):
 
 
 def test_a_long_table_is_sampled_and_says_so(monkeypatch):
-    monkeypatch.setattr(flow, "MOST_ROWS", 100)
+    monkeypatch.setattr(flow, "COMPARED_ROWS", 100)
     y = np.arange(5000) % 2
     study = wn.study(
         pd.DataFrame({"a": y + np.random.default_rng(0).random(5000), "y": y}), "y", learner="grlvq", folds=2
@@ -174,14 +174,14 @@ def test_a_long_table_is_sampled_and_says_so(monkeypatch):
 
 
 def test_one_row_more_than_can_be_compared_is_no_difficulty(monkeypatch):
-    monkeypatch.setattr(flow, "MOST_ROWS", 60)
+    monkeypatch.setattr(flow, "COMPARED_ROWS", 60)
     table = pd.DataFrame({"a": np.random.default_rng(0).random(61), "y": np.arange(61) % 2})
     study = wn.study(table, "y", learner="grlvq", folds=2)
     assert any("Of 61 rows a random 60" in caveat for caveat in study.caveats)
 
 
 def test_more_classes_than_can_be_compared_are_refused(monkeypatch):
-    monkeypatch.setattr(flow, "MOST_ROWS", 60)
+    monkeypatch.setattr(flow, "COMPARED_ROWS", 60)
     table = pd.DataFrame({"a": np.arange(62) / 3, "y": [f"c{i % 31}" for i in range(62)]})
     with pytest.raises(ValueError, match=r"'y' has 31 classes, too many .* the 60 that can be compared. Merge classes"):
         wn.study(table, "y")
@@ -313,7 +313,9 @@ def test_labels_that_mean_nothing_are_predicted_at_chance():
         table = pd.DataFrame(rng.standard_normal((60, 4))).assign(y=rng.permutation(np.arange(60) % 2))
         X, y = table.drop(columns="y"), table["y"].to_numpy()
         means.append(
-            compare(X, y, ["grlvq", "gmlvq", "lmnn"], Methods(seed), folds=5, report=lambda *_: None).honest.mean()
+            compare_classifiers(
+                X, y, ["grlvq", "gmlvq", "lmnn"], Methods(seed), n_folds=5, report=lambda *_: None
+            ).expected
         )
     print(f"accuracy on shuffled labels: {np.mean(means):.3f} ± {np.std(means):.3f}")
     assert abs(np.mean(means) - 0.5) < 0.06

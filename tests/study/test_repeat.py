@@ -22,14 +22,18 @@ def study(tmp_path, monkeypatch):
     return wn.study("my cases.csv", "kind", **settings)
 
 
+def asked(study):
+    return study.problem.source, study.problem.target, study.inputs
+
+
 def test_the_lines_of_python_repeat_the_study(study):
-    exec(python_lines(study), {})
+    exec(python_lines(*asked(study)), {})
     with open("study/study.json") as file:
         assert json.load(file)["relevance"]["upper"] == study.relevance.upper.tolist()
 
 
 def test_the_command_repeats_the_study(study):
-    program, *words = shlex.split(shell_line(study))
+    program, *words = shlex.split(shell_line(*asked(study)))
     assert program == "whynear"
     assert words[:4] == ["study", "my cases.csv", "--target", "kind"]
     done = CliRunner().invoke(app, words)
@@ -40,4 +44,13 @@ def test_the_command_repeats_the_study(study):
 
 def test_what_is_usual_is_not_said():
     study = wn.study("iris", folds=2, learner="grlvq")
-    assert python_lines(study).splitlines()[-1] == "wn.study('iris', 'target', learner='grlvq', folds=2).save('study')"
+    assert python_lines(*asked(study)).splitlines()[-1] == (
+        "wn.study('iris', 'target', learner='grlvq', folds=2).save('study')"
+    )
+
+
+def test_the_folds_that_were_asked_for_are_repeated_where_fewer_could_be_made():
+    table = pd.DataFrame({"a": np.arange(23.0), "kind": ["u"] * 20 + ["v"] * 3})
+    study = wn.study(table, "kind", learner="grlvq", folds=4)
+    assert study.settings["folds"] == len(study.accuracy) == 3
+    assert "--folds 4" in shell_line(*asked(study))

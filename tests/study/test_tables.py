@@ -181,7 +181,7 @@ def test_measured_studies_are_the_same_for_the_same_seed(tmp_path):
 
 
 def test_the_model_of_a_large_table_learns_from_more_rows_than_are_compared(monkeypatch):
-    monkeypatch.setattr(flow, "MOST_ROWS", 60)
+    monkeypatch.setattr(flow, "COMPARED_ROWS", 60)
     table = mixed(200).drop(columns=["colour", "sex"])
     study = wn.study(table, "outcome", learner="lann", folds=2)
     assert len(study.problem.X) == 60

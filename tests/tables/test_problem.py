@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose
 
 from tests.helpers.problems import problem_of
 
@@ -73,6 +74,19 @@ def test_a_difficulty_is_named_with_its_remedy(frame, change, target, message):
 def test_a_column_is_named_for_what_it_holds_with_the_value_and_row_in_the_way(frame, values, kind):
     with pytest.raises(ValueError, match=re.escape(f"'b' ({kind})")):
         problem_of(frame.assign(b=values), "kind")
+
+
+@pytest.mark.parametrize("dtype", [object, "string"])
+def test_numbers_written_as_text_are_taken_as_numbers_and_that_is_said(frame, dtype):
+    written = pd.Series([f" {value:.3f}" for value in frame["b"]], dtype=dtype)
+    problem = problem_of(frame.assign(b=written), "kind")
+    assert_allclose(problem.X["b"], frame["b"], atol=1e-3)
+    assert problem.encoder is None
+    assert "Column 'b' holds numbers written as text: taken as numbers." in problem.caveats
+    assert not any("written as text" in caveat for caveat in problem_of(frame, "kind").caveats)
+    mixed = problem_of(frame.assign(b=as_objects([1, " 2 ", None, "-.5e1", *range(56)])), "kind", impute="median")
+    assert mixed.X["b"].tolist()[:4] == pytest.approx([1.0, 2.0, np.nan, -5.0], nan_ok=True)
+    assert problem_of(frame.assign(b=["1", "2"] * 30), "kind", categories="onehot").X["b"].tolist() == ["1", "2"] * 30
 
 
 def test_decimal_commas_are_recognised(frame):

@@ -1,9 +1,20 @@
+from datetime import date
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_array_equal
 from scipy.sparse import csr_array
 
-from whynear.utils.columns import check_features, check_finite, check_magnitudes
+from whynear.utils.columns import (
+    as_numbers,
+    check_features,
+    check_finite,
+    check_magnitudes,
+    first_non_number,
+    numbers,
+)
 
 
 def test_missing_values_are_named_with_their_counts_and_the_way_out():
@@ -37,3 +48,39 @@ def test_a_tiny_column_is_refused_only_where_columns_are_scaled_alone():
 def test_an_integer_table_with_odd_index_is_taken_as_numbers():
     X = pd.DataFrame({"a": [1, 2]}, index=["r", "r"])
     np.testing.assert_array_equal(check_features(X, ["a"]), [[1.0], [2.0]])
+
+
+@pytest.mark.parametrize(
+    ("values", "as_they_are", "with_text"),
+    [
+        ([1, 2.5, None], [1, 2.5, np.nan], [1, 2.5, np.nan]),
+        ([True, np.False_, Decimal("0.5")], [1, 0, 0.5], [1, 0, 0.5]),
+        (["1.5", " -2e3 ", ".5", "1.", None], None, [1.5, -2000, 0.5, 1, np.nan]),
+        ([1, "2"], None, [1, 2]),
+        (["007", "008"], None, None),
+        (["1,5"], None, None),
+        (["nan"], None, None),
+        (["1_000"], None, None),
+        (["", "1"], None, None),
+        ([date(2020, 1, 1)], None, None),
+        ([1 + 2j], None, None),
+    ],
+)
+def test_what_counts_as_a_number(values, as_they_are, with_text):
+    column = pd.Series(values, dtype=object)
+    for found, expected in ((as_numbers(column), as_they_are), (as_numbers(column, text=True), with_text)):
+        assert (found is None) == (expected is None)
+        if expected is not None:
+            assert_array_equal(found, np.array(expected, dtype=float))
+
+
+def test_a_column_that_must_hold_numbers_names_the_first_value_that_is_none():
+    assert_array_equal(numbers(pd.Series(["1.5", None, " 007 "], name="a")), [1.5, np.nan, 7])
+    with pytest.raises(ValueError, match="Y holds 'tall' in column 'a', row 1, which is not a number"):
+        numbers(pd.Series(["1", "tall"], name="a"), "Y")
+    with pytest.raises(ValueError, match="X holds dates or durations in column 'a'"):
+        numbers(pd.Series([pd.Timestamp("2020-01-01")], name="a"))
+    with pytest.raises(ValueError, match="in column 'a', which is not a number"):
+        numbers(pd.Series([date(2020, 1, 1)], name="a"))
+    assert first_non_number(pd.Series([1, None, pd.NA, "2", [3]])) == (4, [3])
+    assert first_non_number(pd.Series(["1"])) is None

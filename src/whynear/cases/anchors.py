@@ -67,7 +67,7 @@ def anchors_of(metric: LocalMetric) -> Anchors:
 
 def check_measurable(metric: Metric, cases: NDArray[np.floating], label: str, names: Sequence[int] | NDArray) -> None:
     """Refuse cases a metric cannot measure: too large, or no anchors of a local one."""
-    metric._table(cases)
+    metric.table(cases)
     if isinstance(metric, LocalMetric) and (strangers := anchors_of(metric).strangers(cases)).size:
         raise ValueError(
             f"The local metric measures distances to its {len(metric)} anchors only, and {len(strangers)} of "

@@ -23,7 +23,7 @@ from whynear.cases.store import Change, Ids, Store, Vectors
 from whynear.cases.two_phases import Filtered, Rerank, answer
 from whynear.metric import Metric
 from whynear.utils.arrays import Array
-from whynear.utils.checks import amount, whole
+from whynear.utils.checks import number, whole
 
 
 class CaseBase:
@@ -99,7 +99,7 @@ class CaseBase:
         self.path = Path(path)
         value = None if metric is None else fitting_metric(metric, None)
         self._lock = RLock()
-        self._store = Store(self.path, value, amount("timeout", timeout))
+        self._store = Store(self.path, value, number("timeout", timeout))
         self._index = IndexCache(self.path)
         try:
             with self._store.reading():
@@ -265,7 +265,7 @@ class CaseBase:
         start = perf_counter()
         with self._viewing() as change:
             metric = self._metric
-            metric._rows(query, "query")  # refuses what cannot be measured
+            metric.rows(query, "query")  # refuses what cannot be measured
             n_filtered = k if rerank is None else filter_k or max(k, -(-change.n_cases // 100))
             index = self._index.current(self._store, change, metric)
             near = index.nearest(self._store, metric, query, n_filtered, without=case)

@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 from whynear.metric import Metric, as_metric
 from whynear.metric.base import rebuild
 from whynear.utils.arrays import Array
-from whynear.utils.columns import check_columns, check_features, column_names
+from whynear.utils.columns import check_columns, check_features, column_names, numbers, reads_as_number
 
 LARGEST = float(np.finfo(np.float32).max)
 SMALLEST = float(np.finfo(np.float32).tiny)
@@ -114,20 +114,15 @@ def _unnamed(names: Sequence[str]) -> bool:
 
 
 def _numbers(X: pd.DataFrame, what: str) -> Array:
-    try:
+    if all(pd.api.types.is_numeric_dtype(kind) for kind in X.dtypes):
         return X.to_numpy(dtype=np.float64, na_value=np.nan)
-    except (TypeError, ValueError):
-        for name, column in X.items():
-            for row, value in enumerate(column):
-                _number(value, name, what, f", row {row}")
-        raise
+    return np.column_stack([numbers(column, what) for _, column in X.items()])
 
 
-def _number(value: Any, name: object, what: str = "query", where: str = "") -> float:
-    try:
-        return np.nan if value is None or value is pd.NA else float(value)
-    except (TypeError, ValueError):
-        raise ValueError(f"{what} holds {value!r} in column {str(name)!r}{where}, which is not a number.") from None
+def _number(value: Any, name: object) -> float:
+    if not reads_as_number(value):
+        raise ValueError(f"query holds {value!r} in column {str(name)!r}, which is not a number.")
+    return np.nan if pd.isna(value) else float(value)
 
 
 def _payload_text(payload: Any, row: int) -> str | None:

@@ -11,16 +11,14 @@ from rich.console import Console
 import whynear as wn
 from whynear.cli import options
 from whynear.cli.shell import errors_in_a_sentence, plain, warnings_in_a_sentence
+from whynear.learn.registry import LEARNERS
 from whynear.utils.files import check_file
-
-# Written out, so that the help needs no learner; a test compares it with the registry.
-LEARNERS = "gmlvq, grlvq, lgmlvq, lgrlvq, lmnn, lann, slider, diet, forwardselection, backwardelimination, lpweights"
 
 
 def learn(
     table: options.Table,
     target: options.Target = None,
-    learner: Annotated[str, typer.Option(help=f"One of {LEARNERS}.")] = "gmlvq",
+    learner: Annotated[str, typer.Option(help=f"One of {', '.join(LEARNERS)}.")] = "gmlvq",
     out: Annotated[Path, typer.Option(help="The file for the model.")] = Path("model.whynear"),
     raw: Annotated[bool, typer.Option("--raw", help="Learn from the columns as they are, not standardised.")] = False,
     score: Annotated[bool, typer.Option("--score", help="Also tell the accuracy on held-out folds.")] = False,

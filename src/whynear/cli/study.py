@@ -1,4 +1,4 @@
-"""``whynear study``: from a table to an answer, its report and what that rests on."""
+"""``whynear study``: from a table to the relevance of its features, and a report."""
 
 from __future__ import annotations
 
@@ -12,17 +12,20 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 import typer
 from rich.bar import Bar
 from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import Progress as ProgressBar
 from rich.table import Table
 
-import whynear
+import whynear as wn
 from whynear.cli.shell import errors_in_a_sentence, plain, warnings_in_a_sentence
+from whynear.learn.registry import STUDIED
+from whynear.study.estimate import estimate
+from whynear.study.settings import StudySettings
 from whynear.utils.files import check_folder
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from whynear.study import Study
     from whynear.tables.problem import Problem
 
 
@@ -32,29 +35,31 @@ def study(
     ] = "breast_cancer",
     target: Annotated[str | None, typer.Option(help="The column to predict; data sets know theirs.")] = None,
     learner: Annotated[
-        str, typer.Option(help="auto compares several; or grlvq, gmlvq, lmnn, lgrlvq, lgmlvq, lann.")
-    ] = "auto",
+        str, typer.Option(help=f"auto compares several; or {', '.join(STUDIED)}.")
+    ] = StudySettings.learner,
     out: Annotated[Path, typer.Option(help="The folder for the report, its tables and the model.")] = Path("study"),
     drop: Annotated[list[str] | None, typer.Option(help="A column to leave out; may be given several times.")] = None,
-    index: Annotated[str | None, typer.Option(help="The column that names the rows.")] = None,
-    bins: Annotated[int | None, typer.Option(help="Sort a numeric target into so many classes of equal size.")] = None,
+    index: Annotated[str | None, typer.Option(help="The column that names the rows.")] = StudySettings.index,
+    bins: Annotated[
+        int | None, typer.Option(help="Sort a numeric target into so many classes of equal size.")
+    ] = StudySettings.bins,
     categories: Annotated[
         Literal["onehot"] | None, typer.Option(help="Take columns of text as categories, told of as one column each.")
-    ] = None,
+    ] = StudySettings.categories,
     impute: Annotated[
         Literal["median", "most_frequent"] | None,
         typer.Option(help="Fill in missing values, and record it in the model."),
-    ] = None,
+    ] = StudySettings.impute,
     drop_missing_target: Annotated[
         bool, typer.Option("--drop-missing-target", help="Leave out rows without a target.")
-    ] = False,
-    folds: Annotated[int, typer.Option(help="Number of folds to hold out in turn.")] = 5,
+    ] = StudySettings.drop_missing_target,
+    folds: Annotated[int, typer.Option(help="Number of folds to hold out in turn.")] = StudySettings.folds,
     effective_dim: Annotated[
         int | None, typer.Option(help="Directions of the data that count; chosen on held-out rows without it.")
-    ] = None,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same study.")] = 0,
-    n_jobs: Annotated[int | None, typer.Option(help="Number of threads; all cores without it.")] = None,
-    encoding: Annotated[str, typer.Option(help="Encoding of a text file.")] = "utf-8",
+    ] = StudySettings.effective_dim,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same study.")] = StudySettings.random_state,
+    n_jobs: Annotated[int | None, typer.Option(help="Number of threads; all cores without it.")] = StudySettings.n_jobs,
+    encoding: Annotated[str, typer.Option(help="Encoding of a text file.")] = StudySettings.encoding,
     as_json: Annotated[bool, typer.Option("--json", help="Print study.json instead of the summary.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show where an error came from.")] = False,
@@ -62,9 +67,8 @@ def study(
     """Learn a metric from a table and report which features matter."""
     console = Console(quiet=quiet or as_json)
     with errors_in_a_sentence(debug):
-        from whynear.report.unfinished import Unfinished
+        from whynear.report.unfinished import Unfinished  # here, since it imports pandas and matplotlib
         from whynear.report.writing import FILES
-        from whynear.study.content import content
 
         check_folder(out, FILES)
         with warnings_in_a_sentence(), Unfinished(out) as unfinished, StepList(console) as steps:
@@ -74,7 +78,7 @@ def study(
                     print_problem(console, value, compares=learner == "auto")
                 unfinished.keep(part, value)
 
-            result = whynear.study(
+            result = wn.study(
                 table,
                 target,
                 learner=learner,
@@ -95,7 +99,7 @@ def study(
             steps.show("write the report", 1.0)
             written = result.save(out)
         if as_json:
-            typer.echo(json.dumps(content(result), ensure_ascii=False))
+            typer.echo(json.dumps(result.to_dict(), ensure_ascii=False))
         print_answer(console, result, written)
 
 
@@ -110,7 +114,7 @@ class StepList:
     def __init__(self, console: Console) -> None:
         self.console = console
         columns = SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
-        self.bar = Progress(*columns, console=console, transient=True)
+        self.bar = ProgressBar(*columns, console=console, transient=True)
         self.task = self.bar.add_task("start", total=1.0)
         self.step, self.since = "", time.perf_counter()
 
@@ -142,27 +146,22 @@ class StepList:
 
 def print_problem(console: Console, problem: Problem, compares: bool) -> None:
     """What the table holds, and for large ones how much time and memory it will take."""
-    from whynear.study.estimate import estimate
-    from whynear.tables.preview import summary
-
-    console.print(f"{plain(problem.source)}: {summary(problem.columns, len(problem.X))}", highlight=False)
+    console.print(f"{plain(problem.source)}: {problem.summary}", highlight=False)
     console.print(f"target {plain(repr(problem.target))}: {_values(problem)}", highlight=False)
-    needs = estimate(*problem.X.shape, 0 if problem.is_measured else len(set(problem.y.tolist())), compares)
+    needs = estimate(*problem.X.shape, len(problem.classes), compares)
     if needs.seconds > WORTH_TELLING:
         console.print(f"This will take {needs}.", highlight=False)
 
 
 def _values(problem: Problem) -> str:
-    import numpy as np
-
-    if problem.is_measured:
-        return f"numbers from {problem.y.min():.4g} to {problem.y.max():.4g}"
-    names, counts = np.unique(problem.y, return_counts=True)
-    shown = ", ".join(f"{plain(name)} {count:,}" for name, count in zip(names[:MOST_CLASSES], counts, strict=False))
-    return f"{len(names)} classes ({shown}{', ...' if len(names) > MOST_CLASSES else ''})"
+    if problem.range is not None:
+        least, most = problem.range
+        return f"numbers from {least:.4g} to {most:.4g}"
+    shown = ", ".join(f"{plain(name)} {count:,}" for name, count in problem.classes[:MOST_CLASSES])
+    return f"{len(problem.classes)} classes ({shown}{', ...' if len(problem.classes) > MOST_CLASSES else ''})"
 
 
-def print_answer(console: Console, result: Study, written: list[Path]) -> None:
+def print_answer(console: Console, result: wn.Study, written: list[Path]) -> None:
     """The answer in words, the most relevant features, and what to keep in mind."""
     console.print()
     console.print(plain(result.finding()), style="bold")

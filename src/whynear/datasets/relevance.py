@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
 from whynear.datasets.xor import SPREAD
-from whynear.utils.checks import Seed, amount, generator, whole
+from whynear.utils.checks import Seed, choice, generator, number, whole
+
+LEAST_HIDDEN = {"linear": 1, "xor": 2}  # coordinates that decide, by target
 
 
 def make_relevance(
@@ -73,11 +75,9 @@ def make_relevance(
     n_groups = whole("n_weak_groups", n_weak_groups, 0)
     size = whole("group_size", group_size, 2, "a lone copy could not be replaced")
     n_irrelevant = whole("n_irrelevant", n_irrelevant, 0)
-    noise = amount("noise", noise)
+    noise = number("noise", noise)
     h = n_strong + n_groups
-    least = {"linear": 1, "xor": 2}.get(target)
-    if least is None:
-        raise ValueError(f"target must be 'linear' or 'xor', got {target!r} instead.")
+    least = LEAST_HIDDEN[choice("target", target, LEAST_HIDDEN)]
     if h < least:
         raise ValueError(
             f"target={target!r} must have at least {least} hidden coordinates, got n_strong={n_strong} plus "

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from sklearn.utils import Bunch
 
-from whynear.utils.checks import Seed, amount, generator, whole
+from whynear.utils.checks import Seed, generator, number, whole
 
 SPREAD = 0.2  # standard deviation of a cluster; corners are 2 apart, so the classes do not touch
 
@@ -47,7 +47,7 @@ def make_xor(n_samples: int = 200, noise: float = 0.1, random_state: Seed = None
     ((200, 6), ['weak', 'weak', 'weak', 'strong', 'irrelevant', 'irrelevant'])
     """
     n = whole("n_samples", n_samples, 4, "one row per cluster")
-    noise = amount("noise", noise)
+    noise = number("noise", noise)
     rng = generator(random_state)
 
     cluster = rng.permutation(np.arange(n) % 4)

@@ -13,11 +13,12 @@ from sklearn.utils import check_random_state
 from whynear.embedding.inputs import embedded_classes
 from whynear.embedding.layout import on_plane, principal_plane, umap_layout
 from whynear.metric import DiagonalMetric, LocalMetric, Metric
-from whynear.metric.pipeline import estimators_of
+from whynear.metric.as_metric import metric_and_rows
+from whynear.metric.pipeline import FittedPipeline
 from whynear.search import NeighborSearch
 from whynear.search.exact import searchable
 from whynear.utils.arrays import Array
-from whynear.utils.checks import amount, whole
+from whynear.utils.checks import choice, number, whole
 from whynear.utils.threads import row_blocks
 
 Method = Literal["auto", "prototypes", "cases", "euclidean", "pca"]
@@ -44,7 +45,7 @@ def embed(
     learner_or_metric : metric, fitted learner or Pipeline
         What measures; all that `as_metric` takes.
     X : array-like of shape (n_samples, n_features)
-        The cases, in the columns of the metric.
+        The cases, in the columns of the metric; the table itself for a Pipeline that starts with an encoder.
     n_neighbors : int, default=None
         How many nearest cases UMAP keeps together, the case itself among them; fewer where there are fewer. None is 15,
         but for a learner with a metric per training case as many as vote in it: no others were learned to be near.
@@ -91,15 +92,14 @@ def embed(
     array([[ 4.,  4.],
            [10., 10.]])
     """
-    metric = searchable(learner_or_metric)
+    given, X, _ = metric_and_rows(learner_or_metric, X)
+    metric = searchable(given)
     n_neighbors = (
         _n_neighbors(learner_or_metric, metric) if n_neighbors is None else whole("n_neighbors", n_neighbors, 2)
     )
-    if amount("min_dist", min_dist) > 1:
-        raise ValueError(f"min_dist must be a number from 0 to 1, got {min_dist!r} instead.")
-    if method not in get_args(Method):
-        raise ValueError(f"method must be one of {', '.join(get_args(Method))}, got {method!r} instead.")
-    rows = metric._table(X)
+    number("min_dist", min_dist, most=1)
+    choice("method", method, get_args(Method))
+    rows = metric.table(X)
     if not len(rows):
         raise ValueError("X must have at least one row to embed, got none.")
     seed = int(check_random_state(random_state).randint(2**31 - 1))
@@ -122,7 +122,7 @@ def embed(
 
 
 def _n_neighbors(learner: Any, metric: Metric) -> int:
-    last = None if isinstance(learner, Metric) else estimators_of(learner)[-1]
+    last = FittedPipeline.of(learner).learner if isinstance(learner, BaseEstimator) else None
     if isinstance(metric, LocalMetric) and not hasattr(last, "prototypes_"):
         return int(getattr(last, "n_neighbors", NEIGHBORS - 1)) + 1
     return NEIGHBORS
@@ -168,7 +168,7 @@ def _euclidean(points: Array) -> DiagonalMetric:
 def _has_prototypes(obj: Any, metric: LocalMetric, rows: Array) -> bool:
     if isinstance(obj, Metric):
         return len(metric) <= MOST_PROTOTYPES and not _are_anchors(metric, rows)
-    return hasattr(estimators_of(obj)[-1], "prototypes_")
+    return hasattr(FittedPipeline.of(obj).learner, "prototypes_")
 
 
 def _are_anchors(metric: LocalMetric, rows: Array) -> bool:
@@ -188,10 +188,7 @@ def _are_anchors(metric: LocalMetric, rows: Array) -> bool:
 
 def _weighted(metric: LocalMetric, cases: Array) -> Array:
     """The cases in columns weighted by the mean relevances of the anchors, those of each scaled to sum one."""
-    relevances = metric.relevances()
-    shares = relevances / np.maximum(relevances.sum(axis=1, keepdims=True), np.finfo(float).tiny)
-    weighted: Array = cases * np.sqrt(shares.mean(axis=0))
-    return weighted
+    return cases * np.sqrt(metric.mean_shares())
 
 
 def _between(metric: LocalMetric, rows: Array, anchors: Array, n_neighbors: int) -> Array:

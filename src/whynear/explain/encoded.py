@@ -1,4 +1,4 @@
-"""An explanation told in the columns of the table, where an encoder made several of one."""
+"""An explanation stated in the columns of the table, where an encoder made several of one."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 import pandas as pd
 
 from whynear.explain.explanation import Explanation, NearCase
-from whynear.tables import TableEncoder
+from whynear.metric.pipeline import Encoder
 
 
-def by_column(why: Explanation, row: pd.DataFrame, encoder: TableEncoder) -> Explanation:
+def summed_by_column(why: Explanation, row: pd.DataFrame, encoder: Encoder) -> Explanation:
     """The explanation with what belongs to the same column of the table summed; ``row`` is the case as it was given."""
     features = pd.Index(encoder.feature_names_in_, name="feature")
 

@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from whynear.explain.shares import mean_share
 from whynear.metric import Evidence, LocalMetric, as_metric
-from whynear.metric.pipeline import Chain, class_codes, encoder_and_rest
+from whynear.metric.pipeline import FittedPipeline, class_codes
 from whynear.utils.arrays import Array
 
 if TYPE_CHECKING:
@@ -35,8 +34,8 @@ def class_profiles(learner: Any, X: ArrayLike | pd.DataFrame | None = None, y: A
     DataFrame
         A row per feature, in the columns the learner or the Pipeline takes, and a column per class; each column sums to
         one. Relevances are as the learner saw the columns: behind a StandardScaler, per standard deviation. What a
-        `TableEncoder` makes of one column is summed. Under a
-        global metric all classes have the same. Classes without a case are left out.
+        `TableEncoder` or a OneHotEncoder in a ColumnTransformer makes of one column is summed. Under a global metric
+        all classes have the same. Classes without a case are left out.
 
     References
     ----------
@@ -53,29 +52,23 @@ def class_profiles(learner: Any, X: ArrayLike | pd.DataFrame | None = None, y: A
     >>> profiles.sum().round(6).tolist()
     [1.0, 1.0, 1.0]
     """
-    encoder, rest = encoder_and_rest(learner)
-    if encoder is not None:
-        table = None if X is None else encoder.transform(Chain.of(learner).table(X, "X"))
-        made = class_profiles(rest, table, y)
-        features = pd.Index(encoder.feature_names_in_, name="feature")
-        return pd.DataFrame(encoder.sums(made.T).T, features, made.columns)
-    chain, metric = Chain.of(learner), as_metric(learner).as_learned()
+    model, metric = FittedPipeline.of_classifier(learner), as_metric(learner).as_learned()
     if X is not None:
-        seen = chain.transform(chain.table(X, "X"))
-        labels = chain.learner.predict(seen) if y is None else y
+        seen = model.seen(model.table(X))
+        labels = model.learner.predict(seen) if y is None else y
         classes, codes = class_codes(labels, len(seen))
-        weights = _votes(chain.learner.evidence(seen), codes, len(classes))
+        weights = _votes(model.learner.evidence(seen), codes, len(classes))
     elif y is not None:
         raise ValueError("y without X has no meaning: give the cases whose classes it holds, or neither.")
     else:
-        labels = _anchor_labels(chain) if isinstance(metric, LocalMetric) else chain.learner.classes_
+        labels = _anchor_labels(model.learner) if isinstance(metric, LocalMetric) else model.learner.classes_
         classes, codes = class_codes(labels, len(labels))
         weights = np.equal.outer(np.arange(len(classes)), codes).astype(np.float64)
     if not isinstance(metric, LocalMetric):
         weights = weights.sum(axis=1, keepdims=True)
-    profiles = mean_share(np.atleast_2d(metric.relevances()), weights)
-    features, columns = pd.Index(chain.columns, name="feature"), pd.Index(classes, name="class")
-    return pd.DataFrame(profiles.T, features, columns)
+    profiles = metric.mean_shares(weights)
+    features, columns = pd.Index(model.columns, name="feature"), pd.Index(classes, name="class")
+    return pd.DataFrame(model.sums(profiles).T, features, columns)
 
 
 def plot_class_profiles(profiles: pd.DataFrame, ax: Axes | None = None, most: int = 40) -> Axes:
@@ -89,9 +82,8 @@ def plot_class_profiles(profiles: pd.DataFrame, ax: Axes | None = None, most: in
     return draw_profiles(profiles, ax, most)
 
 
-def _anchor_labels(chain: Chain) -> NDArray[Any]:
+def _anchor_labels(learner: Any) -> NDArray[Any]:
     """The classes of the anchors of a local metric."""
-    learner = chain.learner
     case: Any = learner.metric_.anchors[:1]
     if hasattr(learner, "feature_names_in_"):
         case = pd.DataFrame(case, columns=learner.feature_names_in_)

@@ -9,13 +9,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from whynear.explain.encoded import by_column
+from whynear.explain.encoded import summed_by_column
 from whynear.explain.explanation import Explanation, NearCase
-from whynear.explain.shares import mean_share
 from whynear.metric import Evidence, LocalMetric, Metric
-from whynear.metric.pipeline import Chain, encoder_and_rest
+from whynear.metric.base import mean_share
+from whynear.metric.pipeline import FittedPipeline
 from whynear.utils.arrays import Array
-from whynear.utils.threads import row_blocks
 
 
 def explain(learner: Any, x: ArrayLike | pd.Series[Any] | pd.DataFrame) -> Explanation:
@@ -26,8 +25,8 @@ def explain(learner: Any, x: ArrayLike | pd.Series[Any] | pd.DataFrame) -> Expla
     learner : fitted classifier or Pipeline
         A classifier of this library, or a Pipeline ending in one. Features are the columns the Pipeline takes, as long
         as the steps before the learner shift, scale, select or impute columns. Behind a step that mixes them, such as
-        PCA, they are the coordinates the learner sees, and ``coordinates`` says so. Columns that a `TableEncoder` makes
-        of one are summed.
+        PCA, they are the coordinates the learner sees, and ``coordinates`` says so. Columns that a `TableEncoder` or a
+        OneHotEncoder in a ColumnTransformer makes of one are summed.
     x : array-like of shape (n_features,) or (1, n_features)
         The case: an array, a row of a table (a Series), or a table of one row. Names are matched in any order.
 
@@ -39,8 +38,8 @@ def explain(learner: Any, x: ArrayLike | pd.Series[Any] | pd.DataFrame) -> Expla
 
     Notes
     -----
-    Time and memory are those of one prediction, and O(n d) time where all neighbours are of the predicted class and the
-    nearest case of another has to be looked for among the n training cases.
+    Time and memory are those of one prediction, and O(n d) time and O(n) memory where all neighbours are of the
+    predicted class and the nearest case of another has to be looked for among the n training cases.
 
     Examples
     --------
@@ -61,26 +60,24 @@ def explain(learner: Any, x: ArrayLike | pd.Series[Any] | pd.DataFrame) -> Expla
     >>> why.held_off_by.index[0]
     'petal width (cm)'
     """
-    chain = Chain.of(learner)
-    row = chain.table(x, "x")
+    model = FittedPipeline.of_classifier(learner)
+    row = model.table(x, "x")
     if len(row) != 1:
         raise ValueError(f"x must be one case, got {len(row)} rows instead. Take one of them: X.iloc[i] or X[i].")
-    encoder, rest = encoder_and_rest(learner)
-    if encoder is not None:
-        return by_column(explain(rest, encoder.transform(row)), row, encoder)
-    seen = chain.transform(row)
-    view = _View(chain, np.asarray(seen, dtype=np.float64)[0], chain.learner.evidence(seen))
-    prediction = chain.learner.predict(seen)[0]
+    seen = model.seen(row)
+    view = _View(model, np.asarray(seen, dtype=np.float64)[0], model.learner.evidence(seen))
+    prediction, probabilities = _predicted(model.learner, seen, view.evidence)
     agrees = view.labels == prediction
     nearest = view.nearest(prediction, other=False)
     assert nearest is not None, "the predicted class has a case"
     other = view.nearest(prediction, other=True)
     gap = view.series([]) if other is None else other.contributions - nearest.contributions
-    classes = pd.Index(chain.learner.classes_, name="class")
-    values = row.iloc[0].to_numpy() if chain.coordinates == "columns" else view.x
-    return Explanation(
+    classes = pd.Index(model.learner.classes_, name="class")
+    in_columns = model.coordinates == "columns"
+    values = model.numbers(row).iloc[0].to_numpy() if in_columns else view.x
+    why = Explanation(
         prediction=_plain(prediction),
-        probabilities=pd.Series(chain.learner.predict_proba(seen)[0], classes, name="probability"),
+        probabilities=pd.Series(probabilities, classes, name="probability"),
         support=pd.Series(view.evidence.support()[0], classes, name="support"),
         values=pd.Series(values, view.features, name="value"),
         neighbors=view.neighbors().assign(for_prediction=agrees),
@@ -91,26 +88,27 @@ def explain(learner: Any, x: ArrayLike | pd.Series[Any] | pd.DataFrame) -> Expla
         nearest=nearest,
         nearest_other=other,
         held_off_by=gap.sort_values(ascending=False, kind="stable").rename("held_off_by"),
-        coordinates=chain.coordinates,
-        units=chain.units,
+        coordinates=model.coordinates,
+        units=model.units,
     )
+    return summed_by_column(why, row, model.encoder) if model.encoder is not None and in_columns else why
 
 
 @dataclass(frozen=True)
 class _View:
     """One case as the learner sees it, among the cases it knows."""
 
-    chain: Chain
+    model: FittedPipeline
     x: Array
     evidence: Evidence
 
     @property
     def metric(self) -> Metric:
-        return self.chain.learner.metric_
+        return self.model.learner.metric_
 
     @property
     def features(self) -> pd.Index[Any]:
-        return pd.Index(self.chain.feature_names, name="feature")
+        return pd.Index(self.model.feature_names, name="feature")
 
     @property
     def numbers(self) -> NDArray[np.intp]:
@@ -139,13 +137,13 @@ class _View:
         """What each feature adds to the squared distances of numbered cases, each under its own map."""
         cases = self.evidence.cases[numbers]
         pairs = zip(self._maps(numbers), cases, strict=True)
-        return self.chain.spread(np.array([measure.contributions(self.x, case) for measure, case in pairs]))
+        return self.model.spread(np.array([measure.contributions(self.x, case) for measure, case in pairs]))
 
     def relevances(self) -> pd.Series[float]:
         each = np.array([measure.relevances() for measure in self._maps(self.numbers)])
         votes = self.evidence.votes[0]
         share = mean_share(each, votes if votes.any() else np.ones(len(votes)))
-        return self.series(self.chain.spread(share), "relevance")
+        return self.series(self.model.spread(share), "relevance")
 
     def nearest(self, label: Any, *, other: bool) -> NearCase | None:
         """The nearest case of a class, or of any other: among the neighbours, and where there is none, among all."""
@@ -155,7 +153,7 @@ class _View:
         listed = np.flatnonzero((self.evidence.labels == label) ^ other)
         if not len(listed):
             return None
-        sq = self._sq_distances(listed)
+        sq = self.metric.sq_distances_at(self.x[None], self.evidence.cases, listed[None])[0]
         place = int(sq.argmin())
         return self._near(int(listed[place]), float(sq[place]))
 
@@ -166,7 +164,7 @@ class _View:
             label=_plain(self.evidence.labels[number]),
             distance=float(np.sqrt(sq_distance)),
             sq_distance=sq_distance,
-            values=self.series(self.chain.values(case), "value"),
+            values=self.series(self.model.values(case), "value"),
             contributions=self.series(self.contributions(np.array([number]))[0], "contribution"),
         )
 
@@ -174,16 +172,14 @@ class _View:
         metric = self.metric
         return [metric[int(i)] if isinstance(metric, LocalMetric) else metric for i in numbers]
 
-    def _sq_distances(self, numbers: NDArray[np.intp]) -> Array:
-        """Squared distances to numbered cases, which are copied in blocks."""
-        metric, x, cases = self.metric, self.x[None], self.evidence.cases
-        sq = np.empty(len(numbers))
-        for rows in row_blocks(len(numbers), row_bytes=8 * len(self.x)):
-            if isinstance(metric, LocalMetric):
-                sq[rows] = metric.sq_distances_at(x, cases, numbers[None, rows])[0]
-            else:
-                sq[rows] = metric.sq_distances(x, cases[numbers[rows]])[0]
-        return sq
+
+def _predicted(learner: Any, seen: Any, evidence: Evidence) -> tuple[Any, Array]:
+    """The prediction for one case and the probabilities of the classes: from its evidence, where the learner can."""
+    if hasattr(learner, "predictions_from"):
+        labels, probabilities = learner.predictions_from(evidence)
+    else:
+        labels, probabilities = learner.predict(seen), learner.predict_proba(seen)
+    return labels[0], probabilities[0]
 
 
 def _plain(label: Any) -> Any:

@@ -15,10 +15,12 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.utils.validation import check_is_fitted
 
 from whynear.interpret.intervals import relevance_intervals
-from whynear.interpret.null_space import quadratic, rank_of, regularized_at
+from whynear.interpret.null_space import quadratic_and_rows, rank_of, regularized_at
 from whynear.interpret.prediction import predictions
 from whynear.metric import Metric
+from whynear.metric.pipeline import FittedPipeline
 from whynear.utils import html
+from whynear.utils.checks import choice
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -110,14 +112,13 @@ def effective_dimension(
     -------
     EffectiveDimension
     """
-    if scheme not in ("projection", "extremes"):
-        raise ValueError(f"scheme must be 'projection' or 'extremes', got {scheme!r} instead.")
+    choice("scheme", scheme, ("projection", "extremes"))
     regression = is_regressor(learner)
     criterion = _criterion(scoring, regression)
     if (X_val is None) != (y_val is None):
         raise ValueError("X_val and y_val belong together: give both or neither.")
     splits = list(_splits(learner, X, np.asarray(y), X_val, y_val, regression))
-    ranks = [rank_of(quadratic(model), X_train) for X_train, _, _, _, model in splits]
+    ranks = [rank_of(model, X_train) for X_train, _, _, _, model in splits]
     tried = _candidates(candidates, min(ranks))
     rows = _scores(tried, splits, scheme, regression)
     curve = pd.DataFrame(rows).assign(effective_dim=tried)
@@ -131,10 +132,7 @@ def _criterion(scoring: str | None, regression: bool) -> str:
     allowed = {"mse": "mse", "correlation": "correlation"} if regression else {"error": "validation_error"}
     if scoring is None:
         return next(iter(allowed.values()))
-    if scoring not in allowed:
-        kind = "regressor" if regression else "classifier"
-        raise ValueError(f"scoring must be one of {', '.join(allowed)} for a {kind}, got {scoring!r} instead.")
-    return allowed[scoring]
+    return allowed[choice("scoring", scoring, allowed, f"for a {'regressor' if regression else 'classifier'}")]
 
 
 def _splits(
@@ -161,10 +159,6 @@ def _largest_class(y: NDArray[Any]) -> int:
     return int(np.unique(y, return_counts=True)[1].max())
 
 
-def _rows(X: Any, chosen: NDArray[np.intp]) -> Any:
-    return X.iloc[chosen] if isinstance(X, pd.DataFrame) else np.asarray(X)[chosen]
-
-
 def _candidates(candidates: Sequence[int] | None, rank: int) -> list[int]:
     if candidates is None:
         return sorted({round(K) for K in np.linspace(1, rank, min(rank, MOST_CANDIDATES))})
@@ -178,9 +172,12 @@ def _scores(tried: Sequence[int], splits: Sequence[Split], scheme: str, regressi
     """Results at each number of directions, averaged over maps and splits."""
     results: dict[int, list[dict[str, float]]] = {K: [] for K in tried}
     for X, y, X_val, y_val, model in splits:
+        taken = FittedPipeline.of(model)
+        if not hasattr(taken.learner, "with_metric"):  # then the rows vote, in the columns of the metric
+            X, X_val = taken.numbers(X), taken.numbers(X_val)
         predict = predictions(model, X, y, X_val)
         for K, metric in _metrics(model, X, tried, scheme):
-            train, validation = predict(metric)
+            train, validation = predict(taken.as_seen(metric) if hasattr(taken.learner, "with_metric") else metric)
             if regression:
                 results[K].append(
                     {
@@ -199,8 +196,9 @@ def _metrics(model: Any, X: ArrayLike, tried: Sequence[int], scheme: str) -> Ite
     if scheme == "projection":
         yield from zip(tried, regularized_at(model, X, tried), strict=True)
         return
+    given, rows, _ = quadratic_and_rows(model, X)
     for K in tried:
-        for metric in relevance_intervals(model, X, K, extremes=True).extreme_metrics():
+        for metric in relevance_intervals(given, rows, K, extremes=True).extreme_metrics():
             yield K, metric
 
 

@@ -49,7 +49,7 @@ class SummedRelevance(Relevance):
         )
 
 
-def by_column(relevance: Relevance, sources: Sequence[str]) -> SummedRelevance:
+def by_column(relevance: Relevance, sources: Sequence[str], columns: Sequence[str] | None = None) -> SummedRelevance:
     """Sum the relevance of features that come from the same column.
 
     Parameters
@@ -58,20 +58,24 @@ def by_column(relevance: Relevance, sources: Sequence[str]) -> SummedRelevance:
         Of the features as the metric knows them.
     sources : sequence of str
         For each of them the column it comes from.
+    columns : sequence of str, optional
+        All columns in their order, also those that no feature comes from; those of the features without it.
     """
-    columns, places = _places(sources)
+    names = tuple(dict.fromkeys(sources)) if columns is None else tuple(columns)
+    given = np.array(sources)
+    places = [np.flatnonzero(given == name) for name in names]
     unknown = np.array([(relevance.strength[own] == "unknown").any() for own in places])
     rows = tuple(
         _summed_row(row, start, live, places, 1.0 + relevance.slack)
         for row, start, live in zip(relevance.rows, relevance._starts, relevance._live, strict=True)
     )
-    lower = sum((row.share * row.lower for row in rows), np.zeros(len(columns)))
-    upper = sum((row.share * row.upper for row in rows), np.zeros(len(columns)))
+    lower = sum((row.share * row.lower for row in rows), np.zeros(len(names)))
+    upper = sum((row.share * row.upper for row in rows), np.zeros(len(names)))
     held = {name: getattr(relevance, name) for name in Relevance.__dataclass_fields__}
     return SummedRelevance(
         **{
             **held,
-            "feature_names": columns,
+            "feature_names": names,
             "lower": lower,
             "upper": upper,
             "strength": strengths(lower, upper, float(relevance.floor), unknown),
@@ -80,13 +84,6 @@ def by_column(relevance: Relevance, sources: Sequence[str]) -> SummedRelevance:
         parts=relevance,
         sources=tuple(sources),
     )
-
-
-def _places(sources: Sequence[str]) -> tuple[tuple[str, ...], list[NDArray[np.intp]]]:
-    """The columns in their order, and for each the numbers of its features."""
-    columns = tuple(dict.fromkeys(sources))
-    names = np.array(sources)
-    return columns, [np.flatnonzero(names == column) for column in columns]
 
 
 def _summed_row(

@@ -12,10 +12,15 @@ from joblib import Parallel, delayed
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
+from sklearn.compose import ColumnTransformer
+from sklearn.preprocessing import OneHotEncoder
 
 from whynear.interpret.intervals import relevance_intervals
-from whynear.interpret.null_space import quadratic, rank_of
+from whynear.interpret.null_space import rank_of
+from whynear.metric.steps import estimators_of
+from whynear.tables.encoder import TableEncoder
 from whynear.utils.arrays import Array
+from whynear.utils.checks import whole
 
 MOST_AT_ONCE = 50
 
@@ -95,8 +100,13 @@ def relevance_floor(
     Floor
         A float with ``confidence``.
     """
-    if n_probes < 1:
-        raise ValueError(f"n_probes={n_probes} must be at least 1.")
+    whole("n_probes", n_probes)
+    first = next(iter(estimators_of(learner)), None)
+    if isinstance(first, ColumnTransformer | OneHotEncoder | TableEncoder):
+        raise TypeError(
+            f"relevance_floor puts further columns of numbers beside those of X, which {type(first).__name__} does not "
+            "take. Transform X by it and hand over the steps behind it."
+        )
     frame = X if isinstance(X, pd.DataFrame) else pd.DataFrame(np.asarray(X)).add_prefix("x")
     varying = int(np.count_nonzero(np.ptp(frame.to_numpy(dtype=float), axis=0) > 0))
     size = max(1, min(varying // 2, MOST_AT_ONCE))
@@ -147,7 +157,7 @@ def _bounds(
     kept = settings["effective_dim"]
     model = clone(learner).fit(together, y)
     if kept is not None:
-        kept = min(kept + one.n_probes, rank_of(quadratic(model), together))
+        kept = min(kept + one.n_probes, rank_of(model, together))
     relevance = relevance_intervals(
         model,
         together,

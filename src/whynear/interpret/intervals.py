@@ -11,11 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
 from whynear.interpret import programs
-from whynear.interpret.null_space import quadratic
+from whynear.interpret.encoded import by_column
+from whynear.interpret.null_space import quadratic_and_rows
 from whynear.interpret.relevance import Certificate, Relevance, RowBounds, strengths
 from whynear.interpret.rows import RowProblem, maps_with_directions, row_problems
 from whynear.metric import Metric
 from whynear.utils.arrays import Array
+from whynear.utils.checks import choice, number
 from whynear.utils.threads import one_blas_thread
 
 Progress = Callable[[str, float], None]
@@ -48,7 +50,8 @@ def relevance_intervals(
         The metric, in the coordinates its learner saw. The maps of a local metric are bounded on the rows of X that
         each serves, and summed by the share of rows.
     X : array-like of shape (n_samples, n_features)
-        The data, in the columns of the metric.
+        The data, in the columns of the metric; the table itself for a Pipeline that starts with an encoder. Then what
+        the encoder makes of one column is summed.
     effective_dim : int, optional
         K, the number of directions of the data on which maps must agree; all that the data have without it.
     slack : float
@@ -90,11 +93,9 @@ def relevance_intervals(
     1      x1    0.0   1.01     weak
     2      x2    1.0   1.00   strong
     """
-    if slack < 0:
-        raise ValueError(f"slack={slack} must not be negative: no map has less than the least norm.")
-    if rows not in ("eigen", "map"):
-        raise ValueError(f"rows must be 'eigen' or 'map', got {rows!r} instead.")
-    given = quadratic(metric)
+    number("slack", slack, why="no map has less than the least norm")
+    choice("rows", rows, ("eigen", "map"))
+    given, X, model = quadratic_and_rows(metric, X)
     tell = progress or _silent
     tell("find maps of least norm", 0.0)
     with one_blas_thread(np.size(X)):
@@ -122,7 +123,7 @@ def relevance_intervals(
             bounds.append(_unbounded(problem, budget, given.n_features))
             unknown[problem.live] = True
             continue
-        found = programs.extremes(
+        ends = programs.extremes(
             start,
             budget,
             np.repeat(places, 2),
@@ -131,15 +132,15 @@ def relevance_intervals(
             time_limit=time_limit,
             progress=count,
         )
-        row, failed = _row_bounds(problem, start, budget, places, found, given.n_features, extremes)
+        row, failed = _row_bounds(problem, start, budget, places, ends, given.n_features, extremes)
         bounds.append(row)
         unknown |= failed
-        errors.append(float(found.error[np.isfinite(found.error)].max(initial=0.0)))
-        fallbacks += int(found.by_highs.sum())
+        errors.append(float(ends.error[np.isfinite(ends.error)].max(initial=0.0)))
+        fallbacks += int(ends.by_highs.sum())
     tell("done", 1.0)
     lower = sum((row.share * row.lower for row in bounds), np.zeros(given.n_features))
     upper = sum((row.share * row.upper for row in bounds), np.zeros(given.n_features))
-    return Relevance(
+    found = Relevance(
         feature_names=given.feature_names,
         lower=lower,
         upper=upper,
@@ -149,13 +150,14 @@ def relevance_intervals(
         slack=slack,
         effective_dim=max((directions.effective_dim for _, directions, _, _ in parts), default=0),
         rank=max((directions.rank for _, directions, _, _ in parts), default=0),
-        units="per unit" if given.scale is None else "per standard deviation",
+        units=given.units,
         skipped_rows=skipped,
         certificate=Certificate(max(errors), total, fallbacks, int(np.count_nonzero(unknown))),
         _scale=given.scale,
         _starts=tuple(starts),
         _live=tuple(problem.live for problem in problems),
     )
+    return found if model is None else by_column(found, model.sources, model.columns)
 
 
 def _least_norm(problem: RowProblem) -> programs.LeastNorm | None:

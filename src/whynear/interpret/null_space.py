@@ -12,9 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from whynear.metric import DiagonalMetric, LinearMetric, LocalMetric, Metric, as_metric, register
+from whynear.metric import DiagonalMetric, LinearMetric, LocalMetric, Metric, register
+from whynear.metric.as_metric import metric_and_rows
+from whynear.metric.pipeline import FittedPipeline
 from whynear.metric.projection import Directions, principal_directions
-from whynear.metric.steps import Mixing, Step, linear_steps
+from whynear.metric.steps import Mixing, Step, Units, linear_steps
 from whynear.search import NeighborSearch
 from whynear.utils.arrays import Array
 
@@ -54,25 +56,25 @@ def regularize(
     >>> regularize(LinearMetric([[1.0, 0.0]]), [[0, 0], [1, 1], [2, 2]]).omega  # two columns that say the same
     array([[0.5, 0.5]])
     """
-    given = quadratic(metric)
+    given, X, _ = quadratic_and_rows(metric, X)
     if isinstance(given, LocalMetric):
         return _regularize_local(given, X, effective_dim, prototypes is not None)
     learned, directions = seen_by_learner(given, X, effective_dim, prototypes)
-    return restated(LinearMetric(_projected(learned, directions), given.feature_names), given.scale)
+    return restated(_projected(learned, directions), given.feature_names, given.scale, given.units)
 
 
 def regularized_at(
     metric: Metric | BaseEstimator, X: ArrayLike, dimensions: Sequence[int]
 ) -> Iterator[LinearMetric | LocalMetric]:
     """The metric as `regularize` makes it, at several numbers of directions; those of the data are found once."""
-    given = quadratic(metric)
+    given, X, _ = quadratic_and_rows(metric, X)
     if isinstance(given, LocalMetric):
         yield from (regularize(given, X, K) for K in dimensions)
         return
     learned, directions = seen_by_learner(given, X)
     for K in dimensions:
         omega = _projected(learned, replace(directions, effective_dim=K))
-        yield restated(LinearMetric(omega, given.feature_names), given.scale)
+        yield restated(omega, given.feature_names, given.scale, given.units)
 
 
 @dataclass(frozen=True)
@@ -116,7 +118,7 @@ def null_space(metric: Metric | BaseEstimator, X: ArrayLike, effective_dim: int 
     -------
     NullSpace
     """
-    given = quadratic(metric)
+    given, X, _ = quadratic_and_rows(metric, X)
     if isinstance(given, LocalMetric):
         raise TypeError("A local metric has one null space per map: call null_space(metric[i], X_served) for each.")
     learned, directions = seen_by_learner(given, X, effective_dim)
@@ -183,19 +185,22 @@ def served_rows(metric: LocalMetric, X: ArrayLike) -> NDArray[np.intp]:
     return NeighborSearch(metric).nearest(X, k=1)[1][:, 0]
 
 
-def quadratic(metric: Any) -> LinearMetric | DiagonalMetric | LocalMetric:
-    """The metric of a value, learner or Pipeline, refused unless it is a quadratic form with linear maps."""
-    value = as_metric(metric)
+def quadratic_and_rows(
+    metric: Any, X: Any
+) -> tuple[LinearMetric | DiagonalMetric | LocalMetric, Any, FittedPipeline | None]:
+    """What `metric_and_rows` gives, refused unless the metric is a quadratic form with linear maps."""
+    value, rows, model = metric_and_rows(metric, X)
     if not isinstance(value, LinearMetric | DiagonalMetric | LocalMetric):
         raise TypeError(
             f"{type(value).__name__} has no linear map; a quadratic form (x - y)^T Lambda (x - y) is needed."
         )
-    return value
+    return value, rows, model
 
 
-def rank_of(metric: LinearMetric | DiagonalMetric | LocalMetric, X: ArrayLike) -> int:
+def rank_of(metric: Metric | BaseEstimator, X: ArrayLike) -> int:
     """Number of directions in which the data vary, as the learner saw them."""
-    return seen_by_learner(metric[0] if isinstance(metric, LocalMetric) else metric, X)[1].rank
+    given, rows, _ = quadratic_and_rows(metric, X)
+    return seen_by_learner(given[0] if isinstance(given, LocalMetric) else given, rows)[1].rank
 
 
 def seen_by_learner(
@@ -220,9 +225,9 @@ def times(metric: LinearMetric | DiagonalMetric, vectors: Array) -> Array:
     return np.asarray(np.linalg.qr(np.sqrt(metric.weights)[:, None] * vectors, mode="r"))
 
 
-def restated(learned: LinearMetric, scale: Array | None) -> LinearMetric:
+def restated(omega: Array, feature_names: Sequence[str], scale: Array | None, units: Units) -> LinearMetric:
     """A map in the coordinates a learner saw, stated in the columns before they were divided by the scale."""
-    return LinearMetric(learned.omega * _inverse(scale), learned.feature_names, scale)
+    return LinearMetric(omega * _inverse(scale), feature_names, scale, units)
 
 
 def _inverse(scale: Array | None) -> Array | float:
@@ -254,6 +259,5 @@ def _regularize_local(metric: LocalMetric, X: ArrayLike, effective_dim: int | No
         )
     width = max(len(omega) for omega in maps)
     omegas = np.stack([np.vstack([omega, np.zeros((width - len(omega), omega.shape[1]))]) for omega in maps])
-    return LocalMetric(
-        metric.anchors, omegas=omegas * _inverse(metric.scale), feature_names=metric.feature_names, scale=metric.scale
-    )
+    omegas = omegas * _inverse(metric.scale)
+    return LocalMetric(metric.anchors, None, omegas, metric.feature_names, metric.scale, metric.units)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.linear_model import enet_path, lasso_path
 
-from whynear.interpret.null_space import quadratic, regularize
+from whynear.interpret.null_space import quadratic_and_rows, regularize
 from whynear.metric import LinearMetric, LocalMetric, Metric
 from whynear.utils.arrays import Array
 
@@ -77,7 +77,7 @@ def regularization_paths(metric: Metric | BaseEstimator, X: ArrayLike, row: int 
     -------
     RegularizationPaths
     """
-    given = quadratic(metric)
+    given, X, _ = quadratic_and_rows(metric, X)
     if isinstance(given, LocalMetric):
         raise TypeError("A local metric has one map per anchor: call regularization_paths(metric[i], X_near).")
     data = given.learned_coordinates(X)
@@ -93,8 +93,7 @@ def regularization_paths(metric: Metric | BaseEstimator, X: ArrayLike, row: int 
     alphas["lasso"], weights["lasso"], _ = lasso_path(data, outcome, tol=1e-8)
     alphas["elastic net"], weights["elastic net"], _ = enet_path(data, outcome, l1_ratio=0.5, tol=1e-8)
     alphas["ridge"], weights["ridge"] = _ridge(data, outcome)
-    units = "per unit" if given.scale is None else "per standard deviation"
-    return RegularizationPaths(given.feature_names, alphas, {name: w.T for name, w in weights.items()}, units)
+    return RegularizationPaths(given.feature_names, alphas, {name: w.T for name, w in weights.items()}, given.units)
 
 
 def _ridge(data: Array, outcome: Array) -> tuple[Array, Array]:

@@ -12,6 +12,7 @@ from sklearn.pipeline import Pipeline
 
 from whynear.metric import Metric
 from whynear.search import NeighborSearch
+from whynear.search.voting import Votes, vote_weights
 
 Judged = Callable[[Metric], tuple[NDArray[Any], NDArray[Any]]]
 N_NEIGHBORS = 5
@@ -52,11 +53,7 @@ class _Vote:
         return self._of(X, True), self._of(X_val, False)
 
     def _of(self, cases: ArrayLike, same: bool) -> NDArray[Any]:
-        n = len(np.asarray(cases))
         k = min(self.k, len(self.codes) - same)
-        sq, indices = self.search.nearest(cases, k, exclude=np.arange(n) if same else None)
-        zero = sq == 0
-        weights = np.where(zero.any(axis=1, keepdims=True), zero, 1.0 / np.where(zero, 1.0, sq))
-        votes = np.zeros((n, len(self.classes)))
-        np.add.at(votes, (np.arange(n)[:, None], self.codes[indices]), weights)
+        sq, indices = self.search.nearest(cases, k, exclude=np.arange(len(self.codes)) if same else None)
+        votes = Votes(sq, indices, vote_weights(sq)).by_class(self.codes, len(self.classes))
         return self.classes[votes.argmax(axis=1)]

@@ -15,6 +15,7 @@ from whynear.interpret import programs
 from whynear.interpret.null_space import restated
 from whynear.interpret.substitutes import Substitutes, find_substitutes
 from whynear.metric import LinearMetric
+from whynear.metric.steps import Units
 from whynear.utils import html
 from whynear.utils.arrays import Array
 
@@ -121,7 +122,7 @@ class Relevance:
     slack, effective_dim, rank : float, int, int
         The tolerance of the norm, the number of directions kept and the number there are.
     units : str
-        What a weight refers to: "per standard deviation" where the learner saw scaled columns.
+        What a weight refers to: "per standard deviation" behind a StandardScaler, "per scaled unit" behind others.
     skipped_rows : tuple of str
         Names of the rows of the map that were too small to matter and were left out.
     certificate : Certificate
@@ -137,7 +138,7 @@ class Relevance:
     slack: float
     effective_dim: int
     rank: int
-    units: str
+    units: Units
     skipped_rows: tuple[str, ...]
     certificate: Certificate
     _scale: Array | None = field(repr=False)
@@ -197,7 +198,8 @@ class Relevance:
                 "The rows of a local metric belong to different anchors and make no common map. "
                 "Bound one map on the cases around its anchor: relevance_intervals(metric[i], X_near, extremes=True)."
             )
-        return restated(LinearMetric(rows or np.zeros((1, len(self.upper))), self.feature_names), self._scale)
+        omega = np.array(rows) if rows else np.zeros((1, len(self.upper)))
+        return restated(omega, self.feature_names, self._scale, self.units)
 
     @cached_property
     def substitutes(self) -> Substitutes:

@@ -1,7 +1,7 @@
 """What learners share: prediction with another metric, and one map for all cases as a transformer."""
 
 import copy
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,7 +11,15 @@ from sklearn.utils.validation import check_is_fitted
 from whynear.learn.inputs import predict_inputs
 from whynear.metric import DiagonalMetric, LinearMetric, LocalMetric, Metric, as_metric
 from whynear.metric.base import rebuild
+from whynear.utils.arrays import Array
 from whynear.utils.columns import check_same_columns
+
+
+class Predictions(NamedTuple):
+    """The predicted class of each case, and the probabilities of all classes."""
+
+    classes: NDArray[Any]
+    probabilities: Array
 
 
 class WithMetric:

@@ -1,109 +1,79 @@
-"""The vote of the nearest cases, weighted by their distance."""
+"""What learners share whose training cases vote: a search that is kept, and predictions from what it finds."""
+
+from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from threading import Lock
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
 
-import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from whynear.search import NeighborSearch
-from whynear.utils.arrays import Array, Indices
-from whynear.utils.threads import run_in_chunks
+from whynear.learn.mixins import Predictions
+from whynear.metric import Evidence
+from whynear.utils.arrays import Array
 
-MEASURED_AT_ONCE = 500_000  # distances
-
-
-class Votes(NamedTuple):
-    """Squared distances and numbers of the cases that vote, nearest first, and the weights of their votes."""
-
-    sq: Array
-    indices: Indices
-    weights: Array
-
-    def by_class(self, codes: Indices, n_classes: int) -> Array:
-        """The weights summed by class."""
-        totals = np.zeros((len(self.indices), n_classes))
-        np.add.at(totals, (np.arange(len(totals))[:, None], codes[self.indices]), self.weights)
-        return totals
+Search = TypeVar("Search")
 
 
-def cast_votes(
-    search: NeighborSearch, codes: Indices, queries: Array, k: int, weigh: Callable[[Array], Array], zero: float = 0.0
-) -> Votes:
-    """The votes of the k nearest cases, or of all cases at distance zero where there are any.
+class VotingCases:
+    """Gives a learner `predict` and `predict_proba` from its `evidence`, and keeps the search that finds it."""
 
-    Squared distances up to ``zero`` count as zero, and ``weigh`` gives the weights for all others. Where k or more
-    cases are at distance zero, k of them are listed, one of every class at least, which share the votes of their class:
-    memory stays O(n k) however many copies there are.
-    """
-    k = min(k, len(search.cases))
-    sq, indices = search.nearest(queries, k)
-    crowded = np.flatnonzero(sq[:, -1] <= zero)
-    if not len(crowded) or k == len(search.cases):
-        return Votes(sq, indices, _weights(sq, k, weigh, zero))
-    distinct, place, group = np.unique(queries[crowded], axis=0, return_index=True, return_inverse=True)
-    counts, first = _at_zero(search, codes, distinct, zero)
-    width = max(k, int(np.count_nonzero(counts, axis=1).max()))
-    if width > k:
-        sq, indices = search.nearest(queries, width)
-    weights = _weights(sq, k, weigh, zero)
-    listed = [
-        _listed(sq[row], indices[row], codes, zero, *at_zero)
-        for row, *at_zero in zip(crowded[place], counts, first, strict=True)
-    ]
-    for whole, parts in zip((sq, indices, weights), zip(*listed, strict=True), strict=True):
-        whole[crowded] = np.array(parts)[group.ravel()]
-    return Votes(sq, indices, weights)
+    classes_: NDArray[Any]
 
+    def evidence(self, X: ArrayLike) -> Evidence:
+        """The training cases that vote, nearest first."""
+        raise NotImplementedError
 
-def inverse_distances(sq: Array) -> Array:
-    """The weights of neighbours in rising order of distance: 1/d, the nearest one's scaled to one."""
-    distances = np.sqrt(sq)
-    return distances[:, :1] / distances
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """The class of largest support; of equal ones the first."""
+        return self.classes_[self.evidence(X).support().argmax(axis=1)]
 
+    def predict_proba(self, X: ArrayLike) -> Array:
+        """Probabilities of the classes, from the votes of the nearest training cases."""
+        evidence = self.evidence(X)
+        return self._probabilities(evidence, evidence.support())
 
-def neighbor_votes(search: NeighborSearch, codes: Indices, queries: Array, *, k: int) -> Votes:
-    """The votes of the nearest cases, each weighing 1/d, those of a query summing to one. Time O(n m c) for m cases."""
-    votes = cast_votes(search, codes, queries, k, inverse_distances)
-    return votes._replace(weights=votes.weights / votes.weights.sum(axis=1, keepdims=True))
+    def predictions_from(self, evidence: Evidence) -> Predictions:
+        """What `predict` and `predict_proba` give for the cases of which this is the `evidence`, without a search."""
+        support = evidence.support()
+        return Predictions(self.classes_[support.argmax(axis=1)], self._probabilities(evidence, support))
+
+    def _probabilities(self, _evidence: Evidence, support: Array) -> Array:
+        """The share of each class in the votes."""
+        return support / support.sum(axis=1, keepdims=True)
+
+    def _kept_search(self, make: Callable[..., Search], *values: Any, **settings: Any) -> Search:
+        """``make(*values, **settings)``, made once: until a value is another object or a setting is another."""
+        with _LOCK:
+            kept = _KEPT.setdefault(self, _Kept())
+        return kept.get(make, values, settings)
 
 
-def _weights(sq: Array, k: int, weigh: Callable[[Array], Array], zero: float) -> Array:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        weights = np.where(sq[:, :1] <= zero, sq <= zero, weigh(sq))
-    weights[:, k:] = 0.0
-    return weights
+class _Kept:
+    """The search of one learner, and what it was made of. Threads that need it at once wait for one to make it."""
+
+    def __init__(self) -> None:
+        self.lock = Lock()
+        self.search: Any = None
+        self.values: tuple[Any, ...] = ()
+        self.settings: dict[str, Any] = {}
+
+    def get(self, make: Callable[..., Search], values: tuple[Any, ...], settings: dict[str, Any]) -> Search:
+        made_of = (make, *values)
+        with self.lock:
+            if not (_same_objects(made_of, self.values) and settings == self.settings):
+                self.search, self.values = None, ()  # an old one need not be in memory beside the new one
+                self.search = make(*values, **settings)
+                self.values, self.settings = made_of, settings
+            return self.search
 
 
-def _at_zero(search: NeighborSearch, codes: Indices, queries: Array, zero: float) -> tuple[Indices, Indices]:
-    """How many cases of each class are at distance zero, and the number of the first; time O(n m c), in blocks."""
-    n, n_classes = len(search.cases), int(codes.max()) + 1
-    counts = np.zeros((len(queries), n_classes), dtype=np.intp)
-    first = np.full((len(queries), n_classes), n, dtype=np.intp)
-    everything = np.arange(n)
-
-    def count(start: int, stop: int) -> None:
-        listed = np.tile(everything, (stop - start, 1))
-        sq = search.metric.sq_distances_at(queries[start:stop], search.cases, listed)
-        rows, numbers = np.nonzero(sq <= zero)
-        np.add.at(counts, (start + rows, codes[numbers]), 1)
-        np.minimum.at(first, (start + rows, codes[numbers]), numbers)
-
-    run_in_chunks(count, len(queries), chunk=1 + MEASURED_AT_ONCE // n, n_jobs=search.n_jobs)
-    return counts, first
+def _same_objects(some: tuple[Any, ...], others: tuple[Any, ...]) -> bool:
+    return len(some) == len(others) and all(one is other for one, other in zip(some, others, strict=True))
 
 
-def _listed(
-    sq: Array, indices: Indices, codes: Indices, zero: float, counts: Indices, first: Indices
-) -> tuple[Array, Indices, Array]:
-    """One of each class at distance zero and the nearest others, as many as there are numbers, and their votes."""
-    ones = first[counts > 0]
-    others = ~np.isin(indices, ones)
-    chosen = np.concatenate([ones, indices[others]])[: len(indices)]
-    chosen_sq = np.concatenate([np.zeros(len(ones)), sq[others]])[: len(indices)]
-    order = np.lexsort((chosen, chosen_sq))
-    chosen, chosen_sq = chosen[order], chosen_sq[order]
-    own = codes[chosen]
-    at_zero = chosen_sq <= zero
-    sharing = np.bincount(own[at_zero], minlength=len(counts))[own]
-    votes = np.where(at_zero, counts[own] / np.maximum(sharing, 1), 0.0)
-    return chosen_sq, chosen, votes
+# By learner and outside of it: a copy, a clone, a pickle or a file of a learner has no search, and predicting leaves
+# the attributes of the learner as they were. A search is forgotten with its learner.
+_KEPT: WeakKeyDictionary[Any, _Kept] = WeakKeyDictionary()
+_LOCK = Lock()

@@ -4,18 +4,17 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
 
 from whynear.metric.base import Metric, rebuild
 from whynear.metric.diagonal import DiagonalMetric
 from whynear.metric.linear import LinearMetric
 from whynear.metric.local import LocalMetric
 from whynear.metric.minkowski import MinkowskiMetric
-from whynear.metric.pipeline import encoder_and_rest, estimators_of
-from whynear.metric.steps import Mixing, Scaling, Selection, Step, linear_steps, transformed
+from whynear.metric.pipeline import FittedPipeline
+from whynear.metric.steps import Mixing, Scaling, Selection, Step, Units, linear_steps, transformed, units_of
 from whynear.utils.arrays import Array
 from whynear.utils.columns import check_same_columns, column_names, default_names
 
@@ -29,9 +28,10 @@ def as_metric(obj: Metric | BaseEstimator | ArrayLike, feature_names: Sequence[s
         A metric value is returned as it is. An estimator with ``metric_`` gives that; a linear transformer
         (scikit-learn's NCA, PCA, LDA, PLS, scalers, selectors, anything with ``components_``) gives the Euclidean
         distance behind it. A Pipeline of such steps gives its last step's metric, stated in the pipeline's input
-        columns: the scaling before the first mixing step is folded in and kept as ``scale``. Behind a `TableEncoder`
-        it is stated in the columns that makes. A two-dimensional array is taken as omega, a one-dimensional one as
-        weights.
+        columns: the scaling before the first mixing step is folded in and kept as ``scale``, and ``units`` says what
+        it is. Behind a `TableEncoder`, or a ColumnTransformer with a OneHotEncoder, it is stated in the columns that
+        makes: numbers as they are in the table, and one column for each category. A two-dimensional array is taken as
+        omega, a one-dimensional one as weights.
     feature_names : sequence of str, optional
         Names for an array or an estimator fitted without any.
 
@@ -55,16 +55,14 @@ def as_metric(obj: Metric | BaseEstimator | ArrayLike, feature_names: Sequence[s
             f"as_metric takes a fitted estimator, got the class {obj.__name__} instead. Make one and fit it."
         )
     if isinstance(obj, Metric):
-        return _named(obj, feature_names)
+        return _named(obj, feature_names, obj.units)
     if isinstance(obj, BaseEstimator) or hasattr(obj, "metric_"):
-        check_is_fitted(obj)
-        estimators = estimators_of(encoder_and_rest(obj)[1])
-        if not estimators:
-            raise TypeError("A Pipeline of nothing but 'passthrough' holds no metric.")
-        metric, known = _of_estimators(estimators), getattr(estimators[0], "feature_names_in_", None)
-        if known is not None and feature_names is not None:
-            check_same_columns(list(feature_names), list(known), "feature_names")
-        return _named(metric, feature_names if known is None else known)
+        model = FittedPipeline.of(obj)
+        if model.named and feature_names is not None:
+            check_same_columns(list(feature_names), model.made, "feature_names")
+        known = model.made if model.named or model.encoder is not None else None
+        metric, units = _of_model(model)
+        return _named(metric, feature_names if known is None else known, units)
     if issparse(obj):
         raise TypeError("as_metric takes a dense array, got a sparse one instead. Use obj.toarray().")
     names = feature_names if feature_names is not None else column_names(obj)
@@ -72,26 +70,43 @@ def as_metric(obj: Metric | BaseEstimator | ArrayLike, feature_names: Sequence[s
     return DiagonalMetric(array, names) if array.ndim == 1 else LinearMetric(array, names)
 
 
-def _named(metric: Metric, feature_names: Sequence[str] | None) -> Metric:
-    return metric if feature_names is None else rebuild(type(metric), feature_names, metric.arrays())
+def metric_and_rows(obj: Any, X: Any) -> tuple[Metric, Any, FittedPipeline | None]:
+    """The metric of a value or a model and X in its columns; and the model where its encoder made these of the table.
+
+    A model that starts with an encoder takes the table itself, or the columns that its encoder makes of it.
+    """
+    metric = as_metric(obj)
+    if isinstance(obj, Metric) or not isinstance(obj, BaseEstimator):
+        return metric, X, None
+    model = FittedPipeline.of(obj)
+    rows = model.numbers(X)
+    return metric, rows, None if rows is X else model
 
 
-def _of_estimators(estimators: Sequence[Any]) -> Metric:
-    """The metric behind a chain of estimators, in the columns the first one takes."""
-    metric = getattr(estimators[-1], "metric_", None)
+def _named(metric: Metric, feature_names: Sequence[str] | None, units: Units) -> Metric:
+    names = metric.feature_names if feature_names is None else tuple(feature_names)
+    if names == metric.feature_names and units == metric.units:
+        return metric
+    return rebuild(type(metric), names, metric.arrays(), units)
+
+
+def _of_model(model: FittedPipeline) -> tuple[Metric, Units]:
+    """The metric of a model in the columns its encoder makes, or those of its table, and what its weights refer to."""
+    metric = getattr(model.learner, "metric_", None)
     if metric is not None and not isinstance(metric, Metric):
-        raise TypeError(f"metric_ of {type(estimators[-1]).__name__} must be a metric value, got {metric!r} instead.")
-    chain = [(estimator, linear_steps(estimator)) for estimator in (estimators if metric is None else estimators[:-1])]
+        raise TypeError(f"metric_ of {type(model.learner).__name__} must be a metric value, got {metric!r} instead.")
+    estimators = model.steps if metric is not None else (*model.steps, model.learner)
+    chain = [(estimator, linear_steps(estimator)) for estimator in estimators]
+    parts = [step for _, steps in chain for step in steps]
     if metric is None:
-        n_outputs = [step.n_outputs for _, steps in chain for step in steps] or [estimators[0].n_features_in_]
-        metric = DiagonalMetric(np.ones(n_outputs[-1]))
+        metric = DiagonalMetric(np.ones(parts[-1].n_outputs if parts else len(model.made)))
     for estimator, steps in reversed(chain):
         if isinstance(metric, LocalMetric):
             shift = transformed(estimator, np.zeros((1, estimator.n_features_in_)))
             metric = rebuild(LocalMetric, metric.feature_names, {**metric.arrays(), "anchors": metric.anchors - shift})
         for step in reversed(steps):
             metric = _before(metric, step)
-    return metric
+    return metric, units_of(parts, len(model.made)) if parts else metric.units
 
 
 def _before(metric: Metric, step: Step) -> Metric:
@@ -101,13 +116,13 @@ def _before(metric: Metric, step: Step) -> Metric:
     arrays, kind = metric.arrays(), type(metric)
     scale = arrays.pop("scale", np.ones(metric.n_features))
     match step:
-        case Scaling(divisor):
+        case Scaling(scale=divisor):
             change = {"anchors": divisor, "weights": divisor**-2.0}
             arrays = {name: array * change.get(name, 1.0 / divisor) for name, array in arrays.items()}
             arrays["scale"] = scale * divisor
-        case Selection(kept):
-            arrays = {name: _spread(array, kept, 0.0) for name, array in arrays.items()}
-            arrays["scale"] = _spread(scale, kept, np.inf)
+        case Selection():
+            arrays = {name: _spread(array, step, 0.0) for name, array in arrays.items()}
+            arrays["scale"] = _spread(scale, step, np.inf)
         case Mixing(components):
             if "weights" in arrays:
                 mixed = np.sqrt(arrays.pop("weights"))[..., None] * components
@@ -125,17 +140,17 @@ def _before(metric: Metric, step: Step) -> Metric:
 def _minkowski_before(metric: MinkowskiMetric, step: Step) -> Metric:
     scale = np.ones(metric.n_features) if metric.scale is None else metric.scale
     match step:
-        case Scaling(divisor):
+        case Scaling(scale=divisor):
             weights, scale = metric.weights * divisor**-metric.p, scale * divisor
-        case Selection(kept):
-            weights, scale = _spread(metric.weights, kept, 0.0), _spread(scale, kept, np.inf)
+        case Selection():
+            weights, scale = _spread(metric.weights, step, 0.0), _spread(scale, step, np.inf)
         case Mixing():
             raise TypeError("A Minkowski distance of mixed columns is none of the columns themselves.")
     return MinkowskiMetric(weights, metric.p, scale=scale)
 
 
-def _spread(array: Array, kept: NDArray[np.bool_], elsewhere: float) -> Array:
+def _spread(array: Array, step: Selection, elsewhere: float) -> Array:
     """The array with a column for each that was not kept."""
-    spread = np.full((*array.shape[:-1], len(kept)), elsewhere)
-    spread[..., kept] = array
+    spread = np.full((*array.shape[:-1], step.n_inputs), elsewhere)
+    spread[..., step.kept] = array
     return spread

@@ -6,13 +6,14 @@ import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, NoReturn, Self
+from typing import Any, NoReturn, Self, get_args
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from whynear.metric import kernels
+from whynear.metric.steps import Units
 from whynear.utils import html
 from whynear.utils.arrays import Array
 from whynear.utils.columns import LARGEST, SMALLEST, check_columns, check_features, check_names
@@ -28,10 +29,13 @@ class Metric(ABC):
     scale : ndarray of shape (n_features,) or None
         What each column was divided by before the learner saw it, infinite for a column it never saw; None for a
         metric learned on the columns as they are. The distance itself already contains it.
+    units : {"per unit", "per standard deviation", "per scaled unit"}
+        What a relevance of ``as_learned()`` refers to. Metrics that differ in nothing else are equal.
     """
 
     feature_names: tuple[str, ...]
     scale: Array | None
+    units: Units
     _array_names: tuple[str, ...]
 
     def _settle(
@@ -39,18 +43,24 @@ class Metric(ABC):
         fields: Mapping[str, Array | None],
         feature_names: Sequence[str] | None,
         scale: ArrayLike | None,
+        units: Units | None,
         d: int,
     ) -> None:
         """Set all attributes, once; the last step of every constructor."""
-        if scale is not None:
+        if units not in (None, *get_args(Units)):
+            raise ValueError(f"units must be one of {', '.join(get_args(Units))}, got {units!r} instead.")
+        if scale is None:
+            units = "per unit"
+        else:
             scale = np.asarray(scale, dtype=np.float64)
             if scale.shape != (d,) or not (scale > 0).all():
                 raise ValueError(f"scale must hold {d} positive numbers, got {scale} instead.")
             maps = [array for name, array in fields.items() if array is not None and name != "anchors"]
             if any(array[..., np.isinf(scale)].any() for array in maps):
                 raise ValueError("scale is infinite, for a column never seen, where the map is not zero.")
+            units = units or ("per unit" if (scale[np.isfinite(scale)] == 1).all() else "per scaled unit")
             scale = read_only(scale)
-        vars(self).update(fields, feature_names=check_names(feature_names, d), scale=scale)
+        vars(self).update(fields, feature_names=check_names(feature_names, d), scale=scale, units=units)
         vars(self)["_array_names"] = (*fields, "scale")
 
     def __setattr__(self, name: str, value: Any) -> NoReturn:
@@ -82,13 +92,27 @@ class Metric(ABC):
     def relevances(self) -> Array:
         """The diagonal of Lambda: one number per feature, and one such row per anchor for a local metric."""
 
+    def mean_shares(self, weights: ArrayLike | None = None) -> Array:
+        """The mean over all maps of their relevances, those of each made to sum to one: maps leave their scale free.
+
+        Parameters
+        ----------
+        weights : array-like of shape (n_maps,) or (n_means, n_maps), optional
+            What each map counts, for one mean or several, each of which sums to one. Without it all count alike.
+
+        Returns
+        -------
+        ndarray of shape (n_features,) or (n_means, n_features)
+        """
+        return mean_share(np.atleast_2d(self.relevances()), weights)
+
     @abstractmethod
     def as_learned(self) -> Self:
         """The same metric in the coordinates the learner saw, for ``learned_coordinates(X)``."""
 
     def learned_coordinates(self, X: ArrayLike) -> Array:
         """X as the learner saw it but for a shift, which no distance depends on."""
-        values = self._table(X)
+        values = self.table(X)
         return values if self.scale is None else values / self.scale
 
     def __iter__(self) -> Iterator[Metric]:
@@ -122,19 +146,16 @@ class Metric(ABC):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Through the constructor, because a pickled array forgets that it is read-only.
-        return rebuild, (type(self), self.feature_names, self.arrays())
+        return rebuild, (type(self), self.feature_names, self.arrays(), self.units)
 
     def __repr__(self) -> str:
         shown = ", ".join(self.feature_names[:3]) + (", ..." if self.n_features > 3 else "")
         return f"{type(self).__name__}({self._size()} features: {shown})"
 
     def _repr_html_(self) -> str:
-        relevances = np.atleast_2d(self.as_learned().relevances())
-        totals = relevances.sum(axis=1, keepdims=True)
-        shares = np.divide(relevances, totals, out=np.zeros_like(relevances), where=totals > 0)
         seen = "" if self.scale is None else "Relevance as the learner saw the columns, each divided by its scale. "
         mean = f"Mean of {len(self):,} anchors, each with a sum of one. " if len(self) > 1 else ""
-        table = html.largest_shares(self.feature_names, shares.sum(axis=0) / max(1, len(shares)))
+        table = html.largest_shares(self.feature_names, self.as_learned().mean_shares())
         return html.block(html.heading(repr(self)), seen + mean, table)
 
     @abstractmethod
@@ -146,7 +167,11 @@ class Metric(ABC):
         """The largest factor a coordinate gets before it is squared."""
         return float(np.sqrt(self.relevances().max(initial=0.0)))
 
-    def _table(self, X: ArrayLike, what: str = "X") -> Array:
+    def table(self, X: ArrayLike, what: str = "X") -> Array:
+        """The rows of X as finite float64 numbers of a size that can be squared, refused by name where they are not.
+
+        Named columns must be those of the metric in their order; ``what`` is the name of X in errors.
+        """
         values = check_features(X, self.feature_names, what)
         reach = float(np.abs(values).max(initial=0.0)) * self._largest_root
         if reach > LARGEST or 0 < reach < SMALLEST:
@@ -157,19 +182,19 @@ class Metric(ABC):
             )
         return values
 
-    def _rows(self, x: ArrayLike, what: str) -> Array:
+    def rows(self, x: ArrayLike, what: str) -> Array:
         """One case as a table of one row, a table as it is."""
         if np.ndim(x) != 1:
-            return self._table(x, what)
+            return self.table(x, what)
         if isinstance(x, pd.Series) and all(isinstance(name, str) for name in x.index):
             check_columns(tuple(x.index), self.feature_names, what)  # a row of a table carries the names of its columns
-        return self._table(np.asarray(x, dtype=np.float64)[None, :], what)
+        return self.table(np.asarray(x, dtype=np.float64)[None, :], what)
 
     def sq_distances_at(self, X: Array, cases: Array, indices: NDArray[np.intp]) -> Array:
         """Squared distances from row n of X to the cases numbered ``indices[n]``, from the difference of the two.
 
         The same pair gives the same number wherever it stands, which a matrix product does not promise. Arguments are
-        not checked: X and the cases (a local metric's anchors) come from ``_table``.
+        not checked: X and the cases (a local metric's anchors) come from ``table``.
         """
         sq = np.empty(indices.shape)
         kernels.listed_sq_distances(X, cases, self._stacked_maps(), indices, sq)
@@ -181,7 +206,7 @@ class Metric(ABC):
 
     def _differences(self, x: ArrayLike, y: ArrayLike) -> Array:
         """The differences x - y row by row, a single one for two single cases."""
-        first, second = self._rows(x, "x"), self._rows(y, "y")
+        first, second = self.rows(x, "x"), self.rows(y, "y")
         if len(first) != len(second) and 1 not in (len(first), len(second)):
             raise ValueError(
                 f"x and y must have the same number of rows, got {len(first)} and {len(second)} instead; "
@@ -191,9 +216,35 @@ class Metric(ABC):
         return difference[0] if np.ndim(x) == np.ndim(y) == 1 else difference
 
 
-def rebuild(kind: Callable[..., Metric], feature_names: Sequence[str], arrays: Mapping[str, NDArray[Any]]) -> Metric:
-    """A value from its kind and what it holds: the inverse of ``feature_names`` and ``arrays()``."""
-    return kind(**arrays, feature_names=feature_names)
+def rebuild(
+    kind: Callable[..., Metric],
+    feature_names: Sequence[str],
+    arrays: Mapping[str, NDArray[Any]],
+    units: Units | None = None,
+) -> Metric:
+    """A value from its kind and what it holds: the inverse of ``feature_names``, ``arrays()`` and ``units``."""
+    known = {} if units is None else {"units": units}
+    return kind(**arrays, feature_names=feature_names, **known)
+
+
+def mean_share(relevances: Array, weights: ArrayLike | None = None) -> Array:
+    """The mean of rows of relevances, each made to sum to one; a row of zeros counts with zeros.
+
+    ``weights`` is one weight per row, or several such rows, one for each mean wanted. Such a mean sums to one itself,
+    unless all rows are zero.
+
+    >>> mean_share(np.array([[1.0, 1.0], [30.0, 10.0]]), [1.0, 1.0])
+    array([0.625, 0.375])
+    """
+    shares = _to_one(relevances)
+    if weights is None:
+        return shares.sum(axis=0) / max(1, len(shares))
+    return _to_one(np.asarray(weights, dtype=np.float64) @ shares)
+
+
+def _to_one(rows: Array) -> Array:
+    total = rows.sum(axis=-1, keepdims=True)
+    return rows / np.where(total > 0, total, 1.0)
 
 
 def frozen(values: ArrayLike, name: str, ndim: int) -> Array:

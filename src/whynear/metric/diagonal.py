@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 
 from whynear.metric.base import Metric, finite, frozen_weights, unscaled
+from whynear.metric.steps import Units
 from whynear.utils.arrays import Array
 
 
@@ -18,7 +19,7 @@ class DiagonalMetric(Metric):
     ----------
     weights : array-like of shape (n_features,)
         The diagonal of Lambda, non-negative, copied.
-    feature_names, scale
+    feature_names, scale, units
         As for `LinearMetric`.
 
     Examples
@@ -30,10 +31,14 @@ class DiagonalMetric(Metric):
     weights: Array
 
     def __init__(
-        self, weights: ArrayLike, feature_names: Sequence[str] | None = None, scale: ArrayLike | None = None
+        self,
+        weights: ArrayLike,
+        feature_names: Sequence[str] | None = None,
+        scale: ArrayLike | None = None,
+        units: Units | None = None,
     ) -> None:
         weights = frozen_weights(weights, ndim=1)
-        self._settle({"weights": weights}, feature_names, scale, len(weights))
+        self._settle({"weights": weights}, feature_names, scale, units, len(weights))
 
     def matrix(self) -> Array:
         """Lambda as a full matrix of shape (n_features, n_features)."""
@@ -41,12 +46,12 @@ class DiagonalMetric(Metric):
 
     def map(self, X: ArrayLike) -> Array:
         """The rows of X in the metric's own coordinates, where the distance is Euclidean."""
-        return self._table(X) * np.sqrt(self.weights)
+        return self.table(X) * np.sqrt(self.weights)
 
     def sq_distances(self, X: ArrayLike, Y: ArrayLike | None = None) -> Array:
         """Squared distances between the rows of X and of Y; zero exactly for equal rows."""
-        first = self._table(X)
-        second = first if Y is None else self._table(Y, "Y")
+        first = self.table(X)
+        second = first if Y is None else self.table(Y, "Y")
         if not (first.size and second.size):
             return np.zeros((len(first), len(second)))
         return finite(cdist(first, second, "sqeuclidean", w=self.weights))

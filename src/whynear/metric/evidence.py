@@ -38,7 +38,15 @@ class Evidence:
 
     def support(self) -> Array:
         """The votes summed by class, of shape (n, n_classes); a prediction is the class of largest support."""
-        totals = np.zeros((len(self.indices), len(self.classes)))
-        codes = np.searchsorted(self.classes, self.labels)[self.indices]
-        np.add.at(totals, (np.arange(len(totals))[:, None], codes), self.votes)
-        return totals
+        if self.indices.size < len(self.labels):  # a class is looked up once, for a case or for a vote
+            codes = np.searchsorted(self.classes, self.labels[self.indices])
+        else:
+            codes = np.searchsorted(self.classes, self.labels)[self.indices]
+        return votes_by_class(codes, self.votes, len(self.classes))
+
+
+def votes_by_class(codes: Indices, votes: Array, n_classes: int) -> Array:
+    """The votes of each row summed by class, of shape (n, n_classes); ``codes`` holds the class of each vote."""
+    totals = np.zeros((len(codes), n_classes))
+    np.add.at(totals, (np.arange(len(codes))[:, None], codes), votes)
+    return totals

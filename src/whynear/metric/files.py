@@ -14,10 +14,18 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
+from sklearn.compose import ColumnTransformer
 from sklearn.feature_selection import VarianceThreshold
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    MaxAbsScaler,
+    MinMaxScaler,
+    OneHotEncoder,
+    RobustScaler,
+    StandardScaler,
+)
 
 from whynear.metric.base import Metric, rebuild
 from whynear.metric.diagonal import DiagonalMetric
@@ -27,6 +35,7 @@ from whynear.metric.minkowski import MinkowskiMetric
 from whynear.tables.encoder import TableEncoder
 from whynear.utils.archive import TOO_LARGE, ArchiveError, read_archive, write_archive
 from whynear.utils.files import StrPath
+from whynear.utils.lazy import import_public_name
 
 WIDEST = 64  # times the length of its labels, that an array of fixed width may take
 SPARE_BYTES = 16 << 20  # that all arrays of labels in a file may take beyond that
@@ -48,7 +57,8 @@ def register(kind: EstimatorType) -> EstimatorType:
 
 
 _STEPS = (
-    Pipeline, StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler, SimpleImputer, VarianceThreshold, TableEncoder
+    Pipeline, ColumnTransformer, StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler, OneHotEncoder,
+    FunctionTransformer, SimpleImputer, VarianceThreshold, TableEncoder
 )  # fmt: skip
 for _step in _STEPS:
     register(_step)
@@ -132,6 +142,10 @@ class _Writer:
                 return {"tuple": self._all(value, place)}
             case dict():
                 return {"dict": [self._all(pair, f"{place}.{pair[0]}") for pair in value.items()]}
+            case slice():
+                return {"slice": self._all((value.start, value.stop, value.step), place)}
+            case type() if issubclass(value, np.number):
+                return {"number": value.__name__}
             case np.dtype():
                 return {"dtype": value.str}
             case np.ndarray():
@@ -139,7 +153,8 @@ class _Writer:
             case Metric():
                 self.n_anchors += len(value) if isinstance(value, LocalMetric) else 0
                 fields = {name: self.encode(array, f"{place}.{name}") for name, array in value.arrays().items()}
-                return {"metric": type(value).__name__, "names": list(value.feature_names), "arrays": fields}
+                named = {"metric": type(value).__name__, "names": list(value.feature_names), "units": value.units}
+                return {**named, "arrays": fields}
             case BaseEstimator() if type(value) in ESTIMATORS.values():
                 params = value.get_params(deep=False)
                 fitted = {name: field for name, field in vars(value).items() if name not in params}
@@ -190,11 +205,15 @@ class _Reader:
                 return array
             case {"labels": list(values), "shape": shape, "dtype": "O" | "U" as kind}:
                 return self._labels(values, kind).reshape(shape)
+            case {"slice": [start, stop, step]}:
+                return slice(start, stop, step)
+            case {"number": str(name)}:
+                return np.dtype(name).type
             case {"dtype": str(name)}:
                 return np.dtype(name)
             case {"metric": kind, "names": names, "arrays": fields}:
                 arrays = {name: self._part(part["array"]) for name, part in fields.items()}
-                return rebuild(_known(kind, METRICS), names, arrays)
+                return rebuild(_known(kind, METRICS), names, arrays, node.get("units"))
             case {"estimator": kind, "params": params, "fitted": fitted}:
                 estimator = _known(kind, ESTIMATORS)(**self.decode(params))
                 for name, value in self.decode(fitted).items():
@@ -231,6 +250,8 @@ class _Reader:
 
 
 def _known(kind: str, registry: dict[str, Any]) -> Any:
+    if kind not in registry:
+        import_public_name("whynear", kind)  # a learner registers itself when it is imported
     if kind not in registry:
         raise ArchiveError(f"it holds a {kind}, which this version does not know; it knows {', '.join(registry)}.")
     return registry[kind]

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 
 from whynear.metric.base import Metric, finite, frozen, unscaled
+from whynear.metric.steps import Units
 from whynear.utils.arrays import Array
 from whynear.utils.threads import row_blocks
 
@@ -23,6 +24,8 @@ class LinearMetric(Metric):
         Names of the columns.
     scale : array-like of shape (n_features,), optional
         What the learner's input was divided by, already contained in ``omega`` (see `Metric`).
+    units : str, optional
+        What a relevance refers to (see `Metric`); behind a scale "per scaled unit" without it.
 
     Examples
     --------
@@ -36,10 +39,14 @@ class LinearMetric(Metric):
     omega: Array
 
     def __init__(
-        self, omega: ArrayLike, feature_names: Sequence[str] | None = None, scale: ArrayLike | None = None
+        self,
+        omega: ArrayLike,
+        feature_names: Sequence[str] | None = None,
+        scale: ArrayLike | None = None,
+        units: Units | None = None,
     ) -> None:
         omega = frozen(omega, "omega", ndim=2)
-        self._settle({"omega": omega}, feature_names, scale, omega.shape[1])
+        self._settle({"omega": omega}, feature_names, scale, units, omega.shape[1])
 
     def matrix(self) -> Array:
         """Lambda = omega^T omega, of shape (n_features, n_features)."""
@@ -47,12 +54,12 @@ class LinearMetric(Metric):
 
     def map(self, X: ArrayLike) -> Array:
         """The rows of X in the metric's own coordinates, X omega^T, where the distance is Euclidean."""
-        return self._table(X) @ self.omega.T
+        return self.table(X) @ self.omega.T
 
     def sq_distances(self, X: ArrayLike, Y: ArrayLike | None = None) -> Array:
         """Squared distances between the rows of X and of Y; zero exactly for equal rows."""
-        first = self._table(X)
-        second = first if Y is None else self._table(Y, "Y")
+        first = self.table(X)
+        second = first if Y is None else self.table(Y, "Y")
         if not (first.size and second.size):
             return np.zeros((len(first), len(second)))
         centre = second.mean(axis=0)

@@ -12,6 +12,7 @@ from whynear.metric import kernels
 from whynear.metric.base import Metric, finite, frozen, frozen_weights, unscaled
 from whynear.metric.diagonal import DiagonalMetric
 from whynear.metric.linear import LinearMetric
+from whynear.metric.steps import Units
 from whynear.utils.arrays import Array
 from whynear.utils.threads import run_in_chunks
 
@@ -30,7 +31,7 @@ class LocalMetric(Metric):
         Diagonals of the :math:`\Lambda_i`, non-negative.
     omegas : array-like of shape (n_anchors, n_components, n_features), optional
         Maps with :math:`\Lambda_i = \Omega_i^T \Omega_i`. Exactly one of ``weights`` and ``omegas`` is given.
-    feature_names, scale
+    feature_names, scale, units
         As for `LinearMetric`.
 
     Examples
@@ -53,13 +54,16 @@ class LocalMetric(Metric):
         omegas: ArrayLike | None = None,
         feature_names: Sequence[str] | None = None,
         scale: ArrayLike | None = None,
+        units: Units | None = None,
     ) -> None:
         if (weights is None) == (omegas is None):
             raise ValueError("LocalMetric takes either weights (diagonal maps) or omegas (full maps), exactly one.")
         anchors = frozen(anchors, "anchors", ndim=2)
         weights = None if weights is None else frozen_weights(weights, ndim=2)
         omegas = None if omegas is None else frozen(omegas, "omegas", ndim=3)
-        self._settle({"anchors": anchors, "weights": weights, "omegas": omegas}, feature_names, scale, anchors.shape[1])
+        self._settle(
+            {"anchors": anchors, "weights": weights, "omegas": omegas}, feature_names, scale, units, anchors.shape[1]
+        )
         shape = (self.maps.shape[0], self.maps.shape[-1])
         if shape != anchors.shape:
             raise ValueError(
@@ -80,15 +84,15 @@ class LocalMetric(Metric):
     def __getitem__(self, anchor: int) -> LinearMetric | DiagonalMetric:
         """The map of one anchor as a metric of its own."""
         kind = LinearMetric if self.weights is None else DiagonalMetric
-        return kind(self.maps[index(anchor)], self.feature_names, self.scale)
+        return kind(self.maps[index(anchor)], self.feature_names, self.scale, self.units)
 
     def __iter__(self) -> Iterator[Metric]:
         return (self[anchor] for anchor in range(len(self)))
 
     def sq_distances(self, X: ArrayLike, Y: ArrayLike | None = None) -> Array:
         """Squared distances from each row of X to each anchor, or to those anchors that are the rows of Y."""
-        rows = self._table(X)
-        chosen = slice(None) if Y is None else self._anchors_at(self._table(Y, "Y"), "Y")
+        rows = self.table(X)
+        chosen = slice(None) if Y is None else self._anchors_at(self.table(Y, "Y"), "Y")
         anchors, maps = self.anchors[chosen], self.maps[chosen]
         kernel = kernels.full_sq_distances if self.weights is None else kernels.diagonal_sq_distances
         sq = np.empty((len(rows), len(anchors)))
@@ -105,7 +109,7 @@ class LocalMetric(Metric):
     def contributions(self, x: ArrayLike, y: ArrayLike) -> Array:
         """Per feature the part of the squared distance from x to the anchor y, under y's own map."""
         difference = self._differences(x, y)
-        maps = self.maps[self._anchors_at(self._rows(y, "y"), "y")]
+        maps = self.maps[self._anchors_at(self.rows(y, "y"), "y")]
         if self.weights is not None:
             parts = maps * np.square(difference)
         else:

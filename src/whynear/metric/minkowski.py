@@ -8,6 +8,7 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from whynear.metric.base import Metric, finite, frozen_weights, read_only, unscaled
+from whynear.metric.steps import Units
 from whynear.utils.arrays import Array
 from whynear.utils.columns import LARGEST, SMALLEST
 
@@ -24,7 +25,7 @@ class MinkowskiMetric(Metric):
         One weight per feature, non-negative, copied.
     p : float
         The order, at least one; or one such number per feature, all equal.
-    feature_names, scale
+    feature_names, scale, units
         As for `LinearMetric`.
 
     Examples
@@ -42,12 +43,13 @@ class MinkowskiMetric(Metric):
         p: ArrayLike,
         feature_names: Sequence[str] | None = None,
         scale: ArrayLike | None = None,
+        units: Units | None = None,
     ) -> None:
         weights = frozen_weights(weights, ndim=1)
         orders = np.unique(np.asarray(p, dtype=np.float64))
         if len(orders) != 1 or not (np.isfinite(orders[0]) and orders[0] >= 1):
             raise ValueError(f"p must be one finite number of at least 1, got {p!r} instead.")
-        self._settle({"weights": weights}, feature_names, scale, len(weights))
+        self._settle({"weights": weights}, feature_names, scale, units, len(weights))
         vars(self)["p"] = float(orders[0])
 
     def arrays(self) -> dict[str, Array]:
@@ -56,12 +58,12 @@ class MinkowskiMetric(Metric):
 
     def map(self, X: ArrayLike) -> Array:
         """The rows of X in the metric's own coordinates, where all weights are one."""
-        return self._table(X) * self.weights ** (1.0 / self.p)
+        return self.table(X) * self.weights ** (1.0 / self.p)
 
     def sq_distances(self, X: ArrayLike, Y: ArrayLike | None = None) -> Array:
         """The p-th powers of the distances between the rows of X and of Y; zero exactly for equal rows."""
-        first = self._table(X)
-        second = first if Y is None else self._table(Y, "Y")
+        first = self.table(X)
+        second = first if Y is None else self.table(Y, "Y")
         out = np.empty((len(first), len(second)))
         all_powers(first, second, self.weights, self.p, out)
         return finite(out)
@@ -86,8 +88,9 @@ class MinkowskiMetric(Metric):
             return self
         return type(self)(unscaled(self.weights, self.scale**self.p), self.p, self.feature_names)
 
-    def _table(self, X: ArrayLike, what: str = "X") -> Array:
-        values = super()._table(X, what)
+    def table(self, X: ArrayLike, what: str = "X") -> Array:
+        """The rows of X as finite float64 numbers of a size whose p-th power can be taken."""
+        values = super().table(X, what)
         reach = float(np.abs(values).max(initial=0.0)) * float(self.weights.max(initial=0.0)) ** (1.0 / self.p)
         if reach > LARGEST ** (2.0 / self.p) or 0 < reach < SMALLEST ** (2.0 / self.p):
             raise ValueError(

@@ -1,57 +1,128 @@
-"""A fitted learner and the steps before it: from the user's columns to the coordinates the learner sees."""
+"""A fitted model taken apart: the encoder of its table, the steps behind that, and the learner at the end."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
+from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
-from whynear.metric.steps import Mixing, Scaling, Selection, Step, linear_steps
-from whynear.tables.encoder import TableEncoder, numbers
+from whynear.metric.base import Metric, rebuild
+from whynear.metric.column_blocks import blocks_of
+from whynear.metric.column_encoder import split_columns
+from whynear.metric.steps import KeptColumns, Step, Units, kept_columns, linear_steps
+from whynear.metric.steps import estimators_of as estimators_of
+from whynear.tables.encoder import TableEncoder
 from whynear.utils.arrays import Array
-from whynear.utils.columns import check_finite, check_same_columns, column_names, default_names
+from whynear.utils.columns import check_finite, check_same_columns, column_names, default_names, numbers
 
-NEEDED = ("metric_", "classes_", "predict", "predict_proba", "evidence")
+EVIDENCE = ("metric_", "classes_", "predict", "predict_proba", "evidence")
 
 
-@dataclass(frozen=True)
-class Chain:
-    """A learner, the steps before it, and the columns the first of them takes."""
+class Encoder(Protocol):
+    """What makes columns of numbers of a table: a `TableEncoder`, or a ColumnTransformer with one-hot columns."""
 
-    learner: Any
+    feature_names_in_: Any
+    made_: list[str]
+    sources_: list[str]
+
+    def transform(self, table: pd.DataFrame, /) -> pd.DataFrame:
+        """The columns made of a table."""
+
+    def sums(self, values: ArrayLike) -> Array:
+        """What the last axis holds for the columns made, summed for the columns of the table."""
+
+    def decoded(self, values: ArrayLike) -> list[Any]:
+        """What one case holds in the columns of the table."""
+
+    @property
+    def text_columns(self) -> tuple[str, ...]:
+        """The columns that hold categories."""
+
+    @property
+    def filled_columns(self) -> tuple[str, ...]:
+        """The columns in which missing values are filled in."""
+
+
+@dataclass(frozen=True, eq=False)
+class FittedPipeline:
+    """A fitted learner, the steps before it, the encoder before these, and the columns the whole takes.
+
+    Attributes
+    ----------
+    encoder : TableEncoder, ColumnEncoder or None
+        What makes numbers of the table; None where the table holds numbers.
+    steps : tuple of estimators
+        The steps between the encoder and the learner.
+    learner : estimator
+        The last estimator.
+    columns : tuple of str
+        The columns of the table; ``x0``, ``x1``, ... where it was fitted without names.
+    named : bool
+        Whether it was fitted with names.
+    """
+
+    encoder: Encoder | None
     steps: tuple[Any, ...]
+    learner: Any
     columns: tuple[str, ...]
     named: bool
 
     @classmethod
-    def of(cls, learner: Any) -> Chain:
-        """Take apart a fitted learner, a Pipeline ending in one, or a search that found one."""
-        if not isinstance(learner, type):
-            check_is_fitted(learner)
-            *steps, last = estimators_of(learner) or [None]
-            if all(hasattr(last, name) for name in NEEDED):
-                first = (*steps, last)[0]
-                names = getattr(first, "feature_names_in_", None)
-                columns = default_names(first.n_features_in_) if names is None else tuple(names)
-                return cls(last, tuple(steps), columns, names is not None)
-        kind = learner.__name__ if isinstance(learner, type) else type(learner).__name__
+    def of(cls, model: Any) -> FittedPipeline:
+        """Take apart a fitted estimator, a Pipeline (of Pipelines), or a search that found one."""
+        check_is_fitted(model)
+        estimators = estimators_of(model)
+        if not estimators:
+            raise TypeError("A Pipeline of nothing but 'passthrough' holds no metric.")
+        first, *behind = estimators
+        names = getattr(first, "feature_names_in_", None)
+        columns = default_names(_n_columns(first)) if names is None else tuple(map(str, names))
+        encoder: Encoder | None = None
+        steps = estimators[:-1]
+        if isinstance(first, TableEncoder) and behind:
+            encoder, steps = first, behind[:-1]
+        elif behind and (split := split_columns(first, behind[0])) is not None:
+            encoder, steps = split[0], [split[1], *behind[:-1]]
+        return cls(encoder, tuple(steps), estimators[-1], columns, names is not None)
+
+    @classmethod
+    def of_classifier(cls, model: Any) -> FittedPipeline:
+        """The same for a model whose learner shows the cases behind its predictions; others are refused."""
+        if not isinstance(model, type):
+            check_is_fitted(model)
+            if all(hasattr(next(reversed(estimators_of(model)), None), name) for name in EVIDENCE):
+                return cls.of(model)
+        kind = model.__name__ if isinstance(model, type) else type(model).__name__
         raise TypeError(
             f"A fitted classifier that shows its evidence is needed, or a Pipeline ending in one, got {kind} instead. "
             "Fit one of this library's, for example GMLVQ."
         )
 
-    def table(self, X: Any, what: str) -> pd.DataFrame:
-        """Rows with the columns of the chain in their order: matched by name where there are names, else by place."""
+    @cached_property
+    def made(self) -> tuple[str, ...]:
+        """The columns the encoder makes, in which the metric is stated; those of the table without an encoder."""
+        return self.columns if self.encoder is None else tuple(self.encoder.made_)
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """For each column made the column of the table it comes from."""
+        return self.columns if self.encoder is None else tuple(self.encoder.sources_)
+
+    def sums(self, values: Array) -> Array:
+        """What the last axis holds for the columns made, summed for the columns of the table."""
+        return values if self.encoder is None else self.encoder.sums(values)
+
+    def table(self, X: Any, what: str = "X") -> pd.DataFrame:
+        """Rows with the columns of the table in their order: matched by name where there are names, else by place."""
         if isinstance(X, pd.Series):
             X = X.to_frame().T
         elif not isinstance(X, pd.DataFrame):
@@ -61,82 +132,108 @@ class Chain:
             X = pd.DataFrame(np.atleast_2d(values))
         return self._checked(self._matched(X, what), what)
 
-    def transform(self, table: pd.DataFrame) -> Any:
-        """The table as it reaches the learner."""
+    def numbers(self, X: Any) -> Any:
+        """X in the columns the metric is stated in; as it is where it has these already."""
+        if self.encoder is None or self._is_encoded(X):
+            return X
+        return self.encoder.transform(self.table(X))
+
+    def seen(self, table: pd.DataFrame) -> Any:
+        """What ``table`` returns, as it reaches the learner."""
         X: Any = table if self.named else table.to_numpy()
-        for step in self.steps:
-            X = step.transform(X)
-        return X
+        if self.encoder is not None:
+            X = self.encoder.transform(table)
+        return self._behind_encoder(X)
 
     @property
     def coordinates(self) -> Literal["columns", "steps"]:
-        """Whether each coordinate the learner sees is one of the columns, shifted and scaled."""
+        """Whether each coordinate the learner sees is one of the columns made, shifted and scaled."""
         return "steps" if self._kept is None else "columns"
 
     @property
-    def units(self) -> str:
-        """What a weight refers to."""
-        kinds = [type(step) for step in self.steps if any(isinstance(part, Scaling) for part in self._parts_of(step))]
-        if not kinds or self.coordinates == "steps":
-            return "per unit"
-        return "per standard deviation" if set(kinds) == {StandardScaler} else "per scaled unit"
+    def units(self) -> Units:
+        """What a weight in the coordinates of the learner refers to."""
+        return "per unit" if self._kept is None else self._kept.units
 
     @cached_property
     def feature_names(self) -> tuple[str, ...]:
-        """The columns; or the coordinates that the steps form, by the names they give them."""
+        """The columns made; or the coordinates that the steps form, by the names they give them."""
         if self.coordinates == "columns":
-            return self.columns
-        names: Any = self.columns
+            return self.made
+        names: Any = self.made
         for step in self.steps:
             if not hasattr(step, "get_feature_names_out"):
                 return tuple(self.learner.metric_.feature_names)
             names = step.get_feature_names_out(names)
         return tuple(map(str, names))
 
+    def as_seen(self, metric: Metric) -> Metric:
+        """A metric of the columns made, for the learner: brought into its order where a step changed that."""
+        order = None if self._kept is None else self._kept.numbers
+        if order is None or (np.diff(order) > 0).all():
+            return metric
+        arrays = {name: array[..., order] for name, array in metric.as_learned().arrays().items()}
+        return rebuild(type(metric), [self.made[place] for place in order], arrays)
+
     def spread(self, seen: Array, elsewhere: float = 0.0) -> Array:
         """What is known for each coordinate the learner sees, for each feature."""
         if self._kept is None:
             return seen
-        spread = np.full((*seen.shape[:-1], len(self.columns)), elsewhere)
-        spread[..., self._kept] = seen
+        spread = np.full((*seen.shape[:-1], len(self.made)), elsewhere)
+        spread[..., self._kept.numbers] = seen
         return spread
 
     def values(self, seen: Array) -> Array:
-        """Cases the learner sees, in the user's units; NaN in columns it never saw."""
+        """Cases the learner sees, in the units of the columns made; NaN in columns it never saw."""
         if self._kept is None:
             return seen
-        zero = np.asarray(self.transform(pd.DataFrame(np.zeros((1, len(self.columns))), columns=list(self.columns))))
-        return self.spread((seen - zero[0]) * self._divisor, np.nan)
+        zeros: Any = np.zeros((1, len(self.made)))
+        if self.named:
+            zeros = pd.DataFrame(zeros, columns=list(self.made))
+        origin = np.asarray(self._behind_encoder(zeros))[0]
+        return self.spread((seen - origin) * self._kept.divisor, np.nan)
+
+    @property
+    def text_columns(self) -> tuple[str, ...]:
+        """The columns of the table that hold categories."""
+        return () if self.encoder is None else self.encoder.text_columns
+
+    @cached_property
+    def filled_columns(self) -> tuple[str, ...]:
+        """The columns of the table in which missing values are filled in."""
+        if self.encoder is not None:
+            return self.encoder.filled_columns
+        if any(isinstance(step, SimpleImputer) for step in self.steps):
+            return self.columns
+        first = self.steps[0] if self.steps else None
+        blocks = blocks_of(first) if isinstance(first, ColumnTransformer) else ()
+        return tuple(self.columns[place] for block in blocks if block.imputers for place in block.inputs)
+
+    def _behind_encoder(self, X: Any) -> Any:
+        for step in self.steps:
+            X = step.transform(X)
+        return X
+
+    def _is_encoded(self, X: Any) -> bool:
+        """Whether a table holds the columns made: by their names, or numbers without names in place of a table."""
+        names = column_names(X)
+        if names is not None:
+            return names == self.made
+        values = np.asarray(X)
+        return self.named and values.dtype.kind in "fiub" and values.shape[-1] == len(self.made)
 
     @cached_property
     def _parts(self) -> tuple[Step, ...] | None:
-        """The steps as linear maps; None where one of them is none."""
+        """The steps behind the encoder as linear maps; None where one of them is none."""
         try:
             return tuple(part for step in self.steps for part in linear_steps(step))
         except (TypeError, ValueError):
             return None
 
-    def _parts_of(self, step: Any) -> Sequence[Step]:
-        return () if self._parts is None else linear_steps(step)
-
     @cached_property
-    def _kept(self) -> NDArray[np.intp] | None:
-        """The numbers of the columns that reach the learner; None where steps mix columns."""
-        kept = np.arange(len(self.columns))
-        if self._parts is None or any(isinstance(part, Mixing) for part in self._parts):
-            return None
-        for part in self._parts:
-            if isinstance(part, Selection):
-                kept = kept[part.kept]
-        return kept
-
-    @property
-    def _divisor(self) -> Array:
-        """What the columns that reach the learner were divided by."""
-        divisor = np.ones(len(self.columns))
-        for part in self._parts or ():
-            divisor = divisor[part.kept] if isinstance(part, Selection) else divisor * getattr(part, "scale", 1.0)
-        return divisor
+    def _kept(self) -> KeptColumns | None:
+        """The columns that reach the learner; None where steps mix columns."""
+        return None if self._parts is None else kept_columns(self._parts, len(self.made))
 
     def _matched(self, table: pd.DataFrame, what: str) -> pd.DataFrame:
         names = column_names(table)
@@ -154,28 +251,26 @@ class Chain:
         return table.set_axis(list(self.columns), axis=1)
 
     def _checked(self, table: pd.DataFrame, what: str) -> pd.DataFrame:
-        """The table as finite numbers; as it is where a step before the learner may want something else."""
-        if self._parts is None:
+        """The table as finite numbers; as it is where an encoder or another step may want something else."""
+        if self.encoder is not None or self._parts is None:
             return table
         table = pd.DataFrame({name: numbers(table[name], what) for name in table}, index=table.index)
         values = table.to_numpy()
-        if any(isinstance(step, SimpleImputer) for step in self.steps):
-            values = np.where(np.isnan(values), 0.0, values)
+        if self.filled_columns:
+            mended = np.isin(self.columns, self.filled_columns) & np.isnan(values)
+            values = np.where(mended, 0.0, values)
         check_finite(values, self.columns, what)
         return table
 
 
-def estimators_of(obj: Any) -> list[Any]:
-    """The estimators of nested Pipelines and searches in order, without those that pass everything through."""
-    if obj is None or isinstance(obj, str):
-        return []
-    if isinstance(obj, Pipeline):
-        return [estimator for _, step in obj.steps for estimator in estimators_of(step)]
-    return estimators_of(obj.best_estimator_) if hasattr(obj, "best_estimator_") else [obj]
+def _n_columns(first: Any) -> int:
+    """How many columns the first estimator takes; a learner that does not say so has a metric that does."""
+    known = getattr(first, "n_features_in_", None)
+    return getattr(getattr(first, "metric_", None), "n_features", 0) if known is None else int(known)
 
 
 def encoder_and_rest(model: Any) -> tuple[TableEncoder | None, Any]:
-    """The encoder a Pipeline starts with, and the Pipeline behind it; None and the model where there is none."""
+    """The `TableEncoder` a Pipeline starts with, and the Pipeline behind it; None and the model where there is none."""
     if isinstance(model, Pipeline) and isinstance(model.steps[0][1], TableEncoder) and len(model.steps) > 1:
         return model.steps[0][1], model[1:]
     return None, model

@@ -1,8 +1,9 @@
-"""The linear part of scikit-learn's transformers; the one file that knows their attributes."""
+"""The linear part of scikit-learn's transformers, and the Pipelines and searches that hold them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import singledispatch
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -14,16 +15,20 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.feature_selection import SelectorMixin
 from sklearn.impute import SimpleImputer
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
-from whynear.utils.arrays import Array
+from whynear.utils.arrays import Array, Indices
+
+Units = Literal["per unit", "per standard deviation", "per scaled unit"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Scaling:
-    """Divide each column: x / scale."""
+    """Divide each column: x / scale; ``standard`` says of each whether by its standard deviation."""
 
     scale: Array
+    standard: NDArray[np.bool_]
 
     @property
     def n_inputs(self) -> int:
@@ -33,24 +38,20 @@ class Scaling:
     n_outputs = n_inputs
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Selection:
-    """Keep some columns: x[kept]."""
+    """Keep some columns in a given order: x[kept], each at most once."""
 
-    kept: NDArray[np.bool_]
-
-    @property
-    def n_inputs(self) -> int:
-        """Number of columns before the step."""
-        return len(self.kept)
+    kept: Indices
+    n_inputs: int
 
     @property
     def n_outputs(self) -> int:
         """Number of columns after the step."""
-        return int(self.kept.sum())
+        return len(self.kept)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Mixing:
     """Form new coordinates from all columns: components x."""
 
@@ -70,11 +71,60 @@ class Mixing:
 Step = Scaling | Selection | Mixing
 
 
+@dataclass(frozen=True, eq=False)
+class KeptColumns:
+    """What is left of columns behind steps that mix none: their numbers, and what each was divided by."""
+
+    numbers: Indices
+    divisor: Array
+    scaled: NDArray[np.bool_]
+    standard: NDArray[np.bool_]
+
+    @property
+    def units(self) -> Units:
+        """What a weight refers to: the one rule, for explanations, intervals and paths alike."""
+        if not self.scaled.any():
+            return "per unit"
+        return "per standard deviation" if self.standard.all() else "per scaled unit"
+
+
+def kept_columns(steps: Sequence[Step], n_columns: int) -> KeptColumns | None:
+    """Follow columns through steps; None where one of these mixes columns."""
+    kept, divisor = np.arange(n_columns), np.ones(n_columns)
+    scaled, standard = np.zeros(n_columns, dtype=bool), np.ones(n_columns, dtype=bool)
+    for step in steps:
+        match step:
+            case Scaling(scale, by_deviation):
+                divisor, scaled, standard = divisor * scale, np.ones_like(scaled), standard & by_deviation
+            case Selection(chosen):
+                kept, divisor, scaled, standard = kept[chosen], divisor[chosen], scaled[chosen], standard[chosen]
+            case Mixing():
+                return None
+    return KeptColumns(kept, divisor, scaled, standard)
+
+
+def units_of(steps: Sequence[Step], n_columns: int) -> Units:
+    """What a weight refers to in the coordinates before the first step that mixes columns."""
+    first = next((place for place, step in enumerate(steps) if isinstance(step, Mixing)), len(steps))
+    seen = kept_columns(steps[:first], n_columns)
+    assert seen is not None, "steps before the first that mixes columns mix none"
+    return seen.units
+
+
+def estimators_of(obj: Any) -> list[Any]:
+    """The estimators of nested Pipelines and searches in order, without those that pass everything through."""
+    if obj is None or isinstance(obj, str):
+        return []
+    if isinstance(obj, Pipeline):
+        return [estimator for _, step in obj.steps for estimator in estimators_of(step)]
+    return estimators_of(obj.best_estimator_) if hasattr(obj, "best_estimator_") else [obj]
+
+
 @singledispatch
 def linear_steps(step: Any) -> list[Step]:
     """What a fitted transformer does to differences of cases, in order; shifts do not count."""
     if not hasattr(step, "components_") or not hasattr(step, "transform"):
-        raise _not_linear(step, "is not known to be a linear map")
+        raise not_linear(step, "is not known to be a linear map")
     components = step.components_
     return [_checked(step, components.toarray() if hasattr(components, "toarray") else components)]
 
@@ -86,38 +136,51 @@ def _checked(step: Any, components: Any) -> Mixing:
     seen = np.diff(transformed(step, probes), axis=0)
     expected = np.diff(probes, axis=0) @ components.T
     if seen.shape != expected.shape or not np.allclose(seen, expected, rtol=1e-5, atol=1e-8 * np.abs(expected).max()):
-        raise _not_linear(step, "does not transform by X @ components_.T")
+        raise not_linear(step, "does not transform by X @ components_.T")
     return Mixing(components)
+
+
+@linear_steps.register
+def _pipeline(step: Pipeline) -> list[Step]:
+    return [part for estimator in estimators_of(step) for part in linear_steps(estimator)]
 
 
 @linear_steps.register(StandardScaler)
 @linear_steps.register(RobustScaler)
 @linear_steps.register(MaxAbsScaler)
 def _divides_by_scale(step: Any) -> list[Step]:
-    return [] if step.scale_ is None else [Scaling(step.scale_)]
+    return [] if step.scale_ is None else [_scaling(step.scale_, standard=type(step) is StandardScaler)]
+
+
+def _scaling(scale: Array, *, standard: bool) -> Scaling:
+    return Scaling(scale, np.full(len(scale), standard))
 
 
 @linear_steps.register
 def _min_max(step: MinMaxScaler) -> list[Step]:
     if step.clip:
-        raise _not_linear(step, "clips values (clip=True)")
-    return [Scaling(1.0 / step.scale_)]
+        raise not_linear(step, "clips values (clip=True)")
+    return [_scaling(1.0 / step.scale_, standard=False)]
 
 
 @linear_steps.register
 def _selection(step: SelectorMixin) -> list[Step]:
-    return [Selection(step.get_support())]
+    return [_selection_of(step.get_support())]
 
 
 @linear_steps.register
 def _imputer(step: SimpleImputer) -> list[Step]:
     """Complete rows pass through; columns without any value were dropped."""
     if step.add_indicator:
-        raise _not_linear(step, "adds indicator columns (add_indicator=True)")
+        raise not_linear(step, "adds indicator columns (add_indicator=True)")
     if not pd.isna(step.missing_values):
-        raise _not_linear(step, f"replaces real values (missing_values={step.missing_values!r})")
+        raise not_linear(step, f"replaces real values (missing_values={step.missing_values!r})")
     kept = ~pd.isna(step.statistics_)
-    return [] if kept.all() or step.keep_empty_features else [Selection(kept)]
+    return [] if kept.all() or step.keep_empty_features else [_selection_of(kept)]
+
+
+def _selection_of(kept: NDArray[np.bool_]) -> Selection:
+    return Selection(np.flatnonzero(kept), len(kept))
 
 
 @linear_steps.register(PCA)
@@ -138,7 +201,7 @@ def _pca(step: Any) -> list[Step]:
 @linear_steps.register
 def _discriminant(step: LinearDiscriminantAnalysis) -> list[Step]:
     if not hasattr(step, "scalings_"):
-        raise _not_linear(step, f"has no map with solver={step.solver!r}; use 'svd' or 'eigen'")
+        raise not_linear(step, f"has no map with solver={step.solver!r}; use 'svd' or 'eigen'")
     return [_checked(step, step.scalings_[:, : len(step.get_feature_names_out())].T)]
 
 
@@ -146,21 +209,21 @@ def _discriminant(step: LinearDiscriminantAnalysis) -> list[Step]:
 @linear_steps.register(PLSCanonical)
 @linear_steps.register(CCA)
 def _partial_least_squares(step: Any) -> list[Step]:
-    return [Scaling(step._x_std), Mixing(step.x_rotations_.T)]
+    return [_scaling(step._x_std, standard=False), Mixing(step.x_rotations_.T)]
 
 
 @linear_steps.register(KNeighborsClassifier)
 @linear_steps.register(KNeighborsRegressor)
 def _neighbors(step: Any) -> list[Step]:
     if step.effective_metric_ not in ("euclidean", "l2", "sqeuclidean"):
-        raise _not_linear(step, f"measures by metric={step.effective_metric_!r}; use the Euclidean one")
+        raise not_linear(step, f"measures by metric={step.effective_metric_!r}; use the Euclidean one")
     return []
 
 
 @linear_steps.register
 def _function(step: FunctionTransformer) -> list[Step]:
     if step.func is not None:
-        raise _not_linear(step, "applies a function of its own")
+        raise not_linear(step, "applies a function of its own")
     return []
 
 
@@ -170,7 +233,8 @@ def transformed(step: BaseEstimator, X: Array) -> Array:
     return np.asarray(step.transform(X if names is None else pd.DataFrame(X, columns=names)), dtype=np.float64)
 
 
-def _not_linear(step: Any, fact: str) -> TypeError:
+def not_linear(step: Any, fact: str) -> TypeError:
+    """What to raise of a step that is no linear map."""
     return TypeError(
         f"{type(step).__name__} {fact}, so distances behind it are no metric in its input columns. "
         "Transform the table first and hand over the learner alone."

@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 
 from whynear.embedding import plot_embedding
 from whynear.explain import plot_class_profiles
-from whynear.report.regression_drawing import draw_measured_map, draw_predictions
+from whynear.report.regression_drawing import draw_map_of_numbers, draw_predictions
 
 if TYPE_CHECKING:
     from whynear.study.interpretation import Interpretation
@@ -33,7 +33,7 @@ def figures(study: Study) -> Iterator[tuple[str, str]]:
     yield svg("intervals", partial(study.relevance.plot, most=NAMED), (7.4, height))
     if study.interpretation.dimension is not None:
         yield svg("dimension", partial(_draw_dimension, study.interpretation), (7.4, 3.6))
-    yield from _of_measure(study) if study.problem.is_measured else _of_classes(study, n_features)
+    yield from _of_classes(study, n_features) if study.problem.kind == "classes" else _of_numbers(study)
 
 
 def _draw_dimension(interpretation: Interpretation, ax: Axes) -> Axes:
@@ -50,9 +50,8 @@ def _draw_dimension(interpretation: Interpretation, ax: Axes) -> Axes:
 
 
 def _of_classes(study: Study, n_features: int) -> Iterator[tuple[str, str]]:
-    errors = (study.comparison.held_out["true"] != study.comparison.held_out["predicted"]).to_numpy()
     for name, points in study.maps.items():
-        yield svg(f"map-{name}", partial(plot_embedding, points, study.problem.y, errors=errors), MAP)
+        yield svg(f"map-{name}", partial(plot_embedding, points, study.problem.y, errors=study.comparison.wrong), MAP)
     height = 1.2 + 0.26 * min(NAMED, len(study.profiles))
     yield svg("profiles", partial(plot_class_profiles, study.profiles), (7.4, height))
     for number, case in enumerate(study.cases, start=1):
@@ -60,10 +59,10 @@ def _of_classes(study: Study, n_features: int) -> Iterator[tuple[str, str]]:
         yield svg(f"votes-{number}", case.why.plot_neighbors, (7.4, 1.5 + 0.28 * min(12, n_features)))
 
 
-def _of_measure(study: Study) -> Iterator[tuple[str, str]]:
+def _of_numbers(study: Study) -> Iterator[tuple[str, str]]:
     target = study.problem.target
     for name, points in study.maps.items():
-        yield svg(f"map-{name}", partial(draw_measured_map, points, study.problem.y, target), MAP)
+        yield svg(f"map-{name}", partial(draw_map_of_numbers, points, study.problem.y, target), MAP)
     yield svg("predictions", partial(draw_predictions, study.comparison.predictions, target), MAP)
 
 

@@ -1,4 +1,4 @@
-"""Figures of a measured target. They compute nothing, return their axes and never show them."""
+"""Figures of a target of numbers. They compute nothing, return their axes and never show them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def draw_predictions(predictions: pd.DataFrame, target: str, ax: Axes) -> Axes:
     return ax
 
 
-def draw_measured_map(points: Array, y: Array, target: str, ax: Axes) -> Axes:
+def draw_map_of_numbers(points: Array, y: Array, target: str, ax: Axes) -> Axes:
     """Cases on a plane, coloured by the target."""
     drawn = ax.scatter(points[:, 0], points[:, 1], c=y, cmap="viridis", s=18, linewidths=0, gid="class-0")
     color_bar(drawn, ax).set_label(short_name(target), parse_math=False)

@@ -9,8 +9,8 @@ from types import TracebackType
 from typing import Any, Self
 
 from whynear.metric import save
-from whynear.report.writing import UNFINISHED, comparison_tables
-from whynear.study.result import relevance_frame
+from whynear.report.tables import comparison_tables
+from whynear.report.writing import UNFINISHED
 from whynear.tables.writing import write_csv
 
 
@@ -42,8 +42,6 @@ class Unfinished:
                 warnings.simplefilter("ignore", UserWarning)  # said when the whole is saved
                 save(value, self.folder / "model.whynear")
             return
-        tables = (
-            comparison_tables(value) if part == "comparison" else {"relevance.csv": relevance_frame(value.relevance)}
-        )
+        tables = comparison_tables(value) if part == "comparison" else {"relevance.csv": value.frame()}
         for name, frame in tables.items():
             write_csv(frame, self.folder / name)

@@ -10,14 +10,10 @@ from operator import methodcaller
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
 from whynear.metric import save
-from whynear.report.figure_tables import figure_tables
 from whynear.report.figures import figures
 from whynear.report.page import render
-from whynear.study.comparison import Comparison
-from whynear.study.content import content
+from whynear.report.tables import tables
 from whynear.tables.writing import csv_text
 from whynear.utils.files import check_folder, write_whole
 
@@ -35,12 +31,9 @@ def write_study(study: Study, folder: Path) -> list[Path]:
     new.mkdir(parents=True, exist_ok=True)
     pictures = dict(figures(study))
     texts = {
-        "study.json": json.dumps(content(study), indent=1, allow_nan=False, ensure_ascii=False) + "\n",
-        "relevance.csv": csv_text(study.frame()),
-        "cases.csv": csv_text(_cases(study)),
-        **{name: csv_text(frame) for name, frame in comparison_tables(study.comparison).items()},
+        "study.json": json.dumps(study.to_dict(), indent=1, allow_nan=False, ensure_ascii=False) + "\n",
+        **{name: csv_text(frame) for name, frame in tables(study)},
         **{f"{name}.svg": svg for name, svg in pictures.items()},
-        **{name: csv_text(frame) for name, frame in figure_tables(study)},
         "report.html": render(study, pictures),
     }
     names = ("model.whynear", *texts)
@@ -65,28 +58,3 @@ def _save_model(model: Any, new: Path, folder: Path) -> None:
         save(model, new / "model.whynear")
     for warning in caught:
         warnings.warn(str(warning.message).replace(str(new), str(folder)), stacklevel=3)
-
-
-def _cases(study: Study) -> pd.DataFrame:
-    columns = ["row", "kind", "true", "predicted", "probability", "nearest_other", "held_off_by"]
-    rows = [
-        (
-            case.row,
-            case.kind,
-            case.true,
-            case.why.prediction,
-            float(case.why.probabilities.max()),
-            None if case.why.nearest_other is None else case.why.nearest_other.label,
-            ", ".join(map(str, case.why.held_off_by.index[:3])),
-        )
-        for case in study.cases
-    ]
-    return pd.DataFrame(rows, columns=columns)
-
-
-def comparison_tables(comparison: Comparison) -> dict[str, pd.DataFrame]:
-    """The scores of each fold, and the prediction of each row, as they are written."""
-    return {
-        "scores.csv": comparison.accuracy.reset_index(),
-        "predictions.csv": comparison.predictions.rename_axis("index").reset_index(),
-    }

@@ -1,6 +1,7 @@
 """Approximate neighbours for large tables: short lists, measured exactly, with their recall."""
 
 from functools import cached_property
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,8 @@ from whynear.search.exact import (
 from whynear.search.near_lists import near_lists
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.threads import n_threads
+
+INDEX_LOCK = Lock()  # pynndescent makes and searches an index on all cores, for one caller at a time
 
 
 class CandidateSearch:
@@ -79,10 +82,11 @@ class CandidateSearch:
 
     def nearest(self, X: ArrayLike, k: int, *, exclude: ArrayLike | None = None) -> tuple[Array, Indices]:
         """Find the k nearest cases among the candidates of each row of X; see `NeighborSearch.nearest`."""
-        queries = self.metric._table(X)
+        queries = self.metric.table(X)
         skipped = checked_exclude(exclude, len(queries), len(self.cases))
         check_k(k, self.n_candidates, excluding=bool((skipped >= 0).any()))
-        found, _ = self._index.query(self._coordinates(queries), k=self.n_candidates)
+        with INDEX_LOCK:
+            found, _ = self._index.query(self._coordinates(queries), k=self.n_candidates)
         counts = np.full(len(queries), self.n_candidates)
         return nearest_listed(self.metric, queries, self.cases, k, found.astype(np.intp), counts, skipped)
 
@@ -90,7 +94,7 @@ class CandidateSearch:
         """The share of the true k nearest cases of the rows of X that this search finds (exact search beside it)."""
         _, found = self.nearest(X, k, exclude=exclude)
         sq, _ = NeighborSearch(self.metric, self._given()).nearest(X, k, exclude=exclude)
-        reached = self.metric.sq_distances_at(self.metric._table(X), self.cases, found)
+        reached = self.metric.sq_distances_at(self.metric.table(X), self.cases, found)
         return float(np.mean(reached <= sq[:, -1:] * (1 + 1e-9)))
 
     def _given(self) -> Array | None:
@@ -103,6 +107,4 @@ class CandidateSearch:
         centred = X - self._centre
         if not isinstance(self.metric, LocalMetric):
             return self.metric.map(centred)
-        relevances = self.metric.relevances()
-        shares = relevances / np.maximum(relevances.sum(axis=1, keepdims=True), np.finfo(float).tiny)
-        return centred * np.sqrt(shares.mean(axis=0))
+        return centred * np.sqrt(self.metric.mean_shares())

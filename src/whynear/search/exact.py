@@ -12,12 +12,16 @@ from whynear.metric.local import LocalMetric
 from whynear.metric.minkowski import MinkowskiMetric
 from whynear.search.engines import Engine, Everything, Products, Tree
 from whynear.utils.arrays import Array, Indices
+from whynear.utils.checks import whole
 from whynear.utils.threads import row_blocks, run_in_chunks
 
 AnyMetric = LinearMetric | DiagonalMetric | LocalMetric | MinkowskiMetric
 
 # Beyond this many coordinates a tree visits so many leaves that matrix products are faster (`make bench-search`).
 TREE_COMPONENTS = 6
+
+# Longer lists are cut down to the k nearest before they are sorted.
+SORTED_WHOLE = 1_000
 
 # Larger blocks of scores spend their time on page faults.
 QUERY_BYTES = 32 << 20
@@ -82,7 +86,7 @@ class NeighborSearch:
         sq_distances, indices : ndarrays of shape (n_queries, k)
             In rising order; equal distances in the order of their numbers.
         """
-        queries = self.metric._table(X)
+        queries = self.metric.table(X)
         skipped = checked_exclude(exclude, len(queries), len(self.cases))
         check_k(k, len(self.cases), excluding=bool((skipped >= 0).any()))
         sq, indices = np.empty((len(queries), k)), np.empty((len(queries), k), dtype=np.intp)
@@ -129,8 +133,19 @@ def nearest_listed(
     listed = found[:, :width]
     outside = (np.arange(listed.shape[1]) >= counts[:, None]) | (listed == skipped[:, None]) | (listed < 0)
     sq = np.where(outside, np.inf, metric.sq_distances_at(queries, cases, np.where(outside, 0, listed)))
-    order = np.lexsort((listed, sq), axis=1)[:, :k]
+    order = _order_of_nearest(sq, listed, k)
     return np.take_along_axis(sq, order, axis=1), np.take_along_axis(listed, order, axis=1)
+
+
+def _order_of_nearest(sq: Array, listed: Indices, k: int) -> Indices:
+    """Where in each row the k smallest distances stand, rising, ties by number; long rows are not sorted whole."""
+    if sq.shape[1] <= SORTED_WHOLE + k:
+        return np.lexsort((listed, sq), axis=1)[:, :k]
+    order = np.empty((len(sq), k), dtype=np.intp)
+    for row, kth in enumerate(np.partition(sq, k - 1, axis=1)[:, k - 1]):
+        near = np.flatnonzero(sq[row] <= kth)
+        order[row] = near[np.lexsort((listed[row, near], sq[row, near]))[:k]]
+    return order
 
 
 def searchable(metric: Metric | BaseEstimator) -> AnyMetric:
@@ -149,7 +164,7 @@ def searched_cases(metric: Metric, Y: ArrayLike | None) -> Array:
         return metric.anchors
     if Y is None:
         raise ValueError(f"Y is missing: {type(metric).__name__} has no cases of its own to search among.")
-    cases = metric._table(Y, "Y").copy()
+    cases = metric.table(Y, "Y").copy()
     if not len(cases):
         raise ValueError("Y must have at least one row to search among, got none.")
     cases.setflags(write=False)
@@ -159,9 +174,7 @@ def searched_cases(metric: Metric, Y: ArrayLike | None) -> Array:
 def check_k(k: int, n_cases: int, *, excluding: bool) -> None:
     """Refuse more neighbours than there are cases."""
     most = n_cases - excluding
-    if isinstance(k, bool) or not isinstance(k, int | np.integer):
-        raise TypeError(f"k must be a whole number of neighbours, got {k!r} instead.")
-    if not 1 <= k <= most:
+    if whole("k", k) > most:
         raise ValueError(
             f"k={k} neighbours cannot be had from {n_cases} cases{' less the excluded one' if excluding else ''}. "
             f"Use 1 <= k <= {most}."

@@ -1,6 +1,19 @@
 """The study: all steps from a table to what it says about features."""
 
-from whynear.study.flow import study
-from whynear.study.result import Study
+from typing import TYPE_CHECKING
 
-__all__ = ["Study", "study"]
+from whynear.utils.lazy import make_lazy
+
+__all__ = make_lazy(
+    __name__,
+    {
+        "whynear.study.flow": ("study",),
+        "whynear.study.result": ("Study",),
+        "whynear.study.settings": ("StudySettings",),
+    },
+)
+
+if TYPE_CHECKING:
+    from whynear.study.flow import study as study
+    from whynear.study.result import Study as Study
+    from whynear.study.settings import StudySettings as StudySettings

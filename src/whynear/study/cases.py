@@ -1,7 +1,8 @@
-"""The most instructive cases of every class, each explained by a model that never saw it."""
+"""The most instructive cases of every class, each explained by a model fitted without it."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +11,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from whynear.explain import Explanation, explain
-from whynear.study.comparison import Comparison, Progress
+from whynear.study.comparison import Comparison
+from whynear.study.progress import Progress
 
 MOST_CLASSES = 6  # whose cases are explained
 MOST_MISSING = 0.2  # of a class that may be kept from the model
@@ -25,6 +27,24 @@ class Case:
     true: Any
     why: Explanation
     place: int
+
+
+def cases_frame(cases: Sequence[Case]) -> pd.DataFrame:
+    """A row per case: what it is, what is predicted of it, and the features that hold the nearest other class off."""
+    columns = ["row", "kind", "true", "predicted", "probability", "nearest_other", "held_off_by"]
+    rows = [
+        (
+            case.row,
+            case.kind,
+            case.true,
+            case.why.prediction,
+            float(case.why.probabilities.max()),
+            None if case.why.nearest_other is None else case.why.nearest_other.label,
+            ", ".join(map(str, case.why.held_off_by.index[:3])),
+        )
+        for case in cases
+    ]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def explained_cases(X: pd.DataFrame, y: NDArray[Any], comparison: Comparison, report: Progress) -> tuple[Case, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -16,13 +16,23 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold
 
 from whynear.metric.pipeline import estimators_of
-from whynear.study.methods import BASELINES, SIMPLEST_FIRST, Methods
+from whynear.study.folds import Fold, folds_of, in_order
+from whynear.study.methods import BASELINES, MEAN, SIMPLEST_FIRST, Methods
+from whynear.study.progress import Progress
 from whynear.study.sample import stratified_rows
 
 INNER_FOLDS = 3
 INNER_ROWS = 1_000  # to choose a learner by, within a fold
 
-Progress = Callable[[str, float], None]
+
+@dataclass(frozen=True)
+class MethodScores:
+    """A method's scores on held-out rows: their mean, their standard deviation, and each fold's."""
+
+    name: str
+    mean: float
+    deviation: float
+    by_fold: tuple[float, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,9 +50,9 @@ class Comparison:
         expected of the choice. The column of the learner itself where one was asked for.
     predictions : DataFrame
         For each row, by the choice made without it: ``true``, ``predicted``, ``probability`` of the prediction, ``by``
-        which learner, and ``fold``. For a measured target ``true``, ``predicted`` and ``fold``.
+        which learner, and ``fold``. For a target of numbers ``true``, ``predicted`` and ``fold``.
     measure : {"accuracy", "r2"}
-        What the scores are: the share predicted right, or of a measured target the share of variance explained.
+        What the scores are: the share predicted right, or of a target of numbers the share of variance explained.
     held_out : DataFrame
         As ``predictions``, always by the chosen learner.
     models : tuple of Pipeline
@@ -57,51 +67,66 @@ class Comparison:
     held_out: pd.DataFrame = field(kw_only=True)
     models: tuple[Any, ...] = field(kw_only=True, repr=False)
 
+    @property
+    def methods(self) -> tuple[MethodScores, ...]:
+        """The scores of each method, in the order of the columns of ``accuracy``."""
+        return tuple(
+            MethodScores(str(name), float(scores.mean()), float(scores.std()), tuple(scores.tolist()))
+            for name, scores in self.accuracy.items()
+        )
+
+    @property
+    def n_learners(self) -> int:
+        """Number of learners that were compared, baselines not counted."""
+        return sum(name not in (*BASELINES, MEAN) for name in self.accuracy)
+
+    @property
+    def expected(self) -> float:
+        """The score that may be expected of the choice: the mean of ``honest``."""
+        return float(self.honest.mean())
+
+    @property
+    def wrong(self) -> NDArray[np.bool_]:
+        """For each row, whether the chosen learner predicted another class without it."""
+        return (self.held_out["true"] != self.held_out["predicted"]).to_numpy()
+
     def model_without(self, place: int) -> Any | None:
         """The chosen learner fitted without a row; None where the other rows showed no difference to learn from."""
         model = self.models[self.held_out["fold"].iloc[place] - 1]
         return None if isinstance(estimators_of(model)[-1], DummyClassifier) else model
 
 
-def compare(
-    X: pd.DataFrame, y: NDArray[Any], learners: Sequence[str], methods: Methods, *, folds: int, report: Progress
+def compare_classifiers(
+    X: pd.DataFrame, y: NDArray[Any], learners: Sequence[str], methods: Methods, *, n_folds: int, report: Progress
 ) -> Comparison:
     """Compare learners and baselines on the same folds; choose among several learners within every fold anew."""
     names = [name for name in SIMPLEST_FIRST if name in learners]
-    splits = list(StratifiedKFold(folds, shuffle=True, random_state=methods.seed).split(X, y))
-    rows, honest, parts, fitted = [], [], [], []
-    for fold, (train, test) in enumerate(splits):
-        known, held_out = (X.iloc[train], y[train]), (X.iloc[test], y[test])
-        report(f"compare learners, fold {fold + 1} of {folds}", fold / folds)
+    scores, honest, by_choice, fitted = [], [], [], []
+    for fold in folds_of(X, y, n_folds, methods.seed, report):
+        known, held_out = fold.known, fold.held_out
         models = {name: _fitted(name, *known, methods) for name in (*names, *BASELINES)}
-        rows.append({name: model.score(*held_out) for name, model in models.items()})
+        scores.append({name: model.score(*held_out) for name, model in models.items()})
         chosen = names[0] if len(names) == 1 else _chosen_within(*known, names, methods)
-        honest.append(rows[-1][chosen])
-        parts.append(_predicted(models[chosen], X, y, test).assign(by=chosen, fold=fold + 1))
-        fitted.append(models)
-    accuracy = pd.DataFrame(rows).rename_axis("fold")
+        honest.append(scores[-1][chosen])
+        by_choice.append(_predicted(models[chosen], fold).assign(by=chosen, fold=fold.number))
+        fitted.append((fold, models))
+    accuracy = pd.DataFrame(scores).rename_axis("fold")
     best = simplest_of_the_best(accuracy[names])
-    own = [_predicted(models[best], X, y, test) for models, (_, test) in zip(fitted, splits, strict=True)]
     return Comparison(
         accuracy,
         best,
         pd.Series(honest, name="accuracy"),
-        _in_order(parts),
-        held_out=_in_order([part.assign(fold=fold) for fold, part in enumerate(own, start=1)]),
-        models=tuple(models[best] for models in fitted),
+        in_order(by_choice),
+        held_out=in_order([_predicted(models[best], fold).assign(fold=fold.number) for fold, models in fitted]),
+        models=tuple(models[best] for _, models in fitted),
     )
 
 
-def _predicted(model: Any, X: pd.DataFrame, y: NDArray[Any], test: NDArray[np.intp]) -> pd.DataFrame:
-    """What a model predicts for rows it did not see."""
-    probabilities = model.predict_proba(X.iloc[test])
+def _predicted(model: Any, fold: Fold) -> pd.DataFrame:
+    """What a model predicts for the rows held out."""
+    probabilities = model.predict_proba(fold.held_out[0])
     best = probabilities.argmax(axis=1)
-    found = {"true": y[test], "predicted": model.classes_[best], "probability": probabilities.max(axis=1), "row": test}
-    return pd.DataFrame(found, index=X.index[test])
-
-
-def _in_order(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    return pd.concat(parts).sort_values("row", kind="stable").drop(columns="row")
+    return fold.table(predicted=model.classes_[best], probability=probabilities.max(axis=1))
 
 
 def simplest_of_the_best(accuracy: pd.DataFrame) -> str:

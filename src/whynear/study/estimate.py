@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-COMPARED_ROWS = 5_000
+from whynear.study.settings import COMPARED_ROWS
+
 STARTING = 10.0  # seconds
 AN_ENTRY, AN_ENTRY_AND_CLASS, AN_ENTRY_MEASURED = 1e-3, 7e-5, 5e-4  # seconds, of the rows that are compared
 ONE_LEARNER = 0.2  # of the time that a choice among several takes

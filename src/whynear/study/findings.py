@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,27 +13,50 @@ from numpy.typing import NDArray
 from whynear.study.comparison import Comparison
 from whynear.study.interpretation import Interpretation
 from whynear.study.methods import PLAIN
-from whynear.study.regression import typical_error
+from whynear.study.regression import root_mean_squared_error
 from whynear.tables.encoder import holds_text
 from whynear.tables.problem import Problem
-from whynear.utils.text import counted, printable
-
-if TYPE_CHECKING:
-    from whynear.study.result import Study
+from whynear.utils.text import counted, in_runs, printable
 
 NAMED = 5  # features or groups that a sentence lists
 SAME = 0.9999  # correlation with the target
 ROWS_A_CATEGORY = 5  # at least, on average, of a column of categories that is said to decide
 
 
-def sentences(study: Study) -> list[str]:
-    """How well it predicts, what is indispensable, what can be replaced, what is noise."""
-    return [_prediction(study), *_strengths(study)]
+@dataclass(frozen=True)
+class Findings:
+    """What a study found, in words.
+
+    Attributes
+    ----------
+    sentences : tuple of str
+        How well it predicts, what is indispensable, what can be replaced, what is noise.
+    groups : tuple of str
+        The features that can replace each other, a group each; neighbours in the table by the first and the last.
+    caveats : tuple of str
+        What to keep in mind, and what to do about it.
+    """
+
+    sentences: tuple[str, ...]
+    groups: tuple[str, ...]
+    caveats: tuple[str, ...]
 
 
-def remarks(problem: Problem, comparison: Comparison, interpretation: Interpretation) -> list[str]:
-    """Caveats about what was found, each with what to do about it."""
-    said = _of_measure(problem, comparison) if problem.is_measured else _of_classes(problem, comparison)
+def findings_of(
+    problem: Problem, comparison: Comparison, interpretation: Interpretation, caveats: Sequence[str] = ()
+) -> Findings:
+    """Put into words what was found; the caveats are those given, and those of the result behind them."""
+    relevance = interpretation.relevance
+    return Findings(
+        (_prediction(problem, comparison, interpretation), *_strengths(interpretation)),
+        tuple(in_runs(group, relevance.feature_names) for group in relevance.substitutes.groups),
+        (*caveats, *_caveats(problem, comparison, interpretation)),
+    )
+
+
+def _caveats(problem: Problem, comparison: Comparison, interpretation: Interpretation) -> list[str]:
+    of_target = _caveats_of_classes if problem.kind == "classes" else _caveats_of_numbers
+    said = of_target(problem, comparison)
     if interpretation.averaged:
         said.append("Intervals are those of the mean of the cases' own metrics: a case may weigh features otherwise.")
     if unknown := interpretation.relevance.certificate.unknowns:
@@ -39,7 +64,7 @@ def remarks(problem: Problem, comparison: Comparison, interpretation: Interpreta
     return said
 
 
-def _of_classes(problem: Problem, comparison: Comparison) -> list[str]:
+def _caveats_of_classes(problem: Problem, comparison: Comparison) -> list[str]:
     said = []
     chosen, plain = comparison.accuracy[comparison.chosen].mean(), comparison.accuracy[PLAIN].mean()
     if chosen < plain - 0.01:
@@ -61,7 +86,7 @@ def _of_classes(problem: Problem, comparison: Comparison) -> list[str]:
     ]
 
 
-def _of_measure(problem: Problem, comparison: Comparison) -> list[str]:
+def _caveats_of_numbers(problem: Problem, comparison: Comparison) -> list[str]:
     said = []
     chosen, plain = comparison.accuracy[comparison.chosen].mean(), comparison.accuracy[PLAIN].mean()
     if chosen < plain - 0.02:
@@ -110,20 +135,20 @@ def deciding_columns(X: pd.DataFrame, y: NDArray[Any]) -> list[str]:
     return found
 
 
-def _prediction(study: Study) -> str:
-    honest, plain = study.comparison.honest, study.comparison.accuracy[PLAIN]
-    if study.problem.is_measured:
-        error, spread = typical_error(study.comparison.predictions), float(np.std(study.problem.y))
+def _prediction(problem: Problem, comparison: Comparison, interpretation: Interpretation) -> str:
+    honest, plain = comparison.honest, comparison.accuracy[PLAIN]
+    if problem.kind == "numbers":
+        error, spread = root_mean_squared_error(comparison.predictions), float(np.std(problem.y))
         return (
-            f"A linear map of {study.interpretation.effective_dim} directions predicts held-out values with a typical "
+            f"A linear map of {interpretation.effective_dim} directions predicts held-out values with a typical "
             f"error of {error:.3g}, where the mean alone errs by {spread:.3g}: it explains {_percent(honest)} of the "
             f"variance, plain kNN {_percent(plain)}."
         )
-    chosen, compared = study.comparison.chosen.upper(), study.settings["learners compared"]
-    if compared == 1:
+    chosen = comparison.chosen.upper()
+    if comparison.n_learners == 1:
         return f"{chosen} predicts {_percent(honest)} of held-out cases right, plain kNN {_percent(plain)}."
     return (
-        f"{chosen} is the simplest of {compared} learners near the best. Learners chosen this way predict "
+        f"{chosen} is the simplest of {comparison.n_learners} learners near the best. Learners chosen this way predict "
         f"{_percent(honest)} of held-out cases right, plain kNN {_percent(plain)}."
     )
 
@@ -132,8 +157,8 @@ def _percent(scores: pd.Series) -> str:
     return f"{scores.mean():.1%} ± {scores.std():.1%}"
 
 
-def _strengths(study: Study) -> list[str]:
-    frame = study.frame()
+def _strengths(interpretation: Interpretation) -> list[str]:
+    frame = interpretation.frame()
     strength, total = frame["strength"], counted(len(frame), "feature", "features")
 
     def names(kind: str) -> list[str]:
@@ -143,7 +168,7 @@ def _strengths(study: Study) -> list[str]:
     if strong := names("strong"):
         sentences = [f"Of {total}, {len(strong):,} {_are(strong)} indispensable: {_listed(strong)}."]
     if weak := names("weak"):
-        groups = [_listed([printable(name) for name in group]) for group in study.relevance.substitutes.groups]
+        groups = [_listed([printable(name) for name in group]) for group in interpretation.relevance.substitutes.groups]
         told = f" These can replace each other: {'; '.join(groups[:3])}{'; ...' if len(groups) > 3 else ''}."
         verb = "matters" if len(weak) == 1 else "matter"
         sentences.append(f"{len(weak):,} {verb} but can be replaced: {_listed(weak)}.{told if groups else ''}")

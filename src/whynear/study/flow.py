@@ -3,30 +3,37 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable, Iterable
-from contextlib import nullcontext
-from dataclasses import replace
+from collections.abc import Hashable, Iterable, Iterator
+from contextlib import contextmanager, nullcontext
 from importlib.metadata import version
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from whynear.datasets.opening import Table, open_table
-from whynear.study.comparison import Progress
-from whynear.study.findings import remarks
-from whynear.study.methods import COMPARED, SIMPLEST_FIRST, Methods, n_varying
-from whynear.study.parts import Finished, Steps, Task, learn_classes, learn_measure
+from whynear.embedding import embed
+from whynear.explain import class_profiles
+from whynear.metric.pipeline import encoder_and_rest
+from whynear.study.cases import explained_cases
+from whynear.study.comparison import Comparison, compare_classifiers
+from whynear.study.findings import findings_of
+from whynear.study.folds import possible_folds
+from whynear.study.interpretation import Interpretation, interpret
+from whynear.study.levels import levels_of
+from whynear.study.methods import COMPARED, LEARNED_ROWS, Methods, n_varying
+from whynear.study.progress import Finished, Progress, Steps
+from whynear.study.reasons import reasons_of
+from whynear.study.regression import compare_regressors, relevance_profile, with_directions
 from whynear.study.result import Study
-from whynear.study.sample import some_rows
+from whynear.study.sample import at_most
+from whynear.study.settings import COMPARED_ROWS, StudySettings
 from whynear.tables.column_types import Categories, Impute
 from whynear.tables.problem import Problem, names_of, problem_from
-from whynear.utils.checks import check_seed
+from whynear.utils.arrays import Array
 from whynear.utils.text import listed
 
-MOST_ROWS = 5_000  # to compare learners by, to interpret and to draw
-FEWEST_MEASURED = 10  # rows, where the target is measured
+FEWEST_NUMBERS = 10  # rows, where the target holds numbers
 
 
 def study(
@@ -53,8 +60,8 @@ def study(
     Columns that never change are left out, the others standardised. Learners are compared with plain kNN and NCA on the
     same held-out folds, and the simplest one within a standard error of the best learns from all rows. Its metric is
     interpreted: effective dimension, relevance intervals against what noise reaches, substitutes, class profiles, maps
-    of the cases, and the most instructive cases explained. Nothing is chosen on the rows it is scored on. A target that
-    is a measurement, not a class, is predicted by `MinimumNormRegressor`, beside plain kNN and the mean.
+    of the cases, and the most instructive cases explained. Nothing is chosen on the rows it is scored on. A target of
+    numbers, not classes, is predicted by `MinimumNormRegressor`, beside plain kNN and the mean.
 
     Parameters
     ----------
@@ -97,75 +104,96 @@ def study(
     -------
     Study
     """
-    _check_settings(random_state, learner)
-    steps, finish = Steps(progress or _silent), finished or _silent
-    steps("read the table", 0.0)
-    problem = problem_from(
-        open_table(table, encoding),
-        target,
-        drop=drop,
-        index=index,
+    settings = StudySettings(
+        learner=learner,
+        drop=tuple(names_of(drop)),
+        index=None if index is None else str(index),
         bins=bins,
         categories=categories,
         impute=impute,
+        folds=folds,
         drop_missing_target=drop_missing_target,
+        effective_dim=effective_dim,
+        encoding=encoding,
+        random_state=random_state,
+        n_jobs=n_jobs,
+    )
+    steps = Steps(progress, finished)
+    steps("read the table", 0.0)
+    problem = problem_from(
+        open_table(table, settings.encoding),
+        target,
+        drop=settings.drop,
+        index=settings.index,
+        bins=settings.bins,
+        categories=settings.categories,
+        impute=settings.impute,
+        drop_missing_target=settings.drop_missing_target,
         measured=True,
     )
-    _check_learnable(problem, learner)
-    finish("problem", problem)
-    used, sampled = _sample(problem, random_state)
-    folds, shrunk = _folds(used.y, folds)
-    methods = Methods(random_state, problem.encoder, n_jobs)
-    names = COMPARED if learner == "auto" else (learner,)
-    with warnings.catch_warnings(), nullcontext() if n_jobs is None else threadpool_limits(n_jobs):
-        # The caveats tell of small classes already, and a fold may hold a category that the others lack.
-        told = "The number of unique classes is greater than|The least populated class|Column .* holds .* categories"
-        warnings.filterwarnings("ignore", message=told, category=UserWarning)
-        learn = learn_measure if problem.is_measured else learn_classes
-        parts = learn(Task(problem, used, names, methods, folds, effective_dim, steps, finish))
+    _check_learnable(problem, settings.learner)
+    steps.finish("problem", problem)
+    with _known_warnings_ignored(), nullcontext() if n_jobs is None else threadpool_limits(n_jobs):
+        return _studied(problem, settings, steps)
+
+
+def _studied(problem: Problem, settings: StudySettings, steps: Steps) -> Study:
+    """Compare, learn, interpret, map and explain: all that a study holds."""
+    of_classes = problem.kind == "classes"
+    used, few_rows = _compared_rows(problem, settings)
+    methods = Methods(settings.random_state, problem.encoder, settings.n_jobs)
+    comparison, few_folds = _compared(used, settings, methods, steps)
+    steps.finish("comparison", comparison)
+    steps("learn the metric from all rows", 0.6)
+    rows = at_most(problem, LEARNED_ROWS[comparison.chosen], settings.random_state) if of_classes else problem
+    model = methods.fitted(comparison.chosen, rows.X, rows.y)
+    if of_classes:
+        steps.finish("model", model)
+    interpretation = _interpreted(used, comparison, model, settings, methods, steps)
+    if not of_classes:
+        model = with_directions(model, problem.X, problem.y, interpretation.effective_dim)
+        steps.finish("model", model)
+    steps.finish("interpretation", interpretation)
+    steps("map the cases", 0.85)
+    maps = _maps(used, model, settings.random_state)
+    cases = explained_cases(used.X, used.y, comparison, steps.within(0.9, 0.92)) if of_classes else ()
+    reasons = reasons_of(used.X, comparison, cases, steps.within(0.92, 1.0)) if of_classes else ()
     steps("done", 1.0)
-    settings = {
-        "learner": learner,
-        "learners compared": 1 if problem.is_measured else len(names),
-        "folds": folds,
-        "bins": bins,
-        "categories": categories,
-        "impute": impute,
-        "index": None if index is None else str(index),
-        "drop": list(names_of(drop)),
-        "drop_missing_target": drop_missing_target,
-        "encoding": encoding,
-        "effective_dim": effective_dim,
-        "effective dimension": parts["interpretation"].effective_dim,
-        "floor": round(float(parts["interpretation"].relevance.floor), 6),
-        "seed": int(random_state),
-        **{package: version(package) for package in ("whynear", "scikit-learn", "numpy")},
-    }
-    caveats = (*problem.caveats, *sampled, *shrunk, *remarks(used, parts["comparison"], parts["interpretation"]))
-    return Study(problem=used, **parts, _settings=settings, caveats=caveats)
+    return Study(
+        problem=used,
+        comparison=comparison,
+        model=model,
+        interpretation=interpretation,
+        profiles=class_profiles(model) if of_classes else relevance_profile(model, problem.target),
+        maps=maps,
+        levels=levels_of(used.X, interpretation.relevance),
+        cases=cases,
+        reasons=reasons,
+        findings=findings_of(used, comparison, interpretation, (*problem.caveats, *few_rows, *few_folds)),
+        inputs=settings,
+        versions={package: version(package) for package in ("whynear", "scikit-learn", "numpy")},
+    )
 
 
-def _silent(_what: str, _value: Any) -> None:
-    """What nobody wants to see."""
-
-
-def _check_settings(seed: object, learner: str) -> None:
-    check_seed(seed)
-    if learner not in ("auto", *SIMPLEST_FIRST):
-        known = ", ".join(("auto", *SIMPLEST_FIRST))
-        raise ValueError(f"There is no learner {learner!r}. Use one of {known} (--learner).")
+@contextmanager
+def _known_warnings_ignored() -> Iterator[None]:
+    """The caveats name small classes already, and a fold may hold a category that the others lack."""
+    known = "The number of unique classes is greater than|The least populated class|Column .* holds .* categories"
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=known, category=UserWarning)
+        yield
 
 
 def _check_learnable(problem: Problem, learner: str) -> None:
-    if problem.is_measured:
+    if problem.kind == "numbers":
         facts = f"{problem.source}: the target {problem.target!r} is a measurement with {len(np.unique(problem.y)):,}"
         if learner != "auto":
             raise ValueError(
                 f"{facts} different values, and {learner} learns classes. Sort it into classes of equal size "
                 "(--bins 3), or leave out --learner."
             )
-        if len(problem.y) < FEWEST_MEASURED:
-            raise ValueError(f"{facts} different values; {FEWEST_MEASURED} rows are needed at least. Add rows.")
+        if len(problem.y) < FEWEST_NUMBERS:
+            raise ValueError(f"{facts} different values; {FEWEST_NUMBERS} rows are needed at least. Add rows.")
     if not n_varying(problem.numbers()):
         raise ValueError(
             f"{problem.source}: no column changes from row to row, so nothing tells cases apart: "
@@ -173,32 +201,56 @@ def _check_learnable(problem: Problem, learner: str) -> None:
         )
 
 
-def _sample(problem: Problem, random_state: int) -> tuple[Problem, list[str]]:
-    """At most as many rows as can be compared and drawn in minutes."""
-    X, y = problem.X, problem.y
-    if len(X) <= MOST_ROWS:
-        return problem, []
-    if not problem.is_measured and (n_classes := len(np.unique(y))) > MOST_ROWS // 2:
+def _compared_rows(problem: Problem, settings: StudySettings) -> tuple[Problem, tuple[str, ...]]:
+    """At most as many rows as can be compared and drawn in minutes, and a caveat where these are fewer."""
+    if len(problem.X) <= COMPARED_ROWS:
+        return problem, ()
+    if (n_classes := len(problem.classes)) > COMPARED_ROWS // 2:
         raise ValueError(
             f"{problem.source}: the target {problem.target!r} has {n_classes:,} classes, too many to have two rows of "
-            f"each among the {MOST_ROWS:,} that can be compared. Merge classes, or choose another target."
+            f"each among the {COMPARED_ROWS:,} that can be compared. Merge classes, or choose another target."
         )
-    rows = some_rows(y, MOST_ROWS, random_state)
-    told = f"Of {len(X):,} rows a random {MOST_ROWS:,} were used to compare learners, to interpret and to draw"
-    return replace(problem, X=X.iloc[rows], y=y[rows]), [
-        f"{told}; the model learned from {'all of them' if problem.is_measured else 'as many as its learner can'}."
-    ]
+    rows = (
+        f"Of {len(problem.X):,} rows a random {COMPARED_ROWS:,} were used to compare learners, to interpret and to draw"
+    )
+    learned = "as many as its learner can" if problem.kind == "classes" else "all of them"
+    return at_most(problem, COMPARED_ROWS, settings.random_state), (f"{rows}; the model learned from {learned}.",)
 
 
-def _folds(y: NDArray[Any], folds: int) -> tuple[int, list[str]]:
-    if not isinstance(folds, int | np.integer) or folds < 2:
-        raise ValueError(f"folds={folds!r} leaves nothing to learn from or to hold out. Use a whole number >= 2.")
-    if y.dtype.kind == "f":
-        most = len(y) // 2
-        return min(folds, most), [] if folds <= most else [f"{most} folds were made of {len(y)} rows."]
-    classes, counts = np.unique(y, return_counts=True)
-    smallest = int(counts.min())
-    if folds <= smallest:
-        return folds, []
-    name = str(classes[counts.argmin()])
-    return smallest, [f"Class {name!r} has {smallest} rows, so {smallest} folds were made instead of {folds}."]
+def _compared(
+    used: Problem, settings: StudySettings, methods: Methods, steps: Steps
+) -> tuple[Comparison, tuple[str, ...]]:
+    """Learners and baselines on held-out folds, and a caveat where fewer folds than asked for could be made."""
+    n_folds, caveats = possible_folds(used.y, settings.folds)
+    report = steps.within(0.02, 0.6)
+    if used.kind == "classes":
+        learners = COMPARED if settings.learner == "auto" else (settings.learner,)
+        return compare_classifiers(used.X, used.y, learners, methods, n_folds=n_folds, report=report), caveats
+    comparison = compare_regressors(
+        used.X, used.y, methods, n_folds=n_folds, effective_dim=settings.effective_dim, report=report
+    )
+    return comparison, caveats
+
+
+def _interpreted(
+    used: Problem, comparison: Comparison, model: Any, settings: StudySettings, methods: Methods, steps: Steps
+) -> Interpretation:
+    encoder, rest = encoder_and_rest(model)
+    return interpret(
+        comparison.chosen,
+        rest,
+        used.X if encoder is None else encoder.transform(used.X),
+        used.y,
+        sources=None if encoder is None else encoder.sources_,
+        effective_dim=settings.effective_dim,
+        methods=methods,
+        report=steps.within(0.62, 0.85),
+    )
+
+
+def _maps(used: Problem, model: Any, seed: int) -> dict[str, Array]:
+    """The cases on a plane before learning; and after, where there are classes that a metric learned to tell apart."""
+    encoder, rest = encoder_and_rest(model)
+    numbers = used.X if encoder is None else encoder.transform(used.X)
+    maps = {"before": embed(rest, numbers, method="pca")}
+    return maps if used.kind == "numbers" else {**maps, "after": embed(rest, numbers, random_state=seed)}

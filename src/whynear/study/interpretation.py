@@ -17,8 +17,9 @@ from whynear.interpret import Relevance, effective_dimension, relevance_floor, r
 from whynear.interpret.dimension import EffectiveDimension
 from whynear.interpret.encoded import by_column
 from whynear.metric import DiagonalMetric, LocalMetric, Metric, as_metric
-from whynear.study.comparison import Progress
 from whynear.study.methods import MINIMUM_NORM, Methods
+from whynear.study.progress import Progress
+from whynear.tables.problem import kind_of_target
 
 SLACK = 0.03  # copies of a feature that differ by a few per cent count as copies
 LEAST_FLOOR = 0.1
@@ -31,7 +32,7 @@ PROBED = dict.fromkeys(("grlvq", "gmlvq", "lmnn", MINIMUM_NORM), 200_000) | dict
 
 @dataclass(frozen=True)
 class Interpretation:
-    """Bounds of the features' relevance, and how they were come by.
+    """Bounds of the features' relevance, and how they were found.
 
     Attributes
     ----------
@@ -49,6 +50,13 @@ class Interpretation:
     effective_dim: int
     dimension: EffectiveDimension | None
     averaged: bool
+
+    def frame(self) -> pd.DataFrame:
+        """Bounds, strength and substitutes of each feature, most relevant first."""
+        others = self.relevance.substitutes.of
+        frame = self.relevance.frame()
+        frame = frame.assign(substitutes=[", ".join(others.get(name, ())) for name in frame["feature"]])
+        return frame.sort_values("upper", ascending=False, kind="stable", ignore_index=True)
 
 
 def interpret(
@@ -105,7 +113,7 @@ def fewest_directions(dimension: EffectiveDimension, n_rows: int) -> int:
 def _can_be_held_out(X: pd.DataFrame, y: NDArray[Any]) -> bool:
     """Whether every class and every column that varies is likely to be met in each part of the rows."""
     rare = np.array([column.value_counts().iloc[1:].sum() for _, column in X.items()])
-    in_twos = y.dtype.kind == "f" or np.unique(y, return_counts=True)[1].min() >= 2
+    in_twos = kind_of_target(y) == "numbers" or np.unique(y, return_counts=True)[1].min() >= 2
     return len(X) >= FEWEST_ROWS and bool(in_twos) and bool((rare >= 5).any())
 
 

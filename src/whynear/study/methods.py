@@ -16,18 +16,16 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, Neighbo
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from whynear.learn import MinimumNormRegressor
+from whynear.learn import MinimumNormRegressor, registry
 from whynear.learn.registry import LEARNERS
 from whynear.study.sample import stratified_rows
 from whynear.tables import TableEncoder
+from whynear.tables.problem import kind_of_target
 
-SIMPLEST_FIRST = ("grlvq", "gmlvq", "lmnn", "lgrlvq", "lgmlvq", "lann")
-COMPARED = ("grlvq", "gmlvq", "lmnn", "lgmlvq", "lann")  # where no learner is asked for
+SIMPLEST_FIRST, COMPARED, LEARNED_ROWS = registry.STUDIED, registry.COMPARED, registry.LEARNED_ROWS
 PLAIN, NCA = "plain kNN", "NCA with kNN"
 BASELINES = (PLAIN, NCA)
-MINIMUM_NORM, MEAN = "minimum norm", "mean"  # for measurements
-# Rows that a learner takes in minutes, for the model that is kept.
-LEARNED_ROWS = dict.fromkeys(SIMPLEST_FIRST, 100_000) | {"lmnn": 20_000}
+MINIMUM_NORM, MEAN = "minimum norm", "mean"  # for targets that are numbers
 NEIGHBORS = 5
 NCA_ROWS = 2_000  # it compares all rows with all rows
 NCA_COMPONENTS = 5
@@ -52,7 +50,7 @@ class Methods:
 
     def _behind(self, name: str, X: pd.DataFrame, y: NDArray[Any]) -> Any:
         """What takes numbers, not fitted; where no column varies, what predicts without looking at them."""
-        measured = y.dtype.kind == "f"
+        measured = kind_of_target(y) == "numbers"
         if not n_varying(X) or name == MEAN:
             return DummyRegressor() if measured else DummyClassifier(strategy="prior")
         if name in LEARNERS:

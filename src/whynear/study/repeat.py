@@ -3,43 +3,20 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from whynear.study.result import Study
-
-# What a study is asked for, and what it does without being asked; on the command line with dashes.
-USUAL: dict[str, Any] = {
-    "learner": "auto",
-    "drop": [],
-    "index": None,
-    "bins": None,
-    "categories": None,
-    "impute": None,
-    "folds": 5,
-    "drop_missing_target": False,
-    "effective_dim": None,
-    "encoding": "utf-8",
-    "seed": 0,
-}
+from whynear.study.settings import StudySettings, option_of
 
 
-def python_lines(study: Study) -> str:
+def python_lines(source: str, target: str, settings: StudySettings) -> str:
     """The call that repeats a study."""
-    given = {("random_state" if name == "seed" else name): value for name, value in _given(study)}
-    words = [repr(study.problem.source), repr(study.problem.target), *(f"{n}={v!r}" for n, v in given.items())]
+    words = [repr(source), repr(target), *(f"{name}={value!r}" for name, value in settings.changed().items())]
     return f"import whynear as wn\n\nwn.study({', '.join(words)}).save('study')"
 
 
-def shell_line(study: Study) -> str:
+def shell_line(source: str, target: str, settings: StudySettings) -> str:
     """The command that repeats a study."""
-    words = ["whynear", "study", study.problem.source, "--target", study.problem.target]
-    for name, value in _given(study):
-        option = f"--{name.replace('_', '-')}"
+    words = ["whynear", "study", source, "--target", target]
+    for name, value in settings.changed().items():
         for one in value if isinstance(value, list) else [value]:
-            words += [option] if one is True else [option, str(one)]
+            words += [option_of(name)] if one is True else [option_of(name), str(one)]
     return shlex.join(words)
-
-
-def _given(study: Study) -> list[tuple[str, Any]]:
-    return [(name, study.settings[name]) for name, usual in USUAL.items() if study.settings[name] != usual]

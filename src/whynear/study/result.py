@@ -17,9 +17,13 @@ from sklearn.pipeline import Pipeline
 from whynear.interpret import Relevance
 from whynear.metric import Metric, as_metric
 from whynear.study.cases import Case
-from whynear.study.comparison import Comparison
-from whynear.study.findings import sentences
+from whynear.study.comparison import Comparison, MethodScores
+from whynear.study.content import content
+from whynear.study.findings import Findings
 from whynear.study.interpretation import Interpretation
+from whynear.study.levels import FeatureLevels
+from whynear.study.reasons import Reason
+from whynear.study.settings import StudySettings
 from whynear.tables.problem import Problem
 from whynear.utils import html
 from whynear.utils.arrays import Array
@@ -44,17 +48,23 @@ class Study:
     model : Pipeline
         The chosen learner, fitted to all rows; it takes the columns of the table as they are.
     interpretation : Interpretation
-        Intervals of the features' relevance, and how they were come by.
+        Intervals of the features' relevance, and how they were found.
     profiles : DataFrame
         Mean relevance of each feature in each class.
     maps : dict of ndarray
         The cases on a plane, before learning and after; see `embed`.
     cases : tuple of Case
-        The most instructive cases, explained by a model that never saw them.
-    settings : mapping
-        What repeats the study: learner, folds, seed, versions.
-    caveats : tuple of str
-        What to keep in mind when reading it.
+        The most instructive cases, explained by a model fitted without them.
+    levels : tuple of FeatureLevels
+        How high the cases lie in the most relevant features, to colour the maps by.
+    reasons : tuple of Reason
+        Why the cases on the maps are predicted as they are, in short: those predicted wrong, and others in even steps.
+    findings : Findings
+        What was found, in words.
+    inputs : StudySettings
+        How the table was studied, as it was given.
+    versions : dict of str
+        The packages that made the study.
     """
 
     problem: Problem
@@ -63,9 +73,12 @@ class Study:
     interpretation: Interpretation
     profiles: pd.DataFrame
     maps: dict[str, Array]
+    levels: tuple[FeatureLevels, ...]
     cases: tuple[Case, ...]
-    _settings: dict[str, Any]
-    caveats: tuple[str, ...]
+    reasons: tuple[Reason, ...]
+    findings: Findings
+    inputs: StudySettings
+    versions: dict[str, str]
 
     @property
     def metric(self) -> Metric:
@@ -83,35 +96,55 @@ class Study:
         return self.interpretation.relevance
 
     @property
+    def caveats(self) -> tuple[str, ...]:
+        """What to keep in mind when reading it."""
+        return self.findings.caveats
+
+    @property
     def settings(self) -> Mapping[str, Any]:
-        """What repeats the study."""
-        return MappingProxyType(self._settings)
+        """How the study was made: its inputs, the folds that could be made, what was chosen, and versions."""
+        given = self.inputs.to_dict()
+        return MappingProxyType(
+            {
+                "learner": given["learner"],
+                "learners compared": self.comparison.n_learners,
+                "folds": len(self.comparison.accuracy),
+                **{name: given[name] for name in ("bins", "categories", "impute", "index", "drop")},
+                **{name: given[name] for name in ("drop_missing_target", "encoding", "effective_dim")},
+                "effective dimension": self.interpretation.effective_dim,
+                "floor": round(float(self.relevance.floor), 6),
+                "seed": given["random_state"],
+                **self.versions,
+            }
+        )
 
     def __repr__(self) -> str:
         return f"<Study of {self.problem.source}: {self.finding()}>"
 
     def finding(self) -> str:
         """The answer in a few sentences."""
-        return " ".join(sentences(self))
+        return " ".join(self.findings.sentences)
 
     def frame(self) -> pd.DataFrame:
         """Per feature its bounds, its strength and what can replace it, most relevant first."""
-        return relevance_frame(self.relevance)
+        return self.interpretation.frame()
 
     def plot(self, ax: Axes | None = None, most: int = 25) -> Axes:
         """Draw the intervals of the most relevant features."""
         return self.relevance.plot(ax, most)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain numbers, strings and lists: what ``study.json`` holds."""
+        return content(self)
 
     def save(self, folder: str | os.PathLike[str]) -> list[Path]:
         """Write the study into a folder, each file whole or not at all; see the README for what each holds."""
         return import_module(WRITER).write_study(self, Path(folder))
 
     def _repr_html_(self) -> str:
-        chosen, within = self.comparison.chosen, (float(min(0.0, self.accuracy.mean().min())), 1.0)
-        rows = [
-            (name, html.bar(0.0, scores.mean(), within, "strong" if name == chosen else "irrelevant"), _percent(scores))
-            for name, scores in self.accuracy.items()
-        ]
+        methods = self.comparison.methods
+        within = (min(0.0, *(method.mean for method in methods)), 1.0)
+        rows = [(method.name, self._bar(method, within), _percent(method)) for method in methods]
         score = "held-out cases predicted right" if self.comparison.measure == "accuracy" else "variance explained"
         return html.block(
             html.heading(f"Study of {self.problem.source}"),
@@ -121,14 +154,9 @@ class Study:
             Markup(self.relevance._repr_html_()),
         )
 
+    def _bar(self, method: MethodScores, within: tuple[float, float]) -> Markup:
+        return html.bar(0.0, method.mean, within, "strong" if method.name == self.comparison.chosen else "irrelevant")
 
-def _percent(scores: pd.Series) -> str:
-    return f"{100 * scores.mean():.1f} ± {100 * scores.std():.1f} %"
 
-
-def relevance_frame(relevance: Relevance) -> pd.DataFrame:
-    """Bounds, strength and substitutes of each feature, most relevant first."""
-    others = relevance.substitutes.of
-    frame = relevance.frame()
-    frame = frame.assign(substitutes=[", ".join(others.get(name, ())) for name in frame["feature"]])
-    return frame.sort_values("upper", ascending=False, kind="stable", ignore_index=True)
+def _percent(method: MethodScores) -> str:
+    return f"{100 * method.mean:.1f} ± {100 * method.deviation:.1f} %"

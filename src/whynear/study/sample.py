@@ -1,19 +1,24 @@
 """A random part of the rows; one that keeps every class."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from whynear.tables.problem import Problem, kind_of_target
 
-def some_rows(y: NDArray[Any], most: int, seed: int) -> NDArray[np.intp]:
-    """All rows, or ``most`` at random: of classes in their shares, of a measured target any."""
-    if len(y) <= most:
-        return np.arange(len(y))
+
+def at_most(problem: Problem, most: int, seed: int) -> Problem:
+    """The problem itself, or ``most`` of its rows at random: of classes in their shares, of numbers any."""
+    if len(problem.y) <= most:
+        return problem
     rng = np.random.default_rng(seed)
-    if y.dtype.kind == "f":
-        return np.sort(rng.permutation(len(y))[:most])
-    return stratified_rows(y, most, rng)
+    if kind_of_target(problem.y) == "numbers":
+        rows = np.sort(rng.permutation(len(problem.y))[:most])
+    else:
+        rows = stratified_rows(problem.y, most, rng)
+    return replace(problem, X=problem.X.iloc[rows], y=problem.y[rows])
 
 
 def stratified_rows(y: NDArray[Any], most: int, rng: np.random.Generator) -> NDArray[np.intp]:

@@ -1,10 +1,9 @@
-"""Columns of a stranger's table as numbers, or named for what they are instead."""
+"""Columns of a table as numbers, or named for what they are instead."""
 
 import math
 import re
 from datetime import date, timedelta
-from decimal import Decimal
-from numbers import Complex, Real
+from numbers import Complex
 from typing import Any, Literal
 
 import numpy as np
@@ -12,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from whynear.tables.encoder import TableEncoder, holds_text
-from whynear.utils.columns import check_finite, check_magnitudes
+from whynear.utils.columns import as_numbers, check_finite, check_magnitudes, is_number
 
 Categories = Literal["onehot"] | None
 Impute = Literal["median", "most_frequent"] | None
@@ -24,15 +23,21 @@ _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+([eE][+-]?\d+)?")
 
 def features_of(
     frame: pd.DataFrame, source: str, categories: Categories = None, impute: Impute = None
-) -> tuple[pd.DataFrame, TableEncoder | None]:
+) -> tuple[pd.DataFrame, TableEncoder | None, list[str]]:
     """The columns as numbers, and what a model must do before it can use them: None where nothing is left to do.
 
-    Text stays as it is where categories are asked for, missing values where they are to be filled in.
+    Text stays as it is where categories are asked for, missing values where they are to be filled in. Numbers written
+    as text are taken as numbers where categories are not; notes say which.
     """
     if frame.shape[1] == 0:
         raise ValueError(f"{source} has no columns beside the target; at least one feature is needed.")
     names = list(frame.columns)
     columns = {name: _feature(frame[name], categories) for name in names}
+    notes = [
+        f"Column {name!r} holds numbers written as text: taken as numbers."
+        for name, values in columns.items()
+        if values is not None and values.dtype.kind == "f" and holds_text(frame[name])
+    ]
     if odd := [name for name in names if columns[name] is None]:
         raise ValueError(_not_numeric(frame, odd, source, categories))
     X = pd.DataFrame(columns).set_axis(frame.index)
@@ -44,7 +49,7 @@ def features_of(
     if impute is None and len(gaps := partly.intersection(text)):
         raise ValueError(_missing(X[gaps], source))
     needed = text or len(partly) or X.isna().any(axis=None)
-    return X, TableEncoder(categories, impute) if needed else None
+    return X, TableEncoder(categories, impute) if needed else None, notes
 
 
 def _feature(column: pd.Series, categories: Categories) -> NDArray[Any] | None:
@@ -55,6 +60,8 @@ def _feature(column: pd.Series, categories: Categories) -> NDArray[Any] | None:
     if values is None and categories and holds_text(column) and not _holds_dates(column):
         texts = column.astype(object).where(column.notna(), None)
         return np.array([None if value is None else str(value).strip() for value in texts], dtype=object)
+    if values is None and not categories:
+        values = as_numbers(column, text=True)
     return None if values is None else values + 0.0  # -0.0 is 0.0
 
 
@@ -90,39 +97,16 @@ def _check_categories(column: pd.Series, source: str) -> None:
         )
 
 
-def as_numbers(column: pd.Series) -> NDArray[np.float64] | None:
-    """The column as float64, missing values as NaN; None if it holds anything but real numbers."""
-    if pd.api.types.is_object_dtype(column):
-        missing = column.isna().to_numpy()
-        if not all(_is_number(value) for value in column[~missing]):
-            return None
-        return np.array([math.nan if gone else _float(value) for value, gone in zip(column, missing, strict=True)])
-    if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_complex_dtype(column):
-        return column.to_numpy(dtype=np.float64, na_value=np.nan)
-    return None
-
-
 def kind_of(column: pd.Series) -> str:
     """What a column holds that is no number, with the first such value and its row."""
     row, value = _first_odd(column)
     return f"{_kind(column, value)}, such as {str(value)[:30]!r} in row {row + 1}"
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, Real | np.bool_ | Decimal)
-
-
-def _float(value: Any) -> float:
-    try:
-        return float(value)
-    except OverflowError:  # refused later, as any other infinity
-        return math.inf
-
-
 def _first_odd(column: pd.Series) -> tuple[int, Any]:
     """Row and value of the first entry that is no number; of the first entry where all could be read as numbers."""
     present = column.notna().to_numpy()
-    odd = present & [not _is_number(value) for value in column]
+    odd = present & [not is_number(value) for value in column]
     if (text := odd & [isinstance(value, str) for value in column]).any():
         odd &= ~text | pd.to_numeric(column.where(text).astype(object), errors="coerce").isna().to_numpy()
     row = int(np.argmax(odd if odd.any() else present))

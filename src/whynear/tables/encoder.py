@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from whynear.utils.arrays import Array
-from whynear.utils.columns import check_finite, check_same_columns
+from whynear.utils.columns import check_finite, check_same_columns, numbers
 from whynear.utils.text import listed
 
 BETWEEN = 0.5  # of a column that tells two categories apart: neither of them
@@ -83,7 +83,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             made = [f"{name}={category}" for category in self._shown(name)] if name in self.categories_ else [name]
             names += made
             self.sources_ += [name] * len(made)
-        self.made_ = _distinct(names)
+        self.made_ = kept_apart(names)
         return self
 
     def transform(self, X: pd.DataFrame) -> pd.DataFrame:
@@ -123,6 +123,16 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             else:
                 held.append(known[int(np.argmax(own))] if np.isfinite(own).all() and own.any() else None)
         return held
+
+    @property
+    def text_columns(self) -> tuple[str, ...]:
+        """The columns that hold categories."""
+        return tuple(self.categories_)
+
+    @property
+    def filled_columns(self) -> tuple[str, ...]:
+        """The columns in which missing values are filled in."""
+        return tuple(self.fill_values_)
 
     def _shown(self, name: str) -> list[str]:
         """The categories that get a column: of two the second says it all."""
@@ -180,32 +190,13 @@ def holds_text(column: pd.Series[Any]) -> bool:
     return not pd.api.types.is_numeric_dtype(column) and any(isinstance(value, str) for value in column)
 
 
-def numbers(column: pd.Series[Any], what: str) -> Array:
-    """A column as float64, missing values as NaN."""
-    if pd.api.types.is_datetime64_any_dtype(column) or pd.api.types.is_timedelta64_dtype(column):
-        raise ValueError(f"{what} holds dates or durations in column {column.name!r}: turn them into numbers first.")
-    try:
-        return column.to_numpy(dtype=np.float64, na_value=np.nan)
-    except (TypeError, ValueError):
-        wrong = next(value for value in column if not _is_number(value))
-        raise ValueError(f"{what} holds {wrong!r} in column {column.name!r}, which is not a number.") from None
-
-
-def _is_number(value: Any) -> bool:
-    try:
-        float(value)
-    except (TypeError, ValueError):
-        return bool(pd.isna(value))
-    return True
-
-
 def _frame(X: Any) -> pd.DataFrame:
     if not isinstance(X, pd.DataFrame):
         raise TypeError(f"TableEncoder takes a DataFrame, got {type(X).__name__} instead: columns need names.")
     return X
 
 
-def _distinct(names: Sequence[str]) -> list[str]:
+def kept_apart(names: Sequence[str]) -> list[str]:
     """The names, with a stroke where one is taken: 'a=b' may be a column of its own."""
     taken: dict[str, None] = {}
     for name in names:

@@ -7,8 +7,8 @@ import re
 import numpy as np
 import pandas as pd
 
-from whynear.tables.column_types import as_numbers
 from whynear.tables.encoder import holds_text
+from whynear.utils.columns import as_numbers
 
 _NAMES_ROWS = re.compile(r"(^|[\W_])(id|key|index|no|nr|number|row)$", re.IGNORECASE)
 

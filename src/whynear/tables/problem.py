@@ -1,9 +1,9 @@
-"""From a table of a stranger to features and a target, every difficulty named."""
+"""From a table as people bring it to features and a target, every difficulty named."""
 
 import difflib
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -12,10 +12,12 @@ from sklearn.base import clone
 
 from whynear.tables.column_types import Categories, Impute, features_of
 from whynear.tables.encoder import TableEncoder
-from whynear.tables.preview import preview, row_names
+from whynear.tables.preview import preview, row_names, summary
 from whynear.tables.reading import NamedTable
 from whynear.tables.target import is_missing, target_of
 from whynear.utils.text import counted, listed
+
+TargetKind = Literal["classes", "numbers"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +31,7 @@ class Problem:
     X : DataFrame
         The features: numbers, and text and missing values where ``encoder`` deals with them.
     y : ndarray
-        The class of each row; a number of each row for a measurement.
+        The class of each row, or the number to predict.
     caveats : tuple of str
         What a reader must know.
     encoder : TableEncoder or None
@@ -47,13 +49,48 @@ class Problem:
     columns: pd.DataFrame
 
     @property
-    def is_measured(self) -> bool:
-        """Whether the target is a measurement, not a class."""
-        return self.y.dtype.kind == "f"
+    def kind(self) -> TargetKind:
+        """Whether the target holds classes, or numbers to predict as such."""
+        return kind_of_target(self.y)
+
+    @property
+    def classes(self) -> tuple[tuple[str, int], ...]:
+        """Each class with its number of rows; none where the target holds numbers."""
+        if self.kind == "numbers":
+            return ()
+        names, counts = np.unique(self.y, return_counts=True)
+        return tuple((str(name), int(count)) for name, count in zip(names, counts, strict=True))
+
+    @property
+    def range(self) -> tuple[float, float] | None:
+        """The least and the largest number of the target; None where it holds classes."""
+        return None if self.kind == "classes" else (float(self.y.min()), float(self.y.max()))
+
+    @property
+    def rows_of_classes(self) -> tuple[NDArray[np.intp], ...]:
+        """The numbers of the rows of each class, from 0; all rows at once where the target holds numbers."""
+        if self.kind == "numbers":
+            return (np.arange(len(self.y)),)
+        codes = np.unique(self.y, return_inverse=True)[1]
+        return tuple(np.flatnonzero(codes == code) for code in np.unique(codes))
+
+    @property
+    def summary(self) -> str:
+        """How many rows and columns there are, what the columns hold and what is missing, in a sentence."""
+        return summary(self.columns, len(self.X))
 
     def numbers(self) -> pd.DataFrame:
         """The features as numbers: categories and missing values as a model of all rows takes them."""
         return self.X if self.encoder is None else clone(self.encoder).fit_transform(self.X)
+
+
+def kind_of_target(y: NDArray[Any]) -> TargetKind:
+    """What a target holds: classes, or numbers to predict as such, which are floats.
+
+    >>> kind_of_target(np.array(["a", "b"])), kind_of_target(np.array([0.5, 1.5]))
+    ('classes', 'numbers')
+    """
+    return "numbers" if y.dtype.kind == "f" else "classes"
 
 
 def problem_from(
@@ -93,18 +130,18 @@ def problem_from(
         rows = counted(len(frame), "row", "rows")
         raise ValueError(f"{source} has {rows}; two classes with two rows each are needed at least. Add rows.")
     y, merged = target_of(frame[predicted], source, bins, measured)
-    X, encoder = features_of(frame.drop(columns=[predicted, *left_out]), source, categories, impute)
+    X, encoder, as_text = features_of(frame.drop(columns=[predicted, *left_out]), source, categories, impute)
     names_rows = [
         f"Column {name!r} looks like a row number, which says nothing about a case: leave it out with --drop {name!r}."
         for name in row_names(X)
     ]
     small: list[str] = []
-    if y.dtype.kind != "f":
+    if kind_of_target(y) == "classes":
         kept, small = _classes_of_two(y)
         X, y = X[kept], y[kept]
         _check_two_classes(y, predicted, source)
     y.setflags(write=False)
-    said = (*caveats, *merged, *names_rows, *small, *_remarks(X, y), *_filled(X, impute))
+    said = (*caveats, *merged, *as_text, *names_rows, *small, *_remarks(X, y), *_filled(X, impute))
     return Problem(source, predicted, X, y, said, encoder, preview(X))
 
 
@@ -148,7 +185,7 @@ def _remarks(X: pd.DataFrame, y: NDArray[Any]) -> list[str]:
         repeat = counted(copies, "row repeats", "rows repeat")
         remarks.append(f"{repeat} the features of an earlier row, which makes held-out results optimistic.")
         contradicting = int((pd.Series(y).groupby(rows).transform("nunique") > 1).sum())
-        if contradicting and y.dtype.kind != "f":
+        if contradicting and kind_of_target(y) == "classes":
             remarks.append(
                 f"{contradicting:,} rows share all features with a row of another class: no metric can tell."
             )

@@ -1,4 +1,4 @@
-"""The target of a stranger's table as classes."""
+"""The target of a table as classes."""
 
 from typing import Any
 
@@ -7,7 +7,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from whynear.tables.binning import bin_target
-from whynear.tables.column_types import as_numbers, kind_of
+from whynear.tables.column_types import kind_of
+from whynear.utils.columns import as_numbers
 from whynear.utils.text import listed
 
 # A numeric target with more distinct values than this is a measurement, not a class.

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
-from typing import Any, TypeAlias
+from collections.abc import Callable, Collection
+from numbers import Real
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
 LARGEST_SEED = 2**32 - 1  # that scikit-learn takes
+Value = TypeVar("Value")
 Seed: TypeAlias = int | np.random.Generator | np.random.RandomState | None
 
 
@@ -24,9 +26,11 @@ def generator(random_state: Seed) -> np.random.Generator:
         return np.random.default_rng()
     if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool) and random_state >= 0:
         return np.random.default_rng(int(random_state))
-    raise ValueError(
-        f"random_state must be None, an integer >= 0, a numpy Generator or a RandomState, got {random_state!r} instead."
-    )
+    raise _refused("random_state", "None, an integer >= 0, a numpy Generator or a RandomState", random_state, "")
+
+
+class ParameterError(ValueError, TypeError):
+    """A parameter of the wrong kind or out of range: as in scikit-learn, both a ValueError and a TypeError."""
 
 
 def check_seed(seed: object) -> int:
@@ -36,52 +40,56 @@ def check_seed(seed: object) -> int:
     raise ValueError(f"The seed must be a whole number from 0 to {LARGEST_SEED}, got {seed!r} instead (--seed 0).")
 
 
-def whole(name: str, value: object, least: int, why: str = "") -> int:
+def whole(name: str, value: object, least: int = 1, why: str = "") -> int:
     """Return ``value`` as an int, or say which parameter must be a whole number of at least ``least``."""
     if isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= least:
         return int(value)
-    raise ValueError(f"{name} must be an integer >= {least}{why and f' ({why})'}, got {value!r} instead.")
+    raise _refused(name, f"an integer >= {least}", value, why)
 
 
-def amount(name: str, value: object) -> float:
-    """Return ``value`` as a float, or say which parameter must be a finite number >= 0."""
-    if isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool):
-        number = float(value)
-        if np.isfinite(number) and number >= 0:
-            return number
-    raise ValueError(f"{name} must be a finite number >= 0, got {value!r} instead.")
+def number(
+    name: str,
+    value: object,
+    least: float = 0.0,
+    *,
+    most: float = np.inf,
+    above: float | None = None,
+    below: float = np.inf,
+    why: str = "",
+) -> float:
+    """Return ``value`` as a float, or say within which limits the parameter must be; ``above`` replaces ``least``."""
+    if isinstance(value, Real) and not isinstance(value, bool):
+        size = _as_float(value)
+        if np.isfinite(size) and (size >= least if above is None else size > above) and size <= most and size < below:
+            return size
+    limits = [f">= {least:g}" if above is None else f"> {above:g}"]
+    limits += [f"{sign} {limit:g}" for sign, limit in (("<=", most), ("<", below)) if limit < np.inf]
+    raise _refused(name, f"a finite number {' and '.join(limits)}", value, why)
 
 
-def check_whole(learner: Any, *names: str, least: int = 1) -> None:
-    """Refuse parameters that are neither None nor whole numbers from ``least`` on."""
+def choice(name: str, value: Value, known: Collection[Value], why: str = "") -> Value:
+    """Return ``value``, or say of which few the parameter must be one."""
+    if value in known:
+        return value
+    raise _refused(name, f"one of {', '.join(map(str, known))}", value, why)
+
+
+def check_parameters(
+    estimator: object, check: Callable[..., object], *names: str, optional: bool = False, **limits: Any
+) -> None:
+    """Apply a check to parameters of an estimator by their names; optional ones may be None."""
     for name in names:
-        value = getattr(learner, name)
-        if value is None:
-            continue
-        if isinstance(value, bool) or not isinstance(value, Integral):
-            raise TypeError(f"{name} must be a whole number, got {value!r} instead.")
-        if value < least:
-            raise ValueError(f"{name} must be at least {least}, got {value!r} instead.")
+        value = getattr(estimator, name)
+        if value is not None or not optional:
+            check(name, value, **limits)
 
 
-def check_number(learner: Any, *names: str, positive: bool = False, most: float = np.inf) -> None:
-    """Refuse parameters that are neither None nor finite numbers, from zero on or positive, up to ``most``."""
-    for name in names:
-        value = getattr(learner, name)
-        if value is None:
-            continue
-        if isinstance(value, bool) or not isinstance(value, Real):
-            raise TypeError(f"{name} must be a number, got {value!r} instead.")
-        size = float(value)
-        if not (size > 0 if positive else size >= 0) or not size <= min(most, np.finfo(float).max):
-            bound = "positive" if positive else "zero or more"
-            raise ValueError(
-                f"{name} must be {bound}{f', up to {most:g}' if most < np.inf else ''}, got {value!r} instead."
-            )
+def _as_float(value: Real) -> float:
+    try:
+        return float(value)
+    except OverflowError:  # of an integer
+        return np.inf
 
 
-def check_known(learner: Any, name: str, known: list[str]) -> None:
-    """Refuse a parameter that is not one of a few words."""
-    value = getattr(learner, name)
-    if value not in known:
-        raise ValueError(f"{name} must be one of {', '.join(known)}, got {value!r} instead.")
+def _refused(name: str, needed: str, value: object, why: str) -> ParameterError:
+    return ParameterError(f"{name} must be {needed}{why and f' ({why})'}, got {value!r} instead.")

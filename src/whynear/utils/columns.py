@@ -1,10 +1,15 @@
 """What comes in from outside: feature names, finite numbers of a size that can be squared, refused by name."""
 
+import math
+import re
 from collections import Counter
 from collections.abc import Sequence
+from decimal import Decimal
+from numbers import Real
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
@@ -14,6 +19,9 @@ from whynear.utils.text import listed
 # Beyond these a square leaves the range of float64 and a distance would be silently infinite or zero.
 LARGEST = 1e150
 SMALLEST = 1e-150
+
+# Of text: 12, -0.5, .5, 1e-3; not 007, which may be a code.
+_PLAIN_NUMBER = re.compile(r"[+-]?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
 
 
 def default_names(n_features: int) -> tuple[str, ...]:
@@ -42,6 +50,59 @@ def check_names(feature_names: Sequence[str] | None, n_features: int) -> tuple[s
         repeated = [name for name, count in Counter(names).items() if count > 1]
         raise ValueError(f"feature_names must be unique, got {listed(repeated)} more than once.")
     return names
+
+
+def is_number(value: object) -> bool:
+    """Whether a value is a real number: a boolean and a Decimal are, text is not."""
+    return isinstance(value, Real | np.bool_ | Decimal)
+
+
+def as_numbers(column: pd.Series, *, text: bool = False) -> Array | None:
+    """A column as float64, missing values as NaN; None if it holds anything but real numbers.
+
+    With ``text``, plain numbers written as text count too, with blanks around them or without.
+
+    >>> as_numbers(pd.Series(["1.5", " 2 "]), text=True)
+    array([1.5, 2. ])
+    """
+    if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_complex_dtype(column):
+        return column.to_numpy(dtype=np.float64, na_value=np.nan)
+    if not (pd.api.types.is_object_dtype(column) or (text and pd.api.types.is_string_dtype(column))):
+        return None
+    missing = column.isna().to_numpy()
+    if not all(is_number(value) or (text and _is_plain(value)) for value in column[~missing]):
+        return None
+    return np.array([math.nan if gone else _float(value) for value, gone in zip(column, missing, strict=True)])
+
+
+def numbers(column: pd.Series, what: str = "X") -> Array:
+    """A column that must hold numbers as float64, missing values as NaN; text that reads as a number is one."""
+    if pd.api.types.is_datetime64_any_dtype(column) or pd.api.types.is_timedelta64_dtype(column):
+        raise ValueError(f"{what} holds dates or durations in column {column.name!r}: turn them into numbers first.")
+    try:
+        return column.to_numpy(dtype=np.float64, na_value=np.nan)
+    except (TypeError, ValueError):
+        found = first_non_number(column)
+        if found is None:
+            raise
+        row = f", row {found[0]}" if len(column) > 1 else ""
+        raise ValueError(
+            f"{what} holds {found[1]!r} in column {str(column.name)!r}{row}, which is not a number."
+        ) from None
+
+
+def first_non_number(column: pd.Series) -> tuple[int, Any] | None:
+    """Row, from zero, and value of the first entry that is neither missing nor reads as a number."""
+    return next(((row, value) for row, value in enumerate(column) if not reads_as_number(value)), None)
+
+
+def reads_as_number(value: Any) -> bool:
+    """Whether a value is a number, reads as one, or is missing."""
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return pd.api.types.is_scalar(value) and bool(pd.isna(value))
+    return True
 
 
 def check_features(X: ArrayLike, feature_names: Sequence[str], what: str = "X") -> Array:
@@ -125,6 +186,17 @@ def check_magnitudes(values: Array, names: Sequence[str], what: str = "X", *, by
             f"{what} holds nothing larger than {peaks[worst]:.3g} in column {names[worst]!r}: its square vanishes. "
             f"Multiply the column by a constant so that values reach {SMALLEST:g}."
         )
+
+
+def _is_plain(value: object) -> bool:
+    return isinstance(value, str) and _PLAIN_NUMBER.fullmatch(value.strip()) is not None
+
+
+def _float(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:  # refused later, as any other infinity
+        return math.inf
 
 
 def _without(names: Sequence[str], others: Sequence[str]) -> list[str]:

@@ -43,3 +43,10 @@ def make_lazy(package: str, homes: Mapping[str, tuple[str, ...]], submodules: tu
     vars(module).update(_homes=names, _submodules=submodules)
     module.__class__ = LazyPackage
     return sorted({*names, *submodules})
+
+
+def import_public_name(package: str, name: str) -> None:
+    """Import the module in which a public name of an imported package lives; nothing for any other name."""
+    module = sys.modules[package]
+    if name in getattr(module, "_homes", {}):
+        getattr(module, name)

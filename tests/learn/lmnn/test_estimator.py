@@ -22,13 +22,7 @@ from whynear import DiagonalMetric, LinearMetric, LocalMetric, NeighborSearch, l
 from whynear.learn.lmnn.estimator import LMNN
 from whynear.learn.lmnn.large_margin import Settings, descend, learn_map
 from whynear.learn.lmnn.objective import Margins, impostor_pairs, loss_grad, target_neighbors
-from whynear.learn.voting import neighbor_votes
-from whynear.testing import check_learner
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_it_belongs_here():
-    check_learner(LMNN())
+from whynear.search.voting import neighbor_votes
 
 
 def noisy(n=300, d=12, seed=0):

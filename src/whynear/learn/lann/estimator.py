@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict, replace
-from functools import lru_cache
 from numbers import Real
 from typing import Any, Literal, Self
 
@@ -20,11 +19,12 @@ from whynear.learn.lann.fitting import Plan, learn_locally
 from whynear.learn.lann.training import Rule, local_metric
 from whynear.learn.mixins import WithMetric, measured_to
 from whynear.learn.solvers import Callback, watcher
-from whynear.learn.voting import cast_votes
+from whynear.learn.voting import VotingCases
 from whynear.metric import Evidence, LocalMetric, register
 from whynear.search import CandidateSearch, NeighborSearch
+from whynear.search.voting import Votes, cast_votes, vote_weights
 from whynear.utils.arrays import Array
-from whynear.utils.checks import check_known, check_number, check_whole
+from whynear.utils.checks import check_parameters, choice, number, whole
 
 STREAM = Choice(1, 0.1, 0.3, 0.003)  # for streams, where nothing was held out to choose by
 EXACT_SEARCH = 200_000  # anchors up to which "auto" searches among all of them
@@ -33,7 +33,7 @@ SHOWN_AT_ONCE = 4_000_000  # products in one compiled call: well under 0.2 s
 
 
 @register
-class LANN(WithMetric, ClassifierMixin, BaseEstimator):
+class LANN(VotingCases, WithMetric, ClassifierMixin, BaseEstimator):
     r"""Locally adaptive nearest neighbours: classification by the k nearest cases, each with a metric of its own.
 
     A class is supported by its cases among the k nearest, each by the inverse of its squared distance, which it
@@ -213,42 +213,41 @@ class LANN(WithMetric, ClassifierMixin, BaseEstimator):
         self.metric_ = local_metric(rows[kept], lam[kept] * self._factors, data.feature_names)
         return self
 
-    def predict_proba(self, X: ArrayLike) -> Array:
-        """Softmax of the support of the classes over beta; where neighbours are at distance zero, their shares."""
-        evidence = self.evidence(X)
-        support = evidence.support()
-        probabilities: Array = softmax(support / self.local_["beta"], axis=1)
-        certain = evidence.sq_distances[:, 0] <= ZERO
-        probabilities[certain] = support[certain] / support[certain].sum(axis=1, keepdims=True)
-        return probabilities
-
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """The class of largest support."""
-        support = self.evidence(X).support()
-        return self.classes_[support.argmax(axis=1)]
-
     def evidence(self, X: ArrayLike) -> Evidence:
         """The training cases that vote, nearest first: each by its inverse squared distance, those at zero alone.
 
         Of many copies of a query some vote for all, in an exact search; others find only those in their lists.
         """
-        queries = predict_inputs(self, X)
-        k = min(self.n_neighbors, len(self.metric_))
-        if self._exact():
-            search = NeighborSearch(self.metric_, n_jobs=self.n_jobs)
-            sq, indices, votes = cast_votes(search, self.codes_, queries, k, np.reciprocal, ZERO)
+        queries, search, k = predict_inputs(self, X), self._search(), self._n_votes
+        if isinstance(search, NeighborSearch):
+            votes = cast_votes(search, self.codes_, queries, k, np.reciprocal, ZERO)
         else:
-            sq, indices = _candidates(self.metric_, self.n_candidates).nearest(queries, k)
-            with np.errstate(divide="ignore"):
-                votes = np.where(sq[:, :1] <= ZERO, sq <= ZERO, 1.0 / sq)
-        return Evidence(self.metric_.anchors, self.classes_[self.codes_], indices, sq, votes, self.classes_)
+            sq, indices = search.nearest(queries, k)
+            votes = Votes(sq, indices, vote_weights(sq, np.reciprocal, ZERO))
+        labels = self.classes_[self.codes_]
+        return Evidence(self.metric_.anchors, labels, votes.indices, votes.sq, votes.weights, self.classes_)
 
     def search_recall(self, X: ArrayLike) -> float:
         """The share of the true neighbours of these cases that predictions find: one for an exact search."""
-        queries = predict_inputs(self, X)
-        if self._exact():
-            return 1.0
-        return _candidates(self.metric_, self.n_candidates).recall(queries, min(self.n_neighbors, len(self.metric_)))
+        queries, search = predict_inputs(self, X), self._search()
+        return 1.0 if isinstance(search, NeighborSearch) else search.recall(queries, self._n_votes)
+
+    def _probabilities(self, evidence: Evidence, support: Array) -> Array:
+        """Softmax of the support of the classes over beta; where neighbours are at distance zero, their shares."""
+        probabilities: Array = softmax(support / self.local_["beta"], axis=1)
+        certain = evidence.sq_distances[:, 0] <= ZERO
+        probabilities[certain] = support[certain] / support[certain].sum(axis=1, keepdims=True)
+        return probabilities
+
+    @property
+    def _n_votes(self) -> int:
+        return min(self.n_neighbors, len(self.metric_))
+
+    def _search(self) -> NeighborSearch | CandidateSearch:
+        limit = {"exact": np.inf, "auto": max(EXACT_SEARCH, self.n_candidates)}.get(self.search, self.n_candidates)
+        if len(self.metric_) <= limit:  # lists that would hold every case say no less
+            return self._kept_search(NeighborSearch, self.metric_, n_jobs=self.n_jobs)
+        return self._kept_search(CandidateSearch, self.metric_, n_candidates=self.n_candidates, n_jobs=self.n_jobs)
 
     def with_metric(self, metric: Any) -> Self:
         """Return a copy whose cases measure by another local metric; see `WithMetric`."""
@@ -257,10 +256,6 @@ class LANN(WithMetric, ClassifierMixin, BaseEstimator):
             raise ValueError(f"metric must be local, got a {type(twin.metric_).__name__} instead.")
         twin.metric_ = measured_to(twin.metric_, self.metric_.anchors, "training cases")
         return twin
-
-    def _exact(self) -> bool:
-        limit = {"exact": np.inf, "auto": max(EXACT_SEARCH, self.n_candidates)}.get(self.search, self.n_candidates)
-        return len(self.metric_) <= limit  # lists that would hold every case say no less
 
     def _begin_stream(self, classes: NDArray[Any], n_features: int) -> None:
         given = {"epochs": 0 if self.epochs == 0 else 1, "step": self.step, "beta": self.beta, "decay": self.decay}
@@ -271,13 +266,14 @@ class LANN(WithMetric, ClassifierMixin, BaseEstimator):
         self._start = np.ones(n_features) if self.n_components is None else np.eye(self.n_components, n_features)
 
     def _check_settings(self) -> None:
-        check_known(self, "constraint", [name.lower() for name in lann.Constraint.__members__])
-        check_known(self, "search", ["auto", "exact", "candidates"])
-        check_whole(self, "n_neighbors", "n_candidates", "n_components", "max_anchors")
-        check_whole(self, "epochs", "shared_epochs", least=0)
-        check_number(self, "step", "shared_step")
-        check_number(self, "beta", positive=True)
-        check_number(self, "decay", most=1.0)
+        choice("constraint", self.constraint, [name.lower() for name in lann.Constraint.__members__])
+        choice("search", self.search, ("auto", "exact", "candidates"))
+        check_parameters(self, whole, "n_neighbors", "n_candidates")
+        check_parameters(self, whole, "n_components", "max_anchors", optional=True)
+        check_parameters(self, whole, "epochs", "shared_epochs", least=0, optional=True)
+        check_parameters(self, number, "step", "shared_step", optional=True)
+        check_parameters(self, number, "beta", above=0, optional=True)
+        check_parameters(self, number, "decay", most=1, optional=True)
         if self.n_candidates < self.n_neighbors:
             raise ValueError(f"n_neighbors={self.n_neighbors} must be at most n_candidates={self.n_candidates}.")
         if (self.n_components or 0) > self.n_features_in_:
@@ -300,9 +296,3 @@ class LANN(WithMetric, ClassifierMixin, BaseEstimator):
         shared = {"epochs": self.shared_epochs, "step": self.shared_step, "beta": self.beta}
         local = {"epochs": self.epochs, "step": self.step, "beta": self.beta, "decay": self.decay}
         return Plan(rule, shared, local, self.n_components, self.n_candidates)
-
-
-@lru_cache(maxsize=1)
-def _candidates(metric: LocalMetric, n_candidates: int) -> CandidateSearch:
-    """Kept from one prediction to the next: making the lists takes longer than using them."""
-    return CandidateSearch(metric, n_candidates=n_candidates)

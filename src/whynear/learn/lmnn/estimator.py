@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from numbers import Integral, Real
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.random import RandomState
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from whynear.learn.inputs import Labelled, fit_inputs, predict_inputs
@@ -17,13 +16,16 @@ from whynear.learn.lmnn.inner_search import inner_search
 from whynear.learn.lmnn.large_margin import Settings, Start, learn_map
 from whynear.learn.mixins import MapsCases, WithMetric
 from whynear.learn.solvers import Callback, warn_unless_converged, watcher
-from whynear.learn.voting import neighbor_votes
+from whynear.learn.voting import VotingCases
 from whynear.metric import Evidence, LinearMetric, LocalMetric, register
 from whynear.search import NeighborSearch
+from whynear.search.voting import neighbor_votes
+from whynear.utils.arrays import Array
+from whynear.utils.checks import choice, number, whole
 
 
 @register
-class LMNN(WithMetric, MapsCases, ClassifierMixin, BaseEstimator):
+class LMNN(VotingCases, WithMetric, MapsCases, ClassifierMixin, BaseEstimator):
     r"""Large margin nearest neighbours: the linear map that draws cases of one class near and pushes others away.
 
     Each case is to be nearer to its target neighbours, the nearest of its own class, than to any case of another class,
@@ -155,17 +157,19 @@ class LMNN(WithMetric, MapsCases, ClassifierMixin, BaseEstimator):
         warn_unless_converged(solution, self)
         return self
 
-    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Share of each class in the vote of the nearest training cases, each weighing the inverse of its distance."""
-        queries = predict_inputs(self, X)
-        votes = neighbor_votes(self._search(), self.codes_, queries, k=self.n_votes_)
-        return votes.by_class(self.codes_, len(self.classes_))
-
     def evidence(self, X: ArrayLike) -> Evidence:
-        """The training cases that vote, nearest first; of many copies of a query some vote for all."""
+        """The training cases that vote, nearest first, each by the inverse of its distance, all votes summing to one.
+
+        Of many copies of a query some vote for all.
+        """
         queries = predict_inputs(self, X)
-        sq, indices, weights = neighbor_votes(self._search(), self.codes_, queries, k=self.n_votes_)
+        search = self._kept_search(NeighborSearch, self.metric_, self.cases_, n_jobs=self.n_jobs)
+        sq, indices, weights = neighbor_votes(search, self.codes_, queries, k=self.n_votes_)
         return Evidence(self.cases_, self.classes_[self.codes_], indices, sq, weights, self.classes_)
+
+    def _probabilities(self, _evidence: Evidence, support: Array) -> Array:
+        """The share of each class: the votes sum to one."""
+        return support
 
     def with_metric(self, metric: Any) -> Self:
         """Return a copy that measures the distances to its cases by another metric; see `WithMetric`."""
@@ -176,14 +180,6 @@ class LMNN(WithMetric, MapsCases, ClassifierMixin, BaseEstimator):
                 "Use LANN for it."
             )
         return twin
-
-    def _search(self) -> NeighborSearch:
-        return NeighborSearch(self.metric_, self.cases_, n_jobs=self.n_jobs)
-
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """The class with the largest share."""
-        shares = self.predict_proba(X)
-        return self.classes_[shares.argmax(axis=1)]
 
     def _grid(self, shape: tuple[int, int]) -> Mapping[str, Sequence[Any]]:
         """The values an inner search tries."""
@@ -199,14 +195,10 @@ class LMNN(WithMetric, MapsCases, ClassifierMixin, BaseEstimator):
         """The parameters, checked against each other and the data."""
         n, d = data.X.shape
         for name in ("n_neighbors", "n_passes", "max_iter"):
-            if not isinstance(params[name], Integral) or params[name] < 1:
-                raise ValueError(f"{name} must be a whole number from 1 on, got {params[name]!r} instead.")
-        for name, most in (("push_weight", 1.0), ("margin", np.inf), ("tol", 1.0)):
-            if not isinstance(params[name], Real) or not 0 < params[name] < most:
-                raise ValueError(f"{name} must be a number above 0 and below {most:g}, got {params[name]!r} instead.")
-        init = params["init"]
-        if init not in ("auto", "pca", "identity"):
-            raise ValueError(f"init must be 'auto', 'pca' or 'identity', got {init!r} instead.")
+            whole(name, params[name])
+        for name, below in (("push_weight", 1.0), ("margin", np.inf), ("tol", 1.0)):
+            number(name, params[name], above=0, below=below)
+        init = choice("init", params["init"], ("auto", "pca", "identity"))
         rows = params["n_components"]
         if rows is not None and not (isinstance(rows, int | np.integer) and 1 <= rows <= d):
             raise ValueError(

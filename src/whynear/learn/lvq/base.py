@@ -19,10 +19,10 @@ from whynear.learn.lvq.calibration import certainty, relative_distances
 from whynear.learn.lvq.objective import Cases, Squashing
 from whynear.learn.lvq.quantizer import Coordinates, Quantizer
 from whynear.learn.lvq.starts import prototype_counts, starting_map, starting_prototypes, weighted_directions
-from whynear.learn.mixins import WithMetric, measured_to
+from whynear.learn.mixins import Predictions, WithMetric, measured_to
 from whynear.metric import Evidence, LocalMetric
 from whynear.utils.arrays import Array
-from whynear.utils.checks import check_known, check_number, check_whole
+from whynear.utils.checks import check_parameters, choice, number, whole
 from whynear.utils.threads import one_blas_thread
 
 MOST_STREAMED = 2_000  # features of a stream, up to which a map may have as many rows
@@ -155,19 +155,26 @@ class LVQ(WithMetric, ClassifierMixin, BaseEstimator):
 
         That factor was fitted to the training cases by maximum likelihood, with the smoothing of Platt's method.
         """
-        relative = self._relative(predict_inputs(self, X))
-        probabilities: Array = softmax(self.certainty_ * relative, axis=1)
-        return probabilities
+        return self._probabilities(self._relative(predict_inputs(self, X)))
 
     def evidence(self, X: ArrayLike) -> Evidence:
         """The nearest prototype of each class, nearest first, with the probability of its class as its vote."""
         sq = self._sq_distances(predict_inputs(self, X))
         codes = np.searchsorted(self.classes_, self.prototype_labels_)
         nearest = np.array([np.where(codes == c, sq, np.inf).argmin(axis=1) for c in range(len(self.classes_))]).T
-        distances, votes = np.take_along_axis(sq, nearest, axis=1), self.predict_proba(X)
+        distances = np.take_along_axis(sq, nearest, axis=1)
+        votes = self._probabilities(relative_distances(distances))
         order = np.argsort(distances, axis=1, kind="stable")
         indices, distances, votes = (np.take_along_axis(a, order, axis=1) for a in (nearest, distances, votes))
         return Evidence(self.prototypes_, self.prototype_labels_, indices, distances, votes, self.classes_)
+
+    def predictions_from(self, evidence: Evidence) -> Predictions:
+        """What `predict` and `predict_proba` give for the cases of which this is the `evidence`."""
+        codes = np.searchsorted(self.classes_, evidence.labels[evidence.indices])
+        by_class = np.empty_like(evidence.sq_distances)
+        np.put_along_axis(by_class, codes, evidence.sq_distances, axis=1)
+        relative = relative_distances(by_class)
+        return Predictions(self.classes_[relative.argmax(axis=1)], self._probabilities(relative))
 
     def with_metric(self, metric: Any) -> Self:
         """Return a copy that measures the distances to its prototypes by another metric; see `WithMetric`."""
@@ -186,18 +193,19 @@ class LVQ(WithMetric, ClassifierMixin, BaseEstimator):
         first = np.searchsorted(self.prototype_labels_, self.classes_)  # prototypes are sorted by class
         return relative_distances(np.minimum.reduceat(sq, first, axis=1))
 
+    def _probabilities(self, relative: Array) -> Array:
+        probabilities: Array = softmax(self.certainty_ * relative, axis=1)
+        return probabilities
+
     def _check_settings(self) -> None:
-        settled = {
-            "squashing": [name.lower() for name in Squashing.__members__],
-            "prototype_init": ["auto", "means", "kmeans"],
-            "map_init": ["auto", "identity", "pca", "random"],
-            "solver": ["lbfgs", "adam"],
-        }
-        for name, known in settled.items():
-            check_known(self, name, known)
-        check_number(self, "sigma", "learning_rate", positive=True)
-        check_number(self, "tol")
-        check_whole(self, "max_iter", "batch_size", "n_components", "effective_dim")
+        choice("squashing", self.squashing, [name.lower() for name in Squashing.__members__])
+        choice("prototype_init", self.prototype_init, ("auto", "means", "kmeans"))
+        choice("map_init", self.map_init, ("auto", "identity", "pca", "random"))
+        choice("solver", self.solver, ("lbfgs", "adam"))
+        check_parameters(self, number, "sigma", "learning_rate", above=0)
+        check_parameters(self, number, "tol")
+        check_parameters(self, whole, "max_iter", "batch_size")
+        check_parameters(self, whole, "n_components", "effective_dim", optional=True)
         if (self.n_components or 0) > (self.effective_dim or np.inf):
             raise ValueError(
                 f"n_components={self.n_components} asks for more directions than effective_dim={self.effective_dim} "

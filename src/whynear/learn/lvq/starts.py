@@ -11,6 +11,7 @@ from sklearn.cluster import KMeans
 from whynear.learn.lvq.objective import Cases
 from whynear.metric.projection import principal_directions
 from whynear.utils.arrays import Array, Indices
+from whynear.utils.checks import whole
 
 JITTER = 0.1  # of the spread of a class, between prototypes that start at its mean
 
@@ -28,8 +29,7 @@ def prototype_counts(n_prototypes: int | Mapping[Any, int], classes: NDArray[Any
     else:
         counts = [n_prototypes] * len(classes)
     for count in counts:
-        if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
-            raise ValueError(f"n_prototypes must be 1 or more for every class, got {count!r} instead.")
+        whole("n_prototypes", count, why="for every class")
     return counts
 
 

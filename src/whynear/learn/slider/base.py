@@ -24,11 +24,12 @@ from whynear.learn.slider.triples import (
     held_out,
 )
 from whynear.learn.solvers import Callback, watcher
-from whynear.learn.voting import cast_votes
+from whynear.learn.voting import VotingCases
 from whynear.metric import DiagonalMetric, Evidence, MinkowskiMetric
 from whynear.search import NeighborSearch
+from whynear.search.voting import cast_votes
 from whynear.utils.arrays import Array
-from whynear.utils.checks import whole
+from whynear.utils.checks import check_parameters, choice, number, whole
 from whynear.utils.columns import check_finite, check_magnitudes, column_names, default_names
 
 Matches = Literal["random", "near"]
@@ -44,7 +45,7 @@ class Weighting(NamedTuple):
     converged: bool = True
 
 
-class RankedNeighbors(WithMetric, TransformerMixin, ClassifierMixin, BaseEstimator):
+class RankedNeighbors(VotingCases, WithMetric, TransformerMixin, ClassifierMixin, BaseEstimator):
     """A learner of one weight per feature, judged by the mean rank of matches among mismatches."""
 
     def __init__(
@@ -156,16 +157,6 @@ class RankedNeighbors(WithMetric, TransformerMixin, ClassifierMixin, BaseEstimat
         nearer = np.mean((to_others < to_match) + 0.5 * (to_others == to_match))
         return 1.0 + self.n_mismatches * float(nearer)
 
-    def predict_proba(self, X: ArrayLike) -> Array:
-        """Share of each class among the nearest training cases, or among all those at distance zero."""
-        support = self.evidence(X).support()
-        return support / support.sum(axis=1, keepdims=True)
-
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """The class of most of the nearest training cases; of equally many, the first."""
-        support = self.evidence(X).support()
-        return self.classes_[support.argmax(axis=1)]
-
     def evidence(self, X: ArrayLike) -> Evidence:
         """The training cases that vote, nearest first, with one vote each; those at distance zero vote alone."""
         queries = predict_inputs(self, X)
@@ -174,7 +165,7 @@ class RankedNeighbors(WithMetric, TransformerMixin, ClassifierMixin, BaseEstimat
                 f"This {type(self).__name__} was fitted on triplets, without classes to predict. Use fit(X, y), or its "
                 "metric_ and transform."
             )
-        search = NeighborSearch(self.metric_, self.cases_, n_jobs=self.n_jobs)
+        search = self._kept_search(NeighborSearch, self.metric_, self.cases_, n_jobs=self.n_jobs)
         votes = cast_votes(search, self.codes_, queries, self.n_neighbors, np.ones_like)
         labels = self.classes_[self.codes_]
         return Evidence(self.cases_, labels, votes.indices, votes.sq, votes.weights, self.classes_)
@@ -209,7 +200,7 @@ class RankedNeighbors(WithMetric, TransformerMixin, ClassifierMixin, BaseEstimat
             found = self._search_shares(task, rng, watcher(type(self).__name__, self.verbose, self.callback))
         weights = task.weights_of(found.shares)
         metric = DiagonalMetric(weights, names) if self.p == 2 else MinkowskiMetric(weights, self.p, names)
-        metric._table(X)  # refuses what this order cannot measure
+        metric.table(X)  # refuses what this order cannot measure
         self.metric_ = metric
         self.uniform_rank_ = task.mean_rank(task.nearer(uniform))
         self.mean_rank_ = task.mean_rank(task.nearer(found.shares))
@@ -217,14 +208,8 @@ class RankedNeighbors(WithMetric, TransformerMixin, ClassifierMixin, BaseEstimat
         self.n_iter_ = max(1, found.n_iter)
 
     def _check(self) -> None:
-        for name in ("n_neighbors", "n_near", "n_mismatches", "n_mismatch_sets"):
-            whole(name, getattr(self, name), 1)
-        for name in ("n_triples", "n_validation"):
-            if getattr(self, name) is not None:
-                whole(name, getattr(self, name), 1)
-        if self.p not in (1, 2, 3):
-            raise ValueError(f"p must be 1, 2 or 3, got {self.p!r} instead.")
-        if self.matches not in ("random", "near"):
-            raise ValueError(f"matches must be 'random' or 'near', got {self.matches!r} instead.")
-        if not 0 < self.validation_share < 1:
-            raise ValueError(f"validation_share must be a number between 0 and 1, got {self.validation_share!r}.")
+        check_parameters(self, whole, "n_neighbors", "n_near", "n_mismatches", "n_mismatch_sets")
+        check_parameters(self, whole, "n_triples", "n_validation", optional=True)
+        choice("p", self.p, (1, 2, 3))
+        choice("matches", self.matches, ("random", "near"))
+        number("validation_share", self.validation_share, above=0, below=1)

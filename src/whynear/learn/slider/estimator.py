@@ -13,7 +13,7 @@ from whynear.learn.slider.climbing import Climb, climb_all
 from whynear.learn.slider.task import RankingTask
 from whynear.learn.solvers import Callback
 from whynear.metric import register
-from whynear.utils.checks import amount, whole
+from whynear.utils.checks import check_parameters, number, whole
 
 
 @register
@@ -135,11 +135,9 @@ class Slider(RankedNeighbors):
 
     def _check(self) -> None:
         super()._check()
-        whole("n_restarts", self.n_restarts, 1)
-        whole("max_iter", self.max_iter, 1)
-        amount("tol", self.tol)
-        if self.patience is not None:
-            whole("patience", self.patience, 1)
+        check_parameters(self, whole, "n_restarts", "max_iter")
+        check_parameters(self, whole, "patience", optional=True)
+        number("tol", self.tol)
 
     def _search_shares(self, task: RankingTask, rng: np.random.Generator, watch: Callback) -> Weighting:
         alike = task.varies / task.varies.sum()

@@ -14,7 +14,7 @@ from whynear.learn.slider.task import RankingTask
 from whynear.learn.slider.weight_search import JudgedWeights, best_of_all, nudge_each
 from whynear.learn.solvers import Callback, Step
 from whynear.metric import register
-from whynear.utils.checks import whole
+from whynear.utils.checks import number, whole
 
 MOST_PROGRAM_TRIPLES = 2_000  # rows of a linear program, unless asked for otherwise
 
@@ -73,7 +73,7 @@ class DIET(RankedNeighbors):
         self.n_levels = n_levels
 
     def _search_shares(self, task: RankingTask, rng: np.random.Generator, watch: Callback) -> Weighting:
-        whole("n_levels", self.n_levels, 1)
+        whole("n_levels", self.n_levels)
         judged = JudgedWeights(task, np.ones(task.n_features), self.n_jobs, watch)
         n_passes = 1
         while nudge_each(judged, rng.permutation(np.flatnonzero(task.varies)).tolist(), self.n_levels):
@@ -198,8 +198,10 @@ class LPWeights(RankedNeighbors):
         self.margins = margins
 
     def _search_shares(self, task: RankingTask, _rng: np.random.Generator, watch: Callback) -> Weighting:
-        if not len(self.margins) or min(self.margins) <= 0:
-            raise ValueError(f"margins must be positive numbers, got {self.margins!r} instead.")
+        if not len(self.margins):
+            raise ValueError("margins must hold at least one number, got none.")
+        for margin in self.margins:
+            number("margins", margin, above=0, why="each of them")
         uniform = JudgedWeights(task, np.ones(task.n_features), self.n_jobs, watch)
         triples = task.triples.some(slice(self.n_triples or MOST_PROGRAM_TRIPLES))
         gaps = np.empty((len(triples), task.n_features))
@@ -208,12 +210,12 @@ class LPWeights(RankedNeighbors):
             gaps[:, feature] = factor * part[:, 0]
         typical = np.abs(gaps.sum(axis=1)).mean()
         best, curve = Weighting(uniform.shares, [], 0), [uniform.nearer]
-        for number, margin in enumerate(self.margins, 1):
+        for n_solved, margin in enumerate(self.margins, 1):
             weights = program_weights(gaps / (typical or 1.0), margin)
             if weights.any() and (nearer := task.nearer(task.shares_of(weights))) < curve[-1]:
                 best = best._replace(shares=task.shares_of(weights))
                 curve.append(nearer)
-            watch(Step(number, task.mean_rank(curve[-1])))
+            watch(Step(n_solved, task.mean_rank(curve[-1])))
         return best._replace(curve=curve, n_iter=len(self.margins))
 
 

@@ -1,4 +1,4 @@
-"""The data of each figure as a table; those of the intervals and the predictions have tables of their own."""
+"""The tables of a study as they are written beside the page: what it found, and the data of each figure."""
 
 from __future__ import annotations
 
@@ -7,12 +7,18 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from whynear.study.cases import cases_frame
+
 if TYPE_CHECKING:
+    from whynear.study.comparison import Comparison
     from whynear.study.result import Study
 
 
-def figure_tables(study: Study) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Name of the file and table, for every figure whose data stand nowhere else."""
+def tables(study: Study) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Name of the file and table; figures whose data stand in another table have none of their own."""
+    yield "relevance.csv", study.frame()
+    yield "cases.csv", cases_frame(study.cases)
+    yield from comparison_tables(study.comparison).items()
     if study.interpretation.dimension is not None:
         yield "dimension.csv", study.interpretation.dimension.frame()
     found = study.comparison.held_out
@@ -25,3 +31,11 @@ def figure_tables(study: Study) -> Iterator[tuple[str, pd.DataFrame]]:
         yield f"case-{number}.csv", case.why.frame()
         votes = case.why.contributions.reset_index(drop=True)
         yield f"votes-{number}.csv", pd.concat([case.why.neighbors, votes], axis=1)
+
+
+def comparison_tables(comparison: Comparison) -> dict[str, pd.DataFrame]:
+    """The scores of each fold, and the prediction of each row, as they are written."""
+    return {
+        "scores.csv": comparison.accuracy.reset_index(),
+        "predictions.csv": comparison.predictions.rename_axis("index").reset_index(),
+    }

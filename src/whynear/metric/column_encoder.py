@@ -1,0 +1,175 @@
+"""A ColumnTransformer with one-hot columns as two steps: an encoder of the table, and scalers of what it makes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from sklearn.compose import ColumnTransformer
+from sklearn.preprocessing import OneHotEncoder
+
+from whynear.metric.column_blocks import Block, blocks_of, combined
+from whynear.metric.steps import Step, kept_columns, linear_steps, transformed
+from whynear.tables.encoder import kept_apart
+from whynear.utils.arrays import Array
+from whynear.utils.columns import check_finite, default_names, numbers
+
+
+def split_columns(step: Any, following: Any) -> tuple[ColumnEncoder, BlockScaler] | None:
+    """The encoder and the scalers that a first step is, for the estimator behind it; None where it encodes nothing.
+
+    Also None where a block is neither one-hot nor linear: then nothing can be said about its columns.
+    """
+    if not isinstance(step, ColumnTransformer | OneHotEncoder):
+        return None
+    blocks = blocks_of(step)
+    if all(block.one_hot is None for block in blocks):
+        return None
+    try:
+        encoder = ColumnEncoder(step, blocks)
+        scaler = BlockScaler(blocks, encoder.widths, getattr(following, "feature_names_in_", None))
+        linear_steps(scaler)
+    except (TypeError, ValueError):
+        return None
+    return encoder, scaler
+
+
+class ColumnEncoder:
+    """What a ColumnTransformer makes of a table before it scales: numbers as they are, categories one-hot.
+
+    Missing values are filled in where an imputer comes first. To those behind it, it is what a `TableEncoder` is.
+
+    Attributes
+    ----------
+    feature_names_in_ : tuple of str
+        The columns of the table.
+    made_ : list of str
+        The columns made, in the order in which the ColumnTransformer hands them on.
+    sources_ : list of str
+        For each of them the column of the table it comes from.
+    text_columns, filled_columns : tuple of str
+        The columns that hold categories, and those in which missing values are filled in.
+    widths : list of int
+        How many columns each block makes.
+    """
+
+    def __init__(self, step: Any, blocks: Sequence[Block]) -> None:
+        named = getattr(step, "feature_names_in_", None)
+        self.named = named is not None
+        self.feature_names_in_ = default_names(step.n_features_in_) if named is None else tuple(map(str, named))
+        self.blocks = tuple(blocks)
+        columns = np.array(self.feature_names_in_, dtype=object)
+        made: list[str] = []
+        self.sources_: list[str] = []
+        self.widths: list[int] = []
+        self._encoded: list[list[str]] = []  # of each block the columns that become one-hot
+        for block in blocks:
+            filled = kept_columns([part for step in block.imputers for part in linear_steps(step)], len(block.inputs))
+            assert filled is not None, "imputers mix no columns"
+            inputs = columns[block.inputs[filled.numbers]]
+            self._encoded.append([] if block.one_hot is None else list(inputs))
+            if block.one_hot is None:
+                names, sources = list(inputs), list(inputs)
+            else:
+                names = list(block.one_hot.get_feature_names_out(inputs))
+                shown = [len(block.one_hot._compute_transformed_categories(i)) for i in range(len(inputs))]
+                sources = list(np.repeat(inputs, shown))
+            made += names
+            self.sources_ += sources
+            self.widths.append(len(names))
+        self.made_ = kept_apart(made)
+        self.text_columns = _columns_of(columns, [block for block in blocks if block.one_hot is not None])
+        self.filled_columns = _columns_of(columns, [block for block in blocks if block.imputers])
+
+    def transform(self, table: pd.DataFrame) -> pd.DataFrame:
+        """The columns made of a table that has the columns of the encoder in their order."""
+        parts = [np.empty((len(table), 0)), *(self._made_of(block, table) for block in self.blocks)]
+        values = np.hstack(parts)
+        check_finite(values, self.made_, "X")
+        return pd.DataFrame(values, index=table.index, columns=self.made_)
+
+    def _made_of(self, block: Block, table: pd.DataFrame) -> Array:
+        rows: Any = table.iloc[:, block.inputs]
+        if block.one_hot is None:
+            rows = pd.DataFrame({name: numbers(rows[name], "X") for name in rows}, index=table.index)
+        if not self.named:
+            rows = rows.to_numpy()
+        for step in (*block.imputers, *([] if block.one_hot is None else [block.one_hot])):
+            rows = step.transform(rows)
+        return np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows, dtype=np.float64)
+
+    def sums(self, values: ArrayLike) -> Array:
+        """What the last axis holds for the columns made, summed for the columns of the table."""
+        array = np.asarray(values, dtype=np.float64)
+        total = np.zeros((*array.shape[:-1], len(self.feature_names_in_)))
+        for number, source in enumerate(self.sources_):
+            total[..., self.feature_names_in_.index(source)] += array[..., number]
+        return total
+
+    def decoded(self, values: ArrayLike) -> list[Any]:
+        """What one case holds in the columns of the table: numbers, the categories it is nearest to, None elsewhere."""
+        row, held = np.asarray(values, dtype=np.float64), dict.fromkeys(self.feature_names_in_)
+        place = 0
+        for block, width, encoded in zip(self.blocks, self.widths, self._encoded, strict=True):
+            one_hot = block.one_hot
+            if one_hot is None:
+                held.update(zip(self.sources_[place : place + width], row[place : place + width].tolist(), strict=True))
+                place += width
+                continue
+            for number, name in enumerate(encoded):
+                shown = len(one_hot._compute_transformed_categories(number))
+                held[name] = _category(one_hot, number, row[place : place + shown])
+                place += shown
+        return list(held.values())
+
+
+class BlockScaler:
+    """The steps of a ColumnTransformer behind its encoder: each block of made columns through its own scalers."""
+
+    def __init__(self, blocks: Sequence[Block], widths: Sequence[int], names: Any) -> None:
+        self.n_features_in_ = sum(widths)
+        ends = np.cumsum(widths)
+        self.blocks = [
+            Block(
+                np.arange(end - width, end),
+                () if block.one_hot is not None else block.steps[len(block.imputers) :],
+                block.factor,
+            )
+            for block, width, end in zip(blocks, widths, ends, strict=True)
+        ]
+        self.names = names
+
+    def transform(self, X: Any) -> Any:
+        """What the ColumnTransformer makes of a table, from the columns its encoder makes of it."""
+        made = np.asarray(X, dtype=np.float64)
+        parts = [np.empty((len(made), 0))]
+        for block in self.blocks:
+            rows = made[:, block.inputs]
+            for step in block.steps:
+                rows = transformed(step, rows)
+            parts.append(block.factor * rows)
+        values = np.hstack(parts)
+        return values if self.names is None else pd.DataFrame(values, columns=self.names)
+
+
+@linear_steps.register
+def _scaled_blocks(step: BlockScaler) -> list[Step]:
+    return combined([(block.inputs, block.linear, block.factor) for block in step.blocks], step.n_features_in_)
+
+
+def _columns_of(columns: Any, blocks: Sequence[Block]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for block in blocks for name in columns[block.inputs]))
+
+
+def _category(encoder: OneHotEncoder, number: int, shown: Array) -> Any:
+    """The category whose indicator is largest; that of the one left out is what the others leave to one."""
+    if not np.isfinite(shown).all():
+        return None
+    known = list(encoder._compute_transformed_categories(number, remove_dropped=False))
+    left_out = None if encoder._drop_idx_after_grouping is None else encoder._drop_idx_after_grouping[number]
+    if left_out is not None:
+        shown = np.insert(shown, int(left_out), 1.0 - shown.sum())
+    return known[int(np.argmax(shown))] if shown.any() else None

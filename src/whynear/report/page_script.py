@@ -1,0 +1,103 @@
+"""The data that the script of a page reads: features, cases, levels that colour the maps, and short explanations."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
+
+from whynear.utils.text import printable
+
+if TYPE_CHECKING:
+    from whynear.study.reasons import Reason
+    from whynear.study.result import Study
+
+MOST_REPLACING = 8  # features named beside one; relevance.csv names all
+
+
+def script_data(study: Study) -> Markup:
+    """All of it as JSON that cannot end the element it stands in."""
+    places = {name: place for place, name in enumerate(study.relevance.feature_names)}
+    data = {
+        "features": _features(study),
+        "cases": _cases(study),
+        "levels": {
+            feature.place: "".join("." if level < 0 else str(level) for level in feature.of_cases.tolist())
+            for feature in study.levels
+        },
+        "why": {reason.place: _reason(reason, places) for reason in study.reasons},
+    }
+    text = json.dumps(_printable(data), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    for sign in "<>&\u2028\u2029":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return Markup(text)
+
+
+def replacing(study: Study) -> dict[str, str]:
+    """For each feature the first few of those that can replace it, and how many more there are."""
+
+    def few(names: tuple[str, ...]) -> str:
+        more = len(names) - MOST_REPLACING
+        return ", ".join(names[:MOST_REPLACING]) + (f" and {more} more" if more > 0 else "")
+
+    return {name: few(others) for name, others in study.relevance.substitutes.of.items()}
+
+
+def _printable(value: Any) -> Any:
+    match value:
+        case dict():
+            return {key: _printable(item) for key, item in value.items()}
+        case list():
+            return [_printable(item) for item in value]
+        case str():
+            return printable(value)
+    return value
+
+
+def _features(study: Study) -> list[list[Any]]:
+    relevance = study.relevance
+    others = replacing(study)
+    bounds = zip(relevance.feature_names, relevance.lower, relevance.upper, relevance.strength, strict=True)
+    return [
+        [name, _short(lower), _short(upper), str(strength), others.get(name, "")]
+        for name, lower, upper, strength in bounds
+    ]
+
+
+def _cases(study: Study) -> dict[str, Any]:
+    """The cases in their order, and which of them each group of points on the maps stands for."""
+    found = study.comparison.held_out
+    facts: dict[str, Any] = {
+        "rows": [str(name) for name in found.index],
+        "true": [_label(value) for value in found["true"]],
+        "predicted": [_label(value) for value in found["predicted"]],
+        "groups": {f"class-{code}": rows.tolist() for code, rows in enumerate(study.problem.rows_of_classes)},
+    }
+    if "probability" in found:
+        facts["probability"] = [round(float(chance), 3) for chance in found["probability"]]
+    return facts
+
+
+def _reason(reason: Reason, places: dict[str, int]) -> dict[str, Any]:
+    near, other = reason.nearest, reason.other
+    return {
+        "text": reason.text,
+        "near": [_label(near.label), _short(near.distance)],
+        "other": None if other is None else [_label(other.label), _short(other.distance)],
+        "parts": [
+            [places[part.feature], _short(part.nearest), _short(part.other)]
+            for part in reason.parts
+            if part.feature in places
+        ],
+    }
+
+
+def _label(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _short(value: Any) -> float | None:
+    number = float(f"{float(value):.4g}")
+    return number if math.isfinite(number) else None

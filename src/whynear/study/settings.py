@@ -1,0 +1,83 @@
+"""The settings of a study: the one place of their names, their defaults and their checks.
+
+Nothing heavy is imported here: the command line takes its defaults from this module before any work begins.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from whynear.tables.column_types import Categories, Impute
+
+COMPARED_ROWS = 5_000  # at most, to compare learners, to interpret and to draw
+LARGEST_SEED = 2**32 - 1
+
+
+@dataclass(frozen=True)
+class StudySettings:
+    """How a table is studied; see `whynear.study` for what each setting does.
+
+    Settings that differ in the number of threads alone are equal: they give the same study.
+    """
+
+    learner: str = "auto"
+    drop: tuple[str, ...] = ()
+    index: str | None = None
+    bins: int | None = None
+    categories: Categories = None
+    impute: Impute = None
+    folds: int = 5
+    drop_missing_target: bool = False
+    effective_dim: int | None = None
+    encoding: str = "utf-8"
+    random_state: int = 0
+    n_jobs: int | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        seed = self.random_state
+        if not isinstance(seed, Integral) or not 0 <= seed <= LARGEST_SEED:
+            raise ValueError(
+                f"The seed must be a whole number from 0 to {LARGEST_SEED}, got {seed!r} instead (--seed 0)."
+            )
+        if self.learner not in (known := ("auto", *_learners())):
+            raise ValueError(f"There is no learner {self.learner!r}. Use one of {', '.join(known)} (--learner).")
+        if not isinstance(self.folds, Integral) or self.folds < 2:
+            raise ValueError(
+                f"folds={self.folds!r} leaves nothing to learn from or to hold out. Use a whole number >= 2."
+            )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The settings that change a study, by name, as plain numbers, strings and lists."""
+        return {name: _plain(getattr(self, name)) for name in self._names()}
+
+    def changed(self) -> dict[str, Any]:
+        """Those of them that are not the default."""
+        usual = {setting.name: _plain(setting.default) for setting in fields(self)}
+        return {name: value for name, value in self.to_dict().items() if value != usual[name]}
+
+    def _names(self) -> list[str]:
+        return [setting.name for setting in fields(self) if setting.compare]
+
+
+def option_of(setting: str) -> str:
+    """The option of the command line for a setting.
+
+    >>> option_of("drop_missing_target"), option_of("random_state")
+    ('--drop-missing-target', '--seed')
+    """
+    return "--" + ("seed" if setting == "random_state" else setting.replace("_", "-"))
+
+
+def _learners() -> tuple[str, ...]:
+    from whynear.study.methods import SIMPLEST_FIRST  # here, since the learners import scikit-learn
+
+    return SIMPLEST_FIRST
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return list(value)
+    return int(value) if isinstance(value, Integral) and not isinstance(value, bool) else value

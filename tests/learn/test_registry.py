@@ -1,0 +1,79 @@
+"""One line in the registry makes a learner known everywhere."""
+
+import ast
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+from typing import get_type_hints
+
+import pytest
+from sklearn.base import ClassifierMixin
+from sklearn.datasets import load_iris
+
+import whynear as wn
+from whynear import learn
+from whynear.cli.learn import learn as learn_command
+from whynear.cli.study import study as study_command
+from whynear.learn import registry
+from whynear.learn.registry import ALL_LEARNERS, LEARNERS
+from whynear.metric.files import ESTIMATORS
+from whynear.study import methods
+from whynear.testing import check_learner
+
+CHEAP = {
+    "lann": {"epochs": 5, "step": 0.1, "beta": 0.3, "decay": 0.0, "shared_epochs": 5, "shared_step": 0.03},
+    "lpweights": {"n_triples": 200},
+}
+
+
+def output_of(code):
+    """What a fresh interpreter prints."""
+    return subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.filterwarnings("ignore")
+def test_every_learner_passes_all_checks(name):
+    check_learner(LEARNERS[name](**CHEAP.get(name, {})))
+
+
+@pytest.mark.parametrize("learner", ALL_LEARNERS, ids=lambda learner: learner.name)
+def test_every_learner_is_public_can_be_saved_and_takes_a_seed(learner):
+    kind = LEARNERS[learner.name]
+    assert kind is getattr(wn, learner.kind) is getattr(learn, learner.kind) is ESTIMATORS[learner.kind]
+    assert "random_state" in kind().get_params()
+
+
+def test_the_registry_names_every_class_that_is_a_learner():
+    public = {name: getattr(wn, name) for name in wn.__all__}
+    learners = {name for name, kind in public.items() if isinstance(kind, type) and issubclass(kind, ClassifierMixin)}
+    assert learners == {learner.kind for learner in ALL_LEARNERS}
+
+
+def test_studies_and_commands_follow_it():
+    assert tuple(learner.name for learner in ALL_LEARNERS if learner.studied) == methods.SIMPLEST_FIRST
+    assert set(methods.COMPARED) <= set(methods.SIMPLEST_FIRST) == set(methods.LEARNED_ROWS)
+    assert all(f'``"{name}"``' in wn.study.__doc__ for name in registry.STUDIED)
+    for command, names in ((learn_command, LEARNERS), (study_command, registry.STUDIED)):
+        option = get_type_hints(command, include_extras=True)["learner"].__metadata__[0]
+        assert ", ".join(names) in option.help
+
+
+def test_type_checkers_see_every_public_name_of_learn():
+    tree = ast.parse(Path(learn.__file__).read_text())
+    block = next(node for node in tree.body if isinstance(node, ast.If))
+    assert {alias.asname for statement in block.body for alias in statement.names} == set(learn.__all__)
+
+
+def test_listing_the_learners_imports_no_learner():
+    code = "import sys; from whynear.learn.registry import LEARNERS; list(LEARNERS); 'lmnn' in LEARNERS"
+    loaded = set(output_of(f"{code}; print(*sys.modules)").split())
+    assert not loaded & {"numpy", "sklearn", "numba", "scipy", "pandas", "whynear.learn.lvq"}
+
+
+def test_a_saved_learner_is_loaded_by_a_process_that_has_imported_none(tmp_path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        wn.save(wn.GRLVQ(max_iter=2).fit(*load_iris(return_X_y=True)), tmp_path / "model")
+    assert "GRLVQ(max_iter=2)" in output_of(f"import whynear as wn; print(wn.load({str(tmp_path / 'model')!r}))")

@@ -1,0 +1,51 @@
+"""The report renders a finished study: it fits, searches, explains and predicts nothing."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import whynear as wn
+from whynear import report
+from whynear.study import cases, reasons
+
+FILES = sorted(Path(report.__file__).parent.glob("*.py"))
+NOTHING_COMPUTED_BY = ("numpy", "scipy", "sklearn", "numba")
+ROOMS = ("whynear.report", "whynear.study", "whynear.utils")
+DRAWING_AND_SAVING = {
+    ("whynear.embedding", "plot_embedding"),
+    ("whynear.explain", "plot_class_profiles"),
+    ("whynear.metric", "save"),
+}
+STEPS_OF_THE_FLOW = {"study", "explain", "embed", "interpret", "compare_classifiers", "compare_regressors"}
+STEPS_OF_THE_FLOW |= {"explained_cases", "reasons_of", "levels_of", "findings_of"}
+
+
+def imports(path):
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom):
+            yield from ((node.module, name.name) for name in node.names)
+        elif isinstance(node, ast.Import):
+            yield from ((name.name, "") for name in node.names)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_the_report_imports_values_and_drawing_only(path):
+    for module, name in imports(path):
+        assert not module.startswith(NOTHING_COMPUTED_BY), module
+        assert name not in STEPS_OF_THE_FLOW, name
+        if module.startswith("whynear"):
+            assert module.startswith(ROOMS) or (module, name) in DRAWING_AND_SAVING, (module, name)
+
+
+def test_saving_a_finished_study_computes_nothing_anew(monkeypatch, tmp_path):
+    study = wn.study("iris", learner="grlvq", folds=2)
+
+    def refused(*_, **__):
+        raise AssertionError("computed while the report was written")
+
+    for module in (cases, reasons):
+        monkeypatch.setattr(module, "explain", refused)
+    for name in ("fit", "predict", "predict_proba", "evidence", "score"):
+        monkeypatch.setattr(wn.GRLVQ, name, refused)
+    assert (tmp_path / "report.html") in study.save(tmp_path)

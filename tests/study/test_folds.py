@@ -1,0 +1,34 @@
+import numpy as np
+import pandas as pd
+
+from whynear.study.folds import folds_of, in_order, possible_folds
+
+X = pd.DataFrame({"a": np.arange(20.0)}, index=[f"row {i}" for i in range(20)])
+CLASSES = np.tile(["u", "v"], 10)
+
+
+def test_every_row_is_held_out_once_and_classes_keep_their_shares():
+    steps = []
+    folds = list(folds_of(X, CLASSES, 5, 0, lambda step, share: steps.append((step, share))))
+    assert [fold.number for fold in folds] == [1, 2, 3, 4, 5]
+    assert steps[1] == ("compare learners, fold 2 of 5", 0.2)
+    for fold in folds:
+        (known, _), (held_out, y) = fold.known, fold.held_out
+        assert set(known.index) | set(held_out.index) == set(X.index)
+        assert sorted(y) == ["u", "u", "v", "v"]
+    table = in_order([fold.table(number=fold.number) for fold in folds])
+    assert table.index.tolist() == X.index.tolist()
+    assert list(table.columns) == ["true", "number"]
+    assert (table["true"].to_numpy() == CLASSES).all()
+
+
+def test_numbers_are_split_without_classes():
+    folds = list(folds_of(X, np.linspace(0, 1, 20), 2, 0, lambda *_: None))
+    assert sorted(np.concatenate([fold.test for fold in folds])) == list(range(20))
+
+
+def test_no_more_folds_are_made_than_the_rows_allow():
+    assert possible_folds(CLASSES, 5) == (5, ())
+    n_folds, (caveat,) = possible_folds(np.array(["u"] * 9 + ["v"] * 3), 5)
+    assert (n_folds, caveat) == (3, "Class 'v' has 3 rows, so 3 folds were made instead of 5.")
+    assert possible_folds(np.linspace(0, 1, 8), 5) == (4, ("4 folds were made of 8 rows.",))

@@ -1,0 +1,49 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+import whynear as wn
+from whynear.study import reasons
+from whynear.study.reasons import SHOWN_PARTS, reasons_of
+
+
+@pytest.fixture(scope="module")
+def study():
+    return wn.study("iris", learner="grlvq", folds=3)
+
+
+def quiet(_step, _share):
+    pass
+
+
+def test_every_case_of_a_small_table_is_explained_by_a_model_without_it(study):
+    assert [reason.place for reason in study.reasons] == list(range(150))
+    for reason in study.reasons[::30]:
+        why = wn.explain(study.comparison.model_without(reason.place), study.problem.X.iloc[[reason.place]])
+        assert reason.text == repr(why)
+        assert (reason.nearest.label, reason.other.label) == (why.nearest.label, why.nearest_other.label)
+        assert len(reason.parts) == min(SHOWN_PARTS, 4)
+        for part in reason.parts:
+            assert part.nearest == why.nearest.contributions[part.feature]
+            assert part.other == why.nearest_other.contributions[part.feature]
+
+
+def test_cases_explained_before_are_not_explained_again(study, monkeypatch):
+    explained = []
+    monkeypatch.setattr(reasons, "explain", lambda model, row: explained.append(row.index[0]) or wn.explain(model, row))
+    found = reasons_of(study.problem.X, study.comparison, study.cases, quiet)
+    assert found == study.reasons
+    assert sorted([*explained, *(case.place for case in study.cases)]) == list(range(150))
+
+
+def test_wrong_predictions_come_before_others_where_not_all_can_be_explained(study, monkeypatch):
+    monkeypatch.setattr(reasons, "MOST_EXPLAINED", 20)
+    places = [reason.place for reason in reasons_of(study.problem.X, study.comparison, study.cases, quiet)]
+    assert set(np.flatnonzero(study.comparison.wrong)[:10]) <= set(places)
+    assert {case.place for case in study.cases} <= set(places)
+    assert len(places) < 40
+
+
+def test_numbers_are_not_explained_case_by_case():
+    X = pd.DataFrame(np.random.default_rng(0).random((40, 2)), columns=["a", "b"])
+    assert wn.study(X.assign(y=X["a"] + X["b"]), "y", folds=2).reasons == ()

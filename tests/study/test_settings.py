@@ -1,0 +1,66 @@
+import inspect
+import subprocess
+import sys
+from dataclasses import fields, replace
+from typing import get_args, get_type_hints
+
+import pytest
+import typer
+
+import whynear as wn
+from whynear.cli.study import study as command
+from whynear.study.settings import StudySettings, option_of
+from whynear.tables import column_types
+
+SETTINGS = [setting.name for setting in fields(StudySettings)]
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_the_call_has_the_defaults_of_the_settings(name):
+    assert inspect.signature(wn.study).parameters[name].default == getattr(StudySettings(), name)
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_the_command_has_the_defaults_of_the_settings(name):
+    app = typer.Typer()
+    app.command()(command)
+    options = {option.opts[0]: option.default for option in typer.main.get_command(app).params}
+    default = getattr(StudySettings(), name)
+    assert options[option_of(name)] == (None if default == () else default)
+
+
+def test_nothing_else_can_be_set():
+    others = {"table", "target", "progress", "finished"}
+    assert set(inspect.signature(wn.study).parameters) - others == set(SETTINGS)
+
+
+@pytest.mark.parametrize(("name", "kind"), [("categories", column_types.Categories), ("impute", column_types.Impute)])
+def test_the_command_takes_the_choices_of_the_library(name, kind):
+    assert get_args(get_type_hints(command)[name]) == get_args(kind)
+
+
+def test_only_changed_settings_are_told_and_threads_never():
+    settings = StudySettings(drop=("a", "b"), folds=3, n_jobs=2)
+    assert settings.changed() == {"drop": ["a", "b"], "folds": 3}
+    assert "n_jobs" not in settings.to_dict()
+    assert settings == replace(settings, n_jobs=1)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"random_state": -1}, "seed must be a whole number from 0 to 4294967295, got -1"),
+        ({"folds": 1}, "folds=1 leaves nothing"),
+        ({"folds": 2.5}, "folds=2.5 leaves nothing"),
+        ({"learner": "svm"}, "no learner 'svm'. Use one of auto, grlvq"),
+    ],
+)
+def test_settings_that_cannot_be_are_refused(settings, message):
+    with pytest.raises(ValueError, match=message):
+        StudySettings(**settings)
+
+
+def test_the_settings_are_imported_without_the_libraries_that_learn():
+    heavy = "numpy", "pandas", "sklearn", "matplotlib"
+    code = f"import sys, whynear.study.settings; print([name for name in {heavy} if name in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "[]\n"
