@@ -5,9 +5,6 @@ import sys
 
 import pytest
 
-from whynear.cli.learn import LEARNERS as NAMED
-from whynear.learn import LEARNERS
-
 HEAVY = {"numpy", "scipy", "sklearn", "pandas", "matplotlib", "numba", "highspy", "joblib", "jinja2", "pynndescent"}
 COMMANDS = ("study", "learn", "predict", "explain", "retrieve", "compare", "datasets", "reproduce")
 
@@ -47,7 +44,3 @@ def test_help_and_typos_are_answered_without_the_library(words, expected):
     assert expected in said
     assert not packages & HEAVY
     assert seconds < 2  # 0.25 on a quiet machine; see benchmarks/results/start.md
-
-
-def test_the_help_names_every_learner():
-    assert NAMED.split(", ") == list(LEARNERS)

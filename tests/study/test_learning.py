@@ -25,7 +25,7 @@ def test_raw_columns_have_no_scaler_and_scores_are_of_held_out_folds():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"learner": "magic"}, "There is no learner 'magic'. Use one of gmlvq, "),
+        ({"learner": "magic"}, "There is no learner 'magic'. Use one of grlvq, "),
         ({"random_state": -1}, "The seed must be a whole number from 0 to 4294967295, got -1 instead"),
     ],
 )

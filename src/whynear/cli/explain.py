@@ -28,7 +28,7 @@ def explain(
     model: Annotated[Path, typer.Argument(help="The file of a saved classifier.")],
     table: options.Table,
     row: Annotated[str, typer.Option(help="The row, counted from 1 below the header; with --index, its name.")],
-    index: Annotated[str | None, typer.Option(help="The column that names the rows.")] = None,
+    index: options.Index = None,
     plot: Annotated[Path | None, typer.Option(help="A file for the figure: .svg, .png or .pdf.")] = None,
     as_json: options.JsonNotTables = False,
     encoding: options.Encoding = "utf-8",

@@ -7,6 +7,7 @@ import typer
 Table = Annotated[str, typer.Argument(help="A file (CSV, TSV, Parquet, Excel) or the name of a data set.")]
 Target = Annotated[str | None, typer.Option(help="The column to predict; data sets know theirs.")]
 Drop = Annotated[list[str] | None, typer.Option(help="A column to leave out; may be given several times.")]
+Index = Annotated[str | None, typer.Option(help="The column that names the rows.")]
 Bins = Annotated[int | None, typer.Option(help="Sort a numeric target into so many classes of equal size.")]
 Impute = Annotated[
     Literal["median", "most_frequent"] | None, typer.Option(help="Fill in missing values, and record it in the model.")

@@ -17,6 +17,7 @@ from rich.progress import Progress as ProgressBar
 from rich.table import Table
 
 import whynear as wn
+from whynear.cli import options
 from whynear.cli.shell import errors_in_a_sentence, plain, warnings_in_a_sentence
 from whynear.learn.registry import STUDIED
 from whynear.study.estimate import estimate
@@ -30,26 +31,19 @@ if TYPE_CHECKING:
 
 
 def study(
-    table: Annotated[
-        str, typer.Argument(help="A file (CSV, TSV, Parquet, Excel) or the name of a data set.")
-    ] = "breast_cancer",
-    target: Annotated[str | None, typer.Option(help="The column to predict; data sets know theirs.")] = None,
+    table: options.Table = "breast_cancer",
+    target: options.Target = None,
     learner: Annotated[
         str, typer.Option(help=f"auto compares several; or {', '.join(STUDIED)}.")
     ] = StudySettings.learner,
     out: Annotated[Path, typer.Option(help="The folder for the report, its tables and the model.")] = Path("study"),
-    drop: Annotated[list[str] | None, typer.Option(help="A column to leave out; may be given several times.")] = None,
-    index: Annotated[str | None, typer.Option(help="The column that names the rows.")] = StudySettings.index,
-    bins: Annotated[
-        int | None, typer.Option(help="Sort a numeric target into so many classes of equal size.")
-    ] = StudySettings.bins,
+    drop: options.Drop = None,
+    index: options.Index = StudySettings.index,
+    bins: options.Bins = StudySettings.bins,
     categories: Annotated[
         Literal["onehot"] | None, typer.Option(help="Take columns of text as categories, told of as one column each.")
     ] = StudySettings.categories,
-    impute: Annotated[
-        Literal["median", "most_frequent"] | None,
-        typer.Option(help="Fill in missing values, and record it in the model."),
-    ] = StudySettings.impute,
+    impute: options.Impute = StudySettings.impute,
     drop_missing_target: Annotated[
         bool, typer.Option("--drop-missing-target", help="Leave out rows without a target.")
     ] = StudySettings.drop_missing_target,
@@ -59,10 +53,10 @@ def study(
     ] = StudySettings.effective_dim,
     seed: Annotated[int, typer.Option(help="The same seed gives the same study.")] = StudySettings.random_state,
     n_jobs: Annotated[int | None, typer.Option(help="Number of threads; all cores without it.")] = StudySettings.n_jobs,
-    encoding: Annotated[str, typer.Option(help="Encoding of a text file.")] = StudySettings.encoding,
+    encoding: options.Encoding = StudySettings.encoding,
     as_json: Annotated[bool, typer.Option("--json", help="Print study.json instead of the summary.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show where an error came from.")] = False,
+    quiet: options.Quiet = False,
+    debug: options.Debug = False,
 ) -> None:
     """Learn a metric from a table and report which features matter."""
     console = Console(quiet=quiet or as_json)

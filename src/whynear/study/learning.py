@@ -15,9 +15,9 @@ from sklearn.preprocessing import StandardScaler
 
 from whynear.datasets.opening import Table, open_table
 from whynear.learn import LEARNERS
+from whynear.study.settings import check_seed
 from whynear.tables.column_types import Categories, Impute
 from whynear.tables.problem import Problem, problem_from
-from whynear.utils.checks import check_seed
 from whynear.utils.text import counted, listed
 
 FOLDS = 5

@@ -13,7 +13,14 @@ if TYPE_CHECKING:
     from whynear.tables.column_types import Categories, Impute
 
 COMPARED_ROWS = 5_000  # at most, to compare learners, to interpret and to draw
-LARGEST_SEED = 2**32 - 1
+LARGEST_SEED = 2**32 - 1  # that scikit-learn takes
+
+
+def check_seed(seed: object) -> int:
+    """Return the seed of a study or a model as an int, or refuse what scikit-learn would not take."""
+    if isinstance(seed, Integral) and 0 <= int(seed) <= LARGEST_SEED:
+        return int(seed)
+    raise ValueError(f"The seed must be a whole number from 0 to {LARGEST_SEED}, got {seed!r} instead (--seed 0).")
 
 
 @dataclass(frozen=True)
@@ -37,11 +44,7 @@ class StudySettings:
     n_jobs: int | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
-        seed = self.random_state
-        if not isinstance(seed, Integral) or not 0 <= seed <= LARGEST_SEED:
-            raise ValueError(
-                f"The seed must be a whole number from 0 to {LARGEST_SEED}, got {seed!r} instead (--seed 0)."
-            )
+        check_seed(self.random_state)
         if self.learner not in (known := ("auto", *_learners())):
             raise ValueError(f"There is no learner {self.learner!r}. Use one of {', '.join(known)} (--learner).")
         if not isinstance(self.folds, Integral) or self.folds < 2:

@@ -8,7 +8,6 @@ from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
-LARGEST_SEED = 2**32 - 1  # that scikit-learn takes
 Value = TypeVar("Value")
 Seed: TypeAlias = int | np.random.Generator | np.random.RandomState | None
 
@@ -31,13 +30,6 @@ def generator(random_state: Seed) -> np.random.Generator:
 
 class ParameterError(ValueError, TypeError):
     """A parameter of the wrong kind or out of range: as in scikit-learn, both a ValueError and a TypeError."""
-
-
-def check_seed(seed: object) -> int:
-    """Return the seed of a study or a model as an int, or refuse what scikit-learn would not take."""
-    if isinstance(seed, int | np.integer) and 0 <= seed <= LARGEST_SEED:
-        return int(seed)
-    raise ValueError(f"The seed must be a whole number from 0 to {LARGEST_SEED}, got {seed!r} instead (--seed 0).")
 
 
 def whole(name: str, value: object, least: int = 1, why: str = "") -> int:
