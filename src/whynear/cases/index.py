@@ -13,8 +13,8 @@ from whynear.cases.anchors import anchors_of
 from whynear.cases.store import Change, Ids, Store, Vectors
 from whynear.metric import DiagonalMetric, LinearMetric, LocalMetric, Metric
 from whynear.metric.base import finite
-from whynear.search.engines import FARTHEST
 from whynear.search.products import GlobalForm, LocalForm, Products, may_be_nearest
+from whynear.search.rounding import FARTHEST_FACTOR
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.threads import row_blocks
 
@@ -90,7 +90,7 @@ class Index:
         added = list(store.vectors_after(self.change.last_id, metric.n_features))
         ids = np.concatenate([self.ids, *(ids for ids, _ in added)])
         terms = _of_blocks(self.form, metric, [vectors for _, vectors in added])
-        if terms is None or np.abs(terms.terms).max() > FARTHEST:
+        if terms is None or np.abs(terms.terms).max() > FARTHEST_FACTOR:
             return None
         first, *later = self.products
         return replace(self, change=change, ids=ids, products=(first, later[0].joined(terms) if later else terms))

@@ -14,14 +14,14 @@ from whynear.utils.arrays import Array, Indices
 LossGrad = Callable[[Array], tuple[float, Array]]
 BatchLossGrad = Callable[[Array, Indices], tuple[float, Array]]
 
-FORGET_FIRST, FORGET_SECOND = 0.9, 0.999
-ON_THE_WAY = 1e-4  # tolerance of the losses that only lead to another one
-OUT_OF_STEPS = 1  # scipy's status after the last iteration or evaluation that was allowed
-PATIENCE = 5  # passes over the cases
+FIRST_MOMENT_DECAY, SECOND_MOMENT_DECAY = 0.9, 0.999
+LEADING_TOLERANCE = 1e-4  # of the losses that only lead to another one
+OUT_OF_STEPS_STATUS = 1  # scipy's status after the last iteration or evaluation that was allowed
+PATIENCE_PASSES = 5  # over the cases
 
 
 class Step(NamedTuple):
-    """What a callback is told after every iteration."""
+    """What a callback gets after every iteration."""
 
     n_iter: int
     loss: float
@@ -88,7 +88,7 @@ def lbfgs(loss_grad: LossGrad, start: Array, *, max_iter: int, tol: float, watch
     )
     solution.x = found.x
     # A line search that finds no lower loss has met the limit of rounding, which is an end like any other.
-    solution.converged = found.status != OUT_OF_STEPS
+    solution.converged = found.status != OUT_OF_STEPS_STATUS
     return solution
 
 
@@ -110,7 +110,7 @@ def lbfgs_in_turn(losses: Sequence[LossGrad], start: Array, *, max_iter: int, to
             loss_grad,
             before.x,
             max_iter=max_iter - before.n_iter,
-            tol=tol if place == len(losses) - 1 else max(tol, ON_THE_WAY),
+            tol=tol if place == len(losses) - 1 else max(tol, LEADING_TOLERANCE),
             watch=go_on,
         )
         solution = Solution(found.x, before.loss_curve + found.loss_curve, found.converged)
@@ -144,10 +144,10 @@ class Adam:
     def step(self, gradient: Array, learning_rate: float) -> None:
         """Move against the gradient."""
         self.n_steps += 1
-        self.first = self.first + (1 - FORGET_FIRST) * (gradient - self.first)
-        self.second = self.second + (1 - FORGET_SECOND) * (np.square(gradient) - self.second)
-        mean = self.first / (1 - FORGET_FIRST**self.n_steps)
-        spread = np.sqrt(self.second / (1 - FORGET_SECOND**self.n_steps))
+        self.first = self.first + (1 - FIRST_MOMENT_DECAY) * (gradient - self.first)
+        self.second = self.second + (1 - SECOND_MOMENT_DECAY) * (np.square(gradient) - self.second)
+        mean = self.first / (1 - FIRST_MOMENT_DECAY**self.n_steps)
+        spread = np.sqrt(self.second / (1 - SECOND_MOMENT_DECAY**self.n_steps))
         self.x = self.x - learning_rate * mean / (spread + 1e-12)
 
 
@@ -182,15 +182,15 @@ def stochastic(
     rng: np.random.RandomState,
     watch: Callback,
 ) -> Solution:
-    """Minimise by passes over the cases with a falling step size, until PATIENCE passes bring less than ``tol``."""
+    """Minimise by passes over the cases with a falling step size, until several passes bring less than ``tol``."""
     adam, solution = Adam.at(start), Solution(start)
     best, since = np.inf, 0
-    while solution.n_iter < max_iter and since < PATIENCE:
+    while solution.n_iter < max_iter and since < PATIENCE_PASSES:
         rate = learning_rate / np.sqrt(1 + solution.n_iter)
         loss = epoch(adam, loss_grad, n, batch_size=batch_size, learning_rate=rate, rng=rng)
         solution.loss_curve.append(loss)
         watch(Step(solution.n_iter, loss))
         since = 0 if loss < best - tol * abs(loss) else since + 1
         best = min(best, loss)
-    solution.x, solution.converged = adam.x, since >= PATIENCE
+    solution.x, solution.converged = adam.x, since >= PATIENCE_PASSES
     return solution

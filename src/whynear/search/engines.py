@@ -9,11 +9,10 @@ from whynear.metric.diagonal import DiagonalMetric
 from whynear.metric.linear import LinearMetric
 from whynear.metric.local import LocalMetric
 from whynear.search import kernels
+from whynear.search.rounding import FARTHEST_FACTOR, absolute_errors, relative_error
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.threads import run_in_chunks
 
-ROUNDING = 2.0**-24  # of float32
-FARTHEST = 1e4  # of a query, in units of the cases; beyond it rounding near zero would count
 TREE_SLACK = 1e-9  # far above the rounding of mapped coordinates, far below any difference that matters
 
 
@@ -67,10 +66,10 @@ class Tree:
         width = min(k + 2, len(self.tree.data))
         distances, found = np.empty((len(mapped), width)), np.full((len(mapped), list_length(k)), -1)
 
-        def ask(start: int, stop: int) -> None:
+        def query(start: int, stop: int) -> None:
             distances[start:stop], found[start:stop, :width] = self.tree.query(mapped[start:stop], width)
 
-        run_in_chunks(ask, len(mapped), chunk=500, n_jobs=self.n_jobs)
+        run_in_chunks(query, len(mapped), chunk=500, n_jobs=self.n_jobs)
         is_skipped = found[:, :width] == skipped[:, None]
         kth = np.sort(np.where(is_skipped, np.inf, distances), axis=1)[:, k - 1]
         radius = kth * (1 + TREE_SLACK) + TREE_SLACK * (self.reach + np.abs(mapped).max(axis=1))
@@ -85,12 +84,7 @@ class Tree:
 
 
 class Products:
-    """All distances of a block of queries as one float32 matrix product with a bounded error.
-
-    With c_i = sum_l w_il a_il^2 and d_i the true distance, the absolute terms of a product add up to at most
-    4 d_i + 6 c_i. So with p terms and g = 1.05 (p + 8) 2^-24, which leaves room for the roundings of the comparison,
-    the computed value is within 4 g d_i + 6 g c_i of the true one.
-    """
+    """All distances of a block of queries as one float32 matrix product, with the bounded error of `rounding`."""
 
     def __init__(self, metric: LinearMetric | DiagonalMetric | LocalMetric, cases: Array, n_jobs: int | None) -> None:
         self.metric, self.n_jobs = metric, n_jobs
@@ -111,10 +105,8 @@ class Products:
             constants = np.einsum("ic,ic->i", mapped, mapped)
             parts = [-2 * mapped, np.ones((len(mapped), 1)), constants[:, None]]
         self.terms = np.hstack(parts).astype(np.float32)
-        rounding = 1.05 * (self.terms.shape[1] + 8) * ROUNDING
-        self.relative = 4 * rounding
-        # The second part covers what float32 loses below its smallest normal number, times the farthest factor.
-        self.slack = (6 * rounding * constants + 1e-33 * self.terms.shape[1]).astype(np.float32)
+        self.relative = relative_error(self.terms.shape[1])
+        self.slack = absolute_errors(constants, self.terms.shape[1])
 
     def row_bytes(self, k: int) -> int:
         """One row of float32 scores."""
@@ -123,7 +115,7 @@ class Products:
     def candidates(self, queries: Array, k: int, skipped: Indices) -> tuple[Indices, Indices]:
         """Every case whose lower bound is at most the k-th smallest upper bound."""
         factors = self._factors(queries)
-        beyond = ~(np.abs(factors).max(axis=1) <= FARTHEST)
+        beyond = ~(np.abs(factors).max(axis=1) <= FARTHEST_FACTOR)
         factors[beyond] = 0.0
         scores = factors.astype(np.float32) @ self.terms.T
         found = np.full((len(queries), list_length(k)), -1)

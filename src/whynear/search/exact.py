@@ -21,7 +21,7 @@ AnyMetric = LinearMetric | DiagonalMetric | LocalMetric | MinkowskiMetric
 TREE_COMPONENTS = 6
 
 # Longer lists are cut down to the k nearest before they are sorted.
-SORTED_WHOLE = 1_000
+SORTED_LIST_LENGTH = 1_000
 
 # Larger blocks of scores spend their time on page faults.
 QUERY_BYTES = 32 << 20
@@ -139,7 +139,7 @@ def nearest_listed(
 
 def _order_of_nearest(sq: Array, listed: Indices, k: int) -> Indices:
     """Where in each row the k smallest distances stand, rising, ties by number; long rows are not sorted whole."""
-    if sq.shape[1] <= SORTED_WHOLE + k:
+    if sq.shape[1] <= SORTED_LIST_LENGTH + k:
         return np.lexsort((listed, sq), axis=1)[:, :k]
     order = np.empty((len(sq), k), dtype=np.intp)
     for row, kth in enumerate(np.partition(sq, k - 1, axis=1)[:, k - 1]):

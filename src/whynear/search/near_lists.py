@@ -17,9 +17,9 @@ from whynear.utils.threads import run_in_chunks
 Floats = NDArray[np.float32]
 Numbers = NDArray[np.int32]
 
-TREES = 5
-ROUNDS = 2  # of asking the neighbours of neighbours
-ASKED = 30  # nearest neighbours whose nearest neighbours are asked for
+N_TREES = 5
+N_ROUNDS = 2  # of comparing with the neighbours of neighbours
+NEAREST_COMPARED = 30  # neighbours, with whose nearest neighbours a case is compared
 SMALLEST_LEAF = 100
 LEAVES_AT_ONCE, CASES_AT_ONCE = 8, 2_000  # in one call: an interrupt is answered between them
 
@@ -43,14 +43,14 @@ def near_lists(X: NDArray[np.floating], length: int, seed: int = 0, n_jobs: int 
     def in_parallel(work: Callable[[int, int], None], n_items: int, at_once: int) -> None:
         run_in_chunks(work, n_items, chunk=at_once, n_jobs=n_jobs)
 
-    for _ in range(TREES):
+    for _ in range(N_TREES):
         order, edges = _tree(cases, max(3 * length, SMALLEST_LEAF), rng)
         compare = partial(_compare, cases, order, edges, sq, numbers)
         in_parallel(compare, len(edges) - 1, LEAVES_AT_ONCE)
-    for _ in range(ROUNDS):
-        near = np.empty((n, min(ASKED, length)), dtype=np.int32)
+    for _ in range(N_ROUNDS):
+        near = np.empty((n, min(NEAREST_COMPARED, length)), dtype=np.int32)
         in_parallel(partial(nearest_of, sq, numbers, near), n, CASES_AT_ONCE)
-        in_parallel(partial(ask_neighbors, cases, near, sq, numbers), n, CASES_AT_ONCE)
+        in_parallel(partial(compare_with_neighbors, cases, near, sq, numbers), n, CASES_AT_ONCE)
     in_parallel(partial(sort_rows, sq, numbers), n, CASES_AT_ONCE)
     return numbers.astype(np.intp)
 
@@ -156,10 +156,10 @@ def nearest_of(
 
 
 @njit(cache=True, nogil=True)
-def ask_neighbors(
+def compare_with_neighbors(
     cases: Floats, near: Numbers, sq: Floats, numbers: Numbers, first: int, last: int
 ) -> None:  # pragma: no cover - compiled
-    """Let each case meet the nearest neighbours of its nearest neighbours."""
+    """Compare each case with the nearest neighbours of its nearest neighbours."""
     for i in range(first, last):
         for a in range(near.shape[1]):
             if near[i, a] < 0:

@@ -1,9 +1,4 @@
-"""Distances of one query to all cases as one product in float32, with a bound on its error.
-
-With c_i the squared length of case i from the centre and d_i the true squared distance, the absolute terms of a product
-add up to at most 4 d_i + 6 c_i. So with p terms and g = 1.05 (p + 8) 2^-24, which leaves room for the roundings of the
-comparison, the computed value is within 4 g d_i + 6 g c_i of the true one, as in `NeighborSearch`.
-"""
+"""Distances of one query to all cases as one product in float32 and a shift, with the bounded error of `rounding`."""
 
 from __future__ import annotations
 
@@ -13,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whynear.metric import DiagonalMetric, LinearMetric, LocalMetric
-from whynear.search.engines import FARTHEST, ROUNDING
+from whynear.search.rounding import FARTHEST_FACTOR, absolute_errors, relative_error
 from whynear.utils.arrays import Array, Indices
 
 Floats = NDArray[np.float32]
 GlobalMetric = LinearMetric | DiagonalMetric
-STRETCH = 4096  # cases at a time: a longer product waits for threads that other programs may hold up
+CASES_AT_ONCE = 4096  # a longer product waits for threads that other programs may hold up
+SHIFT_TERMS = 1  # the shift is one term more
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,8 +30,8 @@ class Products:
     def scores(self, factors: Floats, shift: float) -> Floats:
         """The distances of a query from all cases, in some unit."""
         scores = np.empty(len(self), dtype=np.float32)
-        for start in range(0, len(self), STRETCH):
-            np.matmul(self.terms[start : start + STRETCH], factors, out=scores[start : start + STRETCH])
+        for start in range(0, len(self), CASES_AT_ONCE):
+            np.matmul(self.terms[start : start + CASES_AT_ONCE], factors, out=scores[start : start + CASES_AT_ONCE])
         scores += np.float32(shift)
         return scores
 
@@ -46,20 +42,12 @@ class Products:
     @classmethod
     def of(cls, terms: Array, constants: Array) -> Products:
         """The terms in float32, with the slack that follows from the constants among them."""
-        rounding = error_per_term(terms.shape[1])
-        # The second part covers what float32 loses below its smallest normal number, times the farthest factor.
-        slack = 6 * rounding * constants + 1e-33 * terms.shape[1]
-        return cls(terms.astype(np.float32), slack.astype(np.float32))
-
-
-def error_per_term(n_terms: int) -> float:
-    """The bound g for products of that many terms and a shift."""
-    return 1.05 * (n_terms + 9) * ROUNDING
+        return cls(terms.astype(np.float32), absolute_errors(constants, terms.shape[1] + SHIFT_TERMS))
 
 
 def may_be_nearest(scores: Floats, slack: Floats, n_terms: int, k: int) -> Indices:
     """Every case whose lower bound is at most the k-th smallest upper bound; infinite scores are no cases."""
-    relative = 4 * error_per_term(n_terms)
+    relative = relative_error(n_terms + SHIFT_TERMS)
     kth = np.partition(scores + slack, k - 1)[k - 1]
     return np.flatnonzero(scores - slack <= np.float32(kth * (1 + relative) / (1 - relative)))
 
@@ -129,5 +117,5 @@ def coordinates(metric: GlobalMetric, cases: Array) -> Array:
 
 def checked_factors(factors: Array, shift: float) -> tuple[Floats, float] | None:
     """The factors in float32, if the bound holds for them."""
-    near = max(np.abs(factors).max(), shift) <= FARTHEST  # False for NaN too
+    near = max(np.abs(factors).max(), shift) <= FARTHEST_FACTOR  # False for NaN too
     return (factors.astype(np.float32), shift) if near else None

@@ -65,8 +65,8 @@ def learn(order, X, codes, lam, k, n_classes, beta, step, decay=0.0, constraint=
     n = len(X)
     everything, active = np.arange(n), np.ones(n, dtype=bool)
     return lann.learn_cases(
-        order, X, codes, lists_of(n), everything, lam, np.ones_like(lam[0]), active, k, n_classes, beta, step, decay,
-        constraint, low, high,
+        order, X, codes, lists_of(n), everything, lam, np.ones_like(lam[0]), active, k,
+        (n_classes, float(beta), float(step), float(decay), int(constraint), float(low), float(high)),
     )  # fmt: skip
 
 
@@ -133,23 +133,23 @@ def test_anchors_may_share_a_metric():
     X, codes, _ = problem(0)
     codes, n = codes.astype(np.intp), len(X)
     shared, own = np.ones((1, 3)), np.zeros(n, dtype=np.intp)
-    arguments = np.ones(3), np.ones(n, dtype=bool), 3, 3, 1.0, 0.01, 0.0, 0, 0.01, 10.0
+    arguments = np.ones(3), np.ones(n, dtype=bool), 3, (3, 1.0, 0.01, 0.0, 0, 0.01, 10.0)
     lann.learn_cases(np.arange(n), X, codes, lists_of(n), own, shared, *arguments)
     assert shared.shape == (1, 3)
     assert not np.allclose(shared, 1)
 
 
-def test_a_stream_is_shown_to_those_before_it():
+def test_a_case_of_a_stream_moves_those_before_it():
     X, codes, lam = problem(1)
     codes, slow = codes.astype(np.intp), np.ones((20, 3))
     lam = np.ones((20, 3))
-    rule = 3, 3, 0.5, 0.05, 0.0, 0, 0.05, 3.0
-    total = lann.learn_stream(1, 20, 7, X, codes, lam, np.ones(3), *rule)
+    rule = 3, 0.5, 0.05, 0.0, 0, 0.05, 3.0
+    total = lann.learn_stream(1, 20, 7, X, codes, lam, np.ones(3), 3, rule)
     expected = 0.0
     for i in range(1, 20):
         window = slice(max(0, i - 7), i + 1)
         part = slow[window].copy()
-        expected += shown(len(part) - 1, X[window], codes[window], part, *rule)
+        expected += shown(len(part) - 1, X[window], codes[window], part, 3, *rule)
         slow[window] = part
     assert total == pytest.approx(expected)
     assert_allclose(lam, slow)

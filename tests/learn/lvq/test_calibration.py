@@ -5,7 +5,7 @@ from numpy.testing import assert_allclose
 from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax
 
-from whynear.learn.lvq.calibration import MOST_CERTAIN, certainty, relative_distances
+from whynear.learn.lvq.calibration import MOST_CERTAINTY, certainty, relative_distances
 
 
 def test_the_nearest_class_alone_has_a_positive_relative_distance():
@@ -35,7 +35,7 @@ def test_certainty_is_the_most_likely_factor(seed, n_classes, wrong):
     def loss(log_t):
         return -weights @ (targets * log_softmax(np.exp(log_t) * relative, axis=1)).sum(axis=1)
 
-    oracle = minimize_scalar(loss, bounds=(np.log(1e-3), np.log(MOST_CERTAIN)), method="bounded")
+    oracle = minimize_scalar(loss, bounds=(np.log(1e-3), np.log(MOST_CERTAINTY)), method="bounded")
     assert loss(np.log(certainty(relative, codes, weights))) <= oracle.fun + 1e-7
 
 

@@ -95,7 +95,7 @@ def test_the_scale_of_a_map_does_not_matter(kind):
 def test_blocks_of_rows_add_up(kind, monkeypatch):
     maps, prototypes, labels, cases = problem(4, kind, n=101)
     whole = loss_grad(kind)(maps, prototypes, labels, cases, Squashing.SWISH, 2.0)
-    monkeypatch.setattr("whynear.learn.lvq.objective.BLOCK", 1000)
+    monkeypatch.setattr("whynear.learn.lvq.objective.BLOCK_BYTES", 1000)
     for part, all_at_once in zip(
         loss_grad(kind)(maps, prototypes, labels, cases, Squashing.SWISH, 2.0), whole, strict=True
     ):

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from whynear.utils.arrays import Indices
 
 Array = NDArray[np.floating]
+Rule = tuple[int, float, float, float, int, float, float]  # n_classes, beta, step, decay, constraint, low, high
 
 SQ_DISTANCE_FLOOR = 1e-4  # where the median to the k-th neighbour is about one
 LONGEST_GRADIENT = 1.0  # of one metric at one case
@@ -174,13 +175,7 @@ def learn_case(
     lam: Array,
     start: Array,
     active: NDArray[np.bool_],
-    n_classes: int,
-    beta: float,
-    step: float,
-    decay: float,
-    constraint: int,
-    low: float,
-    high: float,
+    rule: Rule,
     found: Indices,
     sq: Array,
     support: Array,
@@ -190,6 +185,7 @@ def learn_case(
 
     ``decay`` draws a metric that moves back to ``start`` by that share of the way. The last four are room to work in.
     """
+    n_classes, beta, step, decay, constraint, low, high = rule
     x = X[i]
     count = nearest(x, candidates, i, X, own, lam, active, found, sq)
     class_support(found, sq, count, codes, support)
@@ -226,13 +222,7 @@ def learn_cases(
     start: Array,
     active: NDArray[np.bool_],
     k: int,
-    n_classes: int,
-    beta: float,
-    step: float,
-    decay: float,
-    constraint: int,
-    low: float,
-    high: float,
+    rule: Rule,
 ) -> float:  # pragma: no cover - compiled
     """Take the steps of cases in this order, each with its list; the sum of losses. Time O(n m d) for m candidates."""
     found, sq, support = np.empty(k, np.intp), np.empty(k), np.empty(k)
@@ -240,10 +230,7 @@ def learn_cases(
     total = 0.0
     for place in range(len(cases)):
         i = cases[place]
-        total += learn_case(
-            i, lists[i], X, codes, own, lam, start, active, n_classes, beta, step, decay, constraint, low, high,
-            found, sq, support, slope,
-        )  # fmt: skip
+        total += learn_case(i, lists[i], X, codes, own, lam, start, active, rule, found, sq, support, slope)
     return total
 
 
@@ -257,13 +244,7 @@ def learn_stream(
     lam: Array,
     start: Array,
     k: int,
-    n_classes: int,
-    beta: float,
-    step: float,
-    decay: float,
-    constraint: int,
-    low: float,
-    high: float,
+    rule: Rule,
 ) -> float:  # pragma: no cover - compiled
     """Take the steps of cases in the order of their numbers, each among the ``window`` ones before it, an anchor then.
 
@@ -273,10 +254,8 @@ def learn_stream(
     slope, everything, active = np.empty_like(lam[0]), np.arange(last), np.ones(last, np.bool_)
     total = 0.0
     for i in range(first, last):
-        total += learn_case(
-            i, everything[max(0, i - window) : i], X, codes, everything, lam, start, active, n_classes, beta, step,
-            decay, constraint, low, high, found, sq, support, slope,
-        )  # fmt: skip
+        before = everything[max(0, i - window) : i]
+        total += learn_case(i, before, X, codes, everything, lam, start, active, rule, found, sq, support, slope)
         fresh, home = lam[i].reshape(-1), start.reshape(-1)
         for f in range(len(home)):
             fresh[f] = home[f]

@@ -33,9 +33,10 @@ class StepRule:
     high: float
 
     @property
-    def arguments(self) -> tuple[int, float, float, float, int, float, float]:
-        """What the compiled rule takes, in its order."""
-        return self.n_classes, self.beta, self.step, self.decay, self.constraint, self.low, self.high
+    def compiled(self) -> lann.Rule:
+        """The rule in the order and the types of the compiled code, which is compiled once then."""
+        beta, step, decay, low, high = map(float, (self.beta, self.step, self.decay, self.low, self.high))
+        return self.n_classes, beta, step, decay, int(self.constraint), low, high
 
 
 @dataclass(frozen=True)
@@ -116,7 +117,7 @@ class Training:
                 break
             total += lann.learn_cases(
                 part, cases.X, cases.codes, cases.lists, self.own, self.lam, self.start, self.active, rule.n_neighbors,
-                *rule.arguments,
+                rule.compiled,
             )  # fmt: skip
         return total / max(1, len(self.rows))
 
@@ -147,7 +148,7 @@ def train_stream(
     total, at_once = 0.0, max(1, PRODUCTS_AT_ONCE // lam[:1].size // len(X))
     for first in range(n_known, len(X), at_once):
         last = min(first + at_once, len(X))
-        total += lann.learn_stream(first, last, window, X, codes, lam, start, n_neighbors, *rule.arguments)
+        total += lann.learn_stream(first, last, window, X, codes, lam, start, n_neighbors, rule.compiled)
     return total
 
 

@@ -29,13 +29,13 @@ RIDGE = 0.1
 
 # Pairs up to this much farther than an impostor are watched; rounds between two searches grow from this length.
 FIRST_SLACK, LEAST_SLACK = 0.25, 0.1
-FIRST_ROUND = 8
+FIRST_ROUND_ITERATIONS = 8
 
 # Passes before the last end with this many times the tolerance.
-COARSE = 10
+COARSE_FACTOR = 10
 
 PRODUCTS_PER_ENTRY = 1_000  # at which a table counts as large as its entries say
-ROUNDING = 1e-9
+ROUNDING_SHARE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ def _passes(
             problem,
             omega,
             max_iter=settings.max_iter - whole.n_iter,
-            tol=settings.tol * (COARSE if left else 1),
+            tol=settings.tol * (COARSE_FACTOR if left else 1),
             watch=_counting_on(watch, whole),
         )
         omega = part.x.reshape(omega.shape)
@@ -151,7 +151,7 @@ def descend(problem: Margins, start: Array, *, max_iter: int, tol: float, watch:
     """
     solution = Solution(start.ravel())
     buffers = empty_buffers(start, problem)
-    slack, length = FIRST_SLACK, FIRST_ROUND
+    slack, length = FIRST_SLACK, FIRST_ROUND_ITERATIONS
 
     def objective(impostors: Impostors, flat: Array) -> tuple[float, Array]:
         omega = flat.reshape(start.shape)
@@ -168,7 +168,7 @@ def descend(problem: Margins, start: Array, *, max_iter: int, tol: float, watch:
         part = lbfgs(over, solution.x, max_iter=steps, tol=tol, watch=_counting_on(watch, solution))
         seen = part.loss_curve[-1] if part.loss_curve else loss
         over_next, full = watched(part.x)
-        if full > loss * (1 + ROUNDING):
+        if full > loss * (1 + ROUNDING_SHARE):
             slack *= 4
             over, loss = watched(solution.x)
             continue

@@ -32,7 +32,7 @@ MOST_PAIRS = 8_000_000
 
 # Squared distances between mapped cases, the farthest coordinate being one, are below the first; below the second
 # float32 loses digits.
-FARTHEST, VANISHING = 1e30, 1e-36
+FARTHEST_SQ_DISTANCE, VANISHING_SQ_DISTANCE = 1e30, 1e-36
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,7 @@ def impostor_pairs(omega: Array, problem: Margins, slack: float = 0.0) -> Iterat
     ones = np.ones_like(norms)
     left = np.column_stack([-2.0 * mapped, norms, ones]).astype(np.float32)
     right = np.ascontiguousarray(np.column_stack([mapped, ones, norms]).astype(np.float32).T)
-    reach = np.minimum((1.0 + slack) * reach / unit**2, FARTHEST) + terms * VANISHING
+    reach = np.minimum((1.0 + slack) * reach / unit**2, FARTHEST_SQ_DISTANCE) + terms * VANISHING_SQ_DISTANCE
     limits = np.where(np.isfinite(reach), reach, -1.0).astype(np.float32)
     n, width = len(mapped), BLOCK_COLUMNS
     found = np.empty((2, BLOCK_ROWS * width), dtype=np.int32)

@@ -25,8 +25,8 @@ from whynear.utils.arrays import Array
 from whynear.utils.checks import check_parameters, choice, number, whole
 from whynear.utils.threads import one_blas_thread
 
-MOST_STREAMED = 2_000  # features of a stream, up to which a map may have as many rows
-GENTLE = 5.0  # steepness of a squashing with which learning can begin
+MOST_STREAM_FEATURES = 2_000  # up to which a map may have as many rows
+GENTLE_SIGMA = 5.0  # steepness of a squashing with which learning can begin
 
 
 class LVQ(WithMetric, ClassifierMixin, BaseEstimator):
@@ -241,10 +241,10 @@ class LVQ(WithMetric, ClassifierMixin, BaseEstimator):
     def _streamed_components(self, n_features: int) -> int | None:
         if self.n_components is not None or self._diagonal:
             return self.n_components
-        if self.effective_dim is None and n_features > MOST_STREAMED:
+        if self.effective_dim is None and n_features > MOST_STREAM_FEATURES:
             raise ValueError(
                 f"n_components=None asks for a map with a row for each of the {n_features} features of a stream, more "
-                f"than {MOST_STREAMED}. Give n_components."
+                f"than {MOST_STREAM_FEATURES}. Give n_components."
             )
         return n_features if self.effective_dim is None else self.effective_dim
 
@@ -298,7 +298,7 @@ class LVQ(WithMetric, ClassifierMixin, BaseEstimator):
         """The squashing, gentle at first: a steep one is flat for all cases but those on the border."""
         squashing, sigma = self._squash
         stages = [(squashing, sigma)]
-        while squashing is not Squashing.IDENTITY and stages[0][1] > 2 * GENTLE:
+        while squashing is not Squashing.IDENTITY and stages[0][1] > 2 * GENTLE_SIGMA:
             stages.insert(0, (squashing, stages[0][1] / 2))
         return stages
 

@@ -6,7 +6,7 @@ from scipy.special import softmax
 
 from whynear.utils.arrays import Array
 
-MOST_CERTAIN = 1e4  # a larger factor leaves no probability between zero and one
+MOST_CERTAINTY = 1e4  # a larger factor leaves no probability between zero and one
 
 
 def relative_distances(sq: Array) -> Array:
@@ -43,7 +43,7 @@ def certainty(relative: Array, codes: NDArray[np.intp], weights: Array) -> float
         if not curvature > 0:
             break
         moved = float(np.clip(t - slope / curvature, t / 4, 4 * t))  # curvature fades far from the optimum
-        moved = min(max(moved, 1e-3), MOST_CERTAIN)
+        moved = min(max(moved, 1e-3), MOST_CERTAINTY)
         if abs(moved - t) <= 1e-9 * t:
             break
         t = moved

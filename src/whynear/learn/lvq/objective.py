@@ -18,7 +18,7 @@ from whynear.metric import Metric
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.threads import row_blocks
 
-BLOCK = 2 << 20  # bytes of mapped cases at a time: they stay in the cache between the two products
+BLOCK_BYTES = 2 << 20  # of mapped cases at a time: they stay in the cache between the two products
 
 
 class Squashing(IntEnum):
@@ -128,7 +128,7 @@ def global_loss_grad(
     V = mapped(omega, prototypes)
     S, by_omega, total = np.zeros_like(V), np.zeros_like(omega), 0.0
     lengths = np.einsum("jl,jl->j", V, V)
-    for rows in row_blocks(len(cases.X), row_bytes=8 * (V.shape[1] + len(V)), budget=BLOCK):
+    for rows in row_blocks(len(cases.X), row_bytes=8 * (V.shape[1] + len(V)), budget=BLOCK_BYTES):
         Z = mapped(omega, cases.X[rows])
         scores = lengths - 2.0 * (Z @ V.T)
         total += pull(Z, V, scores, cases.codes[rows], labels, cases.weights[rows], squashing, sigma, S)
@@ -189,7 +189,7 @@ def local_loss_grad(
     norms = np.sqrt(np.square(omegas).reshape(m, -1).sum(axis=1)).reshape(-1, *(1,) * (omegas.ndim - 1))
     units = omegas / norms
     by_units, S, total = np.zeros_like(units), np.zeros((m, units.shape[1])), 0.0
-    for rows in row_blocks(len(cases.X), row_bytes=8 * S.size, budget=BLOCK):
+    for rows in row_blocks(len(cases.X), row_bytes=8 * S.size, budget=BLOCK_BYTES):
         X = cases.X[rows]
         Z = np.empty((m, len(X), units.shape[1]))
         for j in range(m):

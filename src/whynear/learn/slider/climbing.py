@@ -13,7 +13,7 @@ from whynear.utils.arrays import Array
 from whynear.utils.threads import run_in_chunks
 
 ROUND_NANOSECONDS = 5e7  # a round of steps on one thread: an interrupt waits for its end
-SORTING, JUDGING = 100, 8  # nanoseconds for each triple and each comparison of the judges
+SORTING_NANOSECONDS, JUDGING_NANOSECONDS = 100, 8  # for each triple and each comparison of the judges
 
 
 @dataclass
@@ -60,7 +60,7 @@ def climb_all(
 ) -> Climb:
     """Let all climb until each has made ``patience`` steps in vain or ``max_iter`` in all; the best one, ties first."""
     task = climbs[0].task
-    cost = SORTING * len(task.triples) + JUDGING * task.judges.mismatches.size
+    cost = SORTING_NANOSECONDS * len(task.triples) + JUDGING_NANOSECONDS * task.judges.mismatches.size
     at_once = int(np.clip(ROUND_NANOSECONDS / max(cost, 1), 1, max(1, task.varies.sum())))
 
     def going() -> list[Climb]:

@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-NEARLY_ALL = 0.999  # share of one feature beyond which the rest is summed anew, because a difference would lose it
+NEARLY_WHOLE_SHARE = 0.999  # of one feature, beyond which the rest is summed anew, because a difference would lose it
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -164,7 +164,7 @@ def climb(
         shares[feature] = 0.0
         total = shares.sum()
         # The margins without the feature are scale (start - removed gap).
-        if total > 1.0 - NEARLY_ALL:
+        if total > 1.0 - NEARLY_WHOLE_SHARE:
             start, judge_start, scale, removed = margin, judged, 1.0 / total, old
         elif total > 0.0:
             others = shares / total

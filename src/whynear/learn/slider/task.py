@@ -12,12 +12,12 @@ from whynear.learn.slider import objective as slider
 from whynear.learn.slider.triples import Comparisons
 from whynear.utils.arrays import Array
 
-PAIRS = 2_000  # pairs of rows that tell how much a column varies
+SPREAD_PAIRS = 2_000  # of rows that tell how much a column varies
 
 
 def spreads(X: Array, p: int, rng: np.random.Generator) -> Array:
     """The typical difference of each column, (mean |x - y|^p)^(1/p), by random pairs of rows; zero if constant."""
-    first, second = rng.integers(len(X), size=(2, PAIRS))
+    first, second = rng.integers(len(X), size=(2, SPREAD_PAIRS))
     width = np.ptp(X, axis=0)
     unit = np.where(width > 0, width, 1.0)
     typical = np.mean(np.abs((X[first] - X[second]) / unit) ** p, axis=0) ** (1 / p)

@@ -11,7 +11,7 @@ from whynear.metric import DiagonalMetric
 from whynear.search import NeighborSearch
 from whynear.utils.arrays import Array, Indices
 
-DRAWS = 50  # attempts to draw a mismatch that is none of the given matches
+MISMATCH_DRAWS = 50  # attempts to draw a mismatch that is none of the given matches
 
 
 class Comparisons(NamedTuple):
@@ -128,7 +128,7 @@ def compare_by_triplets(
     x, y, mismatches = x[picked], y[picked], np.repeat(z[picked][:, None], n_mismatches, axis=1)
     taken = np.unique(triplets[:, 0] * n_rows + triplets[:, 1])
     missing = np.ones(mismatches.shape, dtype=bool)
-    for _ in range(DRAWS):
+    for _ in range(MISMATCH_DRAWS):
         drawn = rng.integers(n_rows, size=mismatches.shape)
         missing_here = np.isin(x[:, None] * n_rows + drawn, taken) | (drawn == x[:, None])
         mismatches = np.where(missing & ~missing_here, drawn, mismatches)
