@@ -11,7 +11,9 @@ from whynear.testing import check_learner
 KINDS = [wn.DIET, wn.ForwardSelection, wn.BackwardElimination, wn.LPWeights]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=pytest.mark.slow if kind in (wn.DIET, wn.LPWeights) else ()) for kind in KINDS]
+)
 def test_belongs_to_the_library(kind):
     check_learner(kind(**({"n_triples": 200} if kind is wn.LPWeights else {})))
 
