@@ -38,6 +38,12 @@ def figures(request):
         yield request.param
 
 
+@pytest.fixture
+def blank_figures(monkeypatch):
+    """Studies with blank figures, where neither tables nor figures are the subject."""
+    monkeypatch.setattr(Figure, "savefig", stand_ins.savefig)
+
+
 @pytest.fixture(scope="session")
 def real_data() -> Path:
     """The folder with the real data sets."""

@@ -10,6 +10,7 @@ import pytest
 from tests.helpers.fault_tables import QUICK, cases, write
 
 pytest.importorskip("resource", reason="needs limits on the size of files")
+pytestmark = pytest.mark.slow
 
 # The older study has every kernel compiled before files are limited, which a cache of them would run into.
 LIMITED = """
@@ -42,7 +43,7 @@ def full_disk(tmp_path_factory):
 EARLY, LATE = 50, 10_000  # too little for the first part that is finished; for a file after the model
 
 
-@pytest.mark.parametrize("limit", [EARLY, pytest.param(LATE, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("limit", [EARLY, LATE])
 def test_a_full_disk_is_told_with_the_file_and_the_bytes(full_disk, limit):
     folder, done = full_disk(limit)
     assert (done.returncode, done.stdout) == (2, "")
@@ -50,14 +51,14 @@ def test_a_full_disk_is_told_with_the_file_and_the_bytes(full_disk, limit):
     assert re.fullmatch(f"{fact}\\d+ bytes are free there, and no file was made\\.\n", done.stderr), done.stderr
 
 
-@pytest.mark.parametrize("limit", [EARLY, pytest.param(LATE, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("limit", [EARLY, LATE])
 def test_a_full_disk_leaves_no_half_file(full_disk, limit):
     folder, _ = full_disk(limit)
     left = {path.name for path in (folder / "out").rglob("*") if path.is_file()}
     assert left == {path.name for path in (folder / "out before").iterdir()}
 
 
-@pytest.mark.parametrize("limit", [EARLY, pytest.param(LATE, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("limit", [EARLY, LATE])
 def test_a_full_disk_leaves_the_older_study_as_it_was(full_disk, limit):
     folder, _ = full_disk(limit)
     before = {path.name: path.read_bytes() for path in (folder / "out before").iterdir()}

@@ -30,6 +30,7 @@ def test_exit_codes_are_those_of_the_help(words, code, monkeypatch, capsys):
     assert "Traceback" not in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_debug_ends_with_a_traceback_and_code_one():
     ended = done("compare", "no", "where", "--debug")
     assert ended.returncode == 1, ended.stderr

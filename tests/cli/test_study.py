@@ -1,5 +1,5 @@
+import io
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -14,8 +14,7 @@ from sklearn.datasets import load_iris
 import whynear
 from tests.helpers.command_line import run
 from whynear.cli import study as study_printing
-
-WHYNEAR = [sys.executable, "-c", "from whynear.cli.app import main; main()"]
+from whynear.cli.app import main
 
 
 @pytest.fixture
@@ -34,6 +33,7 @@ def test_a_table_becomes_a_report(table, tmp_path):
     assert {"report.html", "relevance.csv", "study.json", "model.whynear", "predictions.csv", "cases.csv"} <= written
 
 
+@pytest.mark.usefixtures("blank_figures")
 def test_quiet_prints_nothing(table, tmp_path):
     result = run(
         "study", table, "--target", "target", "--learner", "grlvq", "--folds", 2, "--quiet", "--out", tmp_path / "out"
@@ -97,20 +97,25 @@ def test_a_folder_without_permission_is_found_before_learning(table, tmp_path, n
 
 
 @pytest.mark.parametrize("encoding", ["ascii", pytest.param("latin-1", marks=pytest.mark.slow)])
-def test_any_encoding_of_the_terminal_will_do(tmp_path, encoding):
+@pytest.mark.usefixtures("blank_figures")
+def test_any_encoding_of_the_terminal_will_do(tmp_path, encoding, monkeypatch):
     path = tmp_path / "cases.csv"
     rows = "".join(f"{i % 7},{i * i % 11},{i % 2}\n" for i in range(40))
     path.write_text(f"温度,\x1b[31mred,y\n{rows}", encoding="utf-8")
-    command = [*WHYNEAR, "study", str(path), "--target", "y", "--learner", "grlvq", "--folds", "2"]
-    command += ["--out", str(tmp_path / "out")]
-    environment = {**os.environ, "PYTHONIOENCODING": encoding}
-    done = subprocess.run(command, capture_output=True, env=environment, timeout=120)
-    assert (done.returncode, done.stderr) == (0, b"")
-    assert b"?[31mred" in done.stdout
-    assert b"##" in done.stdout
-    assert b"Written" in done.stdout
+    words = ["study", str(path), "--target", "y", "--learner", "grlvq", "--folds", "2", "--out", str(tmp_path / "out")]
+    monkeypatch.setattr(sys, "argv", ["whynear", *words])
+    for name in ("stdout", "stderr"):
+        monkeypatch.setattr(sys, name, io.TextIOWrapper(io.BytesIO(), encoding=encoding, write_through=True))
+    with pytest.raises(SystemExit) as ended:
+        main()
+    shown, errors = sys.stdout.buffer.getvalue(), sys.stderr.buffer.getvalue()
+    assert (ended.value.code, errors) == (0, b"")
+    assert b"?[31mred" in shown
+    assert b"##" in shown
+    assert b"Written" in shown
 
 
+@pytest.mark.usefixtures("blank_figures")
 def test_names_cannot_command_the_terminal(tmp_path):
     path = tmp_path / "odd\x1b[2J.csv"
     path.write_text("a\x1b[31m,y\n" + "1,u\n2,v\n" * 20)
@@ -121,6 +126,7 @@ def test_names_cannot_command_the_terminal(tmp_path):
     assert not set(studied.output + refused.output) & set("\x1b\x07")
 
 
+@pytest.mark.usefixtures("blank_figures")
 def test_what_goes_wrong_while_printing_is_a_sentence_too(table, tmp_path, monkeypatch):
     def full(*_, **__):
         raise OSError(28, "No space left on device")
@@ -183,6 +189,7 @@ def test_an_interrupt_leaves_no_half_file_and_code_130(tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.usefixtures("blank_figures")
 def test_an_interrupt_leaves_the_finished_parts(table, tmp_path, monkeypatch):
     study = whynear.study
 
@@ -190,11 +197,13 @@ def test_an_interrupt_leaves_the_finished_parts(table, tmp_path, monkeypatch):
         if "find what noise reaches" in step:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(
-        whynear, "study", lambda *words, progress, **options: study(*words, progress=interrupt, **options)
-    )
+    def interrupted(*words, progress, **options):
+        return study(*words, progress=interrupt, **options)
+
     words = ["study", table, "--target", "target", "--learner", "grlvq", "--folds", 2, "--out", tmp_path / "out"]
-    stopped = run(*words)
+    with monkeypatch.context() as patch:
+        patch.setattr(whynear, "study", interrupted)
+        stopped = run(*words)
     assert stopped.exit_code == 130
     kept = tmp_path / "out" / "unfinished"
     names = ["model.whynear", "predictions.csv", "scores.csv"]
@@ -202,7 +211,6 @@ def test_an_interrupt_leaves_the_finished_parts(table, tmp_path, monkeypatch):
     assert sorted(path.name for path in kept.iterdir()) == names
     assert len(pd.read_csv(kept / "predictions.csv")) == 50
     assert whynear.load(kept / "model.whynear").predict(pd.read_csv(table).drop(columns="target")).shape == (50,)
-    monkeypatch.undo()
     done = run(*words)
     assert done.exit_code == 0, done.output
     assert not kept.exists()

@@ -270,7 +270,8 @@ def test_batches_of_any_size_give_the_same_values(monkeypatch):
         assert_allclose(programs.extremes(start, 1.01, *both_ends(120)).values, expected, atol=1e-10)
 
 
-@pytest.mark.parametrize("n_jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("n_jobs", [1, 2])
 def test_ctrl_c_in_the_middle_stops_soon_and_leaves_no_threads(n_jobs):
     script = f"""
         import threading

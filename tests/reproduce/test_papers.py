@@ -65,7 +65,9 @@ def test_settings_for_wide_sets_leave_the_others_as_they_are():
     assert of == {"usps": {"sigma": 3, "n_components": 30}, "iris": {"sigma": 2}}
 
 
-@pytest.mark.parametrize("dataset", ["wine", "ionosphere", "pima", "iris"])
+@pytest.mark.parametrize(
+    "dataset", ["wine", "iris", *(pytest.param(name, marks=pytest.mark.slow) for name in ("ionosphere", "pima"))]
+)
 def test_slider_is_within_a_deviation_of_the_published_table(found, dataset):
     cells = [cell for cell in slider.table2().cells if cell.given["dataset"] == dataset][:5]
     scores = [found(cell) for cell in cells]
@@ -76,6 +78,7 @@ def test_slider_is_within_a_deviation_of_the_published_table(found, dataset):
         assert sign * ours >= sign * line.asked, criterion
 
 
+@pytest.mark.slow
 def test_xor_is_told_as_in_the_paper(found):
     for experiment in (schulz.figure1(), schulz.figure3()):
         judged = lines(experiment.plan.name, experiment.measure(found)).values()
@@ -83,7 +86,7 @@ def test_xor_is_told_as_in_the_paper(found):
         assert any(line.holds for line in judged)
 
 
-@pytest.mark.parametrize("name", ["wine", "tecator"])
+@pytest.mark.parametrize("name", ["wine", pytest.param("tecator", marks=pytest.mark.slow)])
 def test_spectra_are_told_apart_after_regularization(found, name):
     case = schulz_cases.cases()[name]
     quick = schulz_cases.Case(case.dataset, case.learner, case.settings, [7, 9, 12])

@@ -54,7 +54,8 @@ def test_a_killed_worker_is_replaced_and_its_work_done(tmp_path):
     assert results(kept, cells) == [0, 2, 4, 6, 0]
 
 
-@pytest.mark.parametrize("weight", [0.1, pytest.param(9.0, marks=pytest.mark.slow)])  # begun last and first
+@pytest.mark.slow
+@pytest.mark.parametrize("weight", [0.1, 9.0])  # begun last and first
 def test_work_that_kills_every_worker_is_named_and_the_rest_is_kept(tmp_path, weight):
     cells, kept = doubles(12, seconds=0.01), Kept(tmp_path)
     with pytest.raises(WorkFailed, match=r"^1 of 13 .* pieces\.always_killed\S+: its worker process was killed twice"):

@@ -292,6 +292,7 @@ LOCAL = [pytest.param(name, marks=pytest.mark.slow) for name in ("lgmlvq", "lgrl
 
 
 @pytest.mark.parametrize("name", ["grlvq", "lmnn", *LOCAL])
+@pytest.mark.usefixtures("blank_figures")
 def test_any_learner_of_the_library_can_be_asked_for(name, iris, tmp_path):
     study = wn.study(iris[::2], "target", learner=name, folds=3)
     assert study.accuracy.columns[0] == study.comparison.chosen == study.settings["learner"] == name
@@ -309,7 +310,7 @@ def test_an_unknown_learner_is_refused_with_the_known_ones(iris):
 
 
 def test_the_simplest_of_learners_near_the_best_is_chosen(iris):
-    study = wn.study(iris, "target", folds=3)
+    study = wn.study(iris, "target", folds=2)
     learners = ["grlvq", "gmlvq", "lmnn", "lgmlvq", "lann"]
     assert list(study.accuracy.columns) == [*learners, "plain kNN", "NCA with kNN"]
     assert study.comparison.chosen == simplest_of_the_best(study.accuracy[learners])

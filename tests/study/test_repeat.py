@@ -10,6 +10,8 @@ import whynear as wn
 from whynear.cli.app import app
 from whynear.study.repeat import python_lines, shell_line
 
+pytestmark = pytest.mark.usefixtures("blank_figures")
+
 
 @pytest.fixture
 def study(tmp_path, monkeypatch):

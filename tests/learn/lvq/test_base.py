@@ -33,7 +33,7 @@ def scaled(load=load_breast_cancer):
     [
         pytest.param(wn.GMLVQ(n_prototypes=2, map_init="random"), marks=pytest.mark.slow),
         wn.GMLVQ(solver="adam", squashing="swish", max_iter=60),
-        wn.LGRLVQ(n_prototypes=2, prototype_init="means", squashing="identity"),
+        pytest.param(wn.LGRLVQ(n_prototypes=2, prototype_init="means", squashing="identity"), marks=pytest.mark.slow),
     ],
     ids=str,
 )
@@ -198,6 +198,7 @@ def test_more_columns_than_rows_need_no_square_matrix_of_columns():
     assert_allclose(regular.matrix()[:50, :50], model.metric_.matrix()[:50, :50], atol=1e-8)
 
 
+@pytest.mark.slow
 def test_memory_stays_in_proportion_to_the_table():
     X, y = make_classification(30_000, 40, n_informative=10, random_state=0)
     model = wn.GMLVQ(max_iter=5)
