@@ -67,6 +67,11 @@ def test_type_checkers_see_every_public_name_of_learn():
     assert {alias.asname for statement in block.body for alias in statement.names} == set(learn.__all__)
 
 
+def test_the_reference_documents_every_learner():
+    page = (Path(__file__).parents[2] / "docs" / "api" / "learners.md").read_text()
+    assert all(f"autoclass:: whynear.{learner.kind}\n" in page for learner in ALL_LEARNERS)
+
+
 def test_listing_the_learners_imports_no_learner():
     code = "import sys; from whynear.learn.registry import LEARNERS; list(LEARNERS); 'lmnn' in LEARNERS"
     loaded = set(output_of(f"{code}; print(*sys.modules)").split())
