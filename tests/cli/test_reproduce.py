@@ -29,7 +29,7 @@ def test_a_name_that_is_none_is_told_in_a_sentence():
 def test_an_address_without_a_cluster_is_refused(tmp_path):
     result = run("reproduce", "schulz-fig3", "--out", tmp_path, "--address", "tcp://somewhere:1")
     assert result.exit_code == 2
-    assert "choose the backend dask or ray" in result.stderr
+    assert "choose the backend dask" in result.stderr
 
 
 def test_a_figure_is_made_printed_and_made_again_from_what_is_kept(tmp_path):

@@ -46,7 +46,7 @@ def reproduce(
         The folder. Cells that are done are kept in it, so that a run that was stopped goes on.
     n_jobs : int
         Processes at once; -1 for all cores.
-    backend : {"processes", "dask", "ray"}
+    backend : {"processes", "dask"}
         Who does the work: processes here, or the workers of a cluster.
     address : str, optional
         Where the scheduler of the cluster is; without it one is started here.

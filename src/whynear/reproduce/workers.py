@@ -1,4 +1,4 @@
-"""Who does cells: processes here, or the workers of a Dask or Ray cluster."""
+"""Who does cells: processes here, or the workers of a Dask cluster."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from joblib import Parallel, delayed, parallel_config
 
 from whynear.reproduce.cells import Cell, Done, work_off
 
-Backend = Literal["processes", "dask", "ray"]
+Backend = Literal["processes", "dask"]
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ def workers(backend: Backend, n_jobs: int, address: str | None) -> Iterator[Work
     if n_jobs == 0:
         raise ValueError("n_jobs must be the number of processes, or -1 for all cores, got 0 instead.")
     if address is not None and backend == "processes":
-        raise ValueError(f"address={address!r} is that of a cluster: choose the backend dask or ray with it.")
+        raise ValueError(f"address={address!r} is that of a cluster: choose the backend dask with it.")
     match backend:
         case "processes":
             with parallel_config(backend="loky", inner_max_num_threads=1 if n_jobs != 1 else None):
@@ -44,9 +44,6 @@ def workers(backend: Backend, n_jobs: int, address: str | None) -> Iterator[Work
         case "dask":
             with _dask_client(n_jobs, address) as client:
                 yield partial(_by_dask, client)
-        case "ray":
-            with _ray(n_jobs, address) as ray:
-                yield partial(_by_ray, ray)
 
 
 def attempt(cell: Cell) -> tuple[Cell, Done | Failed]:
@@ -97,19 +94,6 @@ def _by_dask(client: Any, cells: Sequence[Cell]) -> Results:
                 yield cell, Failed(str(future.exception() if future.status == "error" else future.status))
 
 
-def _by_ray(ray: Any, cells: Sequence[Cell]) -> Results:
-    """Ray tries again, three times, what lost its worker."""
-    work = ray.remote(attempt)
-    waiting = {work.remote(cell): cell for cell in cells}
-    while waiting:
-        (future,), _ = ray.wait(list(waiting))
-        cell = waiting.pop(future)
-        try:
-            yield ray.get(future)
-        except ray.exceptions.RayError as error:
-            yield cell, Failed(str(error))
-
-
 @contextlib.contextmanager
 def _dask_client(n_jobs: int, address: str | None) -> Iterator[Any]:
     """A client of the scheduler at an address, or of workers started here."""
@@ -130,17 +114,3 @@ def _dask_client(n_jobs: int, address: str | None) -> Iterator[Any]:
                 f"Start them with one each: dask worker {address} --nworkers auto --nthreads 1"
             )
         yield client
-
-
-@contextlib.contextmanager
-def _ray(n_jobs: int, address: str | None) -> Iterator[Any]:
-    """Ray, with the cluster at an address, or with one started here."""
-    try:
-        import ray
-    except ImportError:
-        raise ImportError("Ray is not installed: pip install ray") from None
-    ray.init(address=address, **({} if address else {"num_cpus": None if n_jobs < 0 else n_jobs}))
-    try:
-        yield ray
-    finally:
-        ray.shutdown()
