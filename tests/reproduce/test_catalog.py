@@ -23,8 +23,8 @@ def test_plans_tell_what_they_show(name):
     assert experiment.cells
     assert all(cell.weight > 0 for cell in experiment.cells)
     assert len({cell.name for cell in experiment.cells}) == len(set(experiment.cells))
-    if experiment.plan.stand_in is not None:
-        assert experiment.plan.stand_in.keys() == {"of", "why", "by"}
+    if experiment.plan.substitute is not None:
+        assert experiment.plan.substitute.keys() == {"data", "reason", "instead"}
 
 
 def test_a_name_stands_for_one_or_several():
@@ -40,11 +40,11 @@ def test_what_there_is_not_is_told():
     with pytest.raises(ValueError, match=re.escape("no table or figure 'lann-fig11'. Did you mean 'lann-fig1'?")):
         names_of("lann-fig11")
     for name in ("lann-fig1", "lann-table1-tenfold"):
-        with pytest.raises(ValueError, match=f"{name} cannot be made under another protocol: leave out --protocol"):
+        with pytest.raises(ValueError, match=f"{name} has no protocol 'fifth': leave out --protocol fifth"):
             names_of(name, "fifth")
 
 
 def test_a_key_of_a_row_that_means_nothing_is_refused():
     row = {"row": "wine", "published": {"LANN": [0.9]}, "tolerence": 0.01}
-    with pytest.raises(ValueError, match="'wine' has keys that mean nothing: tolerence"):
+    with pytest.raises(ValueError, match="'wine' has unknown keys: tolerence"):
         list(plans._published({"values": [row]}))

@@ -9,7 +9,7 @@ from whynear.reproduce import flow
 from whynear.reproduce.cells import Cell
 from whynear.reproduce.experiment import Experiment
 from whynear.reproduce.outcome import Measured
-from whynear.reproduce.plans import plan
+from whynear.reproduce.plans import load_plan
 from whynear.reproduce.running import WorkFailed
 
 
@@ -19,9 +19,9 @@ def experiment(name, numbers):
 
     def measure(found):
         total = sum(found(cell)["doubled"] for cell in cells)
-        return {(known.row, known.column): Measured(float(total)) for known in plan(name).published}
+        return {(known.row, known.column): Measured(float(total)) for known in load_plan(name).published}
 
-    return Experiment(plan(name), cells, measure)
+    return Experiment(load_plan(name), cells, measure)
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def test_outcomes_are_written_as_json_svg_and_a_page(tmp_path, experiments):
     assert [found.lines[0].ours for found in outcomes] == [10.0, 6.0]
     told = json.loads((tmp_path / "lann-fig2.json").read_text())
     assert told["lines"][0]["ours"] == 6.0
-    assert told["lines"][0]["holds"] is True
+    assert told["lines"][0]["met"] is True
     assert (tmp_path / "lann-fig2.svg").read_text().startswith("<svg")
     page = (tmp_path / "reproduction.md").read_text()
     assert "### lann-fig2" in page
@@ -62,7 +62,7 @@ def test_what_is_done_is_on_the_page_when_a_cell_fails(tmp_path, experiments):
     failing = experiment("lann-fig3", [])
     failing.cells.append(Cell(raising, {"number": 3}))
     experiments["lann-fig3"] = lambda: failing
-    with pytest.raises(WorkFailed, match="1 of 3 pieces of work failed"):
+    with pytest.raises(WorkFailed, match="1 of 3 computations failed"):
         flow.reproduce(["lann-fig3", "lann-fig2"], tmp_path, n_jobs=1)
     page = (tmp_path / "reproduction.md").read_text()
     assert "### lann-fig2" in page
@@ -73,7 +73,7 @@ def test_what_cannot_be_drawn_is_named_and_the_others_are_made(tmp_path, experim
     made = experiment("lann-fig3", [4])
     experiments["lann-fig3"] = lambda: replace(made, measure=lambda found: {("row", "column"): Measured(np.nan)})
     for _ in range(2):  # also when its cells are kept already
-        with pytest.raises(ValueError, match=r"^lann-fig3 could not be measured or drawn: "):
+        with pytest.raises(ValueError, match=r"^lann-fig3 could not be computed or drawn: "):
             flow.reproduce(["lann-fig3", "lann-fig2"], tmp_path, n_jobs=1)
         assert "### lann-fig2" in (tmp_path / "reproduction.md").read_text()
 

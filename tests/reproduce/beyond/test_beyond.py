@@ -8,12 +8,12 @@ from numpy.testing import assert_allclose
 from whynear.datasets import make_relevance
 from whynear.reproduce import EXPERIMENTS
 from whynear.reproduce.beyond import relevance as beyond_relevance
-from whynear.reproduce.beyond.accuracy import critical_difference, mean_ranks, not_apart, settings_on
-from whynear.reproduce.beyond.relevance_cells import METHODS, Told, agreed, agreement, scored
-from whynear.reproduce.plans import plan
+from whynear.reproduce.beyond.accuracy import critical_difference, groups_within, mean_ranks, settings_on
+from whynear.reproduce.beyond.relevance_cells import METHODS, Findings, agreement, mean_agreement, score_findings
+from whynear.reproduce.plans import load_plan
 
-RELEVANCE = plan("beyond-relevance").settings
-ACCURACY = plan("beyond-accuracy").settings
+RELEVANCE = load_plan("beyond-relevance").settings
+ACCURACY = load_plan("beyond-accuracy").settings
 
 
 # Ranks
@@ -32,10 +32,10 @@ def test_the_critical_difference_is_nemenyis(n_methods, q):
 
 
 def test_groups_are_as_large_as_the_distance_allows_and_none_is_within_another():
-    assert not_apart([4.0, 1.0, 2.0, 2.5], 1.5) == [(1.0, 2.5), (2.5, 4.0)]
-    assert not_apart([1.0, 2.0, 3.0], 2.0) == [(1.0, 3.0)]
-    assert not_apart([1.0, 3.0], 1.0) == []
-    assert not_apart([1.0, 1.0], 1.0) == []
+    assert groups_within([4.0, 1.0, 2.0, 2.5], 1.5) == [(1.0, 2.5), (2.5, 4.0)]
+    assert groups_within([1.0, 2.0, 3.0], 2.0) == [(1.0, 3.0)]
+    assert groups_within([1.0, 3.0], 1.0) == []
+    assert groups_within([1.0, 1.0], 1.0) == []
 
 
 # Accuracy
@@ -70,7 +70,7 @@ def test_accuracies_are_ranked_and_drawn():
 
 def better_and_better(cell):
     """Each learner is better by the same amount than the one before it."""
-    return {"accuracy": list(ACCURACY["learners"]).index(cell.given["learner"]) / 100}
+    return {"accuracy": list(ACCURACY["learners"]).index(cell.arguments["learner"]) / 100}
 
 
 def drawn(experiment, found):
@@ -88,35 +88,38 @@ TRUTH = np.array(["strong", "weak", "weak", "irrelevant", "irrelevant"])
 
 
 def told(relevant, strength=None, importance=(5, 4, 3, 2, 1)):
-    return Told(np.array(relevant, dtype=bool), np.array(importance), strength)
+    return Findings(np.array(relevant, dtype=bool), np.array(importance), strength)
 
 
 def test_what_is_found_is_counted_by_what_it_is():
-    assert scored(told([1, 1, 0, 0, 0]), TRUTH) == {
+    assert score_findings(told([1, 1, 0, 0, 0]), TRUTH) == {
         "strong found": 1.0,
         "weak found": 0.5,
         "irrelevant left out": 1.0,
         "relevant or not": pytest.approx((2 / 3 + 1) / 2),
     }
-    everything = scored(told([1, 1, 1, 1, 1]), TRUTH)
+    everything = score_findings(told([1, 1, 1, 1, 1]), TRUTH)
     assert (everything["irrelevant left out"], everything["relevant or not"]) == (0.0, 0.5)
 
 
 def test_strengths_are_compared_with_the_truth():
     strength = np.array(["strong", "strong", "weak", "irrelevant", "unknown"])
-    scores = scored(told([1, 1, 1, 0, 0], strength), TRUTH)
-    assert scores["told exactly"] == pytest.approx(3 / 5)
-    assert scores["strong or weak told exactly"] == pytest.approx(2 / 3)
+    scores = score_findings(told([1, 1, 1, 0, 0], strength), TRUTH)
+    assert scores["exact strength"] == pytest.approx(3 / 5)
+    assert scores["exact strength, strong or weak"] == pytest.approx(2 / 3)
 
 
 def test_agreement_is_the_mean_over_pairs():
     three = [told([1, 1, 0, 0, 0]), told([1, 0, 0, 0, 0]), told([0, 0, 1, 0, 0], importance=(1, 2, 3, 4, 5))]
-    assert agreed(three) == {"same features": pytest.approx(0.5 / 3), "same order": pytest.approx((1 - 1 - 1) / 3)}
+    assert mean_agreement(three) == {
+        "same features": pytest.approx(0.5 / 3),
+        "same order": pytest.approx((1 - 1 - 1) / 3),
+    }
 
 
 def test_to_find_nothing_twice_is_no_agreement():
     nothing = told([0, 0, 0, 0, 0], importance=np.zeros(5))
-    assert agreed([nothing, nothing]) == {"same features": 0.0, "same order": 0.0}
+    assert mean_agreement([nothing, nothing]) == {"same features": 0.0, "same order": 0.0}
 
 
 # As in a run: what SHAP and scikit-learn will change one day is none of the reader's business.
@@ -131,7 +134,7 @@ def test_every_method_finds_the_strong_feature_of_easy_data(method):
     assert found.relevant[0]
     assert found.relevant.shape == found.importance.shape == data.strength.shape
     assert found.importance.argmax() < np.flatnonzero(data.strength == "irrelevant")[0]
-    assert all(0 <= score <= 1 for score in scored(found, data.strength).values())
+    assert all(0 <= score <= 1 for score in score_findings(found, data.strength).values())
     assert (found.strength is not None) == (method in beyond_relevance.OURS)
 
 
@@ -162,7 +165,7 @@ def test_scores_are_gathered_and_drawn():
     kinds, methods = RELEVANCE["kinds"], RELEVANCE["methods"]
     assert {method for _, method in values} == set(methods)
     assert {row for row, _ in values} == {f"{kind}: {score}" for kind in kinds for score in beyond_relevance.SCORES}
-    assert ("linear: told exactly", "lasso") not in values
+    assert ("linear: exact strength", "lasso") not in values
     seeds = np.arange(RELEVANCE["seeds"])
     assert values["xor: weak found", "lasso"] == pytest.approx((np.mean(seeds % 2), np.std(seeds % 2)))
     assert {published.row for published in experiment.plan.published} <= {row for row, _ in values}
@@ -171,6 +174,6 @@ def test_scores_are_gathered_and_drawn():
 
 def made_up(cell):
     if cell.work is beyond_relevance.agreement:
-        return agreed([told([1, 1, 0, 0, 0])] * 2)
-    strength = TRUTH if cell.given["method"] in beyond_relevance.OURS else None
-    return scored(told([1, cell.given["seed"] % 2, cell.given["seed"] % 2, 0, 0], strength), TRUTH)
+        return mean_agreement([told([1, 1, 0, 0, 0])] * 2)
+    strength = TRUTH if cell.arguments["method"] in beyond_relevance.OURS else None
+    return score_findings(told([1, cell.arguments["seed"] % 2, cell.arguments["seed"] % 2, 0, 0], strength), TRUTH)
