@@ -38,11 +38,11 @@ def test_a_figure_is_made_printed_and_made_again_from_what_is_kept(tmp_path):
     assert "schulz-fig3: The map of the xor data, and its relevance bounds" in first.stdout
     assert "strengths as in the paper" in first.stdout
     assert "4 of 4 criteria met" in first.stdout
-    told = json.loads((tmp_path / "schulz-fig3.json").read_text())
-    assert [line["met"] for line in told["lines"]].count(True) == 4
+    written = json.loads((tmp_path / "schulz-fig3.json").read_text())
+    assert [line["met"] for line in written["lines"]].count(True) == 4
     assert (tmp_path / "schulz-fig3.svg").exists()
     again = run("reproduce", "schulz-fig3", "--out", tmp_path, "--json")
-    assert json.loads(again.stdout) == [told]
+    assert json.loads(again.stdout) == [written]
 
 
 def test_a_set_that_cannot_be_had_is_named(tmp_path, monkeypatch):

@@ -11,7 +11,7 @@ def line(ours, published=None, criterion=None, better="higher"):
 
 
 @pytest.mark.parametrize(
-    ("better", "asked", "ours", "holds"),
+    ("better", "criterion", "ours", "met"),
     [
         ("higher", 0.90, 0.91, True),
         ("higher", 0.90, 0.90 - 1e-12, True),
@@ -22,8 +22,8 @@ def line(ours, published=None, criterion=None, better="higher"):
         ("higher", 0.9, None, None),
     ],
 )
-def test_a_line_holds_where_ours_is_as_good_as_asked(better, asked, ours, holds):
-    assert line(ours, criterion=asked, better=better).met is holds
+def test_a_criterion_is_met_if_ours_reaches_it(better, criterion, ours, met):
+    assert line(ours, criterion=criterion, better=better).met is met
 
 
 def test_equal_means_near_on_both_sides():
@@ -36,7 +36,7 @@ def plan_of(*published):
     return Plan("lann-table0", "title", "about", "set", 3, {}, published, None, ())
 
 
-def test_measured_values_stand_beside_published_ones():
+def test_our_values_are_combined_with_the_published_ones():
     known = Published("a", "x", 0.9, 0.01, 0.02, None, "higher", 2)
     absent = Published("b", "x", 0.5, None, 0.1, None, "lower", 2)
     found = outcome(plan_of(known, absent), {("a", "x"): Measured(0.87, 0.1), ("c", "x"): Measured(1.0)}, 3.0)
