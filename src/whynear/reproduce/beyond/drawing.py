@@ -78,10 +78,10 @@ def _draw_name(ax: Axes, name: str, rank: float, height: float, edge: float, sid
     ax.plot([rank, rank, edge], [0, height, height], color=color, linewidth=0.9, solid_joinstyle="miter")
     ax.plot(rank, 0, marker="o", markersize=3.5, color=color, zorder=3)
     outward = -5 if side == "right" else 5
-    beside: dict[str, Any] = {"textcoords": "offset points", "color": color}
-    ax.annotate(name, (edge, height), xytext=(outward, 0), ha=side, va="center", **beside)
+    look: dict[str, Any] = {"textcoords": "offset points", "color": color}
+    ax.annotate(name, (edge, height), xytext=(outward, 0), ha=side, va="center", **look)
     inner = "left" if side == "right" else "right"
-    ax.annotate(f"{rank:.1f}", (edge, height), xytext=(0, 1.5), ha=inner, va="bottom", fontsize="x-small", **beside)
+    ax.annotate(f"{rank:.1f}", (edge, height), xytext=(0, 1.5), ha=inner, va="bottom", fontsize="x-small", **look)
 
 
 def draw_scores(

@@ -108,10 +108,10 @@ def _shap(model: ClassifierMixin, X: Array, y: Labels, seed: int) -> Findings:
         from shap import TreeExplainer
     except ImportError:
         raise ImportError("SHAP is not installed: pip install shap boruta") from None
-    beside = np.hstack([X, np.random.default_rng(seed).permuted(X, axis=0)])
+    columns = np.hstack([X, np.random.default_rng(seed).permuted(X, axis=0)])
     with threadpool_limits(1, "openmp"):
-        values = TreeExplainer(model.fit(beside, y)).shap_values(beside)
-    importance, of_noise = np.split(np.abs(values).reshape(*beside.shape, -1).mean(axis=(0, 2)), 2)
+        values = TreeExplainer(model.fit(columns, y)).shap_values(columns)
+    importance, of_noise = np.split(np.abs(values).reshape(*columns.shape, -1).mean(axis=(0, 2)), 2)
     return Findings(importance > of_noise.max(), importance)
 
 

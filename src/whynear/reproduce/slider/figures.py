@@ -97,11 +97,11 @@ def figure3() -> Experiment:
     methods = {"equal weights": {}, **plan.settings["methods"]}
     cells = {
         (method, columns): [
-            _casebase_cell(rank_and_matches, plan.settings, seed, given, method=method, columns=columns)
+            _casebase_cell(rank_and_matches, plan.settings, seed, learning, method=method, columns=columns)
             for seed in plan.settings["seeds"]
         ]
         for columns in ("raw columns", "z-scores")
-        for method, given in methods.items()
+        for method, learning in methods.items()
     }
 
     def measure(result_of: ResultOf) -> Values:
@@ -128,7 +128,7 @@ def figure3() -> Experiment:
 
 
 def _casebase_cell(
-    work: Callable[..., Result], settings: Mapping[str, Any], seed: int, learning: Mapping[str, Any], **given: Any
+    work: Callable[..., Result], settings: Mapping[str, Any], seed: int, learning: Mapping[str, Any], **arguments: Any
 ) -> Cell:
-    given |= {"casebase": settings["casebase"], "learning": settings["learning"] | learning}
-    return Cell(work, {"seed": seed, **given}, CASEBASE_SECONDS)
+    arguments |= {"casebase": settings["casebase"], "learning": settings["learning"] | learning}
+    return Cell(work, {"seed": seed, **arguments}, CASEBASE_SECONDS)

@@ -70,7 +70,7 @@ def descriptor_regression(dataset: str, seed: int, share: float) -> Result:
     }
 
 
-def start(dataset: str, n_bins: int, effective_dim: int, learning: dict[str, Any], seed: int) -> Result:
+def random_start(dataset: str, n_bins: int, effective_dim: int, learning: dict[str, Any], seed: int) -> Result:
     """GMLVQ from one random start: errors against the directions kept, maps and points before and after."""
     data = centred(spectra(dataset, n_bins))
     model = GMLVQ(random_state=seed, **learning).fit(data.X, data.y)

@@ -19,8 +19,8 @@ from whynear.reproduce.strickert.cells import (
     counts,
     descriptor_classes,
     descriptor_regression,
+    random_start,
     spectral_regression,
-    start,
 )
 from whynear.reproduce.strickert.diagonal import diagonal, peaks, roughness
 from whynear.reproduce.strickert.drawing import Sweep
@@ -219,8 +219,8 @@ def figure7() -> Experiment:
 def plan_of_starts(name: str) -> tuple[Plan, list[Cell]]:
     """The plan of a figure of GMLVQ on the spectra, and a cell for every random start."""
     plan = load_plan(name)
-    given = {key: plan.settings[key] for key in ("dataset", "n_bins", "effective_dim", "learning")}
-    return plan, [Cell(start, {**given, "seed": seed}, 0.4) for seed in range(plan.settings["n_starts"])]
+    arguments = {key: plan.settings[key] for key in ("dataset", "n_bins", "effective_dim", "learning")}
+    return plan, [Cell(random_start, {**arguments, "seed": seed}, 0.4) for seed in range(plan.settings["n_starts"])]
 
 
 def typical(cells: Sequence[Cell], result_of: ResultOf) -> Cell:
@@ -277,7 +277,7 @@ def _class_errors(dataset: str, results: Sequence[Result]) -> dict[tuple[str, st
 
 def split_cells(work: Callable[..., Result], dataset: str, plan: Plan, weight: float) -> list[Cell]:
     """One cell for each random split."""
-    given = {key: plan.settings[key] for key in ("share", "learning") if key in plan.settings}
+    arguments = {key: plan.settings[key] for key in ("share", "learning") if key in plan.settings}
     return [
-        Cell(work, {"dataset": dataset, "seed": seed, **given}, weight) for seed in range(plan.settings["n_splits"])
+        Cell(work, {"dataset": dataset, "seed": seed, **arguments}, weight) for seed in range(plan.settings["n_splits"])
     ]
