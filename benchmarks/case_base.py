@@ -1,4 +1,4 @@
-"""How fast a case base takes in cases durably, opens and answers."""
+"""Case base: speed of adding cases durably, of opening, and of queries."""
 
 import json
 import sys
@@ -34,14 +34,14 @@ def add(case: dict[str, Any]) -> dict[str, float]:
     return {"added": case["cases"] / seconds, "build": build, "peak_add": peak_mb()}
 
 
-def ask(case: dict[str, Any]) -> dict[str, float]:
+def query(case: dict[str, Any]) -> dict[str, float]:
     queries = np.random.default_rng(1).standard_normal((N_QUERIES, case["features"]))
     _compile(case["features"])
     start = time.perf_counter()
     base = CaseBase(case["path"])
     base.retrieve(queries[0])
     figures = {"open": time.perf_counter() - start}
-    figures["nearest"] = _milliseconds(lambda query: base.retrieve(query), queries)
+    figures["nearest"] = _milliseconds(base.retrieve, queries)
     for name, size in {"filter": case["filter"], "percent": None}.items():
 
         def two_phases(query: np.ndarray, size: int | None = size) -> None:
@@ -49,11 +49,11 @@ def ask(case: dict[str, Any]) -> dict[str, float]:
 
         figures[name] = _milliseconds(two_phases, queries)
     disk = sum(path.stat().st_size for path in Path(case["path"]).parent.iterdir()) / 1e6
-    return {**figures, "peak_ask": peak_mb(), "disk": disk}
+    return {**figures, "peak_query": peak_mb(), "disk": disk}
 
 
 def _compile(n_features: int) -> None:
-    """Let the kernels be compiled before the clock starts."""
+    """Compile the kernels before the time is measured."""
     with (
         tempfile.TemporaryDirectory() as folder,
         CaseBase(f"{folder}/small", DiagonalMetric([1.0] * n_features)) as base,
@@ -64,9 +64,9 @@ def _compile(n_features: int) -> None:
 
 def _milliseconds(work: Callable[[np.ndarray], object], queries: np.ndarray) -> float:
     times = []
-    for query in queries:
+    for row in queries:
         start = time.perf_counter()
-        work(query)
+        work(row)
         times.append(1e3 * (time.perf_counter() - start))
     return float(np.median(times[1:]))
 
@@ -74,15 +74,15 @@ def _milliseconds(work: Callable[[np.ndarray], object], queries: np.ndarray) -> 
 def main() -> None:
     if len(sys.argv) > 1:
         case = json.loads(sys.argv[1])
-        print(json.dumps({"add": add, "ask": ask}[case["phase"]](case)))
+        print(json.dumps({"add": add, "query": query}[case["phase"]](case)))
         return
     plan, rows = table.load("case_base"), []
     for case in plan["case"]:
         figures: dict[str, float] = {}
         with tempfile.TemporaryDirectory() as folder:
-            for phase in ("add", "ask"):
-                given = {**case, "phase": phase, "path": f"{folder}/base"}
-                figures |= table.run_alone("benchmarks.case_base", given, plan["limit"]) or {}
+            for phase in ("add", "query"):
+                arguments = {**case, "phase": phase, "path": f"{folder}/base"}
+                figures |= table.run_alone("benchmarks.case_base", arguments, plan["limit"]) or {}
         for name, measure in plan["measures"].items():
             shown = f"{figures[name]:,.{measure['digits']}f}" if name in figures else f"over {plan['limit']} s"
             rows.append([case["name"], measure["what"], shown, case["targets"].get(name, "")])

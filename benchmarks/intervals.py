@@ -1,4 +1,4 @@
-"""Relevance intervals beside the papers' programs one by one and a warm-started solver: CPU seconds in one run."""
+"""Relevance intervals, compared with the programs of the papers one by one and with a warm-started solver."""
 
 import json
 import os
@@ -19,7 +19,7 @@ from whynear.metric.projection import principal_directions
 SLACK = 0.01
 
 
-def make(case: dict[str, Any]) -> tuple[LinearMetric, np.ndarray]:
+def make_data(case: dict[str, Any]) -> tuple[LinearMetric, np.ndarray]:
     if "dataset" in case:
         data = datasets.load(case["dataset"])
         X, y = data.X.to_numpy(dtype=float), np.asarray(data.y)
@@ -34,7 +34,7 @@ def make(case: dict[str, Any]) -> tuple[LinearMetric, np.ndarray]:
 
 
 def by_whynear(case: dict[str, Any]) -> dict[str, Any]:
-    metric, X = make(case)
+    metric, X = make_data(case)
     relevance_intervals(LinearMetric([[1.0, 2.0]]), X[:, :2])  # compiles or loads
     repeats = case["repeats"] if "rivals" in case else 1
     if repeats > 1:
@@ -50,7 +50,7 @@ def by_whynear(case: dict[str, Any]) -> dict[str, Any]:
 
 
 def by_papers(case: dict[str, Any]) -> dict[str, Any]:
-    metric, X = make(case)
+    metric, X = make_data(case)
     d, kept = case["features"], principal_directions(X).rank
     directions = np.linalg.svd(X - X.mean(axis=0))[2]
     null = directions[kept:].T
@@ -77,7 +77,7 @@ def by_papers(case: dict[str, Any]) -> dict[str, Any]:
 
 
 def by_warm_start(case: dict[str, Any]) -> dict[str, Any]:
-    metric, X = make(case)
+    metric, X = make_data(case)
     U = np.ascontiguousarray(principal_directions(X).kept)
     b, d = U.T @ metric.omega[0], len(U)
     start = time.process_time()
@@ -100,7 +100,7 @@ def by_warm_start(case: dict[str, Any]) -> dict[str, Any]:
     return {"cpu": cpu, "features": list(range(d)), "lower": lower.tolist(), "upper": upper.tolist()}
 
 
-WAYS = {"whynear": by_whynear, "papers": by_papers, "warm": by_warm_start}
+METHODS = {"whynear": by_whynear, "papers": by_papers, "warm": by_warm_start}
 
 
 def difference(ours: dict[str, Any], rival: dict[str, Any]) -> float:
@@ -118,19 +118,19 @@ def all_cases(plan: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def row_of(case: dict[str, Any], settings: dict[str, Any], limit: float) -> list[str]:
-    def run(way: str) -> dict[str, Any] | None:
-        return table.run_alone("benchmarks.intervals", {**settings, **case, "way": way}, limit)
+    def run(method: str) -> dict[str, Any] | None:
+        return table.run_alone("benchmarks.intervals", {**settings, **case, "method": method}, limit)
 
     if "dataset" in case and not os.environ.get("WHYNEAR_DATA"):
-        return [case["name"], "left out: set WHYNEAR_DATA to the folder with the data sets", *[""] * 10]
+        return [case["name"], "skipped: set WHYNEAR_DATA to the folder with the data sets", *[""] * 10]
     ours = run("whynear")
     if ours is None:
         return [case["name"], f"over {limit} s", *[""] * 10]
     row = [case["name"], f"{ours['programs']:,}", f"{ours['cpu']:.3f}", f"{ours['wall']:.3f}", f"{ours['peak']:.0f}"]
     row += [str(ours["fallbacks"]), f"{ours['error']:.0e}"]
     worst = 0.0
-    for way in ("papers", "warm"):
-        rival = run(way) if way in case.get("rivals", ()) else {}
+    for method in ("papers", "warm"):
+        rival = run(method) if method in case.get("rivals", ()) else {}
         if not rival:
             row += ["" if rival is not None else f"over {limit} s", ""]
             continue
@@ -142,7 +142,7 @@ def row_of(case: dict[str, Any], settings: dict[str, Any], limit: float) -> list
 def main() -> None:
     if len(sys.argv) > 1:
         case = json.loads(sys.argv[1])
-        print(json.dumps(WAYS[case["way"]](case)))
+        print(json.dumps(METHODS[case["method"]](case)))
         return
     plan = table.load("intervals")
     settings = {name: plan[name] for name in ("samples_beyond_rank", "repeats", "papers_features")}

@@ -1,4 +1,4 @@
-"""LANN: seconds and memory as tables grow."""
+"""LANN: time and memory for tables of different sizes."""
 
 import json
 import sys
@@ -17,35 +17,35 @@ PLAN = table.load("lann")
 
 
 def fit(case: dict[str, Any]) -> dict[str, Any]:
-    given = PLAN["speed"]["given"]
+    fixed = PLAN["speed"]["fixed"]
     if case["name"] == "letter":
         data = datasets.load("letter")
         X, y = data.X.to_numpy(dtype=float), np.asarray(data.y)
         X, y = StandardScaler().fit_transform(X)[: case["rows"]], y[: case["rows"]]
     else:
         X, y = make_classification(case["rows"], PLAN["speed"]["columns"], n_informative=8, random_state=0)
-    LANN(random_state=0, **given).fit(X[:500], y[:500])  # compiles or loads
+    LANN(random_state=0, **fixed).fit(X[:500], y[:500])  # compiles or loads
     wall, cpu = time.perf_counter(), time.process_time()
-    model = LANN(random_state=0, **(given if case["given"] else {})).fit(X, y)
+    model = LANN(random_state=0, **(fixed if case["fixed"] else {})).fit(X, y)
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     return {"wall": wall, "cpu": cpu, "peak": peak_mb(), "recall": model.candidate_recall_}
 
 
 def time_fits() -> None:
     plan = PLAN["speed"]
-    cases = [{"name": "letter", "rows": plan["letter"], "given": given} for given in (True, False)]
-    cases += [{"name": "generated", "rows": n, "given": True} for n in plan["sizes"]]
+    cases = [{"name": "letter", "rows": plan["letter"], "fixed": fixed} for fixed in (True, False)]
+    cases += [{"name": "generated", "rows": n, "fixed": True} for n in plan["sizes"]]
     rows = []
     for case in cases:
         found = table.run_alone("benchmarks.lann", case, limit=1200)
-        cells = [case["name"], f"{case['rows']:,}", "given" if case["given"] else "chosen"]
+        cells = [case["name"], f"{case['rows']:,}", "fixed" if case["fixed"] else "chosen by LANN"]
         if found is None:
             rows.append([*cells, "over 1,200", "", "", ""])
         else:
             cells += [f"{found['wall']:.1f}", f"{found['cpu']:.1f}", f"{found['peak']:.0f}", f"{found['recall']:.4f}"]
             rows.append(cells)
         print(" ".join(rows[-1]), file=sys.stderr, flush=True)
-    header = ["data", "cases", "settings", "wall s", "CPU s", "peak, MB", "recall of lists"]
+    header = ["data", "rows", "settings", "wall s", "CPU s", "peak, MB", "recall of lists"]
     table.write("lann", plan["title"], header, rows, keep_others=True)
 
 

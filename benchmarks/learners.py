@@ -1,4 +1,4 @@
-"""Learners beside rival libraries on the same folds: CPU seconds, cost, accuracy and memory."""
+"""Learners compared with other libraries on the same folds: CPU seconds, cost, accuracy and memory."""
 
 import json
 import os
@@ -23,7 +23,7 @@ from whynear import datasets
 FIT = environment.HERE / "fit.py"
 PLAN = table.load("learners")
 LIMIT = PLAN["limit"]
-LEFT_OUT = "left out: set WHYNEAR_DATA to the folder with the data sets"
+SKIPPED = "skipped: set WHYNEAR_DATA to the folder with the data sets"
 
 
 class Fold(NamedTuple):
@@ -34,7 +34,7 @@ class Fold(NamedTuple):
 
 
 class Fits(NamedTuple):
-    """What one learner made of the folds; of those before the first that took too long, if one did."""
+    """The fits of one learner to the folds, up to the first fold that took longer than the limit."""
 
     folds: list[Fold]
     seconds: list[float]
@@ -42,7 +42,7 @@ class Fits(NamedTuple):
     solutions: list[dict[str, np.ndarray]]
 
     @property
-    def over(self) -> bool:
+    def is_over_limit(self) -> bool:
         return len(self.seconds) < len(self.folds)
 
     def accuracies(self) -> np.ndarray:
@@ -53,7 +53,7 @@ class Fits(NamedTuple):
 
 
 def data_of(name: str) -> tuple[np.ndarray, np.ndarray]:
-    """A real data set, or one made to the size that stands for its name."""
+    """A real data set, or a generated one of the size in its name, such as ``2,000 x 20``."""
     if " x " in name:
         n, d = (int(part.replace(",", "")) for part in name.split(" x "))
         return make_classification(n, d, random_state=0)
@@ -71,7 +71,7 @@ def missing(name: str) -> bool:
 
 @lru_cache(maxsize=1)
 def folds_of(name: str, n_folds: int) -> list[Fold]:
-    """Stratified folds, z-scored by their training part; one fold is the whole set."""
+    """Stratified folds in z-scores of their training rows; a single fold has all rows in both parts."""
     X, y = data_of(name)
     everything = np.arange(len(y))
     splits = [(everything, everything)]
@@ -86,7 +86,7 @@ def folds_of(name: str, n_folds: int) -> list[Fold]:
 
 
 def fit(learner: dict[str, Any], name: str, folds: list[Fold]) -> Fits:
-    """Fit a learner to the training parts in a process of its own."""
+    """Fit a learner to the training rows of the folds in a separate process."""
     python = sys.executable if learner["module"] == "whynear" else environment.ready()
     with TemporaryDirectory() as folder:
         arrays, found = Path(folder, "folds.npz"), Path(folder, "solutions.npz")
@@ -111,14 +111,14 @@ def sq_distances(solution: dict[str, np.ndarray], X: np.ndarray) -> np.ndarray:
 
 
 def cost(solution: dict[str, np.ndarray], fold: Fold, sigma: float) -> float:
-    r"""The mean of 1 / (1 + exp(-sigma (d+ - d-) / (d+ + d-))) on the training part."""
+    r"""The mean of 1 / (1 + exp(-sigma (d+ - d-) / (d+ + d-))) over the training rows."""
     distances, same = sq_distances(solution, fold.X), fold.y[:, None] == solution["labels"]
     right, wrong = np.where(same, distances, np.inf).min(axis=1), np.where(same, np.inf, distances).min(axis=1)
     return float(expit(sigma * (right - wrong) / (right + wrong)).mean())
 
 
 def accuracy(solution: dict[str, np.ndarray], fold: Fold) -> float:
-    """Of the nearest prototype or, without prototypes, of 5-NN in mapped coordinates."""
+    """The accuracy of the nearest prototype or, without prototypes, of 5-NN in mapped coordinates."""
     if "prototypes" in solution:
         nearest = sq_distances(solution, fold.X_held_out).argmin(axis=1)
         return float(np.mean(solution["labels"][nearest] == fold.y_held_out))
@@ -127,18 +127,18 @@ def accuracy(solution: dict[str, np.ndarray], fold: Fold) -> float:
 
 
 def seconds_of(fits: Fits) -> str:
-    return f"over {LIMIT}" if fits.over else f"{np.mean(fits.seconds):.3f}"
+    return f"over {LIMIT}" if fits.is_over_limit else f"{np.mean(fits.seconds):.3f}"
 
 
 def times_faster(ours: Fits, rival: Fits) -> str:
-    if ours.over:
+    if ours.is_over_limit:
         return ""
-    ratio = (LIMIT if rival.over else np.mean(rival.seconds)) / np.mean(ours.seconds)
-    return f"over {ratio:.0f}" if rival.over else f"{ratio:.1f}"
+    ratio = (LIMIT if rival.is_over_limit else np.mean(rival.seconds)) / np.mean(ours.seconds)
+    return f"over {ratio:.0f}" if rival.is_over_limit else f"{ratio:.1f}"
 
 
 def compare(plan: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
-    """Time, accuracy and, where the rival has a squashing, cost of ours and the rival's."""
+    """Time and accuracy of ours and the rival, and the cost if the rival has a sigmoid."""
     header = ["data set", "folds", "rival", "whynear, CPU s", "rival, CPU s", "times faster"]
     header += ["whynear, accuracy %", "rival, accuracy %"]
     if any("sigma" in PLAN["rivals"][case["rival"]] for case in plan["case"]):
@@ -146,7 +146,7 @@ def compare(plan: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
     rows = []
     for case in plan["case"]:
         if missing(case["dataset"]):
-            rows.append([case["dataset"], LEFT_OUT, *[""] * (len(header) - 2)])
+            rows.append([case["dataset"], SKIPPED, *[""] * (len(header) - 2)])
             continue
         folds = folds_of(case["dataset"], PLAN["folds"])[: case.get("runs")]
         learner, rival = PLAN["learners"][plan["learner"]], PLAN["rivals"][case["rival"]]
@@ -155,16 +155,16 @@ def compare(plan: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
         learner = {**learner, "settings": {**learner["settings"], **plan.get("settings", {}), **squashing}}
         both = [fit(each, case["dataset"], folds) for each in (learner, rival)]
         row = [case["dataset"], str(len(folds)), case["rival"], *map(seconds_of, both), times_faster(*both)]
-        row += ["" if fits.over else f"{fits.accuracies().mean():.2f}" for fits in both]
+        row += ["" if fits.is_over_limit else f"{fits.accuracies().mean():.2f}" for fits in both]
         if sigma:
-            row += ["" if fits.over else f"{fits.cost(sigma):.5f}" for fits in both]
+            row += ["" if fits.is_over_limit else f"{fits.cost(sigma):.5f}" for fits in both]
         rows.append(row)
     return header, rows
 
 
-def weigh(plan: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
-    """Peak memory of one fit to a whole set."""
-    header = ["cases x features", "X itself, MB", "whynear, CPU s", "peak, MB", "rival", "rival, CPU s", "peak, MB"]
+def compare_memory(plan: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
+    """Peak memory of one fit to a whole data set."""
+    header = ["rows x features", "X itself, MB", "whynear, CPU s", "peak, MB", "rival", "rival, CPU s", "peak, MB"]
     rows = []
     for case in plan["case"]:
         folds = folds_of(case["dataset"], 1)
@@ -178,13 +178,13 @@ def weigh(plan: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
     return header, rows
 
 
-def score(plan: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
-    """Accuracy of our learners with their own settings, and how far from the best rival's mean in its deviations."""
+def compare_accuracy(plan: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
+    """Accuracy of our learners, and the difference to the best rival in standard deviations of the rival."""
     header = ["data set", "learner", "whynear", "rival", "other rival", "deviations above the best rival"]
     rows = []
     for name in plan["datasets"]:
         if missing(name):
-            rows.append([name, LEFT_OUT, *[""] * (len(header) - 2)])
+            rows.append([name, SKIPPED, *[""] * (len(header) - 2)])
             continue
         folds = folds_of(name, plan["folds"])
         for learner, spec in PLAN["learners"].items():
@@ -194,7 +194,7 @@ def score(plan: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
                 if [name, rival] in plan["slow"]:
                     continue
                 fits = fit(PLAN["rivals"][rival], name, folds)
-                if fits.over:
+                if fits.is_over_limit:
                     cells.append(f"{rival} {seconds_of(fits)} s")
                     continue
                 found = fits.accuracies()
@@ -208,8 +208,8 @@ def score(plan: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
 
 
 def main() -> None:
-    os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")  # of the processes that fit
-    fill = {"memory": weigh, "accuracy": score}
+    os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")  # for the processes that fit
+    fill = {"memory": compare_memory, "accuracy": compare_accuracy}
     for name in sys.argv[1:] or PLAN["tables"]:
         plan = PLAN["tables"][name]
         table.write("learners", plan["title"], *fill.get(name, compare)(plan), keep_others=True)

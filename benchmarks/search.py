@@ -1,4 +1,4 @@
-"""Neighbour search beside scikit-learn's: CPU seconds in one run, and peak memory."""
+"""Neighbour search compared with that of scikit-learn: CPU seconds and peak memory."""
 
 import json
 import sys
@@ -15,7 +15,7 @@ from whynear import DiagonalMetric, LinearMetric, LocalMetric, NeighborSearch
 K, QUERIES = 5, 1_000
 
 
-def make(case: dict[str, Any]) -> tuple[Any, np.ndarray, np.ndarray]:
+def make_data(case: dict[str, Any]) -> tuple[Any, np.ndarray, np.ndarray]:
     rng = np.random.default_rng(0)
     Y = rng.standard_normal((case["cases"], case["features"]))
     X = rng.standard_normal((QUERIES, case["features"]))
@@ -27,14 +27,14 @@ def make(case: dict[str, Any]) -> tuple[Any, np.ndarray, np.ndarray]:
 
 
 def search_whynear(case: dict[str, Any]) -> dict[str, Any]:
-    metric, X, Y = make(case)
+    metric, X, Y = make_data(case)
     search = NeighborSearch(metric, None if case["metric"] == "local" else Y)
     seconds = table.cpu_seconds(partial(search.nearest, X, K))
     return {"seconds": seconds, "peak": peak_mb(), "sum": float(search.nearest(X, K)[0].sum())}
 
 
 def search_rival(case: dict[str, Any]) -> dict[str, Any]:
-    metric, X, Y = make(case)
+    metric, X, Y = make_data(case)
     if case["rival"] == "loop":
 
         def work() -> np.ndarray:

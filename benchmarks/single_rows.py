@@ -1,4 +1,4 @@
-"""One row under a fitted learner of many cases: the first call, which makes the search, and the median of others."""
+"""Time to predict and explain one row: the first call, which builds the search, and the median of later calls."""
 
 import json
 import statistics
@@ -16,7 +16,7 @@ from whynear.learn import LEARNERS
 
 
 def fitted(case: dict[str, Any]) -> tuple[Any, np.ndarray]:
-    """A learner fitted to some cases, which then votes with all of them as if fitted to these, and other rows."""
+    """A learner that votes among all rows but is fitted to only some of them, to save time, and new rows."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((case["cases"], case["features"]))
     y = np.array(["left", "right"])[(X[:, 0] + X[:, 1] ** 2 > 0.7).astype(int)]

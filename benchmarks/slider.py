@@ -1,4 +1,4 @@
-"""Slider: seconds as tables grow."""
+"""Slider: time for tables of different sizes."""
 
 import sys
 import time
@@ -34,7 +34,16 @@ def time_fits() -> None:
         measure("generated", X, y, n_triples=n_triples)
     for d in plan["features"]:
         measure("generated", *generated(plan["rows"], d), n_triples=20_000)
-    header = ["data", "cases", "triples", "wall s", "CPU s", "steps of the best climb", "rank, equal", "rank, Slider"]
+    header = [
+        "data",
+        "rows x columns",
+        "triples",
+        "wall s",
+        "CPU s",
+        "steps of the best start",
+        "rank, equal",
+        "rank, Slider",
+    ]
     table.write("slider", plan["title"], header, rows, keep_others=True)
 
 

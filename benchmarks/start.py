@@ -1,4 +1,4 @@
-"""How long the library and its commands take to start: CPU seconds of processes of their own."""
+"""CPU seconds to start the library and its commands, each in a new process."""
 
 import resource
 import statistics
@@ -12,7 +12,7 @@ COMMAND = "import sys; sys.argv[0] = 'whynear'; from whynear.cli import main; ma
 
 
 def seconds(case: dict[str, Any]) -> float:
-    """CPU seconds of one run, the interpreter included."""
+    """CPU seconds of one run, including the interpreter."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     code = [case["code"]] if "code" in case else [COMMAND, *case["words"]]
     subprocess.run([sys.executable, "-c", *code], capture_output=True, timeout=120)
@@ -23,7 +23,7 @@ def seconds(case: dict[str, Any]) -> float:
 def main() -> None:
     plan = table.load("start")
     runs: dict[str, list[float]] = {case["name"]: [] for case in plan["case"]}
-    for _ in range(plan["runs"] + 1):  # in turn, so that what else runs on the machine disturbs all alike
+    for _ in range(plan["runs"] + 1):  # in turn, so that other processes on the machine affect all cases equally
         for case in plan["case"]:
             runs[case["name"]].append(seconds(case))
     medians = {name: statistics.median(taken[1:]) for name, taken in runs.items()}
@@ -32,7 +32,7 @@ def main() -> None:
     for case in plan["case"]:
         median = medians[case["name"]]
         rows.append([case["name"], f"{median:.2f}", f"{median / reference:.2f}", case.get("target", "")])
-    table.write("start", plan["title"], ["start of", "CPU s", f"times {plan['reference']}", "target"], rows)
+    table.write("start", plan["title"], ["code or command", "CPU s", f"times {plan['reference']}", "target"], rows)
 
 
 if __name__ == "__main__":

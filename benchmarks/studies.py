@@ -1,4 +1,4 @@
-"""Whole studies: seconds and peak memory of the command, and the answer it gives."""
+"""Whole studies: time and peak memory of the command, and its finding."""
 
 import json
 import subprocess
@@ -20,7 +20,7 @@ PLAN = table.load("studies")
 
 
 def mixed() -> pd.DataFrame:
-    """Two columns decide, one of them categories; others are noise; some values are missing."""
+    """A table with missing values where a number and a category determine the class, and the rest is noise."""
     rng, n = np.random.default_rng(0), 600
     size, colour = rng.standard_normal(n), rng.choice(["red", "green", "blue", "white"], n)
     warm = np.isin(colour, ["red", "white"])
@@ -44,7 +44,7 @@ def large() -> pd.DataFrame:
 
 
 def command(case: dict[str, Any]) -> None:
-    """Run one study in this process and print its peak of memory as the last line."""
+    """Run one study in this process and print its peak memory as the last line."""
     app([*case["words"], "--out", case["out"]], standalone_mode=False)
     print(json.dumps({"peak": peak_mb()}))
 
@@ -52,9 +52,9 @@ def command(case: dict[str, Any]) -> None:
 def measure(case: dict[str, Any]) -> list[str]:
     with tempfile.TemporaryDirectory() as folder:
         source = case.get("table", case["name"])
-        if "made" in case:
-            source = str(Path(folder) / f"{case['made']}.csv")
-            {"mixed": mixed, "large": large}[case["made"]]().to_csv(source, index=False)
+        if "generated" in case:
+            source = str(Path(folder) / f"{case['generated']}.csv")
+            {"mixed": mixed, "large": large}[case["generated"]]().to_csv(source, index=False)
         job = json.dumps({"words": ["study", source, *case["options"]], "out": f"{folder}/out"})
         start = time.perf_counter()
         run = subprocess.run([sys.executable, "-m", "benchmarks.studies", job], capture_output=True, text=True)
@@ -75,7 +75,7 @@ def main() -> None:
         if not sys.argv[1:] or case["name"] in sys.argv[1:]:
             rows.append(measure(case))
             print(" | ".join(rows[-1]), file=sys.stderr, flush=True)
-    header = ["table", "wall s", "peak, MB", "answer"]
+    header = ["table", "wall s", "peak, MB", "finding"]
     table.write("studies", PLAN["title"], header, rows)
 
 

@@ -1,4 +1,4 @@
-"""Measuring cases in processes of their own, and the table they fill."""
+"""Measure cases in separate processes, and write the results as a table."""
 
 import json
 import re
@@ -18,7 +18,7 @@ def load(name: str) -> dict[str, Any]:
 
 
 def cpu_seconds(work: Callable[[], object]) -> float:
-    """CPU seconds of one call, after one that compiles and warms up."""
+    """CPU seconds of the second call; the first one compiles."""
     work()
     start = time.process_time()
     work()
@@ -26,7 +26,7 @@ def cpu_seconds(work: Callable[[], object]) -> float:
 
 
 def run_alone(module: str, case: dict[str, Any], limit: float) -> dict[str, Any] | None:
-    """Run ``python -m module CASE`` and read the JSON it prints; None when it takes longer than the limit."""
+    """Run ``python -m module CASE`` and read the JSON that it prints; None if it takes longer than the limit."""
     try:
         return read_json([sys.executable, "-m", module, json.dumps(case)], limit)
     except subprocess.TimeoutExpired:
@@ -41,7 +41,7 @@ def read_json(command: Sequence[str | Path], limit: float | None = None) -> dict
 def write(
     name: str, title: str, header: Sequence[str], rows: Sequence[Sequence[str]], *, keep_others: bool = False
 ) -> None:
-    """Print the table and keep it under results/, on request in place among the file's other tables."""
+    """Print the table and write it to results/; with `keep_others`, the other tables of the file stay."""
     widths = [max(len(line[i]) for line in (header, *rows)) for i in range(len(header))]
     lines = [
         "| " + " | ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) + " |"

@@ -1,4 +1,4 @@
-"""Puts what a reproduction left into the guide, and writes its page: ``python -m docs.reproduction FOLDER``."""
+"""Copy the results of a reproduction into the guide and write its page: ``python -m docs.reproduction FOLDER``."""
 
 import shutil
 import sys
@@ -12,7 +12,7 @@ FIGURES = HERE / "reproduction"
 
 
 def main(folder: Path) -> None:
-    """Copy the outcomes and figures, not the cells, and write the page."""
+    """Copy outcomes and figures, without the cells, and write the page."""
     FIGURES.mkdir(exist_ok=True)
     for name in (RUN, *(f"{name}.{kind}" for name in EXPERIMENTS for kind in ("json", "svg"))):
         shutil.copy(folder / name, FIGURES / name)

@@ -1,4 +1,4 @@
-"""The page about the papers says what the last reproduction measured, and nothing else."""
+"""The page about the papers shows the values of the last reproduction, and no others."""
 
 import json
 from pathlib import Path
@@ -23,10 +23,10 @@ def test_the_page_is_made_of_the_outcomes(tmp_path):
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_every_table_and_figure_is_there(name):
     folder = DOCS / "reproduction"
-    told = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
+    outcome = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
     plan = EXPERIMENTS[name]().plan
-    measured = {(line["row"], line["column"]) for line in told["lines"] if line["ours"] is not None}
+    measured = {(line["row"], line["column"]) for line in outcome["lines"] if line["ours"] is not None}
     missing = {(known.row, known.column) for known in plan.published} - measured
-    assert all("adrenal" in row for row, _ in missing), missing  # data that cannot be had
+    assert all("adrenal" in row for row, _ in missing), missing  # data that are not available
     assert (folder / f"{name}.svg").read_text(encoding="utf-8").startswith("<svg")
     assert f"### {name}" in (DOCS / "reproduction.md").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The second environment, `.rivals`, with the old stack that the rival libraries run on."""
+"""The second environment, `.rivals`, with the old packages that the rival libraries need."""
 
 import subprocess
 import sys
@@ -11,14 +11,21 @@ FOLDER = HERE.parents[1] / ".rivals"
 PYTHON = FOLDER / "bin" / "python"
 BUILT_FROM = FOLDER / "requirements.txt"
 
-# pylmnn imports this class when it is imported itself, and never uses it to fit.
-STAND_IN = {"__init__.py": "", "methods.py": '"""Stand-in."""\n\n\nclass BayesianOptimization:\n    """Unused."""\n'}
+# pylmnn imports this class and never uses it to fit.
+PLACEHOLDER = {
+    "__init__.py": "",
+    "methods.py": '"""Placeholder."""\n\n\nclass BayesianOptimization:\n    """Unused."""\n',
+}
 
 
 def ready() -> Path:
-    """The old stack's interpreter; builds the environment first when it is missing or its pins have changed."""
+    """The interpreter of the environment, which is built first if it is missing or its pins have changed."""
     if not BUILT_FROM.exists() or BUILT_FROM.read_text() != PINS.read_text():
-        print(f"Building {FOLDER.name}, the environment of the rivals, from {PINS.name}.", file=sys.stderr, flush=True)
+        print(
+            f"Building {FOLDER.name}, the environment of the rival libraries, from {PINS.name}.",
+            file=sys.stderr,
+            flush=True,
+        )
         build()
     return PYTHON
 
@@ -29,7 +36,7 @@ def build() -> None:
     subprocess.run([*pip, "install", "--requirement", PINS], check=True, stdout=sys.stderr)
     packages = Path(sysconfig.get_path("purelib", "venv", {"base": str(FOLDER), "platbase": str(FOLDER)}))
     (packages / "GPyOpt").mkdir()
-    for name, text in STAND_IN.items():
+    for name, text in PLACEHOLDER.items():
         (packages / "GPyOpt" / name).write_text(text)
     BUILT_FROM.write_text(PINS.read_text())
 

@@ -1,8 +1,8 @@
-"""Fit one learner to the training part of each fold: run by the old Python for a rival, by ours for whynear.
+"""Fit one learner to the training rows of each fold, in the environment of the rivals or in ours.
 
 The case, JSON on the command line, names the learner (module, class, settings), the file with the folds, the file
-for the solutions and the limit of CPU seconds for one fit. Printed: CPU seconds of each fit, up to the first that
-took too long, and the peak of memory above the imports.
+for the solutions and the limit of CPU seconds for one fit. It prints the CPU seconds of each fit, up to the first that
+exceeds the limit, and the peak memory above that of the imports.
 """
 
 import importlib
@@ -15,7 +15,7 @@ from operator import attrgetter
 
 import numpy as np
 
-# What each library calls the map, the prototypes and their labels.
+# The names of the map, the prototypes and their labels in each library.
 NAMES = {
     "omega": ["metric_.omega", "metric_.omegas", "components_", "omega_", "omegas_"],
     "prototypes": ["prototypes_", "w_"],
@@ -24,13 +24,13 @@ NAMES = {
 
 
 def peak_mb():
-    """The most memory this program held at once; getrusage would count the process that started it, too."""
+    """The peak memory of this process in MB; getrusage would include the process that started it."""
     with open("/proc/self/status") as status:
         return next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) / 1024
 
 
 def solution_of(model):
-    """The fitted arrays the model has, under common names."""
+    """The fitted arrays of the model, under common names."""
     found = {}
     for common, names in NAMES.items():
         for name in names:
@@ -43,13 +43,13 @@ def solution_of(model):
 
 
 def warm_up(make):
-    """Fit two overlapping classes: loads and compiles what a fit needs."""
+    """Fit a small table, to load and compile what a fit needs."""
     y = np.arange(60) % 2
     X = np.random.RandomState(0).standard_normal((60, 3)) + y[:, None]
     make().fit(X, y)
 
 
-def take_too_long(*_):
+def raise_timeout(*_):
     raise TimeoutError
 
 
@@ -61,7 +61,7 @@ def fit_all(case):
 
     before = peak_mb()
     warm_up(make)
-    signal.signal(signal.SIGPROF, take_too_long)
+    signal.signal(signal.SIGPROF, raise_timeout)
     seconds, solutions = [], {}
     with np.load(case["folds"]) as folds:
         for i in range(case["runs"]):

@@ -10,7 +10,7 @@ import pytest
 from tests.helpers.command_line import run
 from tests.helpers.pieces import is_gone
 from whynear.reproduce import EXPERIMENTS, workers
-from whynear.reproduce.cells import work_off
+from whynear.reproduce.cells import run_cell
 
 
 def test_without_a_name_all_are_listed():
@@ -29,20 +29,20 @@ def test_a_name_that_is_none_is_told_in_a_sentence():
 def test_an_address_without_a_cluster_is_refused(tmp_path):
     result = run("reproduce", "schulz-fig3", "--out", tmp_path, "--address", "tcp://somewhere:1")
     assert result.exit_code == 2
-    assert "choose the backend dask or ray" in result.stderr
+    assert "choose backend='dask'" in result.stderr
 
 
 def test_a_figure_is_made_printed_and_made_again_from_what_is_kept(tmp_path):
     first = run("reproduce", "schulz-fig3", "--out", tmp_path, "--n-jobs", 1, "--debug")
     assert first.exit_code == 0, first.output
     assert "schulz-fig3: The map of the xor data, and its relevance bounds" in first.stdout
-    assert "features told as in the paper" in first.stdout
-    assert "4 of 4 hold" in first.stdout
-    told = json.loads((tmp_path / "schulz-fig3.json").read_text())
-    assert [line["holds"] for line in told["lines"]].count(True) == 4
+    assert "strengths as in the paper" in first.stdout
+    assert "4 of 4 criteria met" in first.stdout
+    written = json.loads((tmp_path / "schulz-fig3.json").read_text())
+    assert [line["met"] for line in written["lines"]].count(True) == 4
     assert (tmp_path / "schulz-fig3.svg").exists()
     again = run("reproduce", "schulz-fig3", "--out", tmp_path, "--json")
-    assert json.loads(again.stdout) == [told]
+    assert json.loads(again.stdout) == [written]
 
 
 def test_a_set_that_cannot_be_had_is_named(tmp_path, monkeypatch):
@@ -73,9 +73,9 @@ def test_an_interrupt_keeps_the_cells_that_are_done(tmp_path, monkeypatch):
         begun.append(cell)
         if len(begun) == 2:
             raise KeyboardInterrupt
-        return work_off(cell)
+        return run_cell(cell)
 
-    monkeypatch.setattr(workers, "work_off", interrupted_in_the_second)
+    monkeypatch.setattr(workers, "run_cell", interrupted_in_the_second)
     result = run("reproduce", "schulz-fig3", "--out", tmp_path, "--n-jobs", 1)
     assert result.exit_code == 130, result.output
     assert f"What is finished is kept in {tmp_path}; the same command goes on." in result.stderr.replace("\n", " ")

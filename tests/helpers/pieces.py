@@ -1,4 +1,4 @@
-"""Small work for the runner: cells that any process can do, some of which break their worker."""
+"""Small cells for the runner; some of them break their worker."""
 
 import contextlib
 import os
@@ -15,7 +15,7 @@ def double(number, seconds=0.0):
 
 
 def killed_once(marker):
-    """Kill the worker the first time; a file remembers that it was."""
+    """Kill the worker the first time, and mark that by a file."""
     if not Path(marker).exists():
         Path(marker).touch()
         os.kill(os.getpid(), signal.SIGKILL)
@@ -37,7 +37,7 @@ def always_killed(which=0):
 
 
 def is_gone(group):
-    """Whether all processes of a group end within five seconds; one that nobody has waited for yet has ended."""
+    """Whether all processes of a group end within five seconds; a zombie has ended."""
     for _ in range(50):
         if not _running(group):
             return True
@@ -56,3 +56,8 @@ def _running(group):
 
 def doubles(n, seconds=0.0):
     return [Cell(double, {"number": number, "seconds": seconds}) for number in range(n)]
+
+
+def results(store, cells):
+    """The saved results of `doubles`."""
+    return [store.result(cell)["doubled"] for cell in cells]

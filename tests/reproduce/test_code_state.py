@@ -3,22 +3,22 @@ import sys
 import pytest
 
 from whynear.reproduce import EXPERIMENTS
-from whynear.reproduce.code_state import MACHINERY, code_digest, modules_behind
+from whynear.reproduce.code_state import RUNNER_MODULES, code_digest, modules_needed
 
 
-def test_what_a_module_imports_is_behind_it():
-    of_relevance = modules_behind("whynear.reproduce.beyond.relevance_cells")
+def test_a_module_needs_what_it_imports():
+    of_relevance = modules_needed("whynear.reproduce.beyond.relevance_cells")
     assert {"whynear.learn.lvq.gmlvq", "whynear.study.interpretation", "whynear.interpret.intervals"} <= of_relevance
-    assert "whynear.reproduce.accuracy" in modules_behind("whynear.reproduce.lann.cells")
-    assert not of_relevance & MACHINERY
-    assert not any(name.startswith("whynear.commands") for name in of_relevance)
+    assert "whynear.reproduce.accuracy" in modules_needed("whynear.reproduce.lann.cells")
+    assert not of_relevance & RUNNER_MODULES
+    assert not any(name.startswith("whynear.cli") for name in of_relevance)
 
 
-def test_how_things_are_drawn_and_told_is_not_behind_any_result():
+def test_no_result_needs_drawings_or_pages():
     modules = {cell.work.__module__ for make in EXPERIMENTS.values() for cell in make().cells}
-    behind = set().union(*map(modules_behind, modules))
+    needed = set().union(*map(modules_needed, modules))
     assert len(modules) >= 6
-    assert not {"whynear.reproduce.page", "whynear.reproduce.drawing", "whynear.reproduce.schulz.drawing"} & behind
+    assert not {"whynear.reproduce.page", "whynear.reproduce.drawing", "whynear.reproduce.schulz.drawing"} & needed
 
 
 @pytest.fixture
@@ -34,9 +34,9 @@ def module(tmp_path, monkeypatch):
         del sys.modules[name]
 
 
-def test_a_digest_is_that_of_the_sources(module):
+def test_a_digest_changes_with_the_sources(module):
     first = code_digest.__wrapped__("whynear_like.work")
-    assert "whynear.utils.threads" in modules_behind("whynear_like.work")
+    assert "whynear.utils.threads" in modules_needed("whynear_like.work")
     assert code_digest.__wrapped__("whynear_like.work") == first
     module.write_text(module.read_text() + "  # changed")
     assert code_digest.__wrapped__("whynear_like.work") != first

@@ -6,12 +6,12 @@ from whynear.reproduce.outcome import Line, Measured, Outcome, outcome
 from whynear.reproduce.plans import Plan, Published
 
 
-def line(ours, published=None, asked=None, better="higher"):
-    return Line("row", "column", published, None, ours, None, asked, better, digits=3)
+def line(ours, published=None, criterion=None, better="higher"):
+    return Line("row", "column", published, None, ours, None, criterion, better, digits=3)
 
 
 @pytest.mark.parametrize(
-    ("better", "asked", "ours", "holds"),
+    ("better", "criterion", "ours", "met"),
     [
         ("higher", 0.90, 0.91, True),
         ("higher", 0.90, 0.90 - 1e-12, True),
@@ -22,32 +22,32 @@ def line(ours, published=None, asked=None, better="higher"):
         ("higher", 0.9, None, None),
     ],
 )
-def test_a_line_holds_where_ours_is_as_good_as_asked(better, asked, ours, holds):
-    assert line(ours, asked=asked, better=better).holds is holds
+def test_a_criterion_is_met_if_ours_reaches_it(better, criterion, ours, met):
+    assert line(ours, criterion=criterion, better=better).met is met
 
 
 def test_equal_means_near_on_both_sides():
-    assert line(12.0, published=12.0, asked=0, better="equal").holds
-    assert not line(11.0, published=12.0, asked=0.5, better="equal").holds
-    assert not line(13.0, published=12.0, asked=0.5, better="equal").holds
+    assert line(12.0, published=12.0, criterion=0, better="equal").met
+    assert not line(11.0, published=12.0, criterion=0.5, better="equal").met
+    assert not line(13.0, published=12.0, criterion=0.5, better="equal").met
 
 
 def plan_of(*published):
     return Plan("lann-table0", "title", "about", "set", 3, {}, published, None, ())
 
 
-def test_measured_values_stand_beside_published_ones():
+def test_our_values_are_combined_with_the_published_ones():
     known = Published("a", "x", 0.9, 0.01, 0.02, None, "higher", 2)
     absent = Published("b", "x", 0.5, None, 0.1, None, "lower", 2)
     found = outcome(plan_of(known, absent), {("a", "x"): Measured(0.87, 0.1), ("c", "x"): Measured(1.0)}, 3.0)
     assert found.name == "lann-table0"
-    assert [(each.row, each.ours, each.published, each.asked) for each in found.lines] == [
+    assert [(each.row, each.ours, each.published, each.criterion) for each in found.lines] == [
         ("a", 0.87, 0.9, pytest.approx(0.88)),
         ("b", None, 0.5, pytest.approx(0.6)),
         ("c", 1.0, None, None),
     ]
     assert found.lines[0].difference == pytest.approx(-0.03)
-    assert [each.row for each in found.short] == ["a"]
+    assert [each.row for each in found.missed] == ["a"]
 
 
 def test_an_outcome_survives_json():

@@ -6,166 +6,95 @@ import time
 
 import pytest
 
-from tests.helpers.pieces import always_killed, double, doubles, interrupted, is_gone, killed_once, raising
-from whynear.reproduce.cells import Cell, Kept
+from tests.helpers.pieces import always_killed, double, doubles, is_gone, killed_once, raising, results
+from whynear.reproduce.cells import Cell, CellStore
 from whynear.reproduce.running import WorkFailed, run_cells
 
 
-def results(kept, cells):
-    return [kept.result(cell)["doubled"] for cell in cells]
-
-
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_every_cell_is_done_once_and_kept(tmp_path, n_jobs):
+def test_every_cell_is_computed_once_and_saved(tmp_path, n_jobs):
     cells, seen = doubles(5), []
-    kept = Kept(tmp_path)
-    run_cells([*cells, *cells], kept, n_jobs=n_jobs, watch=lambda cell, progress: seen.append((cell, progress)))
-    assert results(kept, cells) == [0, 2, 4, 6, 8]
+    store = CellStore(tmp_path)
+    run_cells([*cells, *cells], store, n_jobs=n_jobs, watch=lambda cell, state: seen.append((cell, state)))
+    assert results(store, cells) == [0, 2, 4, 6, 8]
     assert {cell for cell, _ in seen} == set(cells)
-    assert [progress.done for _, progress in seen] == [1, 2, 3, 4, 5]
-    assert all(progress.of == 5 for _, progress in seen)
+    assert [state.done for _, state in seen] == [1, 2, 3, 4, 5]
+    assert all(state.total == 5 for _, state in seen)
     assert seen[-1][1].seconds_left == pytest.approx(0.0)
 
 
-def test_what_is_kept_is_not_done_again(tmp_path):
+def test_saved_results_are_not_computed_again(tmp_path):
     cells, seen = doubles(4), []
-    run_cells(cells[:3], Kept(tmp_path), n_jobs=1)
+    run_cells(cells[:3], CellStore(tmp_path), n_jobs=1)
     times = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.json")}
-    kept = Kept(tmp_path)
-    run_cells(cells, kept, n_jobs=1, watch=lambda cell, progress: seen.append(progress.done))
-    assert results(kept, cells) == [0, 2, 4, 6]
+    store = CellStore(tmp_path)
+    run_cells(cells, store, n_jobs=1, watch=lambda cell, state: seen.append(state.done))
+    assert results(store, cells) == [0, 2, 4, 6]
     assert {path: path.stat().st_mtime_ns for path in times} == times
-    assert seen == [3, 3, 3, 4]  # those that were kept, and the one that was not
+    assert seen == [3, 3, 3, 4]  # the saved ones, then the new one
 
 
-def test_long_work_begins_first(tmp_path):
+def test_long_cells_start_first(tmp_path):
     cells = [Cell(double, {"number": number}, weight=weight) for number, weight in enumerate((1, 9, 3))]
     seen = []
-    run_cells(cells, Kept(tmp_path), n_jobs=1, watch=lambda cell, _: seen.append(cell.given["number"]))
+    run_cells(cells, CellStore(tmp_path), n_jobs=1, watch=lambda cell, _: seen.append(cell.arguments["number"]))
     assert seen == [1, 2, 0]
 
 
-def test_a_killed_worker_is_replaced_and_its_work_done(tmp_path):
+def test_a_killed_worker_is_replaced_and_its_cell_computed(tmp_path):
     marker = tmp_path / "was killed"
     cells = [*doubles(4, seconds=0.1), Cell(killed_once, {"marker": str(marker)})]
-    kept = Kept(tmp_path / "cells")
-    run_cells(cells, kept, n_jobs=2)
+    store = CellStore(tmp_path / "cells")
+    run_cells(cells, store, n_jobs=2)
     assert marker.exists()
-    assert results(kept, cells) == [0, 2, 4, 6, 0]
+    assert results(store, cells) == [0, 2, 4, 6, 0]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("weight", [0.1, 9.0])  # begun last and first
-def test_work_that_kills_every_worker_is_named_and_the_rest_is_kept(tmp_path, weight):
-    cells, kept = doubles(12, seconds=0.01), Kept(tmp_path)
-    with pytest.raises(WorkFailed, match=r"^1 of 13 .* pieces\.always_killed\S+: its worker process was killed twice"):
-        run_cells([*cells, Cell(always_killed, {}, weight=weight)], kept, n_jobs=2)
-    assert results(kept, cells) == [2 * number for number in range(12)]
+@pytest.mark.parametrize("weight", [0.1, 9.0])  # started last and first
+def test_a_cell_that_kills_every_worker_is_named_and_the_others_are_saved(tmp_path, weight):
+    cells, store = doubles(12, seconds=0.01), CellStore(tmp_path)
+    with pytest.raises(WorkFailed, match=r"^1 of 13 .* pieces\.always_killed\S+: its process was killed twice"):
+        run_cells([*cells, Cell(always_killed, {}, weight=weight)], store, n_jobs=2)
+    assert results(store, cells) == [2 * number for number in range(12)]
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_work_that_raises_is_named_and_the_rest_is_kept(tmp_path, n_jobs):
-    cells, kept = doubles(4), Kept(tmp_path)
+def test_a_cell_that_raises_is_named_and_the_others_are_saved(tmp_path, n_jobs):
+    cells, store = doubles(4), CellStore(tmp_path)
     bad = [Cell(raising, {"number": number}, weight=9 - number) for number in range(2)]
-    with pytest.raises(WorkFailed, match=r"^2 of 6 pieces of work failed.*raising/\d-\S+: KeyError: 'no \d'") as caught:
-        run_cells([*bad, *cells], kept, n_jobs=n_jobs)
+    with pytest.raises(WorkFailed, match=r"^2 of 6 computations failed.*raising/\d-\S+: KeyError: 'no \d'") as caught:
+        run_cells([*bad, *cells], store, n_jobs=n_jobs)
     assert set(caught.value.failed) == set(bad)
     assert "in raising" in caught.value.__notes__[0]
-    assert results(kept, cells) == [0, 2, 4, 6]
+    assert results(store, cells) == [0, 2, 4, 6]
 
 
-def test_an_interrupt_is_left_to_the_process_that_gives_work(tmp_path):
-    cells, kept = [Cell(interrupted, {}), *doubles(2)], Kept(tmp_path)
-    run_cells(cells, kept, n_jobs=2)
-    assert results(kept, cells) == [0, 0, 2]
-
-
-def test_a_worker_with_other_code_is_refused(tmp_path):
-    cell = Cell(double, {"number": 1})
-    cell.__dict__["name"] = "pieces.double/1-of-another-version.json"
-    with pytest.raises(WorkFailed, match="a worker has another version of whynear"):
-        run_cells([cell], Kept(tmp_path), n_jobs=2)
-
-
-@pytest.mark.slow
-def test_a_dask_cluster_does_the_work_and_replaces_a_killed_worker(tmp_path):
-    from distributed import Client, LocalCluster
-
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
-        with Client(cluster) as client:
-            before = sorted(client.run(os.getpid).values())
-        cells, kept = doubles(12, seconds=0.2), Kept(tmp_path)
-        killed = []
-
-        def kill_one(cell, progress):
-            if progress.done == 3:
-                os.kill(before[0], signal.SIGKILL)
-                killed.append(before[0])
-
-        run_cells(cells, kept, n_jobs=2, backend="dask", address=cluster.scheduler_address, watch=kill_one)
-        assert killed
-        assert results(kept, cells) == [2 * number for number in range(12)]
-        with Client(cluster) as client:
-            client.wait_for_workers(2, timeout=30)
-            after = sorted(client.run(os.getpid).values())
-        assert len(after) == 2
-        assert before[0] not in after
-
-
-@pytest.mark.slow
-def test_dask_gives_up_on_work_that_kills_its_workers_and_does_the_rest(tmp_path):
-    cells, kept = doubles(4), Kept(tmp_path)
-    with pytest.raises(WorkFailed, match=r"^2 of 6 pieces of work failed"):
-        run_cells(
-            [Cell(always_killed, {}, weight=9), Cell(raising, {"number": 0}), *cells], kept, n_jobs=2, backend="dask"
-        )
-    assert results(kept, cells) == [0, 2, 4, 6]
-
-
-def test_workers_of_a_cluster_with_several_threads_are_refused(tmp_path):
-    from distributed import LocalCluster
-
-    with (
-        LocalCluster(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None) as cluster,
-        pytest.raises(ValueError, match=r"have several threads.*--nthreads 1"),
-    ):
-        run_cells(doubles(1), Kept(tmp_path), backend="dask", address=cluster.scheduler_address)
-
-
-def test_no_cluster_is_started_when_all_is_kept(tmp_path, monkeypatch):
-    run_cells(doubles(2), Kept(tmp_path), n_jobs=1)
+def test_no_cluster_is_started_if_all_results_are_saved(tmp_path, monkeypatch):
+    run_cells(doubles(2), CellStore(tmp_path), n_jobs=1)
     monkeypatch.setitem(sys.modules, "distributed", None)
     seen = []
-    run_cells(doubles(2), Kept(tmp_path), backend="dask", watch=lambda _, progress: seen.append(progress.done))
+    run_cells(doubles(2), CellStore(tmp_path), backend="dask", watch=lambda _, state: seen.append(state.done))
     assert seen == [2, 2]
-
-
-def test_a_missing_cluster_library_is_told_with_the_line_to_type(tmp_path, monkeypatch):
-    for name in ("distributed", "ray"):
-        monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(ImportError, match=r"pip install 'whynear\[dask\]'"):
-        run_cells(doubles(1), Kept(tmp_path), backend="dask")
-    with pytest.raises(ImportError, match="pip install ray"):
-        run_cells(doubles(1), Kept(tmp_path), backend="ray")
 
 
 STOPPED = """
 import sys
 from pathlib import Path
 from tests.helpers.pieces import doubles
-from whynear.reproduce.cells import Kept
+from whynear.reproduce.cells import CellStore
 from whynear.reproduce.running import run_cells
 
-def tell(cell, progress):
-    print(progress.done, flush=True)
+def report(cell, state):
+    print(state.done, flush=True)
 
-run_cells(doubles(40, seconds=0.2), Kept(Path(sys.argv[1])), n_jobs=2, watch=tell)
+run_cells(doubles(40, seconds=0.2), CellStore(Path(sys.argv[1])), n_jobs=2, watch=report)
 """
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
-def test_a_run_that_is_stopped_goes_on_and_leaves_no_process(tmp_path, how):
+def test_a_stopped_run_can_be_resumed_and_leaves_no_process(tmp_path, how):
     command = [sys.executable, "-c", STOPPED, str(tmp_path)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
     assert process.stdout is not None
@@ -180,5 +109,7 @@ def test_a_run_that_is_stopped_goes_on_and_leaves_no_process(tmp_path, how):
     done = len(list(tmp_path.rglob("*.json")))
     assert 4 <= done < 40
     seen = []
-    run_cells(doubles(40, seconds=0.2)[: done + 2], Kept(tmp_path), n_jobs=1, watch=lambda _, p: seen.append(p.done))
+    run_cells(
+        doubles(40, seconds=0.2)[: done + 2], CellStore(tmp_path), n_jobs=1, watch=lambda _, p: seen.append(p.done)
+    )
     assert max(seen) == done + 2

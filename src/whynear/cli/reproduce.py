@@ -20,8 +20,7 @@ from whynear.utils.files import check_folder
 
 if TYPE_CHECKING:
     from whynear.reproduce.cells import Cell
-    from whynear.reproduce.running import Progress as Reached
-    from whynear.reproduce.running import Watch
+    from whynear.reproduce.running import RunState, Watch
 
 
 def reproduce(
@@ -35,7 +34,7 @@ def reproduce(
     out: Annotated[Path, typer.Option(help="The folder for JSON, figures and finished cells.")] = Path("reproduction"),
     n_jobs: Annotated[int, typer.Option(help="Number of processes; all cores without it.")] = -1,
     backend: Annotated[
-        Literal["processes", "dask", "ray"], typer.Option(help="Processes here, or the workers of a cluster.")
+        Literal["processes", "dask"], typer.Option(help="Processes here, or the workers of a cluster.")
     ] = "processes",
     address: Annotated[
         str | None, typer.Option(help="Where the scheduler of the cluster is; without it one is started here.")
@@ -92,10 +91,10 @@ def progress_line(console: Console, out: Path) -> Iterator[Watch]:
     with Progress(*columns, *left, console=console, transient=True) as bar:
         task = bar.add_task("start", total=None, left="")
 
-        def show(cell: Cell, reached: Reached) -> None:
-            text = "" if reached.seconds_left is None else f"{_clock(reached.seconds_left)} left"
+        def show(cell: Cell, state: RunState) -> None:
+            text = "" if state.seconds_left is None else f"{_clock(state.seconds_left)} left"
             name = cell.name.rpartition("-")[0][:60]
-            bar.update(task, description=name, completed=reached.done, total=reached.of, left=text)
+            bar.update(task, description=name, completed=state.done, total=state.total, left=text)
 
         try:
             yield show
@@ -104,7 +103,7 @@ def progress_line(console: Console, out: Path) -> Iterator[Watch]:
 
 
 def print_outcome(console: Console, outcome: papers.Outcome) -> None:
-    """What is published or asked beside ours, then what is only shown."""
+    """Print the values that are published or have a criterion, then the others."""
     plan = papers.EXPERIMENTS[outcome.name]().plan
     console.print()
     console.print(f"{outcome.name}: {plan.title}", style="bold", highlight=False)
@@ -116,25 +115,25 @@ def print_outcome(console: Console, outcome: papers.Outcome) -> None:
         console.print(_shown(shown, plan.rows), highlight=False)
     summary = papers.wording.summary(outcome)
     console.print(f"{summary}; {outcome.seconds:,.0f} s of CPU time", style="dim", highlight=False)
-    if text := papers.wording.stand_in(plan):
-        console.print(f"Cannot be had: {text}", highlight=False, soft_wrap=True)
+    if text := papers.wording.substitute(plan):
+        console.print(f"Data not available: {text}", highlight=False, soft_wrap=True)
 
 
 def _is_compared(line: papers.Line) -> bool:
-    return line.published is not None or line.asked is not None
+    return line.published is not None or line.criterion is not None
 
 
 def _compared(lines: list[papers.Line], rows: str) -> Table:
-    """A line for each value: ours, published, what is asked, the difference, and whether it holds."""
+    """A line for each value: ours, the published one, the criterion, the difference, and whether it is met."""
     one_column = len({line.column for line in lines}) == 1
     table = Table(rows, *([] if one_column else [""]), box=None, pad_edge=False, collapse_padding=True)
-    for header in ("ours", "published", "asked", "difference", "holds"):
+    for header in ("ours", "published", "criterion", "difference", "met"):
         table.add_column(header, justify="right", no_wrap=True)
     for line in lines:
         words = papers.wording
-        told = (words.ours, words.published, words.asked, words.difference, words.verdict)
-        cells = [tell(line) for tell in told]
-        style = "yellow" if line.holds is False else None
+        columns = (words.ours, words.published, words.criterion, words.difference, words.met)
+        cells = [text_of(line) for text_of in columns]
+        style = "yellow" if line.met is False else None
         table.add_row(line.row, *([] if one_column else [line.column]), *cells, style=style)
     return table
 

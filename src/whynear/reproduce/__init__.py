@@ -1,4 +1,4 @@
-"""The papers' tables and figures: what they print as data, and the runner that makes ours beside them."""
+"""The tables and figures of the papers: the published values as data, and the code that computes ours."""
 
 from typing import TYPE_CHECKING
 

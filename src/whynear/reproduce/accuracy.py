@@ -10,12 +10,12 @@ from sklearn.neighbors import KNeighborsClassifier, NeighborhoodComponentsAnalys
 from sklearn.pipeline import make_pipeline
 
 from whynear.learn.registry import LEARNERS
-from whynear.reproduce.cells import Cell, Found, Result
+from whynear.reproduce.cells import Cell, Result, ResultOf
 from whynear.reproduce.data import N_FOLDS, Protocol, fold
 from whynear.reproduce.outcome import Measured, mean_of
 
-# Rows and features of each set, to know roughly how long a fit takes before it is read.
-SIZES = {
+# Rows and features of each data set, to estimate the time of a fit before the data are read.
+DATASET_SIZES = {
     "artificial": (2000, 20),
     "breast_cancer": (569, 30),
     "digits": (1797, 64),
@@ -36,14 +36,14 @@ SIZES = {
 
 
 def accuracy(dataset: str, learner: str, protocol: Protocol, number: int, settings: Mapping[str, Any]) -> Result:
-    """Learn from one part of a fold, and tell the share of the other part that is predicted right."""
+    """Fit a learner to the training rows of a fold, and return its accuracy on the test rows."""
     data = fold(dataset, protocol, number)
     model = classifier(learner, settings).fit(data.X, data.y)
     return {"accuracy": model.score(data.X_test, data.y_test)}
 
 
 def classifier(learner: str, settings: Mapping[str, Any]) -> Any:
-    """A learner by name."""
+    """The learner with this name, not yet fitted."""
     match learner:
         case "kNN":
             return KNeighborsClassifier(5, weights="distance", **settings)
@@ -58,23 +58,25 @@ def classifier(learner: str, settings: Mapping[str, Any]) -> Any:
 def accuracy_cells(
     dataset: str, learner: str, protocol: Protocol, settings: Mapping[str, Mapping[str, Any]]
 ) -> list[Cell]:
-    """One for each fold. Settings of a learner under ``wide`` hold for sets with more features than ``wide.above``."""
-    n_rows, n_features = SIZES[dataset]
+    """One cell for each fold; the settings in ``wide`` apply if there are more features than ``wide.above``."""
+    n_rows, n_features = DATASET_SIZES[dataset]
     n_train = n_rows * (0.2 if protocol == "fifth" else 0.9)
     weight = 0.5 + n_train * n_features * 4e-6 * (5 if learner.startswith("LG") else 1)
-    given = {"dataset": dataset, "learner": learner, "protocol": protocol}
-    learning = _for_width(settings.get(learner, {}), n_features)
-    return [
-        Cell(accuracy, {**given, "number": number, "settings": learning}, weight) for number in range(N_FOLDS[protocol])
-    ]
+    arguments = {
+        "dataset": dataset,
+        "learner": learner,
+        "protocol": protocol,
+        "settings": _settings_for_width(settings.get(learner, {}), n_features),
+    }
+    return [Cell(accuracy, {**arguments, "number": number}, weight) for number in range(N_FOLDS[protocol])]
 
 
-def _for_width(settings: Mapping[str, Any], n_features: int) -> dict[str, Any]:
-    given = {name: value for name, value in settings.items() if name != "wide"}
+def _settings_for_width(settings: Mapping[str, Any], n_features: int) -> dict[str, Any]:
+    usual = {name: value for name, value in settings.items() if name != "wide"}
     wide = dict(settings.get("wide", {"above": n_features}))
-    return given | wide if n_features > wide.pop("above") else given
+    return usual | wide if n_features > wide.pop("above") else usual
 
 
-def mean_accuracy(cells: list[Cell], found: Found) -> Measured:
-    """Mean and standard deviation over the folds."""
-    return mean_of(found(cell)["accuracy"] for cell in cells)
+def mean_accuracy(cells: list[Cell], result_of: ResultOf) -> Measured:
+    """The mean accuracy over the folds, and its standard deviation."""
+    return mean_of(result_of(cell)["accuracy"] for cell in cells)

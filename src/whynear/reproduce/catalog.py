@@ -1,4 +1,4 @@
-"""All tables and figures by name."""
+"""All experiments by name: the tables and figures of the papers, and further comparisons."""
 
 from __future__ import annotations
 
@@ -46,25 +46,29 @@ EXPERIMENTS: dict[str, Callable[[], Experiment]] = {
     "lann-fig2": partial(lann.embeddings, "lann-fig2"),
     "lann-fig3": partial(lann.embeddings, "lann-fig3"),
     "beyond-accuracy": beyond_accuracy.ranking,
-    "beyond-relevance": beyond_relevance.finding,
+    "beyond-relevance": beyond_relevance.comparison,
 }
 
 
-def names_of(asked: str, protocol: str | None = None) -> list[str]:
-    """The experiments that a name stands for: one, those of all protocols, those of a paper, or all.
+def names_of(name: str, protocol: str | None = None) -> list[str]:
+    """The keys of `EXPERIMENTS` that a name stands for.
 
-    With a protocol, tables that are made by several are made by this one only.
+    Parameters
+    ----------
+    name : str
+        A key of `EXPERIMENTS`, such as ``"lann-fig1"``; the beginning of several keys, such as ``"lann"`` or
+        ``"lann-table1"``; or ``"all"``.
+    protocol : {"fifth", "tenfold"}, optional
+        Where a table exists under several protocols, take only this one.
     """
-    found = [name for name in EXPERIMENTS if asked in ("all", name) or name.startswith(f"{asked}-")]
-    if not found:
-        close = difflib.get_close_matches(asked, EXPERIMENTS, n=1)
+    keys = [key for key in EXPERIMENTS if name in ("all", key) or key.startswith(f"{name}-")]
+    if not keys:
+        close = difflib.get_close_matches(name, EXPERIMENTS, n=1)
         guess = f" Did you mean {close[0]!r}?" if close else ""
-        raise ValueError(
-            f"There is no table or figure {asked!r}.{guess} `whynear reproduce` without a name lists all there are."
-        )
+        raise ValueError(f"There is no table or figure {name!r}.{guess} `whynear reproduce` without a name lists them.")
     if protocol is None:
-        return found
-    by_protocol = [name for name in found if name.rpartition("-")[2] in get_args(Protocol)]
-    if not any(name.endswith(f"-{protocol}") for name in by_protocol):
-        raise ValueError(f"{asked} cannot be made under another protocol: leave out --protocol {protocol}.")
-    return [name for name in found if name not in by_protocol or name.endswith(f"-{protocol}")]
+        return keys
+    with_protocol = [key for key in keys if key.rpartition("-")[2] in get_args(Protocol)]
+    if not any(key.endswith(f"-{protocol}") for key in with_protocol):
+        raise ValueError(f"{name} has no protocol {protocol!r}: leave out --protocol {protocol}.")
+    return [key for key in keys if key not in with_protocol or key.endswith(f"-{protocol}")]

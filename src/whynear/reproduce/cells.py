@@ -1,4 +1,4 @@
-"""Pieces of work that are done once and kept on the disk, so that a run that was stopped goes on."""
+"""Computations whose results are saved to files, so that an interrupted run can be resumed."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ from whynear.utils.plain import plain_values
 from whynear.utils.threads import one_blas_thread
 
 Result = dict[str, Any]
-Found = Callable[["Cell"], Result]
+ResultOf = Callable[["Cell"], Result]
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A function and what it is given: both names and numbers only, so that any process can do it.
+    """One computation: a function of a module and its arguments, which can be sent to any process.
 
-    `weight` says roughly how many seconds it takes; large ones begin first.
+    `weight` is roughly its time in seconds; cells with a large weight start first.
     """
 
     work: Callable[..., Result]
-    given: Mapping[str, Any]
+    arguments: Mapping[str, Any]
     weight: float = field(default=1.0, compare=False)
 
     @cached_property
     def name(self) -> str:
-        """Folder and file it is kept in: readable, and another one whenever the work or the code is another."""
-        told = json.dumps([code_digest(self.work.__module__), self.given], sort_keys=True)
-        digest = hashlib.sha256(told.encode()).hexdigest()[:10]
-        words = "-".join(re.sub(r"\W+", "_", str(value)) for value in self.given.values() if not _nested(value))
+        """The folder and file of its result; a change of the arguments or of the code changes the name."""
+        state = json.dumps([code_digest(self.work.__module__), self.arguments], sort_keys=True)
+        digest = hashlib.sha256(state.encode()).hexdigest()[:10]
+        words = "-".join(re.sub(r"\W+", "_", str(value)) for value in self.arguments.values() if not _nested(value))
         place = f"{self.work.__module__.rpartition('.')[-1]}.{self.work.__name__}"
         return f"{place}/{words[:60]}-{digest}.json"
 
@@ -49,55 +49,55 @@ class Cell:
 
 @dataclass(frozen=True)
 class Done:
-    """What came of a cell, and the CPU seconds it took."""
+    """The result of a cell, and the CPU seconds it took."""
 
     result: Result
     seconds: float
 
 
-def work_off(cell: Cell) -> Done:
-    """Do the work, on one thread of BLAS, so that sums do not depend on how many cells run beside it.
+def run_cell(cell: Cell) -> Done:
+    """Compute a cell on one BLAS thread, so that sums do not depend on the number of cells that run at once.
 
-    What learners warn of, such as small classes and descents that are stopped, is part of what is compared.
+    Warnings of the learners, such as that a descent did not converge, are not shown.
     """
     start = time.process_time()
     with one_blas_thread(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        result = cell.work(**cell.given)
+        result = cell.work(**cell.arguments)
     return Done(plain_values(result), time.process_time() - start)
 
 
-class Kept:
-    """The cells that are done, as files in a folder."""
+class CellStore:
+    """A folder with one JSON file for each finished cell."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._read: dict[str, Done] = {}
 
     def find(self, cell: Cell) -> Done | None:
-        """What is known of a cell; None for a file that is missing or damaged."""
+        """The saved result of a cell; None if its file is missing or damaged."""
         if cell.name not in self._read:
             try:
-                told = json.loads((self.folder / cell.name).read_text(encoding="utf-8"))
-                self._read[cell.name] = Done(told["result"], float(told["seconds"]))
+                saved = json.loads((self.folder / cell.name).read_text(encoding="utf-8"))
+                self._read[cell.name] = Done(saved["result"], float(saved["seconds"]))
             except (OSError, ValueError, KeyError, TypeError):
                 return None
         return self._read[cell.name]
 
-    def keep(self, cell: Cell, done: Done) -> None:
-        """Write it down, whole or not at all."""
+    def save(self, cell: Cell, done: Done) -> None:
+        """Write the result of a cell to its file, completely or not at all."""
         path = self.folder / cell.name
         path.parent.mkdir(parents=True, exist_ok=True)
-        told = {"given": dict(cell.given), "seconds": done.seconds, "result": done.result}
-        data = json.dumps(told, allow_nan=False).encode()
+        content = {"arguments": dict(cell.arguments), "seconds": done.seconds, "result": done.result}
+        data = json.dumps(content, allow_nan=False).encode()
         write_whole(path, methodcaller("write", data), len(data))
         self._read[cell.name] = done
 
     def result(self, cell: Cell) -> Result:
-        """The result of a cell that is done."""
+        """The result of a finished cell."""
         done = self.find(cell)
         if done is None:
-            raise KeyError(f"{cell.name} is not done yet.")
+            raise KeyError(f"The cell {cell.name} is not finished.")
         return done.result
 
 

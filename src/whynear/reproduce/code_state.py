@@ -1,4 +1,4 @@
-"""Which code a result depends on, as a digest: what is kept of other code is not taken for a result of this one."""
+"""A digest of the code that a result depends on, so that saved results of other code are not used."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from importlib import metadata
 from importlib.abc import InspectLoader
 from importlib.util import find_spec
 
-# They hand work on and take results in, but no result depends on them.
-MACHINERY = {f"whynear.reproduce.{name}" for name in ("cells", "outcome", "plans")}
+# They start cells and collect results, but no result depends on them.
+RUNNER_MODULES = {f"whynear.reproduce.{name}" for name in ("cells", "outcome", "plans")}
 PACKAGES = ("numba", "numpy", "scikit-learn", "scipy")
 
 
 @cache
 def code_digest(module: str) -> str:
-    """Of a module, of all modules of this library that it needs, and of the versions of what they rest on."""
-    told = [f"{name} {metadata.version(name)}" for name in PACKAGES]
-    told += [_source(name) for name in sorted(modules_behind(module))]
-    return hashlib.sha256("\n".join(told).encode()).hexdigest()
+    """The digest of a module, of all whynear modules that it needs, and of the versions of `PACKAGES`."""
+    parts = [f"{name} {metadata.version(name)}" for name in PACKAGES]
+    parts += [_source(name) for name in sorted(modules_needed(module))]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
-def modules_behind(module: str) -> set[str]:
-    """A module, and all modules of this library that it imports, directly or through others."""
+def modules_needed(module: str) -> set[str]:
+    """A module, and all whynear modules that it imports, directly or through others."""
     found: set[str] = set()
     waiting = {module}
     while waiting:
@@ -41,14 +41,14 @@ def _imported_by(module: str) -> frozenset[str]:
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
             names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-    ours = {name for name in names if name.startswith("whynear.")} - MACHINERY
+    ours = {name for name in names if name.startswith("whynear.")} - RUNNER_MODULES
     return frozenset(filter(_is_module, ours))
 
 
 def _is_module(name: str) -> bool:
     try:
         return find_spec(name) is not None
-    except ModuleNotFoundError:  # what stands before the last dot is no package
+    except ModuleNotFoundError:  # the part before the last dot is not a package
         return False
 
 

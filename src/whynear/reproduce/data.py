@@ -1,4 +1,4 @@
-"""The data sets as the papers use them: which columns, which rows, which classes, which splits."""
+"""The data sets as in the papers: columns, rows, classes and splits."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from whynear.utils.arrays import Array
 Protocol = Literal["fifth", "tenfold"]
 N_FOLDS = {"fifth": 5, "tenfold": 10}
 
-# Learning samples 34, 35 and 84, counted from 1, which published work leaves out.
+# Training samples 34, 35 and 84, counted from 1, which published work leaves out.
 OUTLIERS = {"wine_spectra": [33, 34, 83]}
 
 
 class Split(NamedTuple):
-    """Cases to learn from and cases to test on."""
+    """Training rows and test rows."""
 
     X: Array
     y: NDArray[np.generic]
@@ -29,13 +29,13 @@ class Split(NamedTuple):
     y_test: NDArray[np.generic]
 
     def scaled(self) -> Split:
-        """All columns with the mean and spread of the cases to learn from taken out."""
+        """Both parts as z-scores, with the mean and the standard deviation of the training rows."""
         scaler = StandardScaler().fit(self.X)
         return self._replace(X=scaler.transform(self.X), X_test=scaler.transform(self.X_test))
 
 
-def cases(dataset: str) -> tuple[Array, NDArray[np.int64]]:
-    """All cases of a set of classes, in the columns that the papers keep."""
+def load_arrays(dataset: str) -> tuple[Array, NDArray[np.int64]]:
+    """All rows of a data set, with the columns that the papers use, and their classes."""
     if dataset == "artificial":
         return make_classification(2000, random_state=0)
     data = load(dataset)
@@ -43,8 +43,8 @@ def cases(dataset: str) -> tuple[Array, NDArray[np.int64]]:
 
 
 def fold(dataset: str, protocol: Protocol, number: int) -> Split:
-    """One of the folds: a fifth to learn from and four fifths to test on, or nine tenths and one."""
-    X, y = cases(dataset)
+    """One fold in z-scores: trained on a fifth and tested on the rest, or trained on nine tenths."""
+    X, y = load_arrays(dataset)
     splits = StratifiedKFold(N_FOLDS[protocol], shuffle=True, random_state=0).split(X, y)
     train, test = list(splits)[number]
     if protocol == "fifth":
@@ -53,13 +53,13 @@ def fold(dataset: str, protocol: Protocol, number: int) -> Split:
 
 
 def spectra(dataset: str, n_bins: int | None = 3) -> Split:
-    """Spectra in switched roles, as published: the few samples set apart for testing are learned from.
+    """Spectra with exchanged roles, as published: the few test samples are used for training.
 
-    Classes are bins of equal size over all samples that are kept; without bins the target stays a number.
+    The classes are bins of equal size over all samples except outliers; with ``n_bins=None`` the target stays a number.
     """
     data = load(dataset)
     kept = np.delete(np.arange(len(data.y)), OUTLIERS.get(dataset, []))
     y = np.asarray(data.y)[kept]
-    X, is_known = data.X.to_numpy(dtype=float)[kept], data.split[kept] == "test"
+    X, is_train = data.X.to_numpy(dtype=float)[kept], data.split[kept] == "test"
     labels = y if n_bins is None else bin_target(y, n_bins)
-    return Split(X[is_known], labels[is_known], X[~is_known], labels[~is_known])
+    return Split(X[is_train], labels[is_train], X[~is_train], labels[~is_train])

@@ -1,4 +1,4 @@
-"""A table as a picture: published values beside ours."""
+"""A table as a figure: published values and ours."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ MOST_PANELS = 6
 
 
 def outcome_size(outcome: Outcome) -> tuple[float, float]:
-    """Inches that leave a line for every row."""
+    """Width and height in inches, with space for every row."""
     columns, rows = _layout(outcome)
     return (2.4 + 2.0 * max(1, len(columns)), 1.3 + 0.27 * max(1, len(rows)))
 
 
 def draw_outcome(figure: Figure, outcome: Outcome) -> None:
-    """One panel for each column, one line for each row: a ring for the published value, a dot for ours."""
+    """Draw a panel for each column and a line for each row: a hollow diamond is published, a dot is ours."""
     columns, rows = _layout(outcome)
     panels = figure.subplots(1, max(1, len(columns)), sharey=True, squeeze=False)[0]
     for ax, column in zip(panels, columns, strict=False):
@@ -38,7 +38,7 @@ def draw_outcome(figure: Figure, outcome: Outcome) -> None:
 
 
 def _layout(outcome: Outcome) -> tuple[list[str], list[str]]:
-    """The first columns, and the rows of the first of them."""
+    """The columns that are drawn, and the rows of the first of them."""
     by_column: dict[str, list[str]] = {}
     for line in outcome.lines:
         by_column.setdefault(line.column, []).append(line.row)

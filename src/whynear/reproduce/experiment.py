@@ -1,4 +1,4 @@
-"""A table or figure that can be made: its cells, what is measured on them, and how it is drawn."""
+"""How a table or figure is made: its cells, the values computed from them, and its drawing."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from dataclasses import dataclass
 
 from matplotlib.figure import Figure
 
-from whynear.reproduce.cells import Cell, Found
+from whynear.reproduce.cells import Cell, ResultOf
 from whynear.reproduce.outcome import Values
 from whynear.reproduce.plans import Plan
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """All of it. Without `draw` the values themselves are drawn, published beside ours."""
+    """A table or figure. Without `draw`, the figure shows the published values and ours."""
 
     plan: Plan
     cells: list[Cell]
-    measure: Callable[[Found], Values]
-    draw: Callable[[Figure, Found], object] | None = None
+    measure: Callable[[ResultOf], Values]
+    draw: Callable[[Figure, ResultOf], object] | None = None
     size: tuple[float, float] = (7.4, 3.8)

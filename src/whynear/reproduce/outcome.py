@@ -1,4 +1,4 @@
-"""Ours beside what the paper prints: every line of a table or figure, and whether it holds."""
+"""The values of a table or figure, published and ours, and whether ours meet their criteria."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ ROUNDING = 1e-9
 
 
 class Measured(NamedTuple):
-    """A value of ours, with its standard deviation where there are several."""
+    """A value of ours, with a standard deviation if it is a mean."""
 
     value: float
     deviation: float | None = None
 
 
 def mean_of(values: Iterable[float]) -> Measured:
-    """Mean and standard deviation."""
+    """The mean of the values, and their standard deviation."""
     each = np.array(list(values), dtype=float)
     return Measured(float(each.mean()), float(each.std()))
 
@@ -31,7 +31,11 @@ Values = Mapping[tuple[str, str], Measured]  # by row and column
 
 @dataclass(frozen=True)
 class Line:
-    """One value: published and ours."""
+    """One value of a table or figure, published and ours.
+
+    `criterion` is the smallest value that ours may have if higher is better, the largest if lower is better, and the
+    largest difference from the published value if equal is better. It is None if the value is only shown.
+    """
 
     row: str
     column: str
@@ -39,59 +43,61 @@ class Line:
     published_deviation: float | None
     ours: float | None
     deviation: float | None
-    asked: float | None
+    criterion: float | None
     better: Better
     digits: int
 
     @property
     def difference(self) -> float | None:
-        """Ours less the published."""
+        """Ours minus the published value."""
         return None if self.published is None or self.ours is None else self.ours - self.published
 
     @property
-    def holds(self) -> bool | None:
-        """Whether ours is as good as asked; None where nothing is asked, or nothing was measured."""
-        if self.asked is None or self.ours is None:
+    def met(self) -> bool | None:
+        """Whether ours meets the criterion; None without a criterion or without a value of ours."""
+        if self.criterion is None or self.ours is None:
             return None
         if self.better == "equal":
-            return abs(self.ours - (self.published or 0.0)) <= self.asked + ROUNDING
+            return abs(self.ours - (self.published or 0.0)) <= self.criterion + ROUNDING
         sign = 1.0 if self.better == "higher" else -1.0
-        return sign * self.ours >= sign * self.asked - ROUNDING
+        return sign * self.ours >= sign * self.criterion - ROUNDING
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """A table or figure as it came out."""
+    """All values of a table or figure, and the CPU seconds of its cells."""
 
     name: str
     lines: tuple[Line, ...]
     seconds: float
 
     @property
-    def short(self) -> list[Line]:
-        """The lines that fall short of what is asked."""
-        return [line for line in self.lines if line.holds is False]
+    def missed(self) -> list[Line]:
+        """The lines whose criterion is not met."""
+        return [line for line in self.lines if line.met is False]
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        lines = [asdict(line) | {"difference": line.difference, "holds": line.holds} for line in self.lines]
+        """The outcome as plain values for JSON."""
+        lines = [asdict(line) | {"difference": line.difference, "met": line.met} for line in self.lines]
         return {"name": self.name, "seconds": self.seconds, "lines": lines}
 
     @classmethod
-    def from_dict(cls, told: Mapping[str, Any]) -> Self:
-        """From what `to_dict` gave."""
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """The outcome whose `to_dict` gave these values."""
         fields = Line.__annotations__
-        lines = tuple(Line(**{name: line[name] for name in fields}) for line in told["lines"])
-        return cls(told["name"], lines, told["seconds"])
+        lines = tuple(Line(**{name: line[name] for name in fields}) for line in values["lines"])
+        return cls(values["name"], lines, values["seconds"])
 
 
 def outcome(plan: Plan, values: Values, seconds: float) -> Outcome:
-    """Put measured values beside published ones, in the order of the plan; what it does not name comes last."""
+    """Combine our values with the published ones, in the order of the plan; values that it does not name come last."""
     lines = [_line(known, values.get((known.row, known.column))) for known in plan.published]
     named = {(known.row, known.column) for known in plan.published}
     for (row, column), ours in values.items():
         if (row, column) not in named:
-            lines.append(Line(row, column, None, None, *_plain(ours), asked=None, better="higher", digits=plan.digits))
+            lines.append(
+                Line(row, column, None, None, *_plain(ours), criterion=None, better="higher", digits=plan.digits)
+            )
     return Outcome(plan.name, tuple(lines), seconds)
 
 
@@ -104,7 +110,7 @@ def _line(known: Published, ours: Measured | None) -> Line:
         published_deviation=known.deviation,
         ours=value,
         deviation=deviation,
-        asked=_asked(known),
+        criterion=_criterion(known),
         better=known.better,
         digits=known.digits,
     )
@@ -114,8 +120,8 @@ def _plain(ours: Measured) -> tuple[float, float | None]:
     return float(ours.value), None if ours.deviation is None else float(ours.deviation)
 
 
-def _asked(known: Published) -> float | None:
-    """The least that ours must be, or the most; for equality, how far off it may be."""
+def _criterion(known: Published) -> float | None:
+    """The criterion of a line: see `Line`."""
     if known.bound is not None or known.tolerance is None or known.value is None:
         return known.bound
     if known.better == "equal":

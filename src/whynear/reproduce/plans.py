@@ -1,4 +1,4 @@
-"""What the papers print, as data: one TOML file for each table and figure."""
+"""The published values as data: one TOML file for each table and figure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from importlib.resources import files
 from typing import Any, Literal, get_args
 
 Better = Literal["higher", "lower", "equal"]
-DIGITS = 3
+DEFAULT_DIGITS = 3
 PAPERS = {
     "strickert": "Strickert, Hammer, Villmann, Biehl: Regularization and improved interpretation of linear data "
     "mappings and adaptive distance measures, 2013",
@@ -23,10 +23,10 @@ PAPERS = {
 
 @dataclass(frozen=True)
 class Published:
-    """One value of a table or figure, and what is asked of ours.
+    """One value of a table or figure, and the criterion for ours.
 
-    `bound` is what ours must reach where the paper states no number; otherwise ours may be worse than the published
-    value by `tolerance`. With neither it is shown and not judged.
+    Ours must reach `bound`. Without a bound, ours may be worse than the published value by at most `tolerance`. Without
+    both there is no criterion.
     """
 
     row: str
@@ -41,7 +41,7 @@ class Published:
 
 @dataclass(frozen=True)
 class Plan:
-    """A table or figure: what it shows, how it is made, and what the paper prints."""
+    """A table or figure: what it shows, the settings of its cells, and the published values."""
 
     name: str
     title: str
@@ -50,33 +50,35 @@ class Plan:
     digits: int
     settings: Mapping[str, Any]
     published: tuple[Published, ...]
-    stand_in: Mapping[str, str] | None
-    differs: tuple[str, ...]
+    substitute: Mapping[str, str] | None
+    differences: tuple[str, ...]
 
     @property
     def paper(self) -> str:
-        """The key of `PAPERS`."""
+        """The key of the paper in `PAPERS`."""
         return self.name.partition("-")[0]
 
 
 @cache
-def plan(name: str) -> Plan:
-    """The plan in ``<paper>/<place>.toml``, for example ``lann-fig1`` in ``lann/fig1.toml``."""
-    paper, _, place = name.partition("-")
-    told = tomllib.loads(files("whynear.reproduce").joinpath(paper, f"{place}.toml").read_text(encoding="utf-8"))
-    unknown = told.keys() - {*Plan.__annotations__, *Published.__annotations__, "values", "judged"}
+def load_plan(name: str) -> Plan:
+    """Read the plan of a table or figure, for example of ``lann-fig1`` from ``lann/fig1.toml``."""
+    paper, _, stem = name.partition("-")
+    content = tomllib.loads(files("whynear.reproduce").joinpath(paper, f"{stem}.toml").read_text(encoding="utf-8"))
+    unknown = content.keys() - {*Plan.__annotations__, *Published.__annotations__, "values", "judged"}
     if unknown:
-        raise ValueError(f"{name}.toml has keys that mean nothing: {', '.join(sorted(unknown))}.")
+        raise ValueError(f"{name}.toml has unknown keys: {', '.join(sorted(unknown))}.")
     return Plan(
         name=name,
-        title=told["title"],
-        about=_one_line(told["about"]),
-        rows=told.get("rows", ""),
-        digits=told.get("digits", DIGITS),
-        settings=told.get("settings", {}),
-        published=tuple(_published(told)),
-        stand_in={name: _one_line(text) for name, text in told["stand_in"].items()} if "stand_in" in told else None,
-        differs=tuple(map(_one_line, told.get("differs", []))),
+        title=content["title"],
+        about=_one_line(content["about"]),
+        rows=content.get("rows", ""),
+        digits=content.get("digits", DEFAULT_DIGITS),
+        settings=content.get("settings", {}),
+        published=tuple(_published(content)),
+        substitute={name: _one_line(text) for name, text in content["substitute"].items()}
+        if "substitute" in content
+        else None,
+        differences=tuple(map(_one_line, content.get("differences", []))),
     )
 
 
@@ -84,26 +86,26 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _published(told: dict[str, Any]) -> Iterator[Published]:
-    """One for each row and column; what a row leaves out, the file says for all."""
-    for row in told.get("values", []):
+def _published(content: dict[str, Any]) -> Iterator[Published]:
+    """The values of all rows and columns; the top level of the file has the defaults of all rows."""
+    for row in content.get("values", []):
         if unknown := row.keys() - {"row", "published", "better", "tolerance", "bound", "digits"}:
-            raise ValueError(f"{row['row']!r} has keys that mean nothing: {', '.join(sorted(unknown))}.")
-        asked = told | row
-        better = asked.get("better", "higher")
+            raise ValueError(f"{row['row']!r} has unknown keys: {', '.join(sorted(unknown))}.")
+        merged = content | row
+        better = merged.get("better", "higher")
         if better not in get_args(Better):
             raise ValueError(f"better must be one of {', '.join(get_args(Better))}, got {better!r} instead.")
         for column, numbers in row["published"].items():
             value, deviation = (*numbers, None, None)[:2]
-            is_judged = column in told.get("judged", [column])
-            tolerance = asked.get("tolerance") if is_judged and value is not None else None
+            is_judged = column in content.get("judged", [column])
+            tolerance = merged.get("tolerance") if is_judged and value is not None else None
             yield Published(
                 row=row["row"],
                 column=column,
                 value=value,
                 deviation=deviation,
                 tolerance=deviation if tolerance == "deviation" else tolerance,
-                bound=asked.get("bound") if is_judged else None,
+                bound=merged.get("bound") if is_judged else None,
                 better=better,
-                digits=asked.get("digits", DIGITS),
+                digits=merged.get("digits", DEFAULT_DIGITS),
             )

@@ -1,4 +1,4 @@
-"""Doing cells, keeping each as it is done, and going on when one of them fails."""
+"""Run cells, save the result of each, and continue if one of them fails."""
 
 from __future__ import annotations
 
@@ -9,47 +9,49 @@ from dataclasses import dataclass
 from joblib import effective_n_jobs
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
-from whynear.reproduce.cells import Cell, Kept
-from whynear.reproduce.workers import Backend, Failed, workers
+from whynear.reproduce.cells import Cell, CellStore
+from whynear.reproduce.workers import Backend, Failed, start_workers
 
-KILLED = Failed("its worker process was killed twice, the last time with nothing else at work. Is there enough memory?")
+KILLED = Failed(
+    "its process was killed twice, the second time while no other cell was running. Is there enough memory?"
+)
 
 
 @dataclass(frozen=True)
-class Progress:
-    """How far a run is."""
+class RunState:
+    """The numbers of finished and of all cells of a run, and an estimate of the time left."""
 
     done: int
-    of: int
+    total: int
     seconds_left: float | None
 
 
-Watch = Callable[[Cell, Progress], None]
+Watch = Callable[[Cell, RunState], None]
 
 
 def run_cells(
     cells: Iterable[Cell],
-    kept: Kept,
+    store: CellStore,
     *,
     n_jobs: int = -1,
     backend: Backend = "processes",
     address: str | None = None,
-    watch: Watch = lambda _cell, _progress: None,
+    watch: Watch = lambda _cell, _state: None,
 ) -> None:
-    """Do the cells that are not kept, the longest first; each is kept as soon as it is done, then watched.
+    """Run the cells that are not in the store, the longest first; save each result, then call `watch`.
 
-    When a worker process is killed, what was being done is done again, one cell at a time. A cell that kills its worker
-    again, or raises, is left out: the run goes on with the others, and ends with `WorkFailed`.
+    If a worker process is killed, the cells that were running are run again, one at a time. A cell that raises, or
+    whose process is killed again, is skipped: the run continues with the others and ends with `WorkFailed`.
     """
     wanted = list(dict.fromkeys(cells))
-    todo = sorted((cell for cell in wanted if kept.find(cell) is None), key=lambda cell: -cell.weight)
+    todo = sorted((cell for cell in wanted if store.find(cell) is None), key=lambda cell: -cell.weight)
     for cell in wanted:
-        if kept.find(cell) is not None:
-            watch(cell, Progress(len(wanted) - len(todo), len(wanted), None))
+        if store.find(cell) is not None:
+            watch(cell, RunState(len(wanted) - len(todo), len(wanted), None))
     if not todo:
         return
     clock, failed = _Clock(todo, len(wanted)), {}
-    with workers(backend, n_jobs, address) as results:
+    with start_workers(backend, n_jobs, address) as results:
 
         def do(some: Sequence[Cell]) -> bool:
             try:
@@ -57,15 +59,15 @@ def run_cells(
                     if isinstance(done, Failed):
                         failed[cell] = done
                     else:
-                        kept.keep(cell, done)
+                        store.save(cell, done)
                         watch(cell, clock.after(cell))
             except TerminatedWorkerError:
                 return False
             return True
 
         while todo and not do(todo):
-            rest = [cell for cell in todo if kept.find(cell) is None and cell not in failed]
-            n_at_work = 2 * effective_n_jobs(n_jobs)  # as many as joblib hands out at once
+            rest = [cell for cell in todo if store.find(cell) is None and cell not in failed]
+            n_at_work = 2 * effective_n_jobs(n_jobs)  # as many as joblib starts at once
             for cell in rest[:n_at_work]:
                 if not do([cell]):
                     failed[cell] = KILLED
@@ -75,27 +77,27 @@ def run_cells(
 
 
 class WorkFailed(OSError):
-    """Some cells could not be done."""
+    """Some cells failed."""
 
-    def __init__(self, failed: Mapping[Cell, Failed], of: int) -> None:
+    def __init__(self, failed: Mapping[Cell, Failed], total: int) -> None:
         cell, first = next(iter(failed.items()))
         super().__init__(
-            f"{len(failed)} of {of} pieces of work failed; all others are done and kept, and the same command tries "
-            f"again. The first of them, {cell.name}: {first.reason}"
+            f"{len(failed)} of {total} computations failed. The results of the others are saved, and the same command "
+            f"repeats the failed ones. The first one, {cell.name}: {first.reason}"
         )
         self.failed = failed
         self.add_note(first.trace)
 
 
 class _Clock:
-    """Guesses the time left from the weight of what is done and what is not."""
+    """Estimates the time left from the weights of the finished and the unfinished cells."""
 
-    def __init__(self, todo: Sequence[Cell], of: int) -> None:
+    def __init__(self, todo: Sequence[Cell], total: int) -> None:
         self.start = time.monotonic()
         self.left, self.weight = sum(cell.weight for cell in todo), 0.0
-        self.done, self.of = of - len(todo), of
+        self.done, self.total = total - len(todo), total
 
-    def after(self, cell: Cell) -> Progress:
-        """One more is done."""
+    def after(self, cell: Cell) -> RunState:
+        """The state after one more finished cell."""
         self.left, self.weight, self.done = self.left - cell.weight, self.weight + cell.weight, self.done + 1
-        return Progress(self.done, self.of, (time.monotonic() - self.start) * self.left / self.weight)
+        return RunState(self.done, self.total, (time.monotonic() - self.start) * self.left / self.weight)

@@ -1,4 +1,4 @@
-"""Lines of an outcome as people read them, on the terminal and on the page."""
+"""The values of an outcome as text, for the terminal and the page."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from whynear.reproduce.plans import Plan
 
 
 def number(value: float, digits: int) -> str:
-    """With so many decimals; whole numbers as such."""
+    """A number with this many decimals."""
     return f"{value:,.{digits}f}"
 
 
 def with_deviation(value: float | None, deviation: float | None, digits: int) -> str:
-    """``0.906 ± 0.022``, nothing for nothing."""
+    """A value like ``0.906 ± 0.022``; empty without a value."""
     if value is None:
         return ""
     spread = "" if deviation is None else f" ± {number(deviation, digits)}"
@@ -20,44 +20,44 @@ def with_deviation(value: float | None, deviation: float | None, digits: int) ->
 
 
 def ours(line: Line) -> str:
-    """Our value."""
+    """Our value, with its standard deviation."""
     return with_deviation(line.ours, line.deviation, line.digits)
 
 
 def published(line: Line) -> str:
-    """The published value."""
+    """The published value, with its standard deviation."""
     return with_deviation(line.published, line.published_deviation, line.digits)
 
 
-def asked(line: Line) -> str:
-    """What ours must reach; nothing where nothing is asked."""
-    if line.asked is None:
+def criterion(line: Line) -> str:
+    """The criterion, like ``≥ 0.90`` or ``within 0.04``; empty without one."""
+    if line.criterion is None:
         return ""
     if line.better == "equal":
-        return f"within {line.asked:g}" if line.asked else "the same"
-    return f"{'≥' if line.better == 'higher' else '≤'} {number(line.asked, line.digits)}"
+        return f"within {line.criterion:g}" if line.criterion else "the same"
+    return f"{'≥' if line.better == 'higher' else '≤'} {number(line.criterion, line.digits)}"
 
 
 def difference(line: Line) -> str:
-    """Ours less the published, with its sign."""
+    """Ours minus the published value, with its sign."""
     return "" if line.difference is None else f"{line.difference:+,.{line.digits}f}"
 
 
-def verdict(line: Line) -> str:
-    """Whether it holds; nothing where nothing is asked."""
-    return {True: "yes", False: "no", None: ""}[line.holds]
+def met(line: Line) -> str:
+    """Whether the criterion is met, as yes or no; empty without one."""
+    return {True: "yes", False: "no", None: ""}[line.met]
 
 
 def summary(outcome: Outcome) -> str:
-    """How many of the lines that are judged hold."""
-    judged = [line for line in outcome.lines if line.holds is not None]
-    if not judged:
-        return "shown, nothing to judge"
-    return f"{sum(line.holds is True for line in judged)} of {len(judged)} hold"
+    """How many of the criteria are met."""
+    verdicts = [line.met for line in outcome.lines if line.met is not None]
+    if not verdicts:
+        return "no criteria"
+    return f"{sum(verdicts)} of {len(verdicts)} criteria met"
 
 
-def stand_in(plan: Plan) -> str:
-    """What stands for data that cannot be had."""
-    if plan.stand_in is None:
+def substitute(plan: Plan) -> str:
+    """Which data are not available, why, and which are used instead."""
+    if plan.substitute is None:
         return ""
-    return f"{plan.stand_in['of']}: {plan.stand_in['why']} {plan.stand_in['by']}"
+    return f"{plan.substitute['data']}: {plan.substitute['reason']} {plan.substitute['instead']}"

@@ -1,4 +1,4 @@
-"""Who does cells: processes here, or the workers of a Dask or Ray cluster."""
+"""Run cells in processes on this machine, or on the workers of a Dask cluster."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from typing import Any, Literal
 
 from joblib import Parallel, delayed, parallel_config
 
-from whynear.reproduce.cells import Cell, Done, work_off
+from whynear.reproduce.cells import Cell, Done, run_cell
 
-Backend = Literal["processes", "dask", "ray"]
+Backend = Literal["processes", "dask"]
 
 
 @dataclass(frozen=True)
 class Failed:
-    """What a cell raised, as text: not every exception can be sent from one process to another."""
+    """The exception of a cell as text, because not every exception can be sent between processes."""
 
     reason: str
     trace: str = ""
@@ -31,55 +31,54 @@ Workers = Callable[[Sequence[Cell]], Results]
 
 
 @contextlib.contextmanager
-def workers(backend: Backend, n_jobs: int, address: str | None) -> Iterator[Workers]:
-    """A function that is given cells and yields each with what came of it as soon as it is done."""
+def start_workers(backend: Backend, n_jobs: int, address: str | None) -> Iterator[Workers]:
+    """Start workers; the value is a function that runs cells and yields each with its result when it is finished."""
     if n_jobs == 0:
         raise ValueError("n_jobs must be the number of processes, or -1 for all cores, got 0 instead.")
     if address is not None and backend == "processes":
-        raise ValueError(f"address={address!r} is that of a cluster: choose the backend dask or ray with it.")
+        raise ValueError(f"address={address!r} needs a cluster: choose backend='dask' with it.")
     match backend:
         case "processes":
             with parallel_config(backend="loky", inner_max_num_threads=1 if n_jobs != 1 else None):
-                yield partial(_by_processes, n_jobs)
+                yield partial(_run_in_processes, n_jobs)
         case "dask":
             with _dask_client(n_jobs, address) as client:
-                yield partial(_by_dask, client)
-        case "ray":
-            with _ray(n_jobs, address) as ray:
-                yield partial(_by_ray, ray)
+                yield partial(_run_on_dask, client)
 
 
-def attempt(cell: Cell) -> tuple[Cell, Done | Failed]:
-    """Do a cell where this is called, by the same code as where it comes from."""
+def try_cell(cell: Cell) -> tuple[Cell, Done | Failed]:
+    """Run a cell in this process, if the code here is the same as where the cell was made."""
     try:
-        if Cell(cell.work, cell.given).name != cell.name:
-            raise ValueError("a worker has another version of whynear, or of what it rests on; install the same there.")
-        return cell, work_off(cell)
+        if Cell(cell.work, cell.arguments).name != cell.name:
+            raise ValueError(
+                "a worker has other versions of whynear or its dependencies. Install the same versions there."
+            )
+        return cell, run_cell(cell)
     except Exception as error:
         return cell, Failed(f"{type(error).__name__}: {error}", traceback.format_exc())
 
 
-def _by_processes(n_jobs: int, cells: Sequence[Cell]) -> Results:
+def _run_in_processes(n_jobs: int, cells: Sequence[Cell]) -> Results:
     parallel = Parallel(n_jobs=n_jobs, batch_size=1, return_as="generator_unordered")
-    yield from parallel(delayed(_attempt_for)(os.getpid(), cell) for cell in cells)
+    yield from parallel(delayed(_try_cell_for)(os.getpid(), cell) for cell in cells)
 
 
-def _attempt_for(parent: int, cell: Cell) -> tuple[Cell, Done | Failed]:
-    """Leave an interrupt to the process that gives work and ends the others, which would only print where they were."""
+def _try_cell_for(parent: int, cell: Cell) -> tuple[Cell, Done | Failed]:
+    """Run a cell and ignore interrupts: the parent process handles them and ends the workers."""
     if os.getpid() != parent:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-    return attempt(cell)
+    return try_cell(cell)
 
 
-def _by_dask(client: Any, cells: Sequence[Cell]) -> Results:
-    """Dask gives what lost its worker to another one, and gives up on what lost several: that is tried alone once more.
+def _run_on_dask(client: Any, cells: Sequence[Cell]) -> Results:
+    """Run cells on Dask, and run those that Dask gave up once more, one at a time.
 
-    Whatever waits for a worker that dies is under suspicion, not only what killed it.
+    Dask gives up a cell after several of its workers died, even if another cell in the same worker was the reason.
     """
     from distributed import as_completed
 
     def submit(some: Sequence[Cell]) -> dict[Any, Cell]:
-        return {client.submit(attempt, cell, pure=False): cell for cell in some}
+        return {client.submit(try_cell, cell, pure=False): cell for cell in some}
 
     given_up = []
     futures = submit(cells)
@@ -97,22 +96,9 @@ def _by_dask(client: Any, cells: Sequence[Cell]) -> Results:
                 yield cell, Failed(str(future.exception() if future.status == "error" else future.status))
 
 
-def _by_ray(ray: Any, cells: Sequence[Cell]) -> Results:
-    """Ray tries again, three times, what lost its worker."""
-    work = ray.remote(attempt)
-    waiting = {work.remote(cell): cell for cell in cells}
-    while waiting:
-        (future,), _ = ray.wait(list(waiting))
-        cell = waiting.pop(future)
-        try:
-            yield ray.get(future)
-        except ray.exceptions.RayError as error:
-            yield cell, Failed(str(error))
-
-
 @contextlib.contextmanager
 def _dask_client(n_jobs: int, address: str | None) -> Iterator[Any]:
-    """A client of the scheduler at an address, or of workers started here."""
+    """A client of the scheduler at the address, or of a cluster started on this machine."""
     try:
         from distributed import Client, LocalCluster
     except ImportError:
@@ -126,21 +112,7 @@ def _dask_client(n_jobs: int, address: str | None) -> Iterator[Any]:
     with Client(address) as client:
         if any(n_threads > 1 for n_threads in client.nthreads().values()):
             raise ValueError(
-                f"The workers at {address} have several threads, which would disturb each other's times and sums. "
-                f"Start them with one each: dask worker {address} --nworkers auto --nthreads 1"
+                f"address={address!r}: the workers there have several threads, which would change CPU times and sums. "
+                f"Start them with one thread each: dask worker {address} --nworkers auto --nthreads 1"
             )
         yield client
-
-
-@contextlib.contextmanager
-def _ray(n_jobs: int, address: str | None) -> Iterator[Any]:
-    """Ray, with the cluster at an address, or with one started here."""
-    try:
-        import ray
-    except ImportError:
-        raise ImportError("Ray is not installed: pip install ray") from None
-    ray.init(address=address, **({} if address else {"num_cpus": None if n_jobs < 0 else n_jobs}))
-    try:
-        yield ray
-    finally:
-        ray.shutdown()

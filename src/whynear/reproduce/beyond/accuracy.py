@@ -1,4 +1,4 @@
-"""All learners beside those of scikit-learn, ranked over many data sets."""
+"""All learners and those of scikit-learn, ranked over many data sets."""
 
 from __future__ import annotations
 
@@ -12,51 +12,51 @@ from scipy.stats import friedmanchisquare, rankdata, studentized_range
 from whynear.learn.registry import LEARNERS
 from whynear.reproduce.accuracy import accuracy_cells, mean_accuracy
 from whynear.reproduce.beyond.drawing import draw_ranks
-from whynear.reproduce.cells import Found
+from whynear.reproduce.cells import ResultOf
 from whynear.reproduce.experiment import Experiment
 from whynear.reproduce.outcome import Measured, Values
-from whynear.reproduce.plans import plan
+from whynear.reproduce.plans import load_plan
 from whynear.utils.arrays import Array
 
-ALL = "all"
+ALL_LEARNERS = "all"
 
 
 def ranking() -> Experiment:
-    """Accuracies of every learner on every set, their mean ranks, and how far apart these must be."""
-    told = plan("beyond-accuracy")
-    datasets, learners = told.settings["datasets"], list(told.settings["learners"])
+    """Accuracies of every learner on every data set, mean ranks, and their critical difference."""
+    plan = load_plan("beyond-accuracy")
+    datasets, learners = plan.settings["datasets"], list(plan.settings["learners"])
     cells = {
-        (dataset, learner): accuracy_cells(dataset, learner, "fifth", settings_on(dataset, told.settings))
+        (dataset, learner): accuracy_cells(dataset, learner, "fifth", settings_on(dataset, plan.settings))
         for dataset in datasets
         for learner in learners
     }
 
-    def scores(found: Found) -> Array:
-        """Sets down, learners across."""
-        flat = [mean_accuracy(folds, found).value for folds in cells.values()]
+    def scores(result_of: ResultOf) -> Array:
+        """Mean accuracies with a row for each data set and a column for each learner."""
+        flat = [mean_accuracy(folds, result_of).value for folds in cells.values()]
         return np.reshape(flat, (len(datasets), len(learners)))
 
-    def measure(found: Found) -> Values:
-        table = scores(found)
+    def measure(result_of: ResultOf) -> Values:
+        table = scores(result_of)
         values: dict[tuple[str, str], Measured] = {}
         for dataset, row in zip(datasets, table, strict=True):
-            values |= {(dataset, learner): mean_accuracy(cells[dataset, learner], found) for learner in learners}
-            values[dataset, ALL] = Measured(float(row.mean()))
+            values |= {(dataset, learner): mean_accuracy(cells[dataset, learner], result_of) for learner in learners}
+            values[dataset, ALL_LEARNERS] = Measured(float(row.mean()))
         ranks = zip(learners, mean_ranks(table), strict=True)
-        return values | {("mean rank", learner): Measured(rank) for learner, rank in ranks} | _tests(table)
+        return values | {("mean rank", learner): Measured(rank) for learner, rank in ranks} | _friedman_test(table)
 
-    def draw(figure: Figure, found: Found) -> None:
-        table = scores(found)
+    def draw(figure: Figure, result_of: ResultOf) -> None:
+        table = scores(result_of)
         ranks = dict(zip(learners, mean_ranks(table), strict=True))
         distance = critical_difference(len(learners), len(datasets))
         ours = {name for name in learners if name.lower() in LEARNERS}
-        draw_ranks(figure, ranks, not_apart(list(ranks.values()), distance), distance, ours)
+        draw_ranks(figure, ranks, groups_within(list(ranks.values()), distance), distance, ours)
 
-    return Experiment(told, [cell for folds in cells.values() for cell in folds], measure, draw, size=(7.4, 4.2))
+    return Experiment(plan, [cell for folds in cells.values() for cell in folds], measure, draw, size=(7.4, 4.2))
 
 
 def settings_on(dataset: str, settings: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """What each learner is given on one set: the limits of this set stand instead of what it is given elsewhere."""
+    """The settings of each learner on a data set; limits of this data set replace the usual settings."""
     learners = dict(settings["learners"])
     for limit in settings["limits"]:
         if dataset in limit["datasets"]:
@@ -65,12 +65,12 @@ def settings_on(dataset: str, settings: Mapping[str, Any]) -> dict[str, dict[str
 
 
 def mean_ranks(scores: Array) -> list[float]:
-    """The mean over rows of the rank of each column, 1 for the highest score; equal scores share their ranks."""
+    """The mean rank of each column over the rows: rank 1 is the highest score, equal scores share their mean rank."""
     return rankdata(-scores, axis=1).mean(axis=0).tolist()
 
 
 def critical_difference(n_methods: int, n_sets: int, alpha: float = 0.05) -> float:
-    r"""How far apart two mean ranks must be (Demšar 2006): :math:`q_\alpha \sqrt{k (k + 1) / (6 N)}`.
+    r"""The critical difference of two mean ranks (Demšar 2006): :math:`q_\alpha \sqrt{k (k + 1) / (6 N)}`.
 
     >>> round(critical_difference(5, 30), 3)
     1.114
@@ -79,10 +79,10 @@ def critical_difference(n_methods: int, n_sets: int, alpha: float = 0.05) -> flo
     return float(q * np.sqrt(n_methods * (n_methods + 1) / (6 * n_sets)))
 
 
-def not_apart(ranks: Sequence[float], distance: float) -> list[tuple[float, float]]:
-    """First and last rank of each group within the distance that no larger one holds.
+def groups_within(ranks: Sequence[float], distance: float) -> list[tuple[float, float]]:
+    """The first and last rank of each largest group of ranks that lie within the distance.
 
-    >>> not_apart([1.0, 2.0, 2.5, 4.0], 1.5)
+    >>> groups_within([1.0, 2.0, 2.5, 4.0], 1.5)
     [(1.0, 2.5), (2.5, 4.0)]
     """
     ordered = sorted(ranks)
@@ -94,12 +94,12 @@ def not_apart(ranks: Sequence[float], distance: float) -> list[tuple[float, floa
     return groups
 
 
-def _tests(scores: Array) -> dict[tuple[str, str], Measured]:
+def _friedman_test(scores: Array) -> dict[tuple[str, str], Measured]:
     statistic, p = friedmanchisquare(*scores.T)
     n_sets, n_methods = scores.shape
-    told = {
+    values = {
         "Friedman's statistic": float(statistic),
         "its p-value": float(p),
         "critical difference of mean ranks": critical_difference(n_methods, n_sets),
     }
-    return {(name, ALL): Measured(value) for name, value in told.items()}
+    return {(name, ALL_LEARNERS): Measured(value) for name, value in values.items()}

@@ -1,4 +1,4 @@
-"""Pictures of comparisons: mean ranks with their critical difference, and scores of many methods side by side."""
+"""Figures of comparisons: mean ranks with their critical difference, and scores of several methods."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from whynear.utils.axes import tidy
 
 OURS, OTHERS, JOINED = "#1f5f8b", "#e08a1e", "#44aa99"
 INK = "0.25"
-BAR, LINE = 0.3, 0.55  # heights between bars and between names, in the units of the diagram
+BAR_STEP, NAME_STEP = 0.3, 0.55  # vertical distances between bars and between names
 
 
 def draw_ranks(
@@ -24,30 +24,30 @@ def draw_ranks(
     distance: float,
     ours: Collection[str],
 ) -> Axes:
-    """The diagram of Demšar: names at their mean ranks, bars over groups that do not differ, the distance above."""
+    """Draw the diagram of Demšar: names at their mean ranks, bars over groups without significant differences."""
     ax = figure.add_subplot()
     low, high = floor(min(ranks.values())), ceil(max(max(ranks.values()), min(ranks.values()) + distance))
     ordered = sorted(ranks, key=lambda name: ranks[name])
     half, width = (len(ordered) + 1) // 2, high - low
-    top = -BAR * (len(groups) + 1)
+    top = -BAR_STEP * (len(groups) + 1)
     _draw_scale(ax, low, high)
     _draw_distance(ax, low, distance)
     for place, (first, last) in enumerate(groups):
-        ends, height = (first - 0.005 * width, last + 0.005 * width), -BAR * (place + 1)
+        ends, height = (first - 0.005 * width, last + 0.005 * width), -BAR_STEP * (place + 1)
         ax.plot(ends, [height, height], color=JOINED, linewidth=4, solid_capstyle="round")
     sides = (ordered[:half], low - 0.08 * width, "right"), (ordered[half:][::-1], high + 0.08 * width, "left")
     for names, edge, side in sides:
         for place, name in enumerate(names):
             color = OURS if name in ours else OTHERS
-            _draw_name(ax, name, ranks[name], top - LINE * (place + 0.3), edge, side, color)
-    ax.set(xlim=(low - 0.4 * width, high + 0.4 * width), ylim=(top - LINE * half, 1.6))
+            _draw_name(ax, name, ranks[name], top - NAME_STEP * (place + 0.3), edge, side, color)
+    ax.set(xlim=(low - 0.4 * width, high + 0.4 * width), ylim=(top - NAME_STEP * half, 1.6))
     ax.axis("off")
-    _explain(figure, ax)
+    _add_legend(figure, ax)
     return ax
 
 
-def _explain(figure: Figure, ax: Axes) -> None:
-    """What the colours mean."""
+def _add_legend(figure: Figure, ax: Axes) -> None:
+    """Add what the colours mean."""
     marks = [
         ax.plot([], [], color=OURS, marker="o", markersize=3.5, linewidth=0.9, label="this library")[0],
         ax.plot([], [], color=OTHERS, marker="o", markersize=3.5, linewidth=0.9, label="scikit-learn")[0],
@@ -74,14 +74,14 @@ def _draw_distance(ax: Axes, low: int, distance: float) -> None:
 
 
 def _draw_name(ax: Axes, name: str, rank: float, height: float, edge: float, side: str, color: str) -> None:
-    """A line from the scale down and out to the name, whose mean rank stands on the line."""
+    """Draw a line from the scale to the name, with the mean rank above the line."""
     ax.plot([rank, rank, edge], [0, height, height], color=color, linewidth=0.9, solid_joinstyle="miter")
     ax.plot(rank, 0, marker="o", markersize=3.5, color=color, zorder=3)
     outward = -5 if side == "right" else 5
-    beside: dict[str, Any] = {"textcoords": "offset points", "color": color}
-    ax.annotate(name, (edge, height), xytext=(outward, 0), ha=side, va="center", **beside)
+    look: dict[str, Any] = {"textcoords": "offset points", "color": color}
+    ax.annotate(name, (edge, height), xytext=(outward, 0), ha=side, va="center", **look)
     inner = "left" if side == "right" else "right"
-    ax.annotate(f"{rank:.1f}", (edge, height), xytext=(0, 1.5), ha=inner, va="bottom", fontsize="x-small", **beside)
+    ax.annotate(f"{rank:.1f}", (edge, height), xytext=(0, 1.5), ha=inner, va="bottom", fontsize="x-small", **look)
 
 
 def draw_scores(
@@ -92,14 +92,14 @@ def draw_scores(
     scores: Mapping[tuple[str, str, str], Measured],
     ours: Collection[str],
 ) -> None:
-    """One row of panels for each kind of data, methods down: a dot for the mean, a line for the doubt."""
+    """Draw a row of panels for each kind of data, with a dot for each mean and a line for its uncertainty."""
     axes = figure.subplots(len(kinds), len(panels), sharex=True, sharey=True, squeeze=False)
     for row, kind in zip(axes, kinds, strict=True):
         for ax, panel in zip(row, panels, strict=True):
             for place, method in enumerate(methods):
                 color = OURS if method in ours else OTHERS
-                value, doubt = scores[kind, panel, method]
-                ax.errorbar(value, place, xerr=doubt, fmt="o", markersize=4.5, elinewidth=1.2, color=color)
+                value, uncertainty = scores[kind, panel, method]
+                ax.errorbar(value, place, xerr=uncertainty, fmt="o", markersize=4.5, elinewidth=1.2, color=color)
             tidy(ax, "both")
         row[0].set_ylabel(kind.replace(", ", "\n"))
     for ax, panel in zip(axes[0], panels, strict=True):

@@ -1,4 +1,4 @@
-"""Who finds the strong, the weak and the irrelevant features of data whose truth is known."""
+"""Which methods find the strong, weak and irrelevant features of generated data."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from matplotlib.figure import Figure
 
 from whynear.reproduce.beyond.drawing import draw_scores
 from whynear.reproduce.beyond.relevance_cells import agreement, scores
-from whynear.reproduce.cells import Cell, Found
+from whynear.reproduce.cells import Cell, ResultOf
 from whynear.reproduce.experiment import Experiment
 from whynear.reproduce.outcome import Measured, Values, mean_of
-from whynear.reproduce.plans import plan
+from whynear.reproduce.plans import load_plan
 
 SCORES = (
-    "told exactly",
-    "strong or weak told exactly",
+    "exact strength",
+    "exact strength, strong or weak",
     "strong found",
     "weak found",
     "irrelevant left out",
@@ -29,51 +29,55 @@ OURS = {"intervals", "intervals, floor 0.1"}
 SECONDS = {"permutation": 0.7, "Boruta": 2.3}
 
 
-def finding() -> Experiment:
-    """Every method on every kind of data: what it finds, and whether it finds the same on other rows."""
-    told = plan("beyond-relevance")
-    kinds, methods = told.settings["kinds"], told.settings["methods"]
+def comparison() -> Experiment:
+    """Scores of every method on every kind of data, and its agreement on halves of the rows."""
+    plan = load_plan("beyond-relevance")
+    kinds, methods = plan.settings["kinds"], plan.settings["methods"]
     cells = {
-        (kind, method): _cells({"method": method, "made": made, "settings": settings}, told.settings)
+        (kind, method): _cells({"method": method, "made": made, "settings": settings}, plan.settings)
         for kind, made in kinds.items()
         for method, settings in methods.items()
     }
 
-    def by_score(found: Found) -> dict[tuple[str, str, str], list[float]]:
-        """The values on all data sets, for each kind, score and method, in the order in which they are shown."""
+    def by_score(result_of: ResultOf) -> dict[tuple[str, str, str], list[float]]:
+        """The values on all data sets by kind, score and method, in the order of the page."""
         return {
             (kind, score, method): values
             for kind in kinds
             for score in SCORES
             for method in methods
-            if (values := [result[score] for cell in cells[kind, method] if score in (result := found(cell))])
+            if (values := [result[score] for cell in cells[kind, method] if score in (result := result_of(cell))])
         }
 
-    def measure(found: Found) -> Values:
+    def measure(result_of: ResultOf) -> Values:
         return {
-            (f"{kind}: {score}", method): mean_of(values) for (kind, score, method), values in by_score(found).items()
+            (f"{kind}: {score}", method): mean_of(values)
+            for (kind, score, method), values in by_score(result_of).items()
         }
 
-    def draw(figure: Figure, found: Found) -> None:
-        marks = {key: Measured(float(np.mean(values)), _doubt(values)) for key, values in by_score(found).items()}
-        draw_scores(figure, list(kinds), told.settings["panels"], list(methods), marks, OURS)
+    def draw(figure: Figure, result_of: ResultOf) -> None:
+        marks = {
+            key: Measured(float(np.mean(values)), _two_standard_errors(values))
+            for key, values in by_score(result_of).items()
+        }
+        draw_scores(figure, list(kinds), plan.settings["panels"], list(methods), marks, OURS)
 
     return Experiment(
-        told, [cell for of_method in cells.values() for cell in of_method], measure, draw, size=(7.4, 9.2)
+        plan, [cell for of_method in cells.values() for cell in of_method], measure, draw, size=(7.4, 9.2)
     )
 
 
-def _cells(given: dict[str, Any], settings: Mapping[str, Any]) -> list[Cell]:
-    """One for each data set, and one for the halves of each of the first few."""
-    seconds, n_halves = SECONDS.get(given["method"], 0.3), settings["halves"]["number"]
-    once = [Cell(scores, {**given, "seed": seed}, seconds) for seed in range(settings["seeds"])]
-    repeated = [
-        Cell(agreement, {**given, "seed": seed, "n_halves": n_halves}, n_halves * seconds)
+def _cells(arguments: dict[str, Any], settings: Mapping[str, Any]) -> list[Cell]:
+    """One cell for each data set, and one for the halves of each of the first few data sets."""
+    seconds, n_halves = SECONDS.get(arguments["method"], 0.3), settings["halves"]["number"]
+    whole = [Cell(scores, {**arguments, "seed": seed}, seconds) for seed in range(settings["seeds"])]
+    halves = [
+        Cell(agreement, {**arguments, "seed": seed, "n_halves": n_halves}, n_halves * seconds)
         for seed in range(settings["halves"]["seeds"])
     ]
-    return once + repeated
+    return whole + halves
 
 
-def _doubt(values: Sequence[float]) -> float:
+def _two_standard_errors(values: Sequence[float]) -> float:
     """Two standard errors of the mean."""
     return float(2 * np.std(values, ddof=1) / np.sqrt(len(values))) if len(values) > 1 else 0.0

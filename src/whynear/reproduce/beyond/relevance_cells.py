@@ -1,4 +1,4 @@
-"""What different methods say of the features of data whose truth is known, and how right and how steady they are."""
+"""Which features several methods call relevant on generated data, how correctly and how consistently."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ from whynear.utils.arrays import Array
 Labels = NDArray[np.int64]
 
 
-class Told(NamedTuple):
-    """What a method says of each feature: whether it is relevant, a number to sort by, and its strength if it can."""
+class Findings(NamedTuple):
+    """For each feature: whether it is called relevant, its importance, and its strength if the method gives one."""
 
     relevant: NDArray[np.bool_]
     importance: Array
@@ -38,39 +38,39 @@ class Told(NamedTuple):
 
 
 def scores(method: str, made: dict[str, Any], settings: dict[str, Any], seed: int) -> Result:
-    """What a method finds on one data set."""
+    """The scores of a method on one data set."""
     data = make_relevance(random_state=seed, **made)
-    return scored(METHODS[method](data.X, data.y, seed, **settings), data.strength)
+    return score_findings(METHODS[method](data.X, data.y, seed, **settings), data.strength)
 
 
-def scored(told: Told, truth: NDArray[np.str_]) -> dict[str, float]:
-    """Shares of what is right, by what the features are."""
-    found = {name: float(told.relevant[truth == name].mean()) for name in ("strong", "weak", "irrelevant")}
+def score_findings(findings: Findings, truth: NDArray[np.str_]) -> dict[str, float]:
+    """The shares of correct answers, by the true strength of the features."""
+    found = {name: float(findings.relevant[truth == name].mean()) for name in ("strong", "weak", "irrelevant")}
     is_relevant = truth != "irrelevant"
     shares = {
         "strong found": found["strong"],
         "weak found": found["weak"],
         "irrelevant left out": 1 - found["irrelevant"],
-        "relevant or not": float(told.relevant[is_relevant].mean() + 1 - found["irrelevant"]) / 2,
+        "relevant or not": float(findings.relevant[is_relevant].mean() + 1 - found["irrelevant"]) / 2,
     }
-    if told.strength is None:
+    if findings.strength is None:
         return shares
-    exact = told.strength == truth
-    return shares | {"told exactly": exact.mean(), "strong or weak told exactly": exact[is_relevant].mean()}
+    exact = findings.strength == truth
+    return shares | {"exact strength": exact.mean(), "exact strength, strong or weak": exact[is_relevant].mean()}
 
 
 def agreement(method: str, made: dict[str, Any], settings: dict[str, Any], seed: int, n_halves: int) -> Result:
-    """Whether a method finds the same on halves of the rows of one data set."""
+    """The agreement of a method on random halves of the rows of one data set."""
     data = make_relevance(random_state=seed, **made)
     halves = StratifiedShuffleSplit(n_halves, train_size=0.5, random_state=seed).split(data.X, data.y)
-    told = [METHODS[method](data.X.iloc[rows], data.y[rows], seed, **settings) for rows, _ in halves]
-    return agreed(told)
+    findings = [METHODS[method](data.X.iloc[rows], data.y[rows], seed, **settings) for rows, _ in halves]
+    return mean_agreement(findings)
 
 
-def agreed(told: Sequence[Told]) -> dict[str, float]:
-    """Mean over all pairs: the Jaccard index of what is relevant, and the rank correlation of the importances."""
-    shared = [_shared(one.relevant, other.relevant) for one, other in combinations(told, 2)]
-    ranks = rankdata([each.importance for each in told], axis=1)
+def mean_agreement(findings: Sequence[Findings]) -> dict[str, float]:
+    """Means over all pairs: the Jaccard index of the relevant features, and the rank correlation of importances."""
+    shared = [_shared(one.relevant, other.relevant) for one, other in combinations(findings, 2)]
+    ranks = rankdata([each.importance for each in findings], axis=1)
     with np.errstate(invalid="ignore"):
         correlations = np.nan_to_num(np.corrcoef(ranks))[np.triu_indices(len(ranks), 1)]
     return {"same features": float(np.mean(shared)), "same order": float(correlations.mean())}
@@ -80,8 +80,8 @@ def _shared(one: NDArray[np.bool_], other: NDArray[np.bool_]) -> float:
     return float((one & other).sum() / max(1, (one | other).sum()))
 
 
-def intervals(X: pd.DataFrame, y: Labels, seed: int, n_prototypes: int, slack: float, n_probes: int) -> Told:
-    """Bounds of a metric on z-scores, as a study finds them."""
+def intervals(X: pd.DataFrame, y: Labels, seed: int, n_prototypes: int, slack: float, n_probes: int) -> Findings:
+    """Relevance intervals of GMLVQ on z-scores, computed as in a study."""
     model = make_pipeline(StandardScaler(), GMLVQ(n_prototypes=n_prototypes, random_state=seed)).fit(X, y)
     kept = fewest_directions(effective_dimension(model, X, y), len(X))
     floor = LEAST_FLOOR
@@ -89,49 +89,49 @@ def intervals(X: pd.DataFrame, y: Labels, seed: int, n_prototypes: int, slack: f
         probes = relevance_floor(model, X, y, n_probes, seed, effective_dim=kept, slack=slack)
         floor = max(floor, min(float(probes), 0.9))
     found = relevance_intervals(model, X, kept, slack, floor, n_jobs=1)
-    return Told(np.isin(found.strength, ["strong", "weak"]), found.upper, found.strength)
+    return Findings(np.isin(found.strength, ["strong", "weak"]), found.upper, found.strength)
 
 
-def shap_of_boosting(X: pd.DataFrame, y: Labels, seed: int) -> Told:
+def shap_of_boosting(X: pd.DataFrame, y: Labels, seed: int) -> Findings:
     """Shapley values of gradient boosting."""
     return _shap(HistGradientBoostingClassifier(random_state=seed), X.to_numpy(), y, seed)
 
 
-def shap_of_trees(X: pd.DataFrame, y: Labels, seed: int, n_trees: int) -> Told:
+def shap_of_trees(X: pd.DataFrame, y: Labels, seed: int, n_trees: int) -> Findings:
     """Shapley values of extremely randomized trees."""
     return _shap(ExtraTreesClassifier(n_trees, max_features=None, random_state=seed), X.to_numpy(), y, seed)
 
 
-def _shap(model: ClassifierMixin, X: Array, y: Labels, seed: int) -> Told:
-    """Mean absolute values over rows and classes, against those of permuted columns beside the real ones."""
+def _shap(model: ClassifierMixin, X: Array, y: Labels, seed: int) -> Findings:
+    """Mean absolute values over rows and classes, compared with those of permuted columns in the same table."""
     try:
         from shap import TreeExplainer
     except ImportError:
         raise ImportError("SHAP is not installed: pip install shap boruta") from None
-    beside = np.hstack([X, np.random.default_rng(seed).permuted(X, axis=0)])
+    columns = np.hstack([X, np.random.default_rng(seed).permuted(X, axis=0)])
     with threadpool_limits(1, "openmp"):
-        values = TreeExplainer(model.fit(beside, y)).shap_values(beside)
-    importance, of_noise = np.split(np.abs(values).reshape(*beside.shape, -1).mean(axis=(0, 2)), 2)
-    return Told(importance > of_noise.max(), importance)
+        values = TreeExplainer(model.fit(columns, y)).shap_values(columns)
+    importance, of_noise = np.split(np.abs(values).reshape(*columns.shape, -1).mean(axis=(0, 2)), 2)
+    return Findings(importance > of_noise.max(), importance)
 
 
-def permutation(X: pd.DataFrame, y: Labels, seed: int, n_trees: int, n_repeats: int) -> Told:
-    """What permuting a column costs a random forest in accuracy on a held-out half."""
+def permutation(X: pd.DataFrame, y: Labels, seed: int, n_trees: int, n_repeats: int) -> Findings:
+    """The loss of accuracy of a random forest on a held-out half when a column is permuted."""
     X_fit, X_out, y_fit, y_out = train_test_split(X.to_numpy(), y, test_size=0.5, stratify=y, random_state=seed)
     model = RandomForestClassifier(n_trees, max_features=None, random_state=seed).fit(X_fit, y_fit)
     cost = permutation_importance(model, X_out, y_out, n_repeats=n_repeats, random_state=seed)
-    return Told(cost.importances_mean > 2 * cost.importances_std, cost.importances_mean)
+    return Findings(cost.importances_mean > 2 * cost.importances_std, cost.importances_mean)
 
 
-def lasso(X: pd.DataFrame, y: Labels, seed: int) -> Told:
+def lasso(X: pd.DataFrame, y: Labels, seed: int) -> Findings:
     """Weights of a logistic regression with an L1 penalty."""
     model = LogisticRegressionCV(l1_ratios=(1,), solver="liblinear", scoring="neg_log_loss", random_state=seed)
     weights = np.abs(model.fit(StandardScaler().fit_transform(X), y).coef_[0])
-    return Told(weights > 0, weights)
+    return Findings(weights > 0, weights)
 
 
-def boruta(X: pd.DataFrame, y: Labels, seed: int, n_trees: int, n_rounds: int) -> Told:
-    """Features that beat permuted ones more often than by chance, with their mean importance while they were tried."""
+def boruta(X: pd.DataFrame, y: Labels, seed: int, n_trees: int, n_rounds: int) -> Findings:
+    """Features that are more important than permuted ones more often than by chance, with their mean importance."""
     try:
         from boruta import BorutaPy
     except ImportError:
@@ -139,10 +139,10 @@ def boruta(X: pd.DataFrame, y: Labels, seed: int, n_trees: int, n_rounds: int) -
     trees = ExtraTreesClassifier(max_features=None)
     model = BorutaPy(trees, n_estimators=n_trees, max_iter=n_rounds, random_state=seed)
     model.fit(X.to_numpy(), y)
-    return Told(model.support_, np.nanmean(model.importance_history_[1:], axis=0))
+    return Findings(model.support_, np.nanmean(model.importance_history_[1:], axis=0))
 
 
-METHODS: dict[str, Callable[..., Told]] = {
+METHODS: dict[str, Callable[..., Findings]] = {
     "intervals": intervals,
     "intervals, floor 0.1": intervals,
     "SHAP, boosting": shap_of_boosting,

@@ -1,4 +1,4 @@
-"""What Göpfert, Wersing and Hammer show of metrics: profiles of classes, and maps of the cases."""
+"""Cells of Göpfert, Wersing and Hammer: relevance profiles of classes, and embeddings on a plane."""
 
 from __future__ import annotations
 
@@ -17,36 +17,36 @@ from whynear.reproduce.accuracy import classifier
 from whynear.reproduce.cells import Result
 from whynear.utils.arrays import Array
 
-SHUFFLES = 999
+N_PERMUTATIONS = 999
 
 
 def profiles(dataset: str, learning: dict[str, Any]) -> Result:
-    """Class-wise relevances of LANN, learned from all cases, and whether the classes differ by chance."""
+    """Mean relevances of each class, fitted to all rows, and a permutation test of their difference."""
     data = load(dataset)
     X = StandardScaler().fit_transform(data.X)
     model = LANN(random_state=0, **learning).fit(X, data.y)
     shares = model.metric_.relevances()
     shares = shares / shares.sum(axis=1, keepdims=True)
     rng = np.random.default_rng(0)
-    apart = _apart(shares, data.y)
-    shuffled = [_apart(shares, rng.permutation(data.y)) for _ in range(SHUFFLES)]
+    difference = _profile_difference(shares, data.y)
+    permuted = [_profile_difference(shares, rng.permutation(data.y)) for _ in range(N_PERMUTATIONS)]
     table = class_profiles(model)
     return {
         "features": data.feature_names,
         "profiles": {data.target_names[code]: table[code].tolist() for code in table},
-        "apart": apart,
-        "chance": (1 + sum(other >= apart for other in shuffled)) / (1 + SHUFFLES),
+        "difference": difference,
+        "p_value": (1 + sum(other >= difference for other in permuted)) / (1 + N_PERMUTATIONS),
     }
 
 
-def _apart(shares: Array, y: NDArray[np.int64]) -> float:
-    """What would have to move from feature to feature to make the mean shares of two classes equal."""
+def _profile_difference(shares: Array, y: NDArray[np.int64]) -> float:
+    """The share of relevance that must be moved between features to make the profiles of two classes equal."""
     return float(np.abs(shares[y == 0].mean(axis=0) - shares[y == 1].mean(axis=0)).sum() / 2)
 
 
 def embedding(dataset: str, method: str, settings: dict[str, Any]) -> Result:
-    """Positions on a plane, and how many of the cases their five nearest others there predict right."""
-    X, labels = embedded_cases(dataset)
+    """Positions on a plane, and the accuracy of the five nearest neighbours there."""
+    X, labels = scaled_rows(dataset)
     if method == "Euclidean":
         points = embed(DiagonalMetric(np.ones(X.shape[1])), X, method="euclidean", random_state=0)
     else:
@@ -54,8 +54,8 @@ def embedding(dataset: str, method: str, settings: dict[str, Any]) -> Result:
     return {"points": np.round(points, 4), "score": embedding_score(points, labels)}
 
 
-def embedded_cases(dataset: str) -> tuple[Array, NDArray[np.str_]]:
-    """Z-scored columns, and the names of the classes."""
+def scaled_rows(dataset: str) -> tuple[Array, NDArray[np.str_]]:
+    """All columns as z-scores, and the class name of each row."""
     data = make_licorice(random_state=0) if dataset == "licorice" else load(dataset)
     columns = data.get("columns", data.feature_names)
     return StandardScaler().fit_transform(data.X[columns].to_numpy(dtype=float)), np.array(data.target_names)[data.y]

@@ -1,4 +1,4 @@
-"""What Schulz, Mokbel, Biehl and Hammer measure: errors over the effective dimension, and relevance bounds."""
+"""Cells of Schulz, Mokbel, Biehl and Hammer: errors against the effective dimension, and relevance bounds."""
 
 from __future__ import annotations
 
@@ -16,50 +16,50 @@ from whynear.interpret import effective_dimension, regularization_paths, relevan
 from whynear.learn.registry import LEARNERS
 from whynear.metric import LinearMetric
 from whynear.reproduce.cells import Result
-from whynear.reproduce.data import Split, cases, spectra
+from whynear.reproduce.data import Split, load_arrays, spectra
 from whynear.utils.arrays import Array
 
-XOR_NOISE = 0.02  # by which the three copies of a coordinate differ
+XOR_NOISE = 0.02  # standard deviation of the noise in the three copies of a coordinate
 
 
 def split_of(dataset: str) -> Split:
-    """Cases to learn from and to test on: published roles, or a split of ours where there are none.
+    """Training and test rows: the published split of spectra, and a random split of the other data.
 
-    ``xor3`` is the fourth draw of the xor data, ``xor3@0.1`` the same with copies that differ by more noise.
+    ``xor3`` is the xor data with seed 3, ``xor3@0.1`` has copies with a noise of 0.1.
     """
     if dataset in ("wine_spectra", "tecator"):
         return spectra(dataset)
     if dataset.startswith("xor"):
-        draw, _, noise = dataset.removeprefix("xor").partition("@")
-        data = make_xor(400, noise=float(noise or XOR_NOISE), random_state=int(draw or 0))
+        seed, _, noise = dataset.removeprefix("xor").partition("@")
+        data = make_xor(400, noise=float(noise or XOR_NOISE), random_state=int(seed or 0))
         X, y = data.X.to_numpy(), data.y
     else:
-        X, y = cases(dataset)
+        X, y = load_arrays(dataset)
     X, X_test, y, y_test = train_test_split(X, y, test_size=0.25, stratify=y, random_state=0)
     return Split(X, y, X_test, y_test)
 
 
-def twins(X: Array) -> NDArray[np.intp]:
+def identical_rows(X: Array) -> NDArray[np.intp]:
     """A number for each row; identical rows share it."""
     return np.unique(X, axis=0, return_inverse=True)[1].ravel()
 
 
 def learned(data: Split, learner: str, settings: Mapping[str, Any]) -> Pipeline:
-    """The learner on z-scores."""
-    chain = make_pipeline(StandardScaler(), LEARNERS[learner.lower()](random_state=0, **settings))
-    return chain.fit(data.X, data.y)
+    """A pipeline of z-scores and the learner, fitted to the training rows."""
+    pipeline = make_pipeline(StandardScaler(), LEARNERS[learner.lower()](random_state=0, **settings))
+    return pipeline.fit(data.X, data.y)
 
 
 def errors(dataset: str, learner: str, settings: Mapping[str, Any]) -> Result:
-    """Errors of the metric as it was learned, and how many pairs of identical rows the split has torn apart."""
+    """Errors of the learned metric, and the number of identical rows that are in both training and test set."""
     data = split_of(dataset)
     model = learned(data, learner, settings)
-    groups = twins(np.vstack([data.X, data.X_test]))
-    torn = np.intersect1d(groups[: len(data.X)], groups[len(data.X) :])
+    groups = identical_rows(np.vstack([data.X, data.X_test]))
+    split_pairs = np.intersect1d(groups[: len(data.X)], groups[len(data.X) :])
     return {
         "train": 1 - model.score(data.X, data.y),
         "test": 1 - model.score(data.X_test, data.y_test),
-        "torn": len(torn),
+        "split_pairs": len(split_pairs),
     }
 
 
@@ -71,14 +71,16 @@ def error_curve(
     fold: int | None = None,
     n_folds: int = 10,
 ) -> Result:
-    """Mean errors of the 2 d extreme maps over the effective dimension (section 5.1).
+    """Mean errors of the 2 d extreme maps against the effective dimension (section 5.1).
 
-    They are judged on the test cases as in the paper, or without them on a fold of the cases learned from, which never
-    holds one of two identical rows alone.
+    The errors are those on the test rows, as in the paper, or on a fold of the training rows. Identical rows are always
+    in the same fold.
     """
     data = split_of(dataset)
     if fold is not None:
-        folds = StratifiedGroupKFold(n_folds, shuffle=True, random_state=0).split(data.X, data.y, twins(data.X))
+        folds = StratifiedGroupKFold(n_folds, shuffle=True, random_state=0).split(
+            data.X, data.y, identical_rows(data.X)
+        )
         train, held_out = list(folds)[fold]
         data = Split(data.X[train], data.y[train], data.X[held_out], data.y[held_out])
     model = learned(data, learner, settings)
@@ -114,7 +116,7 @@ def largest_rows(metric: LinearMetric, most: int = 3) -> Array:
 
 
 def paths(dataset: str, learner: str, settings: Mapping[str, Any]) -> Result:
-    """What lasso, elastic net and ridge make of the row of the map that matters most."""
+    """Lasso, elastic net and ridge solutions for the most important row of the map."""
     data = split_of(dataset)
     found = regularization_paths(learned(data, learner, settings), data.X)
     return {"features": found.feature_names, "alphas": found.alphas, "weights": found.weights}

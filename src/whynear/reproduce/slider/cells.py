@@ -1,4 +1,4 @@
-"""What Gopal and Ioerger measure: how near matches come under equal weights and under learned ones."""
+"""Cells of Gopal and Ioerger: ranks of matches with equal weights and with learned weights."""
 
 from __future__ import annotations
 
@@ -21,36 +21,36 @@ from whynear.search import NeighborSearch
 from whynear.utils.arrays import Array
 
 
-def criteria(dataset: str, number: int, queries: int, neighbors: int, mismatches: int, **learning: Any) -> Result:
-    """One test set: weights are learned without the queries, each of which is ranked among all other rows."""
+def measures(dataset: str, number: int, queries: int, neighbors: int, mismatches: int, **learning: Any) -> Result:
+    """The measures on one test set, with weights learned without its queries."""
     data = load(dataset)
     X, y = data.X.to_numpy(dtype=float), np.asarray(data.y)
     order = np.random.default_rng(number).permutation(len(X))
-    asked, others = order[:queries], np.sort(order[queries:])
+    query_rows, others = order[:queries], np.sort(order[queries:])
     learned = Slider(random_state=number, **learning).fit(X[others], y[others]).metric_
     metrics = {"Euclidean": DiagonalMetric(np.ones(X.shape[1])), "Slider": learned}
-    found = {name: _criteria(metric, X, y, asked, neighbors, mismatches) for name, metric in metrics.items()}
-    return {criterion: {name: found[name][criterion] for name in metrics} for criterion in found["Slider"]}
+    found = {name: _measures(metric, X, y, query_rows, neighbors, mismatches) for name, metric in metrics.items()}
+    return {measure: {name: found[name][measure] for name in metrics} for measure in found["Slider"]}
 
 
-def _criteria(
-    metric: Metric, X: Array, y: NDArray[np.int64], asked: NDArray[np.intp], neighbors: int, mismatches: int
+def _measures(
+    metric: Metric, X: Array, y: NDArray[np.int64], query_rows: NDArray[np.intp], neighbors: int, mismatches: int
 ) -> dict[str, float]:
-    base: dict[str, Any] = {"X": X[asked], "y": y[asked], "base": X, "base_y": y, "exclude": asked}
-    _, nearest = NeighborSearch(metric, X).nearest(X[asked], neighbors, exclude=asked)
+    base: dict[str, Any] = {"X": X[query_rows], "y": y[query_rows], "base": X, "base_y": y, "exclude": query_rows}
+    _, nearest = NeighborSearch(metric, X).nearest(X[query_rows], neighbors, exclude=query_rows)
     votes = np.array([np.bincount(row).argmax() for row in y[nearest]])
     return {
-        "1-NN accuracy, %": 100 * float(np.mean(y[nearest[:, 0]] == y[asked])),
+        "1-NN accuracy, %": 100 * float(np.mean(y[nearest[:, 0]] == y[query_rows])),
         "rank among 10": ranking.mean_rank(metric, **base),
         "matches in the nearest tenth": ranking.match_share(metric, **base),
         "matches in the whole base": ranking.match_share(metric, **base, nearest=1.0),
-        f"{neighbors}-NN accuracy, %": 100 * float(np.mean(votes == y[asked])),
+        f"{neighbors}-NN accuracy, %": 100 * float(np.mean(votes == y[query_rows])),
         f"rank among {mismatches}": ranking.mean_rank(metric, **base, n_mismatches=mismatches),
     }
 
 
 def matches_found(seed: int, p: int, casebase: Mapping[str, Any], learning: Mapping[str, Any]) -> Result:
-    """Counts at each tolerance, with equal weights, with equal weights of z-scores, and with those of Slider."""
+    """The matches found at each tolerance, with equal weights, equal weights of z-scores, and Slider."""
     base = _CaseBase(seed, **casebase)
     spread = base.X[base.others].std(axis=0)
     metrics = {
@@ -60,7 +60,7 @@ def matches_found(seed: int, p: int, casebase: Mapping[str, Any], learning: Mapp
     }
     counts = {name: base.counts(metric) for name, metric in metrics.items()}
     found = {name: count.found.mean(axis=1) for name, count in counts.items()}
-    return found | {"all there are": counts["Slider"].total.mean(axis=1)}
+    return found | {"existing matches": counts["Slider"].total.mean(axis=1)}
 
 
 def rank_and_matches(
@@ -79,7 +79,7 @@ def rank_and_matches(
 
 
 class _CaseBase:
-    """A generated case base, the queries held out of learning, and the cases left to learn from."""
+    """A generated case base, split into queries and training cases."""
 
     def __init__(self, seed: int, cases: int, columns: int, queries: int, nearest: int, tolerances: Sequence[float]):
         data = make_casebase(cases, columns, random_state=seed)
@@ -102,7 +102,7 @@ class _CaseBase:
 
 
 def _cached(similarity: Callable[..., Array]) -> Callable[..., NDArray[np.float32]]:
-    """The same queries are asked for every metric."""
+    """Keep the similarities of each query, which are the same for every metric."""
 
     @cache
     def of_query(i: int, n: int) -> NDArray[np.float32]:

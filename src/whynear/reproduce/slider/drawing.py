@@ -1,4 +1,4 @@
-"""The figures of Gopal and Ioerger. They compute nothing but means."""
+"""Drawings of the figures of Gopal and Ioerger."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from whynear.utils.axes import tidy
 COLORS = {"equal weights": "#9aa3ab", "equal weights, z-scores": "#e08a1e", "Slider": "#1f5f8b"}
 MARKERS = {"equal weights": "s", "equal weights, z-scores": "^", "Slider": "o"}
 WEIGHTS = {"Euclidean": ("#e08a1e", "s"), "Slider": ("#1f5f8b", "o")}
-CRITERIA = {"1-NN accuracy, %": 1, "rank among 10": -1, "matches in the nearest tenth": 1}  # by whether more is better
+MEASURES = {"1-NN accuracy, %": 1, "rank among 10": -1, "matches in the nearest tenth": 1}  # 1 if higher is better
 
 
-def draw_criteria(figure: Figure, outcome: Outcome, rows: Sequence[str]) -> None:
-    """A panel for each criterion, a line for each data set: filled marks for ours, hollow ones for the published."""
+def draw_measures(figure: Figure, outcome: Outcome, rows: Sequence[str]) -> None:
+    """Draw a panel for each measure, with filled marks for our values and hollow marks for published ones."""
     lines = {(line.row, line.column): line for line in outcome.lines}
-    panels = figure.subplots(1, len(CRITERIA), sharey=True)
-    for ax, criterion in zip(panels, CRITERIA, strict=True):
+    panels = figure.subplots(1, len(MEASURES), sharey=True)
+    for ax, measure in zip(panels, MEASURES, strict=True):
         for place, row in enumerate(rows):
             for weights, (color, marker) in WEIGHTS.items():
-                line = lines[f"{row}: {criterion}", weights]
+                line = lines[f"{row}: {measure}", weights]
                 _mark(ax, line.ours, line.deviation, place + 0.13, color, marker, color)
                 _mark(ax, line.published, line.published_deviation, place - 0.13, color, marker, "white")
-        ax.set_title(criterion, fontsize="medium")
+        ax.set_title(measure, fontsize="medium")
         tidy(ax, "both")
     panels[0].set_yticks(range(len(rows)), [row.replace(", ", ",\n") for row in rows])
     panels[0].set_ylim(len(rows) - 0.5, -0.5)
@@ -52,11 +52,11 @@ def _mark(
 
 
 def draw_matches(figure: Figure, tolerances: Sequence[float], counts: Mapping[str, Mapping[str, Array]]) -> None:
-    """A panel for each order of the distance; counts have seeds down and tolerances across."""
+    """Draw a panel for each distance; counts have a row for each seed and a column for each tolerance."""
     panels = figure.subplots(1, len(counts), sharey=True)
     for ax, (order, by_name) in zip(panels, counts.items(), strict=True):
-        all_there_are = by_name["all there are"].mean(axis=0)
-        ax.plot(tolerances, all_there_are, color="0.6", linestyle=":", label="all there are")
+        existing = by_name["existing matches"].mean(axis=0)
+        ax.plot(tolerances, existing, color="0.6", linestyle=":", label="existing matches")
         for name, color in COLORS.items():
             look: dict[str, Any] = {"color": color, "marker": MARKERS[name], "capsize": 3, "label": name}
             ax.errorbar(tolerances, by_name[name].mean(axis=0), yerr=by_name[name].std(axis=0), **look)
@@ -68,7 +68,7 @@ def draw_matches(figure: Figure, tolerances: Sequence[float], counts: Mapping[st
 
 
 def draw_methods(figure: Figure, methods: Sequence[str], matches: Mapping[tuple[str, str], Sequence[float]]) -> None:
-    """Bars for each method, on raw columns and on z-scores."""
+    """Draw a bar for each method, on raw columns and on z-scores."""
     panels = figure.subplots(1, 2, sharey=True)
     for ax, columns in zip(panels, ("raw columns", "z-scores"), strict=True):
         for place, method in enumerate(methods):

@@ -1,4 +1,4 @@
-"""What Strickert, Hammer, Villmann and Biehl measure: maps with fewer and fewer directions of the data kept."""
+"""Cells of Strickert, Hammer, Villmann and Biehl: maps projected onto the main directions of the data."""
 
 from __future__ import annotations
 
@@ -23,27 +23,27 @@ Score = Callable[[NDArray[Any], NDArray[Any]], float]
 
 
 def counts(dataset: str) -> Result:
-    """How many spectra there are, of what length, and how they are shared out."""
+    """The numbers of spectra, of channels, and of training and test spectra."""
     data, parts = load(dataset), spectra(dataset, None)
     return {
         "spectra": len(data.y),
         "channels": data.X.shape[1],
-        "spectra to learn from": len(parts.X),
-        "spectra to test on": len(parts.X_test),
+        "training spectra": len(parts.X),
+        "test spectra": len(parts.X_test),
     }
 
 
 def spectral_regression(dataset: str) -> Result:
-    """Correlations of the pseudo-inverse of the spectra as they are, projected on their first directions."""
+    """Correlations for the pseudo-inverse of the uncentred spectra, projected onto their main directions."""
     data = spectra(dataset, None)
     model = MinimumNormRegressor(fit_intercept=False).fit(data.X, data.y)
     found = swept(model, data, correlation)
     K = effective_dimension(model, data.X, data.y, scoring="correlation").best
-    return found | {"n_train": len(data.X), "honest": {"K": K, "test": found["test"][K - 1]}}
+    return found | {"n_train": len(data.X), "cross_validation": {"K": K, "test": found["test"][K - 1]}}
 
 
 def coefficients(dataset: str, effective_dim: int) -> Result:
-    """The pseudo-inverse of the spectra as they are, and its projection on directions of the centred ones."""
+    """The pseudo-inverse of the uncentred spectra, and its projection onto directions of the centred spectra."""
     data = spectra(dataset, None)
     whole, projected = (
         MinimumNormRegressor(K, fit_intercept=False).fit(data.X, data.y).coef_ for K in (None, effective_dim)
@@ -66,23 +66,23 @@ def descriptor_regression(dataset: str, seed: int, share: float) -> Result:
         "correlation": swept(model, data, correlation),
         "mse": errors,
         "norms": [float(metric.relevances().sum()) for metric in maps],
-        "honest": {"K": K, "mse": errors["test"][K - 1]},
+        "cross_validation": {"K": K, "mse": errors["test"][K - 1]},
     }
 
 
-def start(dataset: str, n_bins: int, effective_dim: int, learning: dict[str, Any], seed: int) -> Result:
-    """GMLVQ from one random start: errors over the directions kept, its map before and after, and where that leads."""
+def random_start(dataset: str, n_bins: int, effective_dim: int, learning: dict[str, Any], seed: int) -> Result:
+    """GMLVQ from one random start: errors against the directions kept, maps and points before and after."""
     data = centred(spectra(dataset, n_bins))
     model = GMLVQ(random_state=seed, **learning).fit(data.X, data.y)
     K = effective_dimension(model, data.X, data.y).best
     errors = swept(model, data, error)
     projected = regularize(model, data.X, effective_dim)
-    assert isinstance(projected, LinearMetric), "one map for all stays one"
+    assert isinstance(projected, LinearMetric), "a linear metric stays linear"
     maps = [model.metric_.omega, projected.omega]
     places = {"prototypes": model.prototypes_, "training": data.X, "test": data.X_test}
     points = {name: [rows @ omega.T for omega in maps] for name, rows in places.items()}
     return errors | {
-        "honest": {"K": K, "test": errors["test"][K - 1]},
+        "cross_validation": {"K": K, "test": errors["test"][K - 1]},
         "maps": maps,
         "points": points,
         "alignment": [alignment(each) for each in points["prototypes"]],
@@ -95,11 +95,11 @@ def descriptor_classes(dataset: str, seed: int, share: float, learning: dict[str
     model = GMLVQ(random_state=seed, **learning).fit(data.X, data.y)
     K = effective_dimension(model, data.X, data.y).best
     errors = swept(model, data, error)
-    return errors | {"n_train": len(data.X), "honest": {"K": K, "test": errors["test"][K - 1]}}
+    return errors | {"n_train": len(data.X), "cross_validation": {"K": K, "test": errors["test"][K - 1]}}
 
 
 def descriptors(dataset: str, seed: int, share: float, n_bins: int | None) -> Split:
-    """A random split of a set whose features are replaced by ranks; a numeric target may become equal classes."""
+    """A random split of a data set with ranks as features; a numeric target can be divided into equal bins."""
     data = load(dataset)
     X, y = rankdata(data.X.to_numpy(dtype=float), axis=0), np.asarray(data.y)
     if n_bins is not None and len(np.unique(y)) > n_bins:
@@ -109,13 +109,13 @@ def descriptors(dataset: str, seed: int, share: float, n_bins: int | None) -> Sp
 
 
 def centred(data: Split) -> Split:
-    """All columns with the mean of the cases to learn from taken out."""
+    """Both parts minus the mean of the training rows."""
     mean = data.X.mean(axis=0)
     return data._replace(X=data.X - mean, X_test=data.X_test - mean)
 
 
 def swept(model: Any, data: Split, score: Score) -> Result:
-    """A score on both parts with 1, 2, ... directions of the data kept, and last with the map as it was learned."""
+    """Scores on both parts with 1, 2, ... directions of the data kept, and last with the learned map."""
     kept = range(1, rank_of(model.metric_, data.X) + 1)
     models = [*(model.with_metric(metric) for metric in regularized_at(model, data.X, kept)), model]
     return {
@@ -125,21 +125,21 @@ def swept(model: Any, data: Split, score: Score) -> Result:
 
 
 def correlation(predicted: NDArray[Any], target: NDArray[Any]) -> float:
-    """Of prediction and target."""
+    """The correlation of prediction and target."""
     return float(np.corrcoef(predicted, target)[0, 1])
 
 
 def squared_error(predicted: NDArray[Any], target: NDArray[Any]) -> float:
-    """Its mean."""
+    """The mean squared error."""
     return float(np.mean(np.square(predicted - target)))
 
 
 def error(predicted: NDArray[Any], target: NDArray[Any]) -> float:
-    """The share of cases predicted wrong."""
+    """The share of rows whose class is predicted wrongly."""
     return float(np.mean(predicted != target))
 
 
 def alignment(points: Array) -> float:
-    """How much of the spread of points on a plane lies along one line: one half at least, one if all are on it."""
+    """The share of the variance of points on a plane in their main direction: 1 if all are on a line, at least 1/2."""
     spread = np.square(np.linalg.svd(points - points.mean(axis=0), compute_uv=False))
     return float(spread[0] / spread.sum())

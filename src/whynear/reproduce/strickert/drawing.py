@@ -1,4 +1,4 @@
-"""Figures of Strickert et al.: curves over the directions kept, maps, and what the maps weigh."""
+"""Drawings of the figures of Strickert et al.: curves against the directions kept, maps and spectra."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from whynear.utils.axes import color_bar, tidy
 
 TEST, TRAIN, THIRD, GREY = "#1f5f8b", "#e08a1e", "#44aa99", "0.4"
 CLASSES = {"low": TEST, "medium": TRAIN, "high": THIRD}
-LEVELS = 21  # colours of a matrix: few keep the picture small
+N_COLOURS = 21  # of a matrix; few colours keep the file small
 MARKS: dict[str, dict[str, Any]] = {
     name: {"marker": marker, "color": TEST, "markerfacecolor": face, "markersize": 7, "linestyle": "", "zorder": 4}
     for name, marker, face in (
@@ -47,7 +47,7 @@ class Sweep(NamedTuple):
 
     @classmethod
     def of(cls, results: Sequence[Mapping[str, Any]]) -> Sweep:
-        """From the curves of several runs, as far as all of them go; the last entry of each is not regularized."""
+        """The means of several curves, up to the shortest; the last entry of each is without regularization."""
         most = min(len(result["test"]) for result in results) - 1
         train, test = (
             np.array([[*result[part][:most], result[part][-1]] for result in results]) for part in ("train", "test")
@@ -66,16 +66,16 @@ class Sweep(NamedTuple):
         return 1 + int(self.test.argmin() if lowest else self.test.argmax())
 
     def test_at(self, kept: int) -> float:
-        """The mean on test data with so many directions."""
+        """The mean on test data at this number of directions."""
         return float(self.test[kept - 1])
 
     def spread_at(self, kept: int) -> float:
-        """Its standard deviation over the runs."""
+        """The standard deviation on test data at this number of directions."""
         return float(self.spread[kept - 1])
 
 
 def draw_sweep(ax: Axes, curve: Sweep, line: int, lowest: bool = True, is_log: bool = False) -> None:
-    """Training and test scores over the directions kept, with those of the map as it was learned beside them."""
+    """Draw training and test scores against the directions kept, and those of the learned map at the right."""
     kept, apart = np.arange(1, curve.most + 1), curve.most * 1.09 + 1
     below = np.maximum(curve.test - curve.spread, curve.test / 10) if is_log else curve.test - curve.spread
     ax.fill_between(kept, below, curve.test + curve.spread, color=TEST, alpha=0.15, linewidth=0)
@@ -84,7 +84,7 @@ def draw_sweep(ax: Axes, curve: Sweep, line: int, lowest: bool = True, is_log: b
     best = curve.best(lowest)
     ax.plot(1, curve.test[0], **MARKS["a single direction"])
     ax.plot(best, curve.test_at(best), **MARKS["best on test data"])
-    if is_log:  # training errors fall to nothing
+    if is_log:  # training errors become zero
         ax.set_yscale("log")
         ax.set_ylim(float(curve.test.min()) / 3, float(curve.test.max()) * 2)
     else:
@@ -96,7 +96,7 @@ def draw_sweep(ax: Axes, curve: Sweep, line: int, lowest: bool = True, is_log: b
 
 
 def _name_ticks(ax: Axes, most: int, apart: float) -> None:
-    """Whole numbers, and a place of its own for the map as it was learned."""
+    """Label whole numbers, and the place of the learned map with "none"."""
     ticks = [tick for tick in MaxNLocator(6, integer=True).tick_values(1, most) if 1 < tick <= most]
     ax.set_xticks([1, *ticks, apart], [*(f"{tick:.0f}" for tick in (1, *ticks)), "none"])
     ax.set_xlim(1 - 0.02 * most, apart + 0.02 * most)
@@ -104,7 +104,7 @@ def _name_ticks(ax: Axes, most: int, apart: float) -> None:
 
 
 def add_legend(figure: Figure, line: str, is_mean: bool = True) -> None:
-    """Above the panels, where it covers no curve; `line` says what the vertical one stands for."""
+    """Add a legend above the panels, where it covers no curve; `line` is the label of the vertical line."""
     test = "test, mean and deviation" if is_mean else "test"
     handles = [
         Line2D([], [], color=TEST, linewidth=1.6, label=test),
@@ -116,7 +116,7 @@ def add_legend(figure: Figure, line: str, is_mean: bool = True) -> None:
 
 
 def mark_published(ax: Axes, kept: int) -> None:
-    """The number of directions that the paper takes."""
+    """Mark the number of directions that the paper uses."""
     ax.axvline(kept, color=THIRD, linestyle="-.", linewidth=1, zorder=0)
     ax.annotate(
         f" K = {kept} (paper)", (kept, 0.97), xycoords=("data", "axes fraction"), color=GREY, fontsize="small", va="top"
@@ -124,7 +124,7 @@ def mark_published(ax: Axes, kept: int) -> None:
 
 
 def draw_spectra(figure: Figure, X: Array, target: Array, left_out: NDArray[np.bool_]) -> None:
-    """One line for each spectrum in the colour of its target, as pixels; those left out are dotted."""
+    """Draw each spectrum in the colour of its target, as pixels; outliers are dotted."""
     ax = figure.add_subplot()
     channels = np.broadcast_to(np.arange(1, X.shape[1] + 1), X.shape)
     lines = LineCollection(
@@ -143,7 +143,7 @@ def draw_spectra(figure: Figure, X: Array, target: Array, left_out: NDArray[np.b
 
 
 def draw_coefficients(ax: Axes, whole: Array, projected: Array, effective_dim: int) -> None:
-    """Both vectors over the channels."""
+    """Draw both vectors of coefficients against the channels."""
     channels = np.arange(1, len(whole) + 1)
     ax.axhline(0, color="0.7", linewidth=0.8)
     ax.plot(channels, whole, color=TRAIN, linewidth=0.9, label="pseudo-inverse")
@@ -158,7 +158,7 @@ def draw_coefficients(ax: Axes, whole: Array, projected: Array, effective_dim: i
 def draw_projections(
     figure: Figure, points: Mapping[str, Sequence[Any]], classes: Mapping[str, NDArray[Any]], effective_dim: int
 ) -> None:
-    """The spectra and the prototypes on the plane of the map, before and after."""
+    """Draw the spectra and the prototypes on the plane of the map, before and after regularization."""
     titles = "not regularized", f"{effective_dim} directions kept"
     for place, (ax, title) in enumerate(zip(figure.subplots(2, 1), titles, strict=True)):
         for code, (name, color) in enumerate(CLASSES.items()):
@@ -179,14 +179,14 @@ def draw_projections(
 
 
 def draw_matrices(figure: Figure, whole: Array, projected: Array, effective_dim: int) -> None:
-    """Lambda before and after above their diagonals, each with a scale of its own."""
+    """Draw Lambda before and after regularization above their diagonals, each with its own scale."""
     panels = figure.subplots(2, 2, sharex=True, height_ratios=(2, 1))
     names = "not regularized", f"{effective_dim} directions kept"
     n = whole.shape[1]
     for (ax, below), omega, name in zip(panels.T, (whole, projected), names, strict=True):
         matrix = omega.T @ omega
         most = float(np.quantile(np.abs(matrix), 0.99))
-        look = {"cmap": mpl.colormaps["RdBu_r"].resampled(LEVELS), "vmin": -most, "vmax": most}
+        look = {"cmap": mpl.colormaps["RdBu_r"].resampled(N_COLOURS), "vmin": -most, "vmax": most}
         ax.imshow(matrix, extent=(0.5, n + 0.5, n + 0.5, 0.5), aspect="auto", interpolation="none", **look)
         ax.set_title(f"{name}, colours up to ±{most:.1g}", fontsize="medium")
         below.plot(np.arange(1, n + 1), np.square(omega).sum(axis=0), color=TEST, linewidth=1.2)
