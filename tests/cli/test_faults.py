@@ -161,4 +161,4 @@ def test_narrow_and_whole_numbers_give_the_study_of_doubles(tmp_path):
     given = studied(tmp_path / "narrow", tmp_path / "narrow" / "cases.parquet")
     expected = studied(tmp_path, doubles.astype({"count": float, "flag": float}))
     pd.testing.assert_frame_equal(given.relevance, expected.relevance, rtol=1e-3, atol=1e-5)
-    assert given.content["honest_accuracy"] == expected.content["honest_accuracy"]
+    assert given.content["expected_scores"] == expected.content["expected_scores"]

@@ -54,7 +54,7 @@ def test_all_methods_are_judged_on_the_same_held_out_folds(study):
     assert list(study.accuracy.columns) == ["gmlvq", "plain kNN", "NCA with kNN"]
     assert len(study.accuracy) == 3
     assert (study.accuracy > 0.85).all(axis=None)
-    assert study.comparison.honest.tolist() == study.accuracy["gmlvq"].tolist()
+    assert study.comparison.expected_scores.tolist() == study.accuracy["gmlvq"].tolist()
 
 
 def test_every_row_is_predicted_once_without_it(study, iris):
@@ -62,7 +62,7 @@ def test_every_row_is_predicted_once_without_it(study, iris):
     assert predictions.index.tolist() == iris.index.tolist()
     assert (predictions["true"].to_numpy() == iris["target"].astype(str)).all()
     right = (predictions["true"] == predictions["predicted"]).groupby(predictions["fold"]).mean()
-    assert_allclose(right, study.comparison.honest)
+    assert_allclose(right, study.comparison.expected_scores)
     assert predictions["probability"].between(1 / 3, 1).all()
 
 

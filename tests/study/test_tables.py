@@ -127,7 +127,7 @@ def test_a_measured_target_is_predicted_by_a_linear_map(tmp_path):
     study = wn.study(measured(), "y", effective_dim=4)
     assert study.comparison.measure == "r2"
     assert study.comparison.chosen == "minimum norm"
-    assert study.comparison.honest.min() > 0.98
+    assert study.comparison.expected_scores.min() > 0.98
     assert abs(study.accuracy["mean"].mean()) < 0.2
     strength = study.frame().set_index("feature")["strength"]
     assert strength["sure"] == "strong"
@@ -142,7 +142,7 @@ def test_a_measured_target_is_predicted_by_a_linear_map(tmp_path):
     assert {"predictions.svg", "map-before.svg", "report.html", "model.whynear"} <= names
     held = json.loads((tmp_path / "study.json").read_text())
     assert held["measure"] == "r2"
-    assert held["honest_r2"] == study.comparison.honest.tolist()
+    assert held["expected_scores"] == study.comparison.expected_scores.tolist()
     fresh = measured(40, seed=1)
     assert wn.load(tmp_path / "model.whynear").score(fresh.drop(columns="y"), fresh["y"]) > 0.98
 
@@ -151,7 +151,7 @@ def test_measurements_of_noise_are_told_as_such():
     rng = np.random.default_rng(0)
     table = pd.DataFrame(rng.standard_normal((100, 6))).add_prefix("x").assign(y=rng.standard_normal(100))
     study = wn.study(table, "y")
-    assert study.comparison.honest.mean() < 0.1
+    assert study.comparison.expected_scores.mean() < 0.1
     assert any("hardly better than the mean" in caveat for caveat in study.caveats)
 
 

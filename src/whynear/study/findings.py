@@ -73,12 +73,12 @@ def _caveats_of_classes(problem: Problem, comparison: Comparison) -> list[str]:
             "describes a metric that the table does not ask for."
         )
     largest = problem.y.size and np.unique(problem.y, return_counts=True)[1].max() / problem.y.size
-    if comparison.honest.mean() <= largest + 0.02:
+    if comparison.expected_scores.mean() <= largest + 0.02:
         said.append(
             f"Predictions are hardly better than always naming the most frequent class ({largest:.1%}): the features "
             "may say nothing about the target, and their relevance is then that of chance."
         )
-    if comparison.honest.mean() > 0.999 and len(problem.X.columns) > 1:
+    if comparison.expected_scores.mean() > 0.999 and len(problem.X.columns) > 1:
         said.append("Every held-out case is predicted right: look for a column that was made from the target.")
     return said + [
         f"Column {name!r} alone tells the classes apart: if it was made from the target, leave it out with --drop."
@@ -136,20 +136,20 @@ def deciding_columns(X: pd.DataFrame, y: NDArray[Any]) -> list[str]:
 
 
 def _prediction(problem: Problem, comparison: Comparison, interpretation: Interpretation) -> str:
-    honest, plain = comparison.honest, comparison.accuracy[PLAIN]
+    expected, plain = comparison.expected_scores, comparison.accuracy[PLAIN]
     if problem.kind == "numbers":
         error, spread = root_mean_squared_error(comparison.predictions), float(np.std(problem.y))
         return (
             f"A linear map of {interpretation.effective_dim} directions predicts held-out values with a typical "
-            f"error of {error:.3g}, where the mean alone errs by {spread:.3g}: it explains {_percent(honest)} of the "
+            f"error of {error:.3g}, where the mean alone errs by {spread:.3g}: it explains {_percent(expected)} of the "
             f"variance, plain kNN {_percent(plain)}."
         )
     chosen = comparison.chosen.upper()
     if comparison.n_learners == 1:
-        return f"{chosen} predicts {_percent(honest)} of held-out cases right, plain kNN {_percent(plain)}."
+        return f"{chosen} predicts {_percent(expected)} of held-out cases right, plain kNN {_percent(plain)}."
     return (
         f"{chosen} is the simplest of {comparison.n_learners} learners near the best. Learners chosen this way predict "
-        f"{_percent(honest)} of held-out cases right, plain kNN {_percent(plain)}."
+        f"{_percent(expected)} of held-out cases right, plain kNN {_percent(plain)}."
     )
 
 

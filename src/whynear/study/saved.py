@@ -117,7 +117,9 @@ def _study(held: dict[str, Any], name: str) -> SavedStudy:
     """What was saved; what a study of another kind does not hold is left empty."""
     relevance, settings = held.get("relevance") or {}, held.get("settings") or {}
     measure = str(held.get("measure") or "accuracy")
-    scores = held.get(f"honest_{measure}", held.get("honest_accuracy")) or []
+    # Older versions wrote the scores under one of the other names.
+    names = ("expected_scores", f"honest_{measure}", "honest_accuracy")
+    scores = next((held[name] for name in names if name in held), None) or []
     dimension = relevance.get("effective_dim", settings.get("effective dimension"))
     return SavedStudy(
         name=name,
