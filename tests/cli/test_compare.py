@@ -84,7 +84,7 @@ def test_caveats_of_one_alone_and_other_data_are_told(tmp_path, monkeypatch):
     one = written(tmp_path / "one.json", source="a.csv", caveats=["few rows", "odd"])
     two = written(tmp_path / "two.json", source="b.csv", caveats=["odd", "copies"])
     shown = run(one, two).stdout
-    assert "They are of different data, 'a.csv' (target 'unknown') and 'b.csv'" in shown
+    assert "The studies use different data, 'a.csv' (target 'unknown') and 'b.csv'" in shown
     assert "Caveat of the first alone: few rows\nCaveat of the second alone: copies\n" in shown
 
 
@@ -104,7 +104,7 @@ def test_what_is_missing_is_unknown(tmp_path):
     found = answer(written(tmp_path / "one.json", expected_scores=None), written(tmp_path / "two.json", chosen=None))
     assert found["difference"] is None
     assert found["exceeds_error"] is None
-    assert "too few folds to tell whether that is chance." in found["finding"]
+    assert "too few folds to compare the scores." in found["finding"]
     assert "The effective dimension is unknown in both." in found["finding"]
 
 
@@ -112,12 +112,12 @@ def test_what_is_missing_is_unknown(tmp_path):
     ("changes", "message"),
     [
         ({"format": 2, "settings": {"whynear": "9.1"}}, "has format 2, written by whynear 9.1, and this is whynear"),
-        ({"format": None}, "is no study: it states no format."),
-        ({"format": True}, "is no study: it states no format."),
-        ({"relevance": {"features": ["a"], "strength": []}}, "does not fit together"),
-        ({"expected_scores": ["high"]}, "does not fit together"),
-        ({"relevance": 3}, "does not fit together"),
-        ({"settings": [1]}, "does not fit together"),
+        ({"format": None}, "is not a study: it has no format."),
+        ({"format": True}, "is not a study: it has no format."),
+        ({"relevance": {"features": ["a"], "strength": []}}, "is inconsistent"),
+        ({"expected_scores": ["high"]}, "is inconsistent"),
+        ({"relevance": 3}, "is inconsistent"),
+        ({"settings": [1]}, "is inconsistent"),
     ],
 )
 def test_other_formats_and_broken_content_are_refused_by_name(tmp_path, changes, message):

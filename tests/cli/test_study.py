@@ -49,7 +49,7 @@ def test_quiet_prints_nothing(table, tmp_path):
         (["nowhere.csv", "--target", "y"], "Error: nowhere.csv does not exist."),
         (["irys"], "Error: name must be a known data set, got 'irys' instead. Did you mean 'iris'?"),
         (["iris", "--target", "nothing"], "Error: iris has no column 'nothing'."),
-        (["iris", "--folds", "1"], "Error: folds=1 leaves nothing"),
+        (["iris", "--folds", "1"], "Error: folds=1 leaves no rows"),
         (["iris", "--seed", "-1"], "Error: The seed must be a whole number from 0"),
     ],
 )
@@ -187,7 +187,7 @@ def test_an_interrupt_leaves_the_finished_parts(table, tmp_path, monkeypatch):
     study = whynear.study
 
     def interrupt(step, share):
-        if "find what noise reaches" in step:
+        if "measure the relevance of noise" in step:
             raise KeyboardInterrupt
 
     monkeypatch.setattr(

@@ -156,9 +156,9 @@ def test_measurements_of_noise_are_told_as_such():
 
 
 def test_what_does_not_fit_a_measured_target_is_refused():
-    with pytest.raises(ValueError, match=r"'y' is a measurement with 120 different values, and gmlvq learns classes"):
+    with pytest.raises(ValueError, match=r"'y' is numeric with 120 different values, and gmlvq predicts classes"):
         wn.study(measured(), "y", learner="gmlvq")
-    with pytest.raises(ValueError, match="10 rows are needed at least"):
+    with pytest.raises(ValueError, match="at least 10 rows are needed"):
         wn.study(measured(8), "y")
 
 
@@ -187,7 +187,7 @@ def test_the_model_of_a_large_table_learns_from_more_rows_than_are_compared(monk
     study = wn.study(table, "outcome", learner="lann", folds=2)
     assert len(study.problem.X) == 60
     assert len(study.metric) == 200
-    assert any("Of 200 rows a random 60 were used to compare learners" in caveat for caveat in study.caveats)
+    assert any("Of 200 rows, a random 60 were used to compare learners" in caveat for caveat in study.caveats)
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ FORMAT = 1
 
 
 def content(study: Study) -> dict[str, Any]:
-    """Everything a study holds, as plain numbers, strings and lists; equal studies give equal content."""
+    """Return everything a study holds as plain numbers, strings and lists; equal studies give equal content."""
     dimension = study.interpretation.dimension
     held = {
         "format": FORMAT,
