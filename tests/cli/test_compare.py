@@ -85,7 +85,7 @@ def test_caveats_of_one_alone_and_other_data_are_told(tmp_path, monkeypatch):
     two = written(tmp_path / "two.json", source="b.csv", caveats=["odd", "copies"])
     shown = run(one, two).stdout
     assert "The studies use different data, 'a.csv' (target 'unknown') and 'b.csv'" in shown
-    assert "Caveat of the first alone: few rows\nCaveat of the second alone: copies\n" in shown
+    assert "Caveat of the first only: few rows\nCaveat of the second only: copies\n" in shown
 
 
 def test_studies_of_numbers_are_compared_by_their_own_measure(tmp_path):

@@ -119,8 +119,8 @@ def test_names_cannot_command_the_terminal(folder, tmp_path):
         (["classes", "wine"], "Error: wine lacks 'sepal length (cm)', 'sepal width (cm)'"),
         (["classes", "iris.csv", "--index", "id"], "Error: iris.csv has no column 'id' (--index). Its columns are"),
         (["classes", "iris.csv", "--out", "/no/where.csv"], "Error: /no/where.csv cannot be written"),
-        (["classes", "iris.csv", "--out", "iris.csv"], "Error: iris.csv is read from and would be lost."),
-        (["classes", "iris.csv", "--out", "classes"], "Error: classes is read from and would be lost."),
+        (["classes", "iris.csv", "--out", "iris.csv"], "Error: iris.csv is an input and would be overwritten."),
+        (["classes", "iris.csv", "--out", "classes"], "Error: classes is an input and would be overwritten."),
     ],
 )
 def test_bad_input_gets_one_sentence_and_code_two(folder, monkeypatch, words, message):

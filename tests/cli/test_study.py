@@ -198,7 +198,7 @@ def test_an_interrupt_leaves_the_finished_parts(table, tmp_path, monkeypatch):
     assert stopped.exit_code == 130
     kept = tmp_path / "out" / "unfinished"
     names = ["model.whynear", "predictions.csv", "scores.csv"]
-    assert stopped.stderr.strip() == f"Interrupted. What was finished is in {kept}: {', '.join(names)}."
+    assert stopped.stderr.strip() == f"Interrupted. The finished parts are in {kept}: {', '.join(names)}."
     assert sorted(path.name for path in kept.iterdir()) == names
     assert len(pd.read_csv(kept / "predictions.csv")) == 50
     assert whynear.load(kept / "model.whynear").predict(pd.read_csv(table).drop(columns="target")).shape == (50,)
@@ -206,3 +206,10 @@ def test_an_interrupt_leaves_the_finished_parts(table, tmp_path, monkeypatch):
     done = run(*words)
     assert done.exit_code == 0, done.output
     assert not kept.exists()
+
+
+def test_the_units_of_the_relevance_are_those_of_the_study():
+    frame = pd.DataFrame({"feature": ["a"], "lower": [0.0], "upper": [1.0], "strength": ["weak"]})
+    for units in ("per standard deviation", "per scaled unit"):
+        shown = study_printing.relevance_table(frame, units, ascii_only=True)
+        assert shown.title == f"Most relevant features ({units})"

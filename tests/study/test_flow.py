@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 from sklearn.datasets import load_iris
 
 import whynear as wn
-from whynear.report.figures import NAMED
+from whynear.report.figures import MOST_LINES
 from whynear.study import flow
 from whynear.study.comparison import compare_classifiers, simplest_of_the_best
 from whynear.study.findings import deciding_columns
@@ -350,5 +350,5 @@ def test_up_to_forty_features_are_named_in_the_figure(tmp_path):
         X = pd.DataFrame(rng.standard_normal((60, n_features))).add_prefix("column ")
         study = wn.study(X.assign(y=np.where(X["column 0"] > 0, "a", "b")), "y", learner="grlvq", folds=2)
         ax = Figure().add_subplot()
-        study.relevance.plot(ax, most=NAMED)
+        study.relevance.plot(ax, most=MOST_LINES)
         assert (len(ax.get_yticklabels()) == n_features) == named

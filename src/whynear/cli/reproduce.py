@@ -1,4 +1,4 @@
-"""``whynear reproduce``: the tables and figures of the papers, ours beside the published."""
+"""``whynear reproduce``: the tables and figures of the papers, with our values beside the published ones."""
 
 from __future__ import annotations
 
@@ -26,26 +26,27 @@ if TYPE_CHECKING:
 
 def reproduce(
     name: Annotated[
-        str | None, typer.Argument(help="A table or figure, a paper, or all; without it, what there is.")
+        str | None, typer.Argument(help="A table or figure, a paper, or all; without it, all names are listed.")
     ] = None,
     protocol: Annotated[
         Literal["fifth", "tenfold"] | None,
-        typer.Option(help="For lann-table1: learn from a fifth of the cases, or from nine tenths; both without it."),
+        typer.Option(help="For lann-table1: fit to a fifth of the rows, or to nine tenths; both without it."),
     ] = None,
     out: Annotated[Path, typer.Option(help="The folder for JSON, figures and finished cells.")] = Path("reproduction"),
     n_jobs: Annotated[int, typer.Option(help="Number of processes; all cores without it.")] = -1,
     backend: Annotated[
-        Literal["processes", "dask", "ray"], typer.Option(help="Processes here, or the workers of a cluster.")
+        Literal["processes", "dask", "ray"],
+        typer.Option(help="Processes on this machine, or the workers of a cluster."),
     ] = "processes",
     address: Annotated[
-        str | None, typer.Option(help="Where the scheduler of the cluster is; without it one is started here.")
+        str | None, typer.Option(help="The address of the cluster's scheduler; without it, one is started here.")
     ] = None,
     as_json: options.JsonNotTables = False,
     debug: options.Debug = False,
 ) -> None:
-    """Make the tables and figures of the papers, ours beside the published.
+    """Make the tables and figures of the papers, with our values beside the published ones.
 
-    What is finished is kept in the folder: a run that was stopped goes on where it was.
+    Finished cells are kept in the folder, so that an interrupted run can be continued.
     """
     console = Console(quiet=as_json)
     with errors_in_a_sentence(debug):
@@ -86,7 +87,7 @@ MOST_COLUMNS = 6
 
 @contextmanager
 def progress_line(console: Console, out: Path) -> Iterator[Watch]:
-    """A line that tells how many cells are done, and how much time is left; an interrupt says how to go on."""
+    """Show a line with the number of finished cells and the time left; an interrupt says how to continue."""
     columns = SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
     left = TimeElapsedColumn(), TextColumn("{task.fields[left]}")
     with Progress(*columns, *left, console=console, transient=True) as bar:
@@ -100,11 +101,11 @@ def progress_line(console: Console, out: Path) -> Iterator[Watch]:
         try:
             yield show
         except KeyboardInterrupt:
-            raise KeyboardInterrupt(f"What is finished is kept in {out}; the same command goes on.") from None
+            raise KeyboardInterrupt(f"Finished cells are kept in {out}; the same command continues.") from None
 
 
 def print_outcome(console: Console, outcome: papers.Outcome) -> None:
-    """What is published or asked beside ours, then what is only shown."""
+    """Print our values beside published or required ones, then the values that are only shown."""
     plan = papers.EXPERIMENTS[outcome.name]().plan
     console.print()
     console.print(f"{outcome.name}: {plan.title}", style="bold", highlight=False)
@@ -117,7 +118,7 @@ def print_outcome(console: Console, outcome: papers.Outcome) -> None:
     summary = papers.wording.summary(outcome)
     console.print(f"{summary}; {outcome.seconds:,.0f} s of CPU time", style="dim", highlight=False)
     if text := papers.wording.stand_in(plan):
-        console.print(f"Cannot be had: {text}", highlight=False, soft_wrap=True)
+        console.print(f"Not available: {text}", highlight=False, soft_wrap=True)
 
 
 def _is_compared(line: papers.Line) -> bool:
@@ -125,22 +126,21 @@ def _is_compared(line: papers.Line) -> bool:
 
 
 def _compared(lines: list[papers.Line], rows: str) -> Table:
-    """A line for each value: ours, published, what is asked, the difference, and whether it holds."""
+    """A line for each value: ours, published, required, the difference, and whether the requirement holds."""
     one_column = len({line.column for line in lines}) == 1
     table = Table(rows, *([] if one_column else [""]), box=None, pad_edge=False, collapse_padding=True)
     for header in ("ours", "published", "asked", "difference", "holds"):
         table.add_column(header, justify="right", no_wrap=True)
     for line in lines:
         words = papers.wording
-        told = (words.ours, words.published, words.asked, words.difference, words.verdict)
-        cells = [tell(line) for tell in told]
+        cells = [text(line) for text in (words.ours, words.published, words.asked, words.difference, words.verdict)]
         style = "yellow" if line.holds is False else None
         table.add_row(line.row, *([] if one_column else [line.column]), *cells, style=style)
     return table
 
 
 def _shown(lines: list[papers.Line], rows: str) -> Table:
-    """A line for each row, with a column for each of its values."""
+    """A line for each row, with a column for each value."""
     columns = list(dict.fromkeys(line.column for line in lines))
     by_row: dict[str, dict[str, str]] = {}
     for line in lines:
