@@ -36,10 +36,10 @@ def reproduce(
     n_jobs: Annotated[int, typer.Option(help="Number of processes; all cores without it.")] = -1,
     backend: Annotated[
         Literal["processes", "dask", "ray"],
-        typer.Option(help="Processes on this machine, or the workers of a cluster."),
+        typer.Option(help="Processes here, or the workers of a cluster."),
     ] = "processes",
     address: Annotated[
-        str | None, typer.Option(help="The address of the cluster's scheduler; without it, one is started here.")
+        str | None, typer.Option(help="Where the scheduler of the cluster is; without it one is started here.")
     ] = None,
     as_json: options.JsonNotTables = False,
     debug: options.Debug = False,
@@ -105,7 +105,7 @@ def progress_line(console: Console, out: Path) -> Iterator[Watch]:
 
 
 def print_outcome(console: Console, outcome: papers.Outcome) -> None:
-    """Print our values beside published or required ones, then the values that are only shown."""
+    """What is published or asked beside ours, then what is only shown."""
     plan = papers.EXPERIMENTS[outcome.name]().plan
     console.print()
     console.print(f"{outcome.name}: {plan.title}", style="bold", highlight=False)
@@ -118,7 +118,7 @@ def print_outcome(console: Console, outcome: papers.Outcome) -> None:
     summary = papers.wording.summary(outcome)
     console.print(f"{summary}; {outcome.seconds:,.0f} s of CPU time", style="dim", highlight=False)
     if text := papers.wording.stand_in(plan):
-        console.print(f"Not available: {text}", highlight=False, soft_wrap=True)
+        console.print(f"Cannot be had: {text}", highlight=False, soft_wrap=True)
 
 
 def _is_compared(line: papers.Line) -> bool:
@@ -126,21 +126,22 @@ def _is_compared(line: papers.Line) -> bool:
 
 
 def _compared(lines: list[papers.Line], rows: str) -> Table:
-    """A line for each value: ours, published, required, the difference, and whether the requirement holds."""
+    """A line for each value: ours, published, what is asked, the difference, and whether it holds."""
     one_column = len({line.column for line in lines}) == 1
     table = Table(rows, *([] if one_column else [""]), box=None, pad_edge=False, collapse_padding=True)
     for header in ("ours", "published", "asked", "difference", "holds"):
         table.add_column(header, justify="right", no_wrap=True)
     for line in lines:
         words = papers.wording
-        cells = [text(line) for text in (words.ours, words.published, words.asked, words.difference, words.verdict)]
+        told = (words.ours, words.published, words.asked, words.difference, words.verdict)
+        cells = [tell(line) for tell in told]
         style = "yellow" if line.holds is False else None
         table.add_row(line.row, *([] if one_column else [line.column]), *cells, style=style)
     return table
 
 
 def _shown(lines: list[papers.Line], rows: str) -> Table:
-    """A line for each row, with a column for each value."""
+    """A line for each row, with a column for each of its values."""
     columns = list(dict.fromkeys(line.column for line in lines))
     by_row: dict[str, dict[str, str]] = {}
     for line in lines:
