@@ -35,8 +35,7 @@ def reproduce(
     out: Annotated[Path, typer.Option(help="The folder for JSON, figures and finished cells.")] = Path("reproduction"),
     n_jobs: Annotated[int, typer.Option(help="Number of processes; all cores without it.")] = -1,
     backend: Annotated[
-        Literal["processes", "dask", "ray"],
-        typer.Option(help="Processes here, or the workers of a cluster."),
+        Literal["processes", "dask", "ray"], typer.Option(help="Processes here, or the workers of a cluster.")
     ] = "processes",
     address: Annotated[
         str | None, typer.Option(help="Where the scheduler of the cluster is; without it one is started here.")
