@@ -39,14 +39,14 @@ def held(folder):
 
 def written(path, **changes):
     """A study with some of its content changed, and without what is changed to None."""
-    content = {"format": 1, "chosen": "gmlvq", "honest_accuracy": [0.9, 0.92], **changes}
+    content = {"format": 1, "chosen": "gmlvq", "expected_scores": [0.9, 0.92], **changes}
     path.write_text(json.dumps({name: value for name, value in content.items() if value is not None}))
     return path
 
 
 def test_differences_are_those_of_the_files(folder):
     found, one, two = answer(folder / "one", folder / "two"), held(folder / "one"), held(folder / "two")
-    first, second = np.array(one["honest_accuracy"]), np.array(two["honest_accuracy"])
+    first, second = np.array(one["expected_scores"]), np.array(two["expected_scores"])
     error = np.sqrt(first.var(ddof=1) / 3 + second.var(ddof=1) / 4)
     assert found["difference"] == pytest.approx(second.mean() - first.mean())
     assert found["standard_error"] == pytest.approx(error)
@@ -84,13 +84,13 @@ def test_caveats_of_one_alone_and_other_data_are_told(tmp_path, monkeypatch):
     one = written(tmp_path / "one.json", source="a.csv", caveats=["few rows", "odd"])
     two = written(tmp_path / "two.json", source="b.csv", caveats=["odd", "copies"])
     shown = run(one, two).stdout
-    assert "They are of different data, 'a.csv' (target 'unknown') and 'b.csv'" in shown
-    assert "Caveat of the first alone: few rows\nCaveat of the second alone: copies\n" in shown
+    assert "The studies use different data, 'a.csv' (target 'unknown') and 'b.csv'" in shown
+    assert "Caveat of the first only: few rows\nCaveat of the second only: copies\n" in shown
 
 
 def test_studies_of_numbers_are_compared_by_their_own_measure(tmp_path):
-    one = written(tmp_path / "one.json", measure="r2", honest_r2=[0.5, 0.7], honest_accuracy=None)
-    two = written(tmp_path / "two.json", measure="r2", honest_accuracy=[0.8, 0.8])
+    one = written(tmp_path / "one.json", measure="r2", expected_scores=[0.5, 0.7])
+    two = written(tmp_path / "two.json", measure="r2", expected_scores=[0.8, 0.8])
     found = answer(one, two)
     assert found["difference"] == pytest.approx(0.2)
     assert "the first reaches 0.600 ± 0.141 and the second 0.800 ± 0.000 (r2)" in found["finding"]
@@ -101,10 +101,10 @@ def test_studies_of_numbers_are_compared_by_their_own_measure(tmp_path):
 
 
 def test_what_is_missing_is_unknown(tmp_path):
-    found = answer(written(tmp_path / "one.json", honest_accuracy=None), written(tmp_path / "two.json", chosen=None))
+    found = answer(written(tmp_path / "one.json", expected_scores=None), written(tmp_path / "two.json", chosen=None))
     assert found["difference"] is None
     assert found["exceeds_error"] is None
-    assert "too few folds to tell whether that is chance." in found["finding"]
+    assert "too few folds to compare the scores." in found["finding"]
     assert "The effective dimension is unknown in both." in found["finding"]
 
 
@@ -112,12 +112,12 @@ def test_what_is_missing_is_unknown(tmp_path):
     ("changes", "message"),
     [
         ({"format": 2, "settings": {"whynear": "9.1"}}, "has format 2, written by whynear 9.1, and this is whynear"),
-        ({"format": None}, "is no study: it states no format."),
-        ({"format": True}, "is no study: it states no format."),
-        ({"relevance": {"features": ["a"], "strength": []}}, "does not fit together"),
-        ({"honest_accuracy": ["high"]}, "does not fit together"),
-        ({"relevance": 3}, "does not fit together"),
-        ({"settings": [1]}, "does not fit together"),
+        ({"format": None}, "is not a study: it has no format."),
+        ({"format": True}, "is not a study: it has no format."),
+        ({"relevance": {"features": ["a"], "strength": []}}, "is inconsistent"),
+        ({"expected_scores": ["high"]}, "is inconsistent"),
+        ({"relevance": 3}, "is inconsistent"),
+        ({"settings": [1]}, "is inconsistent"),
     ],
 )
 def test_other_formats_and_broken_content_are_refused_by_name(tmp_path, changes, message):

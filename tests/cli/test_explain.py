@@ -58,7 +58,7 @@ def test_sentence_votes_and_features_are_printed_for_people(folder, monkeypatch)
     assert result.stdout.splitlines()[0].startswith("predicted 'virginica' with probability 0.")
     lines = [line.split() for line in result.stdout.splitlines()]
     assert ["case", "label", "distance", "vote"] in lines
-    assert ["feature", "value", "nearest", "value", "other", "value", "held", "off", "by"] in lines
+    assert ["feature", "value", "nearest", "value", "other", "value", "adds"] in lines
     assert sum(line[:1] == ["petal"] for line in lines) == 2
 
 
@@ -87,8 +87,8 @@ def test_the_figure_is_written_beside_either_answer(folder, tmp_path, name, star
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["metric", "iris.csv", "--row", 1], "Error: metric holds a metric alone, which predicts nothing."),
-        (["line", "iris.csv", "--row", 1], "Error: line holds a regressor, and only a classifier shows the cases"),
+        (["metric", "iris.csv", "--row", 1], "Error: metric holds only a metric, which cannot predict."),
+        (["line", "iris.csv", "--row", 1], "Error: line holds a regressor, and only predictions of a classifier"),
         (["model", "iris.csv", "--row", 151], "Error: iris.csv has rows 1 to 150, got --row 151 instead."),
         (["model", "iris.csv", "--row", 0], "Error: iris.csv has rows 1 to 150, got --row 0 instead."),
         (["model", "iris.csv", "--row", "x"], "Error: iris.csv has rows 1 to 150, got --row x instead."),
@@ -96,7 +96,7 @@ def test_the_figure_is_written_beside_either_answer(folder, tmp_path, name, star
         (["model", "iris.csv", "--row", "flower 1", "--index", "name"], "Error: iris.csv has 2 rows with 'flower 1'"),
         (["model", "iris.csv", "--row", 1, "--index", "id"], "Error: iris.csv has no column 'id' (--index)."),
         (["model", "wine", "--row", 1], "Error: wine, row 1, lacks 'sepal length (cm)'"),
-        (["nameless", "wine", "--row", 1], "Error: wine, row 1, has 14 columns, and the model takes 4 by place"),
+        (["nameless", "wine", "--row", 1], "Error: wine, row 1, has 14 columns, and the model takes 4 by position"),
         (["model", "iris.csv", "--row", 1, "--plot", "a.gif"], "Error: a.gif must end in .svg, .png, .pdf, got .gif"),
         (["model", "iris.csv", "--row", 1, "--plot", "/no/a.svg"], "Error: /no/a.svg cannot be written"),
     ],

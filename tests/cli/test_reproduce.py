@@ -78,7 +78,7 @@ def test_an_interrupt_keeps_the_cells_that_are_done(tmp_path, monkeypatch):
     monkeypatch.setattr(workers, "run_cell", interrupted_in_the_second)
     result = run("reproduce", "schulz-fig3", "--out", tmp_path, "--n-jobs", 1)
     assert result.exit_code == 130, result.output
-    assert f"What is finished is kept in {tmp_path}; the same command goes on." in result.stderr.replace("\n", " ")
+    assert f"Finished cells are kept in {tmp_path}; the same command continues." in result.stderr.replace("\n", " ")
     (kept,) = (tmp_path / "cells").rglob("*.json")
     assert json.loads(kept.read_text())["result"]
 
@@ -104,7 +104,7 @@ def test_an_interrupt_keeps_what_is_finished_and_gives_code_130(tmp_path, real_d
     _, said = process.communicate(timeout=30)
     assert process.returncode == 130, said
     assert time.monotonic() - start < 5
-    assert f"What is finished is kept in {tmp_path}; the same command goes on." in said
+    assert f"Finished cells are kept in {tmp_path}; the same command continues." in said
     assert "Traceback" not in said
     assert is_gone(process.pid)
     kept = [json.loads(path.read_text()) for path in (tmp_path / "cells").rglob("*.json")]

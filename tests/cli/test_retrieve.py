@@ -67,7 +67,7 @@ def test_a_table_is_printed_for_people(folder):
     assert result.exit_code == 0, result.output
     assert "sq. distance" in result.stdout
     assert "flower" in result.stdout
-    assert "What each feature adds" in result.stdout
+    assert "Contributions to the squared distance" in result.stdout
 
 
 def test_without_a_question_the_base_is_described(folder):
@@ -107,11 +107,11 @@ def test_learned_models_build_bases(tmp_path):
         (["new", "--build", "iris"], "Error: new does not exist, and a new case base needs a metric"),
         (["base", "--like", 500], "Error: base holds no case with the id 500"),
         (["base", "--values", "a"], "Error: --values must be written as name=value"),
-        (["base", "--values", "a=1,a=2"], "Error: --values names 'a' twice."),
+        (["base", "--values", "a=1,a=2"], "Error: --values has 'a' twice. Give one value"),
         (["base", "--values", "a=1"], "Error: query lacks 'sepal length (cm)'"),
         (["base", "--query", "iris.csv", "--row", 151], "Error: iris.csv has rows 1 to 150, got --row 151"),
         (["base", "--like", 1, "--values", "a=1"], "Error: --query, --values and --like are three ways"),
-        (["base", "--like", 1, "--filter", 5], "Error: --filter is for what --rerank gets to see"),
+        (["base", "--like", 1, "--filter", 5], "Error: --filter 5 needs --rerank. Add a model"),
         (["base", "--like", 1, "-k", 0], "Error: k must be an integer >= 1"),
         (["base", "--metric", "iris.csv"], "Error: iris.csv cannot be read"),
         (["base", "--build", "iris.csv", "--payload", "nothing"], "Error: iris.csv has no column 'nothing'"),

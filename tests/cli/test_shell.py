@@ -70,7 +70,7 @@ def test_the_help_tells_commands_and_exit_codes(monkeypatch):
     shown = CliRunner().invoke(app, ["--help"]).stdout
     for command in ("study", "learn", "predict", "explain", "retrieve", "compare", "datasets"):
         assert f" {command} " in shown
-    assert "Exit codes: 0 done; 2 bad input, told in one sentence; 130 interrupted; 1 unexpected" in shown
+    assert "Exit codes: 0 success; 2 invalid input; 130 interrupted; 1 unexpected error" in shown
     assert "--install-completion" in shown
 
 

@@ -112,7 +112,7 @@ def test_missing_columns_are_named_beside_those_there_are(plain, tmp_path, words
     table = write(tmp_path, cases().rename(columns={"size": "Size"}).drop(columns="drift"))
     said = sentence_of(run(words[0], plain.model, table, *words[1:]))
     assert said.startswith("cases.csv")
-    assert "lacks 'size', 'drift', which the model was learned from. Add them, or rename what holds them." in said
+    assert "lacks 'size', 'drift', which the model was fitted to. Add them, or rename the columns that hold" in said
     assert said.endswith("Its columns are 'Size', 'noise', 'y'.")
 
 

@@ -49,7 +49,7 @@ def test_quiet_prints_nothing(table, tmp_path):
         (["nowhere.csv", "--target", "y"], "Error: nowhere.csv does not exist."),
         (["irys"], "Error: name must be a known data set, got 'irys' instead. Did you mean 'iris'?"),
         (["iris", "--target", "nothing"], "Error: iris has no column 'nothing'."),
-        (["iris", "--folds", "1"], "Error: folds=1 leaves nothing"),
+        (["iris", "--folds", "1"], "Error: folds=1 leaves no rows"),
         (["iris", "--seed", "-1"], "Error: The seed must be a whole number from 0"),
     ],
 )
@@ -194,7 +194,7 @@ def test_an_interrupt_leaves_the_finished_parts(table, tmp_path, monkeypatch):
     study = whynear.study
 
     def interrupt(step, share):
-        if "find what noise reaches" in step:
+        if "measure the relevance of noise" in step:
             raise KeyboardInterrupt
 
     def interrupted(*words, progress, **options):
@@ -207,10 +207,17 @@ def test_an_interrupt_leaves_the_finished_parts(table, tmp_path, monkeypatch):
     assert stopped.exit_code == 130
     kept = tmp_path / "out" / "unfinished"
     names = ["model.whynear", "predictions.csv", "scores.csv"]
-    assert stopped.stderr.strip() == f"Interrupted. What was finished is in {kept}: {', '.join(names)}."
+    assert stopped.stderr.strip() == f"Interrupted. The finished parts are in {kept}: {', '.join(names)}."
     assert sorted(path.name for path in kept.iterdir()) == names
     assert len(pd.read_csv(kept / "predictions.csv")) == 50
     assert whynear.load(kept / "model.whynear").predict(pd.read_csv(table).drop(columns="target")).shape == (50,)
     done = run(*words)
     assert done.exit_code == 0, done.output
     assert not kept.exists()
+
+
+def test_the_units_of_the_relevance_are_those_of_the_study():
+    frame = pd.DataFrame({"feature": ["a"], "lower": [0.0], "upper": [1.0], "strength": ["weak"]})
+    for units in ("per standard deviation", "per scaled unit"):
+        shown = study_printing.relevance_table(frame, units, ascii_only=True)
+        assert shown.title == f"Most relevant features ({units})"

@@ -70,7 +70,7 @@ def studied(folder: Path, table: pd.DataFrame | str | bytes | Path, *words: obje
     out = folder / "out"
     assert not [path.name for path in out.iterdir() if path.name.startswith(".") or path.is_dir()]
     content = json.loads((out / "study.json").read_text(), parse_constant=no_number)
-    for part in ("relevance", "accuracy", "honest_accuracy", "profiles", "maps"):
+    for part in ("relevance", "accuracy", "expected_scores", "profiles", "maps"):
         assert not has_gaps(content[part]), part
     relevance = pd.read_csv(out / "relevance.csv", index_col="feature")
     assert np.isfinite(relevance[["lower", "upper"]].to_numpy()).all()

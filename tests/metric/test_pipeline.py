@@ -282,6 +282,18 @@ def test_a_table_encoder_takes_the_table_too():
     )
 
 
+def test_missing_values_are_filled_in_where_the_encoder_makes_no_other_columns():
+    X, y = table()
+    X = X[NUMBERS].assign(empty=np.nan)
+    X.loc[[0, 5], "size"] = np.nan
+    model = make_pipeline(wn.TableEncoder(impute="median"), StandardScaler(), wn.GRLVQ(random_state=0)).fit(X, y)
+    fitted, filled = FittedPipeline.of(model), model[0].transform(X)
+    for rows in (X, filled):
+        pd.testing.assert_frame_equal(fitted.numbers(rows), filled)
+    found = wn.relevance_intervals(model, X)
+    assert_array_equal(found.upper, wn.relevance_intervals(model[1:], filled).upper)
+
+
 @pytest.mark.parametrize("name", MIXED)
 def test_a_map_is_drawn_of_the_table(name):
     X, _ = table()

@@ -112,7 +112,7 @@ def test_a_case_chosen_on_a_map_is_explained(browser, pages):
     browser.run("document.querySelectorAll('#map-before-class-1 use')[0].dispatchEvent(new MouseEvent('click'))")
     text = browser.find("#case").text
     assert text.startswith("Row 50: versicolor, predicted versicolor (probability ")
-    assert "adds to the nearest of versicolor (filled)" in text
+    assert "adds to the distance of the nearest versicolor (filled)" in text
     assert len(browser.all(".chosen")) == 2  # on both maps
     assert browser.find("#pick").get_attribute("value") == "50"
     browser.find("#next").send_keys(Keys.ENTER)

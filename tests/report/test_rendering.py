@@ -16,6 +16,8 @@ DRAWING_AND_SAVING = {
     ("whynear.embedding", "plot_embedding"),
     ("whynear.explain", "plot_class_profiles"),
     ("whynear.metric", "save"),
+    ("whynear.tables.writing", "csv_text"),
+    ("whynear.tables.writing", "write_csv"),
 }
 STEPS_OF_THE_FLOW = {"study", "explain", "embed", "interpret", "compare_classifiers", "compare_regressors"}
 STEPS_OF_THE_FLOW |= {"explained_cases", "reasons_of", "levels_of", "findings_of"}

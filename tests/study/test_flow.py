@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 from sklearn.datasets import load_iris
 
 import whynear as wn
-from whynear.report.figures import NAMED
+from whynear.report.figures import MOST_LINES
 from whynear.study import flow
 from whynear.study.comparison import compare_classifiers, simplest_of_the_best
 from whynear.study.findings import deciding_columns
@@ -54,7 +54,7 @@ def test_all_methods_are_judged_on_the_same_held_out_folds(study):
     assert list(study.accuracy.columns) == ["gmlvq", "plain kNN", "NCA with kNN"]
     assert len(study.accuracy) == 3
     assert (study.accuracy > 0.85).all(axis=None)
-    assert study.comparison.honest.tolist() == study.accuracy["gmlvq"].tolist()
+    assert study.comparison.expected_scores.tolist() == study.accuracy["gmlvq"].tolist()
 
 
 def test_every_row_is_predicted_once_without_it(study, iris):
@@ -62,7 +62,7 @@ def test_every_row_is_predicted_once_without_it(study, iris):
     assert predictions.index.tolist() == iris.index.tolist()
     assert (predictions["true"].to_numpy() == iris["target"].astype(str)).all()
     right = (predictions["true"] == predictions["predicted"]).groupby(predictions["fold"]).mean()
-    assert_allclose(right, study.comparison.honest)
+    assert_allclose(right, study.comparison.expected_scores)
     assert predictions["probability"].between(1 / 3, 1).all()
 
 
@@ -165,7 +165,7 @@ def test_small_classes_make_fewer_folds(iris):
     study = wn.study(small, "target", learner="grlvq")
     assert len(study.accuracy) == 3
     assert any("has 3 rows, so 3 folds were made instead of 5" in caveat for caveat in study.caveats)
-    with pytest.raises(ValueError, match="folds=1 leaves nothing"):
+    with pytest.raises(ValueError, match="folds=1 leaves no rows"):
         wn.study(iris, "target", folds=1)
 
 
@@ -175,25 +175,25 @@ def test_a_long_table_is_sampled_and_says_so(monkeypatch):
     study = wn.study(
         pd.DataFrame({"a": y + np.random.default_rng(0).random(5000), "y": y}), "y", learner="grlvq", folds=2
     )
-    assert any("Of 5,000 rows a random 100 were used" in caveat for caveat in study.caveats)
+    assert any("Of 5,000 rows, a random 100 were used" in caveat for caveat in study.caveats)
 
 
 def test_one_row_more_than_can_be_compared_is_no_difficulty(monkeypatch):
     monkeypatch.setattr(flow, "COMPARED_ROWS", 60)
     table = pd.DataFrame({"a": np.random.default_rng(0).random(61), "y": np.arange(61) % 2})
     study = wn.study(table, "y", learner="grlvq", folds=2)
-    assert any("Of 61 rows a random 60" in caveat for caveat in study.caveats)
+    assert any("Of 61 rows, a random 60" in caveat for caveat in study.caveats)
 
 
 def test_more_classes_than_can_be_compared_are_refused(monkeypatch):
     monkeypatch.setattr(flow, "COMPARED_ROWS", 60)
     table = pd.DataFrame({"a": np.arange(62) / 3, "y": [f"c{i % 31}" for i in range(62)]})
-    with pytest.raises(ValueError, match=r"'y' has 31 classes, too many .* the 60 that can be compared. Merge classes"):
+    with pytest.raises(ValueError, match=r"'y' has 31 classes, too many .* the 60 rows that are compared. Merge"):
         wn.study(table, "y")
 
 
 def test_a_table_in_which_nothing_changes_is_refused(iris):
-    with pytest.raises(ValueError, match=r"no column changes from row to row.*'constant'. Add a column"):
+    with pytest.raises(ValueError, match=r"all columns are constant: 'constant'. Add a column"):
         wn.study(iris[["constant", "target"]], "target")
 
 
@@ -351,5 +351,5 @@ def test_up_to_forty_features_are_named_in_the_figure(tmp_path):
         X = pd.DataFrame(rng.standard_normal((60, n_features))).add_prefix("column ")
         study = wn.study(X.assign(y=np.where(X["column 0"] > 0, "a", "b")), "y", learner="grlvq", folds=2)
         ax = Figure().add_subplot()
-        study.relevance.plot(ax, most=NAMED)
+        study.relevance.plot(ax, most=MOST_LINES)
         assert (len(ax.get_yticklabels()) == n_features) == named

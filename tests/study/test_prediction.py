@@ -48,9 +48,9 @@ def test_a_row_is_explained_as_by_explain(iris, learner):
 
 def test_what_cannot_predict_is_refused(iris, learner):
     X = iris[0]
-    with pytest.raises(TypeError, match="model holds a metric alone, which predicts nothing"):
+    with pytest.raises(TypeError, match="model holds only a metric, which cannot predict"):
         wn.predict_table(learner.metric_, X)
-    with pytest.raises(ValueError, match="model holds a model that was never fitted"):
+    with pytest.raises(ValueError, match="model holds a model that is not fitted"):
         wn.predict_table(wn.GRLVQ(), X)
     with pytest.raises(TypeError, match="model holds a regressor"):
         wn.explain_row(wn.MinimumNormRegressor().fit(X, range(150)), X)

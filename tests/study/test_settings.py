@@ -50,8 +50,8 @@ def test_only_changed_settings_are_told_and_threads_never():
     ("settings", "message"),
     [
         ({"random_state": -1}, "seed must be a whole number from 0 to 4294967295, got -1"),
-        ({"folds": 1}, "folds=1 leaves nothing"),
-        ({"folds": 2.5}, "folds=2.5 leaves nothing"),
+        ({"folds": 1}, "folds=1 leaves no rows"),
+        ({"folds": 2.5}, "folds=2.5 leaves no rows"),
         ({"learner": "svm"}, "no learner 'svm'. Use one of auto, grlvq"),
     ],
 )

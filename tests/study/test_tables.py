@@ -127,7 +127,7 @@ def test_a_measured_target_is_predicted_by_a_linear_map(tmp_path):
     study = wn.study(measured(), "y", effective_dim=4)
     assert study.comparison.measure == "r2"
     assert study.comparison.chosen == "minimum norm"
-    assert study.comparison.honest.min() > 0.98
+    assert study.comparison.expected_scores.min() > 0.98
     assert abs(study.accuracy["mean"].mean()) < 0.2
     strength = study.frame().set_index("feature")["strength"]
     assert strength["sure"] == "strong"
@@ -142,7 +142,7 @@ def test_a_measured_target_is_predicted_by_a_linear_map(tmp_path):
     assert {"predictions.svg", "map-before.svg", "report.html", "model.whynear"} <= names
     held = json.loads((tmp_path / "study.json").read_text())
     assert held["measure"] == "r2"
-    assert held["honest_r2"] == study.comparison.honest.tolist()
+    assert held["expected_scores"] == study.comparison.expected_scores.tolist()
     fresh = measured(40, seed=1)
     assert wn.load(tmp_path / "model.whynear").score(fresh.drop(columns="y"), fresh["y"]) > 0.98
 
@@ -151,14 +151,14 @@ def test_measurements_of_noise_are_told_as_such():
     rng = np.random.default_rng(0)
     table = pd.DataFrame(rng.standard_normal((100, 6))).add_prefix("x").assign(y=rng.standard_normal(100))
     study = wn.study(table, "y")
-    assert study.comparison.honest.mean() < 0.1
+    assert study.comparison.expected_scores.mean() < 0.1
     assert any("hardly better than the mean" in caveat for caveat in study.caveats)
 
 
 def test_what_does_not_fit_a_measured_target_is_refused():
-    with pytest.raises(ValueError, match=r"'y' is a measurement with 120 different values, and gmlvq learns classes"):
+    with pytest.raises(ValueError, match=r"'y' is numeric with 120 different values, and gmlvq predicts classes"):
         wn.study(measured(), "y", learner="gmlvq")
-    with pytest.raises(ValueError, match="10 rows are needed at least"):
+    with pytest.raises(ValueError, match="at least 10 rows are needed"):
         wn.study(measured(8), "y")
 
 
@@ -187,7 +187,7 @@ def test_the_model_of_a_large_table_learns_from_more_rows_than_are_compared(monk
     study = wn.study(table, "outcome", learner="lann", folds=2)
     assert len(study.problem.X) == 60
     assert len(study.metric) == 200
-    assert any("Of 200 rows a random 60 were used to compare learners" in caveat for caveat in study.caveats)
+    assert any("Of 200 rows, a random 60 were used to compare learners" in caveat for caveat in study.caveats)
 
 
 @pytest.mark.slow

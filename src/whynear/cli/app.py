@@ -1,4 +1,4 @@
-"""The command line: one command, one call into the library."""
+"""The command line with all its commands."""
 
 import io
 import sys
@@ -18,14 +18,14 @@ from whynear.cli.study import study
 
 app = typer.Typer(
     help="Which features truly decide that two cases are near?",
-    epilog="Exit codes: 0 done; 2 bad input, told in one sentence; 130 interrupted; 1 unexpected, or --debug.",
+    epilog="Exit codes: 0 success; 2 invalid input; 130 interrupted; 1 unexpected error, or any error with --debug.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
 
 
 def main() -> None:
-    """Run the command line, on terminals of any encoding."""
+    """Run the command line on a terminal of any encoding."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")

@@ -22,12 +22,12 @@ MOST_FEATURES = 30
 
 
 def compare(
-    first: Annotated[Path, typer.Argument(metavar="STUDY", help="A folder that `whynear study` wrote.")],
-    second: Annotated[Path, typer.Argument(metavar="STUDY", help="Another one; or the study.json of either.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of words and tables.")] = False,
+    first: Annotated[Path, typer.Argument(metavar="STUDY", help="A folder written by `whynear study`.")],
+    second: Annotated[Path, typer.Argument(metavar="STUDY", help="Another folder; or the study.json in a folder.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text and tables.")] = False,
     debug: options.Debug = False,
 ) -> None:
-    """Tell what differs between two studies."""
+    """Show what differs between two studies."""
     with errors_in_a_sentence(debug):
         differences = wn.compare_studies(first, second)
         if as_json:
@@ -43,7 +43,7 @@ def _show(console: Console, differences: StudyDifferences) -> None:
         console.print(_strength_table(differences))
     for study, caveats in (("first", differences.caveats_of_first), ("second", differences.caveats_of_second)):
         for caveat in caveats:
-            console.print(f"[yellow]Caveat of the {study} alone:[/yellow] {plain(caveat)}", highlight=False)
+            console.print(f"[yellow]Caveat of the {study} only:[/yellow] {plain(caveat)}", highlight=False)
 
 
 def _fact_table(differences: StudyDifferences) -> Table:
@@ -74,7 +74,7 @@ def _strength_table(differences: StudyDifferences) -> Table:
         table.add_row(*map(plain, row))
     if (more := len(rows) - MOST_FEATURES) > 0:
         table.caption, table.caption_justify = (
-            f"and {counted(more, 'more feature', 'more features')}: --json tells all",
+            f"and {counted(more, 'more feature', 'more features')}: --json shows all",
             "left",
         )
     return table

@@ -1,4 +1,4 @@
-"""``whynear datasets``: the data sets that can be named in place of a file."""
+"""``whynear datasets``: the data sets that can be used by name."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def datasets(as_json: options.JsonNotTable = False, debug: options.Debug = False) -> None:
-    """List the data sets that can be named in place of a file."""
+    """List the data sets that can be used by name instead of a file."""
     with errors_in_a_sentence(debug):
         found = wn.datasets.known_sets()
         if as_json:
@@ -40,5 +40,9 @@ def _show(console: Console, found: list[KnownSet]) -> None:
         table.add_row(plain(known.name), *counts, classes, known.origin)
     console.print(table, highlight=False)
     folder = os.environ.get("WHYNEAR_DATA")
-    place = f"WHYNEAR_DATA is {folder}." if folder else "WHYNEAR_DATA is not set: it may name a folder of .npz files."
-    console.print(plain(place), highlight=False, soft_wrap=True)
+    hint = (
+        f"WHYNEAR_DATA is {folder}."
+        if folder
+        else "WHYNEAR_DATA is not set. Set it to a folder of .npz files for more."
+    )
+    console.print(plain(hint), highlight=False, soft_wrap=True)

@@ -1,4 +1,4 @@
-"""``whynear explain``: why a saved model predicts what it does for one row of a table."""
+"""``whynear explain``: explain the prediction of a saved model for one row of a table."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ if TYPE_CHECKING:
 
 MOST_NEIGHBORS = 10
 MOST_FEATURES = 10
-PICTURES = (".svg", ".png", ".pdf")
+FIGURE_ENDINGS = (".svg", ".png", ".pdf")
 
 
 def explain(
     model: Annotated[Path, typer.Argument(help="The file of a saved classifier.")],
     table: options.Table,
-    row: Annotated[str, typer.Option(help="The row, counted from 1 below the header; with --index, its name.")],
+    row: Annotated[str, typer.Option(help="The number of the row, from 1 below the header; with --index, its name.")],
     index: options.Index = None,
     plot: Annotated[Path | None, typer.Option(help="A file for the figure: .svg, .png or .pdf.")] = None,
     as_json: options.JsonNotTables = False,
     encoding: options.Encoding = "utf-8",
     debug: options.Debug = False,
 ) -> None:
-    """Tell why a saved model predicts what it does for one row of a table."""
+    """Explain the prediction of a saved model for one row of a table."""
     with errors_in_a_sentence(debug):
         if plot is not None:
-            _check_picture(plot)
+            _check_figure(plot)
         with warnings_in_a_sentence():
             why = wn.explain_row(model, table, row, index=index, encoding=encoding)
             if plot is not None:
@@ -50,10 +50,10 @@ def explain(
             typer.echo(f"Drawn: {printable(str(plot))}", err=as_json)
 
 
-def _check_picture(path: Path) -> None:
-    if path.suffix.lower() not in PICTURES:
+def _check_figure(path: Path) -> None:
+    if path.suffix.lower() not in FIGURE_ENDINGS:
         raise ValueError(
-            f"{path} must end in {', '.join(PICTURES)}, got {path.suffix or 'no extension'} instead (--plot)."
+            f"{path} must end in {', '.join(FIGURE_ENDINGS)}, got {path.suffix or 'no extension'} instead (--plot)."
         )
     check_file(path)
 
@@ -68,12 +68,12 @@ def _show(console: Console, why: wn.Explanation) -> None:
     console.print(plain(repr(why)), style="bold", highlight=False)
     console.print(_neighbor_table(why.neighbors.head(MOST_NEIGHBORS)))
     if (more := len(why.neighbors) - MOST_NEIGHBORS) > 0:
-        console.print(f"and {counted(more, 'more vote', 'more votes')} from farther off", highlight=False)
+        console.print(f"and {counted(more, 'more distant case', 'more distant cases')}", highlight=False)
     console.print(_feature_table(why))
 
 
 def _neighbor_table(neighbors: pd.DataFrame) -> Table:
-    table = Table(title="Who votes, nearest first", title_justify="left", box=None)
+    table = Table(title="Cases that vote, nearest first", title_justify="left", box=None)
     table.add_column("case", justify="right")
     table.add_column("label", overflow="fold")
     table.add_column("distance", justify="right")
@@ -84,17 +84,17 @@ def _neighbor_table(neighbors: pd.DataFrame) -> Table:
 
 
 def _feature_table(why: wn.Explanation) -> Table:
-    """The features that add most to what holds the other case off, or to the only distance there is."""
+    """The features that make the nearest case of another class more distant; without one, those of the distance."""
     frame, alone = why.frame(), why.nearest_other is None
     by = "nearest_contribution" if alone else "held_off_by"
     frame = frame.loc[frame[by].abs().sort_values(ascending=False, kind="stable").index[:MOST_FEATURES]]
     frame = frame.sort_values(by, ascending=False, kind="stable")
-    title = "What makes up the distance" if alone else "What holds the nearest case of another class off"
+    title = "Contributions to the distance" if alone else "Why the nearest case of another class is more distant"
     table = Table(title=title, title_justify="left", box=None)
     table.add_column("feature", overflow="fold")
     shown = ["value", "nearest_value", *([] if alone else ["other_value"]), by]
     for name in shown:
-        heading = "adds" if name == "nearest_contribution" else name.replace("_", " ")
+        heading = "adds" if name == by else name.replace("_", " ")
         table.add_column(heading, justify="right", overflow="fold")
     for row in frame.astype(object).where(frame.notna(), None).to_dict("records"):
         table.add_row(plain(row["feature"]), *(_cell(row[name], signed=name == by) for name in shown))

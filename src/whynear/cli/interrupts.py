@@ -1,4 +1,4 @@
-"""Ctrl-C while a command works: an exception that cleans up, and never a traceback."""
+"""Ctrl-C while a command runs: an exception, so that files are cleaned up, and never a traceback."""
 
 import _thread
 import signal
@@ -13,14 +13,14 @@ from rich.console import Console
 
 from whynear.cli import end_at_once
 
-OURS = ("whynear.cli", "whynear.utils.lazy")  # modules that only lead to the library
+IMPORTING_MODULES = ("whynear.cli", "whynear.utils.lazy")  # which only import the library
 
 
 @contextmanager
 def interrupts_raised() -> Iterator[None]:
-    """Within, Ctrl-C raises KeyboardInterrupt once the library is imported, whatever it is caught by on its way.
+    """Let Ctrl-C raise KeyboardInterrupt as soon as the library is imported, also where other code catches it.
 
-    Changes nothing where `whynear.cli.main` did not start the program.
+    Does nothing if the program was not started by `whynear.cli.main`.
     """
     if signal.getsignal(signal.SIGINT) is not end_at_once:
         yield
@@ -30,7 +30,7 @@ def interrupts_raised() -> Iterator[None]:
     def interrupt(number: int, frame: FrameType | None) -> None:
         interrupts.append(number)
         if _still_imports(frame):
-            Console().show_cursor()  # which a progress bar may have hidden
+            Console().show_cursor()  # a progress bar may have hidden it
             end_at_once()
         raise KeyboardInterrupt
 
@@ -40,7 +40,7 @@ def interrupts_raised() -> Iterator[None]:
         signal.signal(signal.SIGINT, interrupt)
         yield
     except Exception as error:
-        if interrupts:  # an import turned the interrupt into an error of its own
+        if interrupts:  # an import replaced the interrupt by another error
             raise KeyboardInterrupt from error
         raise
     finally:
@@ -49,21 +49,21 @@ def interrupts_raised() -> Iterator[None]:
 
 
 def _still_imports(frame: FrameType | None) -> bool:
-    """Whether the command is importing the library, and has called nothing of it yet."""
+    """Return whether the command is still importing the library and has not called it yet."""
     imports = False
-    while frame is not None:  # from within outwards: the outermost of these frames decides
+    while frame is not None:  # from the innermost frame to the outermost, which decides
         if frame.f_code.co_filename.startswith("<frozen importlib"):
             imports = True
         else:
             name = str(frame.f_globals.get("__name__"))
-            imports = imports and not (name.startswith("whynear.") and not name.startswith(OURS))
+            imports = imports and not (name.startswith("whynear.") and not name.startswith(IMPORTING_MODULES))
         frame = frame.f_back
     return imports
 
 
 def _interrupt_again(lost: Any) -> None:
-    """An interrupt that came within a callback, where Python only reports exceptions, comes once more."""
+    """Repeat an interrupt that was lost in a callback, where Python only reports exceptions."""
     if issubclass(lost.exc_type, KeyboardInterrupt):
-        Timer(0.01, _thread.interrupt_main).start()  # not within this callback, where it would be lost again
+        Timer(0.01, _thread.interrupt_main).start()  # later, because it would be lost in this callback again
     else:
         sys.__unraisablehook__(lost)

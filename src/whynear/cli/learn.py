@@ -20,8 +20,8 @@ def learn(
     target: options.Target = None,
     learner: Annotated[str, typer.Option(help=f"One of {', '.join(LEARNERS)}.")] = "gmlvq",
     out: Annotated[Path, typer.Option(help="The file for the model.")] = Path("model.whynear"),
-    raw: Annotated[bool, typer.Option("--raw", help="Learn from the columns as they are, not standardised.")] = False,
-    score: Annotated[bool, typer.Option("--score", help="Also tell the accuracy on held-out folds.")] = False,
+    raw: Annotated[bool, typer.Option("--raw", help="Do not standardise the columns.")] = False,
+    score: Annotated[bool, typer.Option("--score", help="Also show the accuracy on held-out folds.")] = False,
     drop: options.Drop = None,
     bins: options.Bins = None,
     categories: Annotated[Literal["onehot"] | None, typer.Option(help="Take columns of text as categories.")] = None,
@@ -31,7 +31,7 @@ def learn(
     quiet: options.Quiet = False,
     debug: options.Debug = False,
 ) -> None:
-    """Learn a metric from a table and save it, for `retrieve` and for whynear.load."""
+    """Learn a metric from a table and save it, for use by `retrieve` and whynear.load."""
     console = Console(quiet=quiet)
     with errors_in_a_sentence(debug):
         check_file(out)

@@ -1,4 +1,4 @@
-"""``whynear predict``: what a saved model predicts for the rows of a table."""
+"""``whynear predict``: predict the rows of a table with a saved model."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def predict(
     table: options.Table,
     out: Annotated[Path | None, typer.Option(help="A CSV file for the predictions.")] = None,
     index: Annotated[
-        str | None, typer.Option(help="The column that names the rows; they are numbered without.")
+        str | None, typer.Option(help="The column with the names of the rows; numbers from 1 without it.")
     ] = None,
     as_json: options.JsonNotTable = False,
     encoding: options.Encoding = "utf-8",
@@ -37,7 +37,7 @@ def predict(
     with errors_in_a_sentence(debug):
         if out is not None:
             check_file(out)
-            _check_spared(out, model, Path(table))
+            _check_not_input(out, model, Path(table))
         with warnings_in_a_sentence():
             predicted = wn.predict_table(model, table, index=index, encoding=encoding)
         if out is not None:
@@ -49,10 +49,10 @@ def predict(
             _show(Console(), predicted, index or "row")
 
 
-def _check_spared(out: Path, *inputs: Path) -> None:
+def _check_not_input(out: Path, *inputs: Path) -> None:
     for path in inputs:
         if out.exists() and path.exists() and out.samefile(path):
-            raise ValueError(f"{out} is read from and would be lost. Choose another file with --out.")
+            raise ValueError(f"{out} is an input and would be overwritten. Choose another file with --out.")
 
 
 def _write(predicted: pd.DataFrame, out: Path) -> None:

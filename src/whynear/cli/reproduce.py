@@ -1,4 +1,4 @@
-"""``whynear reproduce``: the tables and figures of the papers, ours beside the published."""
+"""``whynear reproduce``: the tables and figures of the papers, with our values beside the published ones."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 def reproduce(
     name: Annotated[
-        str | None, typer.Argument(help="A table or figure, a paper, or all; without it, what there is.")
+        str | None, typer.Argument(help="A table or figure, a paper, or all; without it, all names are listed.")
     ] = None,
     protocol: Annotated[
         Literal["fifth", "tenfold"] | None,
-        typer.Option(help="For lann-table1: learn from a fifth of the cases, or from nine tenths; both without it."),
+        typer.Option(help="For lann-table1: fit to a fifth of the rows, or to nine tenths; both without it."),
     ] = None,
     out: Annotated[Path, typer.Option(help="The folder for JSON, figures and finished cells.")] = Path("reproduction"),
     n_jobs: Annotated[int, typer.Option(help="Number of processes; all cores without it.")] = -1,
@@ -42,9 +42,9 @@ def reproduce(
     as_json: options.JsonNotTables = False,
     debug: options.Debug = False,
 ) -> None:
-    """Make the tables and figures of the papers, ours beside the published.
+    """Make the tables and figures of the papers, with our values beside the published ones.
 
-    What is finished is kept in the folder: a run that was stopped goes on where it was.
+    Finished cells are kept in the folder, so that an interrupted run can be continued.
     """
     console = Console(quiet=as_json)
     with errors_in_a_sentence(debug):
@@ -85,7 +85,7 @@ MOST_COLUMNS = 6
 
 @contextmanager
 def progress_line(console: Console, out: Path) -> Iterator[Watch]:
-    """A line that tells how many cells are done, and how much time is left; an interrupt says how to go on."""
+    """Show a line with the number of finished cells and the time left; an interrupt says how to continue."""
     columns = SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
     left = TimeElapsedColumn(), TextColumn("{task.fields[left]}")
     with Progress(*columns, *left, console=console, transient=True) as bar:
@@ -99,7 +99,7 @@ def progress_line(console: Console, out: Path) -> Iterator[Watch]:
         try:
             yield show
         except KeyboardInterrupt:
-            raise KeyboardInterrupt(f"What is finished is kept in {out}; the same command goes on.") from None
+            raise KeyboardInterrupt(f"Finished cells are kept in {out}; the same command continues.") from None
 
 
 def print_outcome(console: Console, outcome: papers.Outcome) -> None:

@@ -1,4 +1,4 @@
-"""``whynear retrieve``: build a case base from a table, and ask it."""
+"""``whynear retrieve``: build a case base from a table, and find near cases in it."""
 
 from __future__ import annotations
 
@@ -26,25 +26,31 @@ MOST_FEATURES = 6
 
 def retrieve(
     base: Annotated[Path, typer.Argument(help="The file of the case base.")],
-    build: Annotated[str | None, typer.Option(help="A table whose rows to add, making the base if need be.")] = None,
-    metric: Annotated[Path | None, typer.Option(help="A saved model that measures from now on.")] = None,
+    build: Annotated[
+        str | None, typer.Option(help="A table whose rows are added; makes a new base if there is none.")
+    ] = None,
+    metric: Annotated[Path | None, typer.Option(help="A saved model whose metric is used from now on.")] = None,
     payload: Annotated[
         list[str] | None,
-        typer.Option(help="A column to keep beside each case; several times. All that are no features without it."),
+        typer.Option(help="A column to store with each case; can be repeated. Without it, all that are not features."),
     ] = None,
-    query: Annotated[str | None, typer.Option(help="A table with the case to find others for.")] = None,
-    row: Annotated[int, typer.Option(help="Its row, counted from 1 below the header.")] = 1,
-    values: Annotated[str | None, typer.Option(help="The case itself: name=value,name=value,...")] = None,
-    like: Annotated[int | None, typer.Option(help="The id of a stored case to find others for.")] = None,
-    k: Annotated[int, typer.Option("-k", help="How many cases to show.")] = 10,
-    rerank: Annotated[Path | None, typer.Option(help="A saved model that re-ranks what passed the filter.")] = None,
-    filter_k: Annotated[int | None, typer.Option("--filter", help="How many pass the filter; 1 % without it.")] = None,
-    explain: Annotated[bool, typer.Option("--explain", help="Tell what each feature adds to a distance.")] = False,
+    query: Annotated[str | None, typer.Option(help="A table with the case whose nearest cases are wanted.")] = None,
+    row: Annotated[int, typer.Option(help="The row of that case, from 1 below the header.")] = 1,
+    values: Annotated[str | None, typer.Option(help="The values of the case: name=value,name=value,...")] = None,
+    like: Annotated[int | None, typer.Option(help="The id of a stored case whose nearest cases are wanted.")] = None,
+    k: Annotated[int, typer.Option("-k", help="Number of cases to show.")] = 10,
+    rerank: Annotated[Path | None, typer.Option(help="A saved model that re-ranks the filtered cases.")] = None,
+    filter_k: Annotated[
+        int | None, typer.Option("--filter", help="Number of filtered cases; 1 % of all without it.")
+    ] = None,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Show the contribution of each feature to each distance.")
+    ] = False,
     as_json: options.JsonNotTable = False,
     encoding: Annotated[str, typer.Option(help="Encoding of text files.")] = "utf-8",
     debug: options.Debug = False,
 ) -> None:
-    """Keep cases in a file and find those near a given one."""
+    """Store cases in a file, and find the nearest ones to a given case."""
     with errors_in_a_sentence(debug):
         _check_choices(query, values, like, rerank, filter_k)
         with warnings_in_a_sentence():
@@ -76,18 +82,18 @@ def _check_choices(
     if sum(choice is not None for choice in (query, values, like)) > 1:
         raise ValueError("--query, --values and --like are three ways to give one case. Use one of them.")
     if filter_k is not None and rerank is None:
-        raise ValueError("--filter is for what --rerank gets to see. Name a model to re-rank by, or leave it out.")
+        raise ValueError(f"--filter {filter_k} needs --rerank. Add a model with --rerank, or leave out --filter.")
 
 
 def _named_values(text: str) -> dict[str, str]:
-    """A case written as name=value,name=value; a field with a comma stands in double quotes."""
+    """Return the values of a case written as name=value,name=value; a field with a comma is in double quotes."""
     values: dict[str, str] = {}
     for field in next(csv.reader([text], skipinitialspace=True), []):
         name, sign, value = field.rpartition("=")
         if not sign or not name.strip():
             raise ValueError(f"--values must be written as name=value,name=value, got {field!r} instead.")
         if name.strip() in values:
-            raise ValueError(f"--values names {name.strip()!r} twice.")
+            raise ValueError(f"--values has {name.strip()!r} twice. Give one value for each column.")
         values[name.strip()] = value.strip()
     return values
 
@@ -102,9 +108,9 @@ def _describe(base: wn.CaseBase, as_json: bool) -> None:
 
 
 def print_found(console: Console, found: wn.Retrieval) -> None:
-    """Print what was found, best first, and what its distances are made of where that was asked for."""
+    """Print the cases found, nearest first, and the contributions to their distances where there are any."""
     if not len(found):
-        console.print("The case base holds no other cases.")
+        console.print("The case base contains no other cases.")
         return
     console.print(_case_table(found))
     if found.contributions is not None:
@@ -131,9 +137,9 @@ def _case_table(found: wn.Retrieval) -> Table:
 
 
 def _contribution_table(contributions: pd.DataFrame) -> Table:
-    """The features that add most over all cases found, and the rest in one column."""
+    """The features that contribute most over all cases found, and the sum of the others in one column."""
     most = contributions.abs().sum().sort_values(ascending=False, kind="stable").index[:MOST_FEATURES]
-    table = Table(title="What each feature adds to the squared distance", title_justify="left", box=None)
+    table = Table(title="Contributions to the squared distance", title_justify="left", box=None)
     table.add_column("id", justify="right")
     for name in most:
         table.add_column(plain(name), justify="right", overflow="fold")

@@ -1,4 +1,4 @@
-"""What all commands share: errors as sentences, exit codes, names that cannot command the terminal."""
+"""What all commands share: errors as sentences, exit codes, and text without control characters."""
 
 import signal
 import warnings
@@ -16,13 +16,13 @@ BAD_INPUT = 2
 
 
 def plain(text: object) -> str:
-    """Text that neither rich nor the terminal takes for a command."""
+    """Return text that neither rich nor the terminal interprets as a command."""
     return escape(printable(str(text)))
 
 
 @contextmanager
 def errors_in_a_sentence(debug: bool) -> Iterator[None]:
-    """Bad input ends with one sentence and code 2, an interrupt with code 130; a traceback only on request."""
+    """End with one sentence and code 2 after bad input, with code 130 after an interrupt; a traceback on request."""
     try:
         with interrupts_raised():
             yield
@@ -38,7 +38,7 @@ def errors_in_a_sentence(debug: bool) -> Iterator[None]:
 
 @contextmanager
 def terminated_as_interrupted() -> Iterator[None]:
-    """What ends a process politely is as Ctrl-C, so that worker processes end with it."""
+    """Treat a request to terminate like Ctrl-C, so that worker processes end too."""
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield
@@ -48,7 +48,7 @@ def terminated_as_interrupted() -> Iterator[None]:
 
 @contextmanager
 def warnings_in_a_sentence() -> Iterator[None]:
-    """Say what the library warns of, once each, without the line of code it stands on."""
+    """Print each warning of the library once, without the line of code that it comes from."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
         yield
@@ -57,7 +57,7 @@ def warnings_in_a_sentence() -> Iterator[None]:
 
 
 def _sentence(error: Exception) -> str:
-    """What went wrong on one line, without the number the system gives it."""
+    """Return the message of an error on one line, without the error number of the system."""
     text = str(error)
     if isinstance(error, OSError) and error.strerror:
         text = f"{error.filename}: {error.strerror}." if error.filename else error.strerror

@@ -1,4 +1,4 @@
-"""``whynear study``: from a table to the relevance of its features, and a report."""
+"""``whynear study``: learn a metric from a table and report the relevance of its features."""
 
 from __future__ import annotations
 
@@ -41,7 +41,8 @@ def study(
     index: options.Index = StudySettings.index,
     bins: options.Bins = StudySettings.bins,
     categories: Annotated[
-        Literal["onehot"] | None, typer.Option(help="Take columns of text as categories, told of as one column each.")
+        Literal["onehot"] | None,
+        typer.Option(help="Take columns of text as categories, with one relevance per column."),
     ] = StudySettings.categories,
     impute: options.Impute = StudySettings.impute,
     drop_missing_target: Annotated[
@@ -49,7 +50,7 @@ def study(
     ] = StudySettings.drop_missing_target,
     folds: Annotated[int, typer.Option(help="Number of folds to hold out in turn.")] = StudySettings.folds,
     effective_dim: Annotated[
-        int | None, typer.Option(help="Directions of the data that count; chosen on held-out rows without it.")
+        int | None, typer.Option(help="Number of directions of the data to keep; chosen on held-out rows without it.")
     ] = StudySettings.effective_dim,
     seed: Annotated[int, typer.Option(help="The same seed gives the same study.")] = StudySettings.random_state,
     n_jobs: Annotated[int | None, typer.Option(help="Number of threads; all cores without it.")] = StudySettings.n_jobs,
@@ -97,13 +98,13 @@ def study(
         print_answer(console, result, written)
 
 
-SHOWN = 10  # features
+MOST_FEATURES = 10
 MOST_CLASSES = 6
-WORTH_TELLING = 20.0  # seconds: a shorter wait needs no warning
+LONG_SECONDS = 20.0  # from which the expected time is shown
 
 
 class StepList:
-    """The steps done, each with the seconds it took, above a bar for the one under way."""
+    """The finished steps, each with its seconds, above a progress bar for the current one."""
 
     def __init__(self, console: Console) -> None:
         self.console = console
@@ -124,7 +125,7 @@ class StepList:
         self.bar.stop()
 
     def show(self, step: str, share: float) -> None:
-        """Tell what is being done; what stands after a comma is a part of the same step."""
+        """Show the current step; text after a comma names a part of the same step."""
         name = step.partition(",")[0]
         if name != self.step:
             self._tick()
@@ -139,11 +140,11 @@ class StepList:
 
 
 def print_problem(console: Console, problem: Problem, compares: bool) -> None:
-    """What the table holds, and for large ones how much time and memory it will take."""
+    """Print the size and the columns of the table, and for a large one the expected time and memory."""
     console.print(f"{plain(problem.source)}: {problem.summary}", highlight=False)
     console.print(f"target {plain(repr(problem.target))}: {_values(problem)}", highlight=False)
     needs = estimate(*problem.X.shape, len(problem.classes), compares)
-    if needs.seconds > WORTH_TELLING:
+    if needs.seconds > LONG_SECONDS:
         console.print(f"This will take {needs}.", highlight=False)
 
 
@@ -156,18 +157,19 @@ def _values(problem: Problem) -> str:
 
 
 def print_answer(console: Console, result: wn.Study, written: list[Path]) -> None:
-    """The answer in words, the most relevant features, and what to keep in mind."""
+    """Print the finding, the most relevant features and the caveats."""
     console.print()
     console.print(plain(result.finding()), style="bold")
-    console.print(relevance_table(result.frame().head(SHOWN), ascii_only=console.options.ascii_only))
+    frame, units = result.frame().head(MOST_FEATURES), result.relevance.units
+    console.print(relevance_table(frame, units, ascii_only=console.options.ascii_only))
     for caveat in result.caveats:
         console.print(f"[yellow]Caveat:[/yellow] {plain(caveat)}")
-    console.print(f"Written: {plain(str(written[-1]))} and {len(written) - 1} files beside it")
+    console.print(f"Written: {plain(str(written[-1]))} and {len(written) - 1} other files")
 
 
-def relevance_table(frame: DataFrame, ascii_only: bool, width: int = 30) -> Table:
-    """The features with their bounds as numbers and bars."""
-    table = Table(title="Most relevant features (per standard deviation)", title_justify="left", box=None)
+def relevance_table(frame: DataFrame, units: str, ascii_only: bool, width: int = 30) -> Table:
+    """Return the features with their bounds as numbers and bars; ``units`` says what the bounds refer to."""
+    table = Table(title=f"Most relevant features ({units})", title_justify="left", box=None)
     table.add_column("feature", overflow="fold")
     table.add_column("least", justify="right")
     table.add_column("most", justify="right")

@@ -223,6 +223,8 @@ class FittedPipeline:
     def _is_encoded(self, X: Any) -> bool:
         """Whether a table holds the columns made: by their names, or numbers without names in place of a table."""
         names = column_names(X)
+        if self.made == self.columns:  # an encoder that only fills in missing values, which X may still have
+            return False
         if names is not None:
             return names == self.made
         values = np.asarray(X)

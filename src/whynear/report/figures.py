@@ -21,23 +21,23 @@ if TYPE_CHECKING:
     from whynear.study.interpretation import Interpretation
     from whynear.study.result import Study
 
-MAP = (4.8, 3.8)  # inches: two stand beside each other, which makes their letters small
-PIXELS = 150  # to the inch, of what is drawn as pixels
-NAMED = 40  # features with a line each; more are drawn along their order
+MAP_SIZE = (4.8, 3.8)  # inches: small, because two are shown side by side
+PIXELS_PER_INCH = 150  # of the parts that are drawn as pixels
+MOST_LINES = 40  # features with a line and a name each; more are drawn in the order of the table
 
 
 def figures(study: Study) -> Iterator[tuple[str, str]]:
-    """Name and SVG of each figure."""
+    """Yield name and SVG of each figure."""
     n_features = len(study.relevance.feature_names)
-    height = 1.2 + 0.24 * n_features if n_features <= NAMED else 3.6
-    yield svg("intervals", partial(study.relevance.plot, most=NAMED), (7.4, height))
+    height = 1.2 + 0.24 * n_features if n_features <= MOST_LINES else 3.6
+    yield svg("intervals", partial(study.relevance.plot, most=MOST_LINES), (7.4, height))
     if study.interpretation.dimension is not None:
         yield svg("dimension", partial(_draw_dimension, study.interpretation), (7.4, 3.6))
     yield from _of_classes(study, n_features) if study.problem.kind == "classes" else _of_numbers(study)
 
 
 def _draw_dimension(interpretation: Interpretation, ax: Axes) -> Axes:
-    """The curve, with the number of directions that were kept where it is not the best."""
+    """Draw the curve, and mark the number of directions that were kept if it is not the best."""
     assert interpretation.dimension is not None, "there is a curve to draw"
     interpretation.dimension.plot(ax)
     kept = interpretation.effective_dim
@@ -51,8 +51,10 @@ def _draw_dimension(interpretation: Interpretation, ax: Axes) -> Axes:
 
 def _of_classes(study: Study, n_features: int) -> Iterator[tuple[str, str]]:
     for name, points in study.maps.items():
-        yield svg(f"map-{name}", partial(plot_embedding, points, study.problem.y, errors=study.comparison.wrong), MAP)
-    height = 1.2 + 0.26 * min(NAMED, len(study.profiles))
+        yield svg(
+            f"map-{name}", partial(plot_embedding, points, study.problem.y, errors=study.comparison.wrong), MAP_SIZE
+        )
+    height = 1.2 + 0.26 * min(MOST_LINES, len(study.profiles))
     yield svg("profiles", partial(plot_class_profiles, study.profiles), (7.4, height))
     for number, case in enumerate(study.cases, start=1):
         yield svg(f"case-{number}", case.why.plot, (7.4, 1.7 + 0.26 * min(13, n_features)))
@@ -62,29 +64,31 @@ def _of_classes(study: Study, n_features: int) -> Iterator[tuple[str, str]]:
 def _of_numbers(study: Study) -> Iterator[tuple[str, str]]:
     target = study.problem.target
     for name, points in study.maps.items():
-        yield svg(f"map-{name}", partial(draw_map_of_numbers, points, study.problem.y, target), MAP)
-    yield svg("predictions", partial(draw_predictions, study.comparison.predictions, target), MAP)
+        yield svg(f"map-{name}", partial(draw_map_of_numbers, points, study.problem.y, target), MAP_SIZE)
+    yield svg("predictions", partial(draw_predictions, study.comparison.predictions, target), MAP_SIZE)
 
 
 def svg(name: str, draw: Callable[[Axes], object], size: tuple[float, float]) -> tuple[str, str]:
-    """The name, and what a function draws on axes it is given as SVG text; its ids start with the name."""
+    """Return the name, and as SVG text what a function draws on axes; all ids in it start with the name."""
     return name, svg_text(name, lambda figure: draw(figure.add_subplot()), size)
 
 
 def svg_text(name: str, draw: Callable[[Figure], object], size: tuple[float, float]) -> str:
-    """What a function draws on a figure it is given; equal drawings give equal text, with ids of their own."""
+    """Return what a function draws on a figure as SVG text; equal drawings give equal text, ids start with the name."""
     with (
         mpl.rc_context({"svg.hashsalt": "whynear", "svg.fonttype": "path", "font.size": 10}),
         warnings.catch_warnings(),
     ):
-        # Names in a script that the font lacks stay readable in the tables of the page.
+        # Names that the font cannot show can still be read in the tables of the page.
         warnings.filterwarnings("ignore", message="Glyph .* missing from font", category=UserWarning)
         figure = Figure(figsize=size, layout="constrained")
         draw(figure)
         buffer = io.StringIO()
         metadata = {"Date": None, "Creator": None}
-        figure.savefig(buffer, format="svg", transparent=True, dpi=PIXELS, metadata=metadata)
+        figure.savefig(buffer, format="svg", transparent=True, dpi=PIXELS_PER_INCH, metadata=metadata)
     text = buffer.getvalue()
-    text = re.sub("<!--.*?-->\\s*", "", text[text.index("<svg") :], flags=re.DOTALL)  # they repeat what is drawn
+    text = re.sub(
+        "<!--.*?-->\\s*", "", text[text.index("<svg") :], flags=re.DOTALL
+    )  # comments repeat the text that is drawn
     text = re.sub(r' d="[^"]*"', lambda path: re.sub(r"(\.\d\d)\d+", r"\1", path[0]), text)  # finer than any screen
     return re.sub(r'( id="|url\(#|href="#)', rf"\1{name}-", text)

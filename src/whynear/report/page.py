@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from whynear.report.page_script import replacing, script_data
+from whynear.report.page_script import script_data, substitutes
 from whynear.study.repeat import python_lines, shell_line
 from whynear.utils.text import printable
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from whynear.study.result import Study
 
 
-MOST_ROWS = 300  # of the table of features; the script of the page finds the others
+MOST_ROWS = 300  # of the table of features; the script of the page can show the others
 
 
 def _harmless(value: Any) -> Any:
@@ -28,7 +28,7 @@ _PAGES = Environment(
 
 
 def render(study: Study, figures: dict[str, str]) -> str:
-    """The page, with its figures inside and nothing to fetch."""
+    """Return the page, which contains its figures and loads nothing."""
     rows = list(study.frame().itertuples(index=False))
     places = {name: place for place, name in enumerate(study.relevance.feature_names)}
     repeated = study.problem.source, study.problem.target, study.inputs
@@ -37,7 +37,7 @@ def render(study: Study, figures: dict[str, str]) -> str:
         of_numbers=study.problem.kind == "numbers",
         rows=[(places[str(row.feature)], row) for row in rows[:MOST_ROWS]],
         n_features=len(rows),
-        replacing=replacing(study),
+        substitutes=substitutes(study),
         figures={name: Markup(svg) for name, svg in figures.items()},
         data=script_data(study),
         python=python_lines(*repeated),

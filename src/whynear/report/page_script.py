@@ -1,4 +1,4 @@
-"""The data that the script of a page reads: features, cases, levels that colour the maps, and short explanations."""
+"""The data for the script of a page: features, cases, levels that colour the maps, and short explanations."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from whynear.study.reasons import Reason
     from whynear.study.result import Study
 
-MOST_REPLACING = 8  # features named beside one; relevance.csv names all
+MOST_SUBSTITUTES = 8  # of a feature; relevance.csv lists all
 
 
 def script_data(study: Study) -> Markup:
-    """All of it as JSON that cannot end the element it stands in."""
+    """Return the data as JSON that cannot end the HTML element around it."""
     places = {name: place for place, name in enumerate(study.relevance.feature_names)}
     data = {
         "features": _features(study),
@@ -35,12 +35,12 @@ def script_data(study: Study) -> Markup:
     return Markup(text)
 
 
-def replacing(study: Study) -> dict[str, str]:
-    """For each feature the first few of those that can replace it, and how many more there are."""
+def substitutes(study: Study) -> dict[str, str]:
+    """Return for each feature the first few of its substitutes, and the number of the others."""
 
     def few(names: tuple[str, ...]) -> str:
-        more = len(names) - MOST_REPLACING
-        return ", ".join(names[:MOST_REPLACING]) + (f" and {more} more" if more > 0 else "")
+        more = len(names) - MOST_SUBSTITUTES
+        return ", ".join(names[:MOST_SUBSTITUTES]) + (f" and {more} more" if more > 0 else "")
 
     return {name: few(others) for name, others in study.relevance.substitutes.of.items()}
 
@@ -58,7 +58,7 @@ def _printable(value: Any) -> Any:
 
 def _features(study: Study) -> list[list[Any]]:
     relevance = study.relevance
-    others = replacing(study)
+    others = substitutes(study)
     bounds = zip(relevance.feature_names, relevance.lower, relevance.upper, relevance.strength, strict=True)
     return [
         [name, _short(lower), _short(upper), str(strength), others.get(name, "")]
@@ -67,7 +67,7 @@ def _features(study: Study) -> list[list[Any]]:
 
 
 def _cases(study: Study) -> dict[str, Any]:
-    """The cases in their order, and which of them each group of points on the maps stands for."""
+    """Return the cases in their order, and the cases of each group of points on the maps."""
     found = study.comparison.held_out
     facts: dict[str, Any] = {
         "rows": [str(name) for name in found.index],

@@ -1,4 +1,4 @@
-"""Figures of a target of numbers. They compute nothing, return their axes and never show them."""
+"""Figures for a numeric target. They compute nothing, return their axes and never show them."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from whynear.utils.axes import color_bar, short_name, tidy
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-INK, RULE = "#1f5f8b", "#5b6875"
+POINT_COLOUR, LINE_COLOUR = "#1f5f8b", "#5b6875"
 
 
 def draw_predictions(predictions: pd.DataFrame, target: str, ax: Axes) -> Axes:
-    """Held-out predictions over the true values, and the line on which they would be equal."""
-    ax.plot(predictions["true"], predictions["predicted"], "o", color=INK, alpha=0.55, markersize=5, mew=0)
-    ax.axline((float(predictions["true"].mean()),) * 2, slope=1, color=RULE, linewidth=1, linestyle="--")
+    """Draw held-out predictions over the true values, and the line on which both are equal."""
+    ax.plot(predictions["true"], predictions["predicted"], "o", color=POINT_COLOUR, alpha=0.55, markersize=5, mew=0)
+    ax.axline((float(predictions["true"].mean()),) * 2, slope=1, color=LINE_COLOUR, linewidth=1, linestyle="--")
     ax.set_xlabel(f"{short_name(target)}, measured", parse_math=False)
     ax.set_ylabel(f"{short_name(target)}, predicted when held out", parse_math=False)
     tidy(ax, "both")
@@ -26,7 +26,7 @@ def draw_predictions(predictions: pd.DataFrame, target: str, ax: Axes) -> Axes:
 
 
 def draw_map_of_numbers(points: Array, y: Array, target: str, ax: Axes) -> Axes:
-    """Cases on a plane, coloured by the target."""
+    """Draw the cases as points on a plane, coloured by the target."""
     drawn = ax.scatter(points[:, 0], points[:, 1], c=y, cmap="viridis", s=18, linewidths=0, gid="class-0")
     color_bar(drawn, ax).set_label(short_name(target), parse_math=False)
     ax.set_xticks([])

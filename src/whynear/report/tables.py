@@ -1,4 +1,4 @@
-"""The tables of a study as they are written beside the page: what it found, and the data of each figure."""
+"""The tables of a study that are written beside the page: its results, and the data of each figure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def tables(study: Study) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Name of the file and table; figures whose data stand in another table have none of their own."""
+    """Yield file name and table; figures whose data are in another table have no table of the same name."""
     yield "relevance.csv", study.frame()
     yield "cases.csv", cases_frame(study.cases)
     yield from comparison_tables(study.comparison).items()
@@ -34,7 +34,7 @@ def tables(study: Study) -> Iterator[tuple[str, pd.DataFrame]]:
 
 
 def comparison_tables(comparison: Comparison) -> dict[str, pd.DataFrame]:
-    """The scores of each fold, and the prediction of each row, as they are written."""
+    """Return the scores of each fold and the prediction of each row, by file name."""
     return {
         "scores.csv": comparison.accuracy.reset_index(),
         "predictions.csv": comparison.predictions.rename_axis("index").reset_index(),

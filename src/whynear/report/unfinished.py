@@ -1,4 +1,4 @@
-"""The finished parts of a study that is not finished: on the disk until the whole is."""
+"""The finished parts of an unfinished study, kept on disk until the study is finished."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from whynear.tables.writing import write_csv
 
 
 class Unfinished:
-    """Keeps parts in a folder beside the study, which goes when the study is done and stays when it is interrupted."""
+    """Keeps finished parts in a folder, which is removed at the end of the study and kept after an interrupt."""
 
     def __init__(self, out: Path) -> None:
         self.folder = out / UNFINISHED
@@ -30,16 +30,16 @@ class Unfinished:
             shutil.rmtree(self.folder, ignore_errors=True)
         elif self.folder.is_dir():
             kept = ", ".join(sorted(path.name for path in self.folder.iterdir()))
-            raise KeyboardInterrupt(f"What was finished is in {self.folder}: {kept}.") from None
+            raise KeyboardInterrupt(f"The finished parts are in {self.folder}: {kept}.") from None
 
     def keep(self, part: str, value: Any) -> None:
-        """Write a part as soon as there is one."""
+        """Write a finished part."""
         if part == "problem":
             return
         self.folder.mkdir(parents=True, exist_ok=True)
         if part == "model":
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", UserWarning)  # said when the whole is saved
+                warnings.simplefilter("ignore", UserWarning)  # shown when the study is saved
                 save(value, self.folder / "model.whynear")
             return
         tables = comparison_tables(value) if part == "comparison" else {"relevance.csv": value.frame()}

@@ -1,4 +1,4 @@
-"""A study on the disk: everything as JSON, tables as CSV, figures as SVG, the model, and the page."""
+"""Writing a study: everything as JSON, tables as CSV, figures as SVG, the model, and the page."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from whynear.utils.files import check_folder, write_whole
 if TYPE_CHECKING:
     from whynear.study.result import Study
 
-UNFINISHED = "unfinished"  # the folder for files that do not stand for a whole study yet
+UNFINISHED = "unfinished"  # the folder for files until all of them are written
 FILES = ("study.json", "model.whynear", "relevance.csv", "cases.csv", "scores.csv", "predictions.csv", "report.html")
 
 
 def write_study(study: Study, folder: Path) -> list[Path]:
-    """Write all files beside the folder's older ones, then put them in their places: never a mix of two studies."""
+    """Write all files into a subfolder, then move them into the folder, so that two studies are never mixed."""
     check_folder(folder, FILES)
     new = folder / UNFINISHED
     new.mkdir(parents=True, exist_ok=True)
@@ -52,7 +52,7 @@ def write_study(study: Study, folder: Path) -> list[Path]:
 
 
 def _save_model(model: Any, new: Path, folder: Path) -> None:
-    """Save the model, and warn of what it contains under the name it will have."""
+    """Save the model; warnings about its content name the file by its final path."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         save(model, new / "model.whynear")

@@ -1,4 +1,4 @@
-"""The study: all steps from a table to what it says about features."""
+"""The study: all steps from a table to the relevance of its features."""
 
 from typing import TYPE_CHECKING
 

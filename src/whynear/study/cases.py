@@ -1,4 +1,4 @@
-"""The most instructive cases of every class, each explained by a model fitted without it."""
+"""Selected cases of every class, each explained by a model fitted without it."""
 
 from __future__ import annotations
 
@@ -14,13 +14,17 @@ from whynear.explain import Explanation, explain
 from whynear.study.comparison import Comparison
 from whynear.study.progress import Progress
 
-MOST_CLASSES = 6  # whose cases are explained
-MOST_MISSING = 0.2  # of a class that may be kept from the model
+MOST_CLASSES = 6  # the largest ones, of which cases are explained
+MOST_CASES = 3  # of a class
+LARGEST_SHARE = 0.2  # of the rows of a class, but at least one row
 
 
 @dataclass(frozen=True)
 class Case:
-    """A row of the table, why it was chosen, and why it is predicted as it is; ``place`` is its number from 0."""
+    """A selected row of the table, with its class and the explanation of its prediction.
+
+    ``kind`` is "typical", "wrong" or "borderline", ``row`` the name of the row, ``place`` its position from 0.
+    """
 
     row: Any
     kind: str
@@ -30,7 +34,7 @@ class Case:
 
 
 def cases_frame(cases: Sequence[Case]) -> pd.DataFrame:
-    """A row per case: what it is, what is predicted of it, and the features that hold the nearest other class off."""
+    """Return a row per case: its class, its prediction, and the features that make the nearest other class distant."""
     columns = ["row", "kind", "true", "predicted", "probability", "nearest_other", "held_off_by"]
     rows = [
         (
@@ -48,8 +52,8 @@ def cases_frame(cases: Sequence[Case]) -> pd.DataFrame:
 
 
 def explained_cases(X: pd.DataFrame, y: NDArray[Any], comparison: Comparison, report: Progress) -> tuple[Case, ...]:
-    """A typical, a borderline and a wrong case of each class, each explained by the model fitted without it."""
-    chosen = instructive(y, comparison.held_out)
+    """Explain a typical, a borderline and a wrongly predicted case of each class, by the model fitted without it."""
+    chosen = selected_rows(y, comparison.held_out)
     cases = []
     for number, (place, kind) in enumerate(chosen):
         report("explain cases", number / len(chosen))
@@ -58,24 +62,24 @@ def explained_cases(X: pd.DataFrame, y: NDArray[Any], comparison: Comparison, re
     return tuple(cases)
 
 
-def instructive(y: NDArray[Any], predictions: pd.DataFrame) -> list[tuple[int, str]]:
-    """Places of the chosen rows with the kind of each; no row twice, and of no class more than a fifth."""
+def selected_rows(y: NDArray[Any], predictions: pd.DataFrame) -> list[tuple[int, str]]:
+    """Return position and kind of the selected rows: none twice, and of a class at most a fifth, but one."""
     right = (predictions["true"] == predictions["predicted"]).to_numpy()
-    sure = np.where(right, predictions["probability"].to_numpy(), -predictions["probability"].to_numpy())
+    confidence = np.where(right, predictions["probability"].to_numpy(), -predictions["probability"].to_numpy())
     chosen: list[tuple[int, str]] = []
     classes, counts = np.unique(y, return_counts=True)
     for label in classes[np.argsort(-counts, kind="stable")][:MOST_CLASSES]:
         places = np.flatnonzero(y == label)
-        wanted = int(min(3, max(1, MOST_MISSING * len(places))))
+        wanted = int(min(MOST_CASES, max(1, LARGEST_SHARE * len(places))))
         good, bad = places[right[places]], places[~right[places]]
         kinds = []
         if len(good):
-            middle = np.argsort(sure[good], kind="stable")
-            kinds.append((int(good[middle[len(middle) // 2]]), "typical"))
+            order = np.argsort(confidence[good], kind="stable")
+            kinds.append((int(good[order[len(order) // 2]]), "typical"))
         if len(bad):
-            kinds.append((int(bad[np.argmin(sure[bad])]), "wrong"))
+            kinds.append((int(bad[np.argmin(confidence[bad])]), "wrong"))
         if len(good) > 1:
-            kinds.append((int(good[np.argmin(sure[good])]), "borderline"))
+            kinds.append((int(good[np.argmin(confidence[good])]), "borderline"))
         if len(places) - len(dict(kinds[:wanted])) >= 2:
             chosen += list(dict(kinds[:wanted]).items())
     return chosen

@@ -11,7 +11,7 @@ from whynear.study.saved import SavedStudy, as_saved, read_study
 from whynear.utils.files import StrPath
 from whynear.utils.text import counted
 
-NAMED = 5  # features that a sentence lists
+MOST_NAMED = 5  # features in a sentence
 
 
 @dataclass(frozen=True)
@@ -23,17 +23,17 @@ class StudyDifferences:
     first, second : SavedStudy
         The studies.
     difference : float or None
-        The second's mean score on held-out rows less the first's.
+        The mean score of the second on held-out rows minus that of the first.
     standard_error : float or None
-        Of that difference, the folds of both taken as independent: sqrt(s1² / n1 + s2² / n2).
+        The standard error of that difference for independent folds: sqrt(s1² / n1 + s2² / n2).
     changed : tuple of (feature, strength, strength)
-        Features of both whose strength is another in the second.
+        Features of both studies whose strength differs.
     gained, lost : tuple of (feature, strength)
-        Features of the second alone, and of the first alone.
+        Features of the second study only, and of the first only.
     settings : tuple of (name, value, value)
-        Settings that are not the same.
+        Settings that differ.
     caveats_of_first, caveats_of_second : tuple of str
-        Caveats of one study alone.
+        Caveats of one study only.
     """
 
     first: SavedStudy
@@ -49,17 +49,17 @@ class StudyDifferences:
 
     @property
     def exceeds_error(self) -> bool | None:
-        """Whether the difference is larger than its standard error; None where that cannot be told."""
+        """Whether the difference is larger than its standard error; None where either is unknown."""
         if self.difference is None or self.standard_error is None:
             return None
         return abs(self.difference) > self.standard_error
 
     def sentences(self) -> list[str]:
-        """What differs, in words."""
+        """Return the differences as sentences."""
         return [*self._data(), self._scores(), self._learners(), *self._features(), self._dimension()]
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain numbers, strings and lists."""
+        """Return everything as plain numbers, strings and lists."""
         pair = ("first", "second")
         return {
             "first": _summary(self.first),
@@ -79,14 +79,16 @@ class StudyDifferences:
         first, second = self.first, self.second
         if (first.source, first.target, first.rows) == (second.source, second.target, second.rows):
             return []
-        return [f"They are of different data, {_data(first)} and {_data(second)}: what differs may be due to that."]
+        return [
+            f"The studies use different data, {_data(first)} and {_data(second)}, which may explain the differences."
+        ]
 
     def _scores(self) -> str:
         scores = f"the first reaches {self.first.score} and the second {self.second.score}"
         start = f"On held-out rows, {scores} ({self.first.measure})"
         if self.difference is None or self.standard_error is None:
-            return f"{start}: too few folds to tell whether that is chance."
-        size = "larger" if self.exceeds_error else "no larger"
+            return f"{start}: there are too few folds to compare the scores."
+        size = "larger" if self.exceeds_error else "not larger"
         gap, error = _points(self.difference, self.first.measure), _points(self.standard_error, self.first.measure)
         return f"{start}: the difference of {gap} is {size} than its standard error of {error.lstrip('+')}."
 
@@ -103,8 +105,8 @@ class StudyDifferences:
             (gained, ("feature was gained", "features were gained")),
             (lost, ("feature was lost", "features were lost")),
         )
-        told = [f"{counted(len(names), *words)}: {_first_few(names)}." for names, words in kinds if names]
-        return told or ["No feature changed its strength."]
+        sentences = [f"{counted(len(names), *words)}: {_first_few(names)}." for names, words in kinds if names]
+        return sentences or ["No feature changed its strength."]
 
     def _dimension(self) -> str:
         first, second = self.first.effective_dim, self.second.effective_dim
@@ -208,4 +210,5 @@ def _summary(study: SavedStudy) -> dict[str, Any]:
 
 
 def _first_few(names: list[str]) -> str:
-    return ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
+    more = len(names) - MOST_NAMED
+    return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")

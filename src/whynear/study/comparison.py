@@ -1,4 +1,4 @@
-"""Learners compared on rows that took no part in learning, and the choice among them judged the same way."""
+"""Learners compared on held-out rows, and the choice among them evaluated in the same way."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from whynear.study.progress import Progress
 from whynear.study.sample import stratified_rows
 
 INNER_FOLDS = 3
-INNER_ROWS = 1_000  # to choose a learner by, within a fold
+INNER_ROWS = 1_000  # at most, to choose a learner within a fold
 
 
 @dataclass(frozen=True)
@@ -37,31 +37,32 @@ class MethodScores:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """How well methods predict held-out rows.
+    """The scores and predictions of several methods on held-out rows.
 
     Attributes
     ----------
     accuracy : DataFrame
-        Share of held-out rows predicted right: a row per fold, a column per method, learners by simplicity first.
+        Share of held-out rows predicted right: a row per fold, a column per method. Learners come first, the simplest
+        of them before the others.
     chosen : str
         The simplest learner within one standard error of the best.
-    honest : Series
-        By fold, the accuracy of choosing a learner on the other folds alone and predicting with it: what may be
-        expected of the choice. The column of the learner itself where one was asked for.
+    expected_scores : Series
+        By fold, the score of the learner that was chosen from the other folds alone: what is expected of the choice on
+        new rows. Where one learner was given, its own scores.
     predictions : DataFrame
-        For each row, by the choice made without it: ``true``, ``predicted``, ``probability`` of the prediction, ``by``
-        which learner, and ``fold``. For a target of numbers ``true``, ``predicted`` and ``fold``.
+        For each row, by the learner chosen without it: ``true``, ``predicted``, ``probability`` of the prediction,
+        ``by`` (the learner) and ``fold``. For a numeric target: ``true``, ``predicted`` and ``fold``.
     measure : {"accuracy", "r2"}
-        What the scores are: the share predicted right, or of a target of numbers the share of variance explained.
+        The kind of score: the share of rows predicted right, or for a numeric target the share of variance explained.
     held_out : DataFrame
         As ``predictions``, always by the chosen learner.
     models : tuple of Pipeline
-        The chosen learner as fitted without the rows of each fold.
+        The chosen learner, fitted without the rows of each fold.
     """
 
     accuracy: pd.DataFrame
     chosen: str
-    honest: pd.Series
+    expected_scores: pd.Series
     predictions: pd.DataFrame
     measure: Literal["accuracy", "r2"] = "accuracy"
     held_out: pd.DataFrame = field(kw_only=True)
@@ -77,21 +78,21 @@ class Comparison:
 
     @property
     def n_learners(self) -> int:
-        """Number of learners that were compared, baselines not counted."""
+        """Number of learners that were compared, without the baselines."""
         return sum(name not in (*BASELINES, MEAN) for name in self.accuracy)
 
     @property
     def expected(self) -> float:
-        """The score that may be expected of the choice: the mean of ``honest``."""
-        return float(self.honest.mean())
+        """The score expected of the choice on new rows: the mean of ``expected_scores``."""
+        return float(self.expected_scores.mean())
 
     @property
     def wrong(self) -> NDArray[np.bool_]:
-        """For each row, whether the chosen learner predicted another class without it."""
+        """For each row, whether the chosen learner, fitted without it, predicts another class."""
         return (self.held_out["true"] != self.held_out["predicted"]).to_numpy()
 
     def model_without(self, place: int) -> Any | None:
-        """The chosen learner fitted without a row; None where the other rows showed no difference to learn from."""
+        """Return the chosen learner fitted without a row; None where no column varies in the rows it was fitted to."""
         model = self.models[self.held_out["fold"].iloc[place] - 1]
         return None if isinstance(FittedPipeline.of(model).learner, DummyClassifier) else model
 
@@ -99,15 +100,15 @@ class Comparison:
 def compare_classifiers(
     X: pd.DataFrame, y: NDArray[Any], learners: Sequence[str], methods: Methods, *, n_folds: int, report: Progress
 ) -> Comparison:
-    """Compare learners and baselines on the same folds; choose among several learners within every fold anew."""
+    """Compare learners and baselines on the same folds; choose among several learners again within every fold."""
     names = [name for name in SIMPLEST_FIRST if name in learners]
-    scores, honest, by_choice, fitted = [], [], [], []
+    scores, expected, by_choice, fitted = [], [], [], []
     for fold in folds_of(X, y, n_folds, methods.seed, report):
         known, held_out = fold.known, fold.held_out
         models = {name: _fitted(name, *known, methods) for name in (*names, *BASELINES)}
         scores.append({name: model.score(*held_out) for name, model in models.items()})
         chosen = names[0] if len(names) == 1 else _chosen_within(*known, names, methods)
-        honest.append(scores[-1][chosen])
+        expected.append(scores[-1][chosen])
         by_choice.append(_predicted(models[chosen], fold).assign(by=chosen, fold=fold.number))
         fitted.append((fold, models))
     accuracy = pd.DataFrame(scores).rename_axis("fold")
@@ -115,7 +116,7 @@ def compare_classifiers(
     return Comparison(
         accuracy,
         best,
-        pd.Series(honest, name="accuracy"),
+        pd.Series(expected, name="accuracy"),
         in_order(by_choice),
         held_out=in_order([_predicted(models[best], fold).assign(fold=fold.number) for fold, models in fitted]),
         models=tuple(models[best] for _, models in fitted),
@@ -123,14 +124,14 @@ def compare_classifiers(
 
 
 def _predicted(model: Any, fold: Fold) -> pd.DataFrame:
-    """What a model predicts for the rows held out."""
+    """Return the predictions of a model for the held-out rows."""
     probabilities = model.predict_proba(fold.held_out[0])
     best = probabilities.argmax(axis=1)
     return fold.table(predicted=model.classes_[best], probability=probabilities.max(axis=1))
 
 
 def simplest_of_the_best(accuracy: pd.DataFrame) -> str:
-    """The first column whose mean is within one standard error of the best column's.
+    """Return the first column whose mean is within one standard error of the best column's.
 
     >>> simplest_of_the_best(pd.DataFrame({"simple": [0.90, 0.95], "complex": [0.91, 0.96]}))
     'simple'
@@ -142,7 +143,7 @@ def simplest_of_the_best(accuracy: pd.DataFrame) -> str:
 
 
 def _chosen_within(X: pd.DataFrame, y: NDArray[Any], names: Sequence[str], methods: Methods) -> str:
-    """The choice made from these rows alone, or from some of many."""
+    """Return the learner chosen from these rows alone; from a sample where there are many."""
     if len(X) > INNER_ROWS:
         some = stratified_rows(y, INNER_ROWS, np.random.default_rng(methods.seed))
         X, y = X.iloc[some], y[some]
@@ -163,7 +164,7 @@ def _chosen_within(X: pd.DataFrame, y: NDArray[Any], names: Sequence[str], metho
 
 def _fitted(name: str, X: pd.DataFrame, y: NDArray[Any], methods: Methods) -> ClassifierMixin:
     with warnings.catch_warnings():
-        # Told once, of the model that is kept.
+        # These warnings are shown once, for the model that is kept.
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.filterwarnings(
             "ignore", message="(Class|n_neighbors|The number of unique classes|Column .* holds)", category=UserWarning

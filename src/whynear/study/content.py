@@ -13,7 +13,7 @@ FORMAT = 1
 
 
 def content(study: Study) -> dict[str, Any]:
-    """Everything a study holds, as plain numbers, strings and lists; equal studies give equal content."""
+    """Return everything a study holds as plain numbers, strings and lists; equal studies give equal content."""
     dimension = study.interpretation.dimension
     held = {
         "format": FORMAT,
@@ -26,7 +26,7 @@ def content(study: Study) -> dict[str, Any]:
         "settings": dict(study.settings),
         "chosen": study.comparison.chosen,
         "accuracy": study.comparison.accuracy.to_dict("list"),
-        f"honest_{study.comparison.measure}": study.comparison.honest.tolist(),
+        "expected_scores": study.comparison.expected_scores.tolist(),
         "relevance": study.relevance.to_dict(),
         "substitutes": {name: list(others) for name, others in study.relevance.substitutes.of.items()},
         "groups": [list(group) for group in study.relevance.substitutes.groups],

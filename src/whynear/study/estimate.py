@@ -1,4 +1,4 @@
-"""How long a study takes and how much memory, before it begins: rules of thumb, fitted to studies that were timed."""
+"""The time and memory that a study needs, estimated from the shape of its table; constants are from timed studies."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ from dataclasses import dataclass
 
 from whynear.study.settings import COMPARED_ROWS
 
-STARTING = 10.0  # seconds
-AN_ENTRY, AN_ENTRY_AND_CLASS, AN_ENTRY_MEASURED = 1e-3, 7e-5, 5e-4  # seconds, of the rows that are compared
-ONE_LEARNER = 0.2  # of the time that a choice among several takes
-AN_ENTRY_LEARNED = 5e-6  # seconds, of all rows
-PROGRAM = 0.35e9  # bytes of Python and the libraries
-COPIES = 25  # of the table, in float64, with what learners keep of it
+START_SECONDS = 10.0
+# Of the compared rows: for each entry, more for each class, and for each entry where the target is numeric.
+ENTRY_SECONDS, ENTRY_AND_CLASS_SECONDS, NUMERIC_ENTRY_SECONDS = 1e-3, 7e-5, 5e-4
+ONE_LEARNER_SHARE = 0.2  # of the time that several learners take
+FITTED_ENTRY_SECONDS = 5e-6  # of all rows
+PROGRAM_BYTES = 0.35e9  # Python and the libraries
+TABLE_COPIES = 25  # in float64, including what the learners keep
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """Seconds and bytes, good to a factor of three."""
+    """Seconds and bytes, correct within a factor of three."""
 
     seconds: float
     n_bytes: float
@@ -27,14 +28,15 @@ class Estimate:
 
 
 def estimate(n_rows: int, n_columns: int, n_classes: int, compares: bool = True) -> Estimate:
-    """What a study of a table of this shape needs on two cores; no classes where the target is measured.
+    """Estimate what a study of a table of this shape needs on two cores; ``n_classes=0`` is a numeric target.
 
-    Without a choice among learners it takes a part of that.
+    ``compares`` says whether several learners are compared, which takes longer.
 
     >>> print(estimate(100_000, 40, 2))
     about 4 minutes and 1.1 GB of memory
     """
     compared, entries = min(n_rows, COMPARED_ROWS) * n_columns, n_rows * n_columns
-    each = AN_ENTRY + AN_ENTRY_AND_CLASS * n_classes if n_classes else AN_ENTRY_MEASURED
-    each *= 1.0 if compares else ONE_LEARNER
-    return Estimate(STARTING + each * compared + AN_ENTRY_LEARNED * entries, PROGRAM + COPIES * 8.0 * entries)
+    per_entry = ENTRY_SECONDS + ENTRY_AND_CLASS_SECONDS * n_classes if n_classes else NUMERIC_ENTRY_SECONDS
+    per_entry *= 1.0 if compares else ONE_LEARNER_SHARE
+    seconds = START_SECONDS + per_entry * compared + FITTED_ENTRY_SECONDS * entries
+    return Estimate(seconds, PROGRAM_BYTES + TABLE_COPIES * 8.0 * entries)

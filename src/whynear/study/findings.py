@@ -1,4 +1,4 @@
-"""The answer of a study in words, and what to keep in mind, by rule."""
+"""The results of a study as sentences, and its caveats."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from whynear.tables.encoder import holds_text
 from whynear.tables.problem import Problem
 from whynear.utils.text import counted, in_runs, printable
 
-NAMED = 5  # features or groups that a sentence lists
-SAME = 0.9999  # correlation with the target
-ROWS_A_CATEGORY = 5  # at least, on average, of a column of categories that is said to decide
+MOST_NAMED = 5  # features in a sentence
+SAME_CORRELATION = 0.9999  # at least, of a column that is a copy of the target
+ROWS_PER_CATEGORY = 5  # at least, on average, in a column of categories that determines the class
 
 
 @dataclass(frozen=True)
 class Findings:
-    """What a study found, in words.
+    """The results of a study as sentences.
 
     Attributes
     ----------
     sentences : tuple of str
-        How well it predicts, what is indispensable, what can be replaced, what is noise.
+        How well the model predicts, and which features are indispensable, replaceable or noise.
     groups : tuple of str
-        The features that can replace each other, a group each; neighbours in the table by the first and the last.
+        Each group of features that can replace each other; of a run of columns, the first and the last are named.
     caveats : tuple of str
-        What to keep in mind, and what to do about it.
+        Limits of the results, and what to do about them.
     """
 
     sentences: tuple[str, ...]
@@ -45,7 +45,7 @@ class Findings:
 def findings_of(
     problem: Problem, comparison: Comparison, interpretation: Interpretation, caveats: Sequence[str] = ()
 ) -> Findings:
-    """Put into words what was found; the caveats are those given, and those of the result behind them."""
+    """Return the results as sentences; the caveats are those given, followed by those of the results."""
     relevance = interpretation.relevance
     return Findings(
         (_prediction(problem, comparison, interpretation), *_strengths(interpretation)),
@@ -73,12 +73,12 @@ def _caveats_of_classes(problem: Problem, comparison: Comparison) -> list[str]:
             "describes a metric that the table does not ask for."
         )
     largest = problem.y.size and np.unique(problem.y, return_counts=True)[1].max() / problem.y.size
-    if comparison.honest.mean() <= largest + 0.02:
+    if comparison.expected_scores.mean() <= largest + 0.02:
         said.append(
             f"Predictions are hardly better than always naming the most frequent class ({largest:.1%}): the features "
             "may say nothing about the target, and their relevance is then that of chance."
         )
-    if comparison.honest.mean() > 0.999 and len(problem.X.columns) > 1:
+    if comparison.expected_scores.mean() > 0.999 and len(problem.X.columns) > 1:
         said.append("Every held-out case is predicted right: look for a column that was made from the target.")
     return said + [
         f"Column {name!r} alone tells the classes apart: if it was made from the target, leave it out with --drop."
@@ -103,27 +103,28 @@ def _caveats_of_numbers(problem: Problem, comparison: Comparison) -> list[str]:
     return said + [
         f"Column {name!r} says the same as the target: if it was made from it, leave it out with --drop."
         for name in numeric.columns
-        if numeric[name].nunique() > 1 and abs(np.corrcoef(*_complete(numeric[name], problem.y))[0, 1]) > SAME
+        if numeric[name].nunique() > 1 and _correlation(numeric[name], problem.y) > SAME_CORRELATION
     ]
 
 
-def _complete(column: pd.Series, y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+def _correlation(column: pd.Series, y: NDArray[Any]) -> float:
+    """Return the absolute correlation of a column with the target, without missing values."""
     known = column.notna().to_numpy()
-    return column.to_numpy()[known], y[known]
+    return abs(np.corrcoef(column.to_numpy()[known], y[known])[0, 1])
 
 
 def deciding_columns(X: pd.DataFrame, y: NDArray[Any]) -> list[str]:
-    """Columns by whose value alone every row's class is told, at one threshold between each two classes.
+    """Return the columns whose value alone determines the class of every row.
 
-    Sorted by such a column, every class stands in one stretch, and no two classes share a value. Of a column of
-    categories, every one belongs to a single class.
+    In the order of a numeric column of this kind, the rows of each class follow each other, and no two classes share a
+    value. In a column of categories, all rows of a category have the same class.
     """
     codes = np.unique(y, return_inverse=True)[1]
     found = []
     for name in X.columns[X.notna().all()]:
         if holds_text(X[name]):
             classes = pd.Series(codes).groupby(X[name].to_numpy()).nunique()
-            if (classes == 1).all() and len(classes) <= len(X) // ROWS_A_CATEGORY:
+            if (classes == 1).all() and len(classes) <= len(X) // ROWS_PER_CATEGORY:
                 found.append(str(name))
             continue
         values = X[name].to_numpy()
@@ -136,20 +137,20 @@ def deciding_columns(X: pd.DataFrame, y: NDArray[Any]) -> list[str]:
 
 
 def _prediction(problem: Problem, comparison: Comparison, interpretation: Interpretation) -> str:
-    honest, plain = comparison.honest, comparison.accuracy[PLAIN]
+    expected, plain = comparison.expected_scores, comparison.accuracy[PLAIN]
     if problem.kind == "numbers":
         error, spread = root_mean_squared_error(comparison.predictions), float(np.std(problem.y))
         return (
             f"A linear map of {interpretation.effective_dim} directions predicts held-out values with a typical "
-            f"error of {error:.3g}, where the mean alone errs by {spread:.3g}: it explains {_percent(honest)} of the "
+            f"error of {error:.3g}, where the mean alone errs by {spread:.3g}: it explains {_percent(expected)} of the "
             f"variance, plain kNN {_percent(plain)}."
         )
     chosen = comparison.chosen.upper()
     if comparison.n_learners == 1:
-        return f"{chosen} predicts {_percent(honest)} of held-out cases right, plain kNN {_percent(plain)}."
+        return f"{chosen} predicts {_percent(expected)} of held-out cases right, plain kNN {_percent(plain)}."
     return (
         f"{chosen} is the simplest of {comparison.n_learners} learners near the best. Learners chosen this way predict "
-        f"{_percent(honest)} of held-out cases right, plain kNN {_percent(plain)}."
+        f"{_percent(expected)} of held-out cases right, plain kNN {_percent(plain)}."
     )
 
 
@@ -169,9 +170,9 @@ def _strengths(interpretation: Interpretation) -> list[str]:
         sentences = [f"Of {total}, {len(strong):,} {_are(strong)} indispensable: {_listed(strong)}."]
     if weak := names("weak"):
         groups = [_listed([printable(name) for name in group]) for group in interpretation.relevance.substitutes.groups]
-        told = f" These can replace each other: {'; '.join(groups[:3])}{'; ...' if len(groups) > 3 else ''}."
+        replacing = f" These can replace each other: {'; '.join(groups[:3])}{'; ...' if len(groups) > 3 else ''}."
         verb = "matters" if len(weak) == 1 else "matter"
-        sentences.append(f"{len(weak):,} {verb} but can be replaced: {_listed(weak)}.{told if groups else ''}")
+        sentences.append(f"{len(weak):,} {verb} but can be replaced: {_listed(weak)}.{replacing if groups else ''}")
     if noise := names("irrelevant"):
         sentences.append(f"{len(noise):,} {_are(noise)} no better than noise: {_listed(noise)}.")
     if unknown := names("unknown"):
@@ -184,7 +185,7 @@ def _are(names: list[str]) -> str:
 
 
 def _listed(names: list[str]) -> str:
-    shown = [f"“{name}”" for name in names[:NAMED]]
-    if len(names) > NAMED:
-        return f"{', '.join(shown)} and {len(names) - NAMED:,} more"
+    shown = [f"“{name}”" for name in names[:MOST_NAMED]]
+    if len(names) > MOST_NAMED:
+        return f"{', '.join(shown)} and {len(names) - MOST_NAMED:,} more"
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"

@@ -1,4 +1,4 @@
-"""The whole flow: a table in, a metric, its accuracy and the relevance of each feature out."""
+"""All steps of a study: from a table to a metric, its accuracy and the relevance of each feature."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from whynear.tables.problem import Problem, names_of, problem_from
 from whynear.utils.arrays import Array
 from whynear.utils.text import listed
 
-FEWEST_NUMBERS = 10  # rows, where the target holds numbers
+FEWEST_NUMERIC_ROWS = 10  # for a numeric target
 
 
 def study(
@@ -57,47 +57,48 @@ def study(
 ) -> Study:
     """Learn which features decide that two cases of a table are near.
 
-    Columns that never change are left out, the others standardised. Learners are compared with plain kNN and NCA on the
-    same held-out folds, and the simplest one within a standard error of the best learns from all rows. Its metric is
-    interpreted: effective dimension, relevance intervals against what noise reaches, substitutes, class profiles, maps
-    of the cases, and the most instructive cases explained. Nothing is chosen on the rows it is scored on. A target of
-    numbers, not classes, is predicted by `MinimumNormRegressor`, beside plain kNN and the mean.
+    Constant columns are left out, the others standardised. Learners are compared with plain kNN and NCA on the same
+    held-out folds, and the simplest one within one standard error of the best is fitted to all rows. Its metric is
+    interpreted: effective dimension, relevance intervals and the floor that noise reaches, substitutes, class profiles
+    and maps of the cases. Selected cases are explained. No score uses rows that a choice was made on. A numeric target
+    is predicted by `MinimumNormRegressor`, compared with plain kNN and the mean.
 
     Parameters
     ----------
     table : DataFrame, path or str
         The cases: a DataFrame, a file (CSV, TSV, Parquet, Excel), or the name of a data set.
     target : str, optional
-        The column to predict; data sets know theirs. A name that is no text, such as 3, counts as ``"3"``.
+        The column to predict; not needed for the name of a data set. A name that is not a str is converted: 3 is
+        ``"3"``.
     learner : str
         ``"auto"`` compares several; or one of ``"grlvq"``, ``"gmlvq"``, ``"lmnn"``, ``"lgrlvq"``, ``"lgmlvq"``,
         ``"lann"``.
     drop : str or sequence of str
         Columns to leave out.
     index : str, optional
-        The column that names the rows; it is no feature.
+        The column with the names of the rows; it is not a feature.
     bins : int, optional
-        Sort a numeric target into so many classes of equal size.
+        Sort a numeric target into this number of classes of equal size.
     categories : {"onehot"}, optional
-        Take columns of text as categories; without it they are refused. Relevance is told for the whole column.
+        Take columns of text as categories; an error without it. Relevance is stated for the whole column.
     impute : {"median", "most_frequent"}, optional
-        Fill in missing values, within every fold from its own rows; without it they are refused.
+        Fill in missing values, in every fold from its training rows; an error without it.
     drop_missing_target : bool
-        Leave out rows without a target; without it they are refused.
+        Leave out rows without a target; an error without it.
     folds : int
         Number of folds; fewer where the smallest class has fewer rows.
     effective_dim : int, optional
-        Number of directions of the data on which metrics are held equal; chosen on held-out rows without it.
+        Number of directions of the data on which metrics must be equal; chosen on held-out rows without it.
     random_state : int
-        Seed of sample, folds and learner: the same seed gives the same study.
+        Seed of sample, folds and learner; the same seed gives the same study.
     n_jobs : int, optional
         Number of threads; all cores without it.
     encoding : str
         Encoding of a text file.
     progress : callable, optional
-        Called with a step's name and the share of the work done.
+        Called with the name of each step and the share of the work done.
     finished : callable, optional
-        Called with the name and the value of each part as soon as there is one: ``"problem"``, ``"comparison"``,
+        Called with the name and the value of each part when it is finished: ``"problem"``, ``"comparison"``,
         ``"model"``, ``"interpretation"``.
 
     Returns
@@ -138,7 +139,7 @@ def study(
 
 
 def _studied(problem: Problem, settings: StudySettings, steps: Steps) -> Study:
-    """Compare, learn, interpret, map and explain: all that a study holds."""
+    """Compare, learn, interpret, map and explain."""
     of_classes = problem.kind == "classes"
     used, few_rows = _compared_rows(problem, settings)
     methods = Methods(settings.random_state, problem.encoder, settings.n_jobs)
@@ -177,7 +178,7 @@ def _studied(problem: Problem, settings: StudySettings, steps: Steps) -> Study:
 
 @contextmanager
 def _known_warnings_ignored() -> Iterator[None]:
-    """The caveats name small classes already, and a fold may hold a category that the others lack."""
+    """Ignore warnings of small classes, which the caveats name, and of categories that only some folds contain."""
     known = "The number of unique classes is greater than|The least populated class|Column .* holds .* categories"
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=known, category=UserWarning)
@@ -186,41 +187,42 @@ def _known_warnings_ignored() -> Iterator[None]:
 
 def _check_learnable(problem: Problem, learner: str) -> None:
     if problem.kind == "numbers":
-        facts = f"{problem.source}: the target {problem.target!r} is a measurement with {len(np.unique(problem.y)):,}"
+        facts = f"{problem.source}: the target {problem.target!r} is numeric with {len(np.unique(problem.y)):,}"
         if learner != "auto":
             raise ValueError(
-                f"{facts} different values, and {learner} learns classes. Sort it into classes of equal size "
+                f"{facts} different values, and {learner} predicts classes. Sort it into classes of equal size "
                 "(--bins 3), or leave out --learner."
             )
-        if len(problem.y) < FEWEST_NUMBERS:
-            raise ValueError(f"{facts} different values; {FEWEST_NUMBERS} rows are needed at least. Add rows.")
+        if len(problem.y) < FEWEST_NUMERIC_ROWS:
+            raise ValueError(f"{facts} different values; at least {FEWEST_NUMERIC_ROWS} rows are needed. Add rows.")
     if not n_varying(problem.numbers()):
         raise ValueError(
-            f"{problem.source}: no column changes from row to row, so nothing tells cases apart: "
-            f"{listed(list(problem.X.columns))}. Add a column that differs between cases."
+            f"{problem.source}: all columns are constant: {listed(list(problem.X.columns))}. "
+            "Add a column that differs between rows."
         )
 
 
 def _compared_rows(problem: Problem, settings: StudySettings) -> tuple[Problem, tuple[str, ...]]:
-    """At most as many rows as can be compared and drawn in minutes, and a caveat where these are fewer."""
+    """Return a sample of the rows, small enough to be studied in minutes, and a caveat if it leaves out rows."""
     if len(problem.X) <= COMPARED_ROWS:
         return problem, ()
     if (n_classes := len(problem.classes)) > COMPARED_ROWS // 2:
         raise ValueError(
-            f"{problem.source}: the target {problem.target!r} has {n_classes:,} classes, too many to have two rows of "
-            f"each among the {COMPARED_ROWS:,} that can be compared. Merge classes, or choose another target."
+            f"{problem.source}: the target {problem.target!r} has {n_classes:,} classes, too many for two rows of "
+            f"each among the {COMPARED_ROWS:,} rows that are compared. Merge classes, or choose another target."
         )
     rows = (
-        f"Of {len(problem.X):,} rows a random {COMPARED_ROWS:,} were used to compare learners, to interpret and to draw"
+        f"Of {len(problem.X):,} rows, a random {COMPARED_ROWS:,} were used to compare learners, to interpret and to "
+        "draw"
     )
-    learned = "as many as its learner can" if problem.kind == "classes" else "all of them"
-    return at_most(problem, COMPARED_ROWS, settings.random_state), (f"{rows}; the model learned from {learned}.",)
+    fitted = "as many as its learner can use" if problem.kind == "classes" else "all of them"
+    return at_most(problem, COMPARED_ROWS, settings.random_state), (f"{rows}; the model was fitted to {fitted}.",)
 
 
 def _compared(
     used: Problem, settings: StudySettings, methods: Methods, steps: Steps
 ) -> tuple[Comparison, tuple[str, ...]]:
-    """Learners and baselines on held-out folds, and a caveat where fewer folds than asked for could be made."""
+    """Compare learners and baselines on held-out folds; return a caveat too if fewer folds than wanted are possible."""
     n_folds, caveats = possible_folds(used.y, settings.folds)
     report = steps.within(0.02, 0.6)
     if used.kind == "classes":
@@ -249,6 +251,6 @@ def _interpreted(
 
 
 def _maps(used: Problem, model: Any, seed: int) -> dict[str, Array]:
-    """The cases on a plane before learning; and after, where there are classes that a metric learned to tell apart."""
+    """Return the cases as points on a plane before learning; for a target of classes, also under the learned metric."""
     maps = {"before": embed(model, used.X, method="pca")}
     return maps if used.kind == "numbers" else {**maps, "after": embed(model, used.X, random_state=seed)}

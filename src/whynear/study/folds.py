@@ -1,4 +1,4 @@
-"""The folds of a study: each holds out a part of the rows, all methods the same ones."""
+"""The folds of a study: each holds out a part of the rows, the same part for all methods."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from whynear.tables.problem import kind_of_target
 
 @dataclass(frozen=True, eq=False)
 class Fold:
-    """The rows to learn from, and those held out, by their numbers from 0; folds count from 1."""
+    """The training rows and the held-out rows, as positions from 0; the number of the fold counts from 1."""
 
     number: int
     X: pd.DataFrame
@@ -27,21 +27,21 @@ class Fold:
 
     @property
     def known(self) -> tuple[pd.DataFrame, NDArray[Any]]:
-        """Features and targets to learn from, copied."""
+        """Features and targets of the training rows, copied."""
         return self.X.iloc[self.train], self.y[self.train]
 
     @property
     def held_out(self) -> tuple[pd.DataFrame, NDArray[Any]]:
-        """Features and targets held out, copied."""
+        """Features and targets of the held-out rows, copied."""
         return self.X.iloc[self.test], self.y[self.test]
 
     def table(self, **columns: Any) -> pd.DataFrame:
-        """A row per held-out row, under its name: its true target, and what else is given."""
+        """Return a table of the held-out rows: the true target of each, and the columns given."""
         return pd.DataFrame({"true": self.y[self.test], **columns, "place": self.test}, index=self.X.index[self.test])
 
 
 def folds_of(X: pd.DataFrame, y: NDArray[Any], n_folds: int, seed: int, report: Progress) -> Iterator[Fold]:
-    """The folds one after the other, each reported as it begins; classes in their shares."""
+    """Yield the folds, each reported when it begins; they are stratified where the target has classes."""
     kind = StratifiedKFold if kind_of_target(y) == "classes" else KFold
     splits = kind(n_folds, shuffle=True, random_state=seed).split(X, y)
     for fold, (train, test) in enumerate(splits):
@@ -50,12 +50,12 @@ def folds_of(X: pd.DataFrame, y: NDArray[Any], n_folds: int, seed: int, report: 
 
 
 def in_order(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """The tables of all folds as one, in the order of the rows."""
+    """Return the tables of all folds as one table, in the order of the rows."""
     return pd.concat(tables).sort_values("place", kind="stable").drop(columns="place")
 
 
 def possible_folds(y: NDArray[Any], wanted: int) -> tuple[int, tuple[str, ...]]:
-    """As many folds as wanted or as can be made, and a caveat where these are fewer."""
+    """Return the number of folds, which is the one wanted or the largest possible, and a caveat if it is smaller."""
     if kind_of_target(y) == "numbers":
         most = len(y) // 2
         return (wanted, ()) if wanted <= most else (most, (f"{most} folds were made of {len(y)} rows.",))

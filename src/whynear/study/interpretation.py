@@ -1,4 +1,4 @@
-"""What the learned metric says about the features, as far as the data can support it."""
+"""The relevance of the features under the learned metric: effective dimension, floor and intervals."""
 
 from __future__ import annotations
 
@@ -21,29 +21,31 @@ from whynear.study.methods import MINIMUM_NORM, Methods
 from whynear.study.progress import Progress
 from whynear.tables.problem import kind_of_target
 
-SLACK = 0.03  # copies of a feature that differ by a few per cent count as copies
+SLACK = 0.03  # features that differ by a few per cent count as copies of each other
 LEAST_FLOOR = 0.1
-MOST_ANCHORS = 100  # beyond, the maps of a local metric are not bounded one by one
-ROWS_AN_ANCHOR = 4  # at least, on average, for the same
-FEWEST_ROWS = 20  # to choose or to probe anything by
-# Learners quick enough to be learned again with permuted copies, and the most entries of a table for that.
-PROBED = dict.fromkeys(("grlvq", "gmlvq", "lmnn", MINIMUM_NORM), 200_000) | dict.fromkeys(("lgrlvq", "lgmlvq"), 20_000)
+MOST_ANCHORS = 100  # of a local metric whose maps are bounded one by one
+ROWS_PER_ANCHOR = 4  # at least, on average, for the same
+FEWEST_ROWS = 20  # to choose the dimension or to measure the floor
+# The learners that are fast enough to be fitted again with permuted columns, and the largest table for that.
+MOST_ENTRIES_PROBED = dict.fromkeys(("grlvq", "gmlvq", "lmnn", MINIMUM_NORM), 200_000) | dict.fromkeys(
+    ("lgrlvq", "lgmlvq"), 20_000
+)
 
 
 @dataclass(frozen=True)
 class Interpretation:
-    """Bounds of the features' relevance, and how they were found.
+    """Bounds of the relevance of each feature, and the choices they depend on.
 
     Attributes
     ----------
     relevance : Relevance
         The intervals.
     effective_dim : int
-        Number of directions of the data on which maps were held equal.
+        Number of directions of the data on which the maps are equal.
     dimension : EffectiveDimension or None
-        The curve it was chosen by; None where it was given or the metric has one map per training case.
+        The curve from which it was chosen; None where it was given or the metric has one map per training case.
     averaged : bool
-        Whether the intervals are those of the mean of the cases' own metrics.
+        Whether the intervals are those of the mean of many local metrics.
     """
 
     relevance: Relevance
@@ -52,7 +54,7 @@ class Interpretation:
     averaged: bool
 
     def frame(self) -> pd.DataFrame:
-        """Bounds, strength and substitutes of each feature, most relevant first."""
+        """Return bounds, strength and substitutes of each feature, most relevant first."""
         others = self.relevance.substitutes.of
         frame = self.relevance.frame()
         frame = frame.assign(substitutes=[", ".join(others.get(name, ())) for name in frame["feature"]])
@@ -70,10 +72,10 @@ def interpret(
     methods: Methods,
     report: Progress,
 ) -> Interpretation:
-    """Choose the effective dimension on held-out rows, find what noise reaches, and bound every feature.
+    """Choose the effective dimension on held-out rows, measure the floor, and bound the relevance of every feature.
 
-    ``sources`` names the column of the table that each column of X was made of, where an encoder made them: these are
-    summed.
+    Where an encoder made the columns of X, ``sources`` names the column of the table that each was made from; their
+    relevance is summed.
     """
     metric, averaged = _bounded(as_metric(model), len(X))
     dimension = None
@@ -83,9 +85,9 @@ def interpret(
             report("choose the effective dimension", 0.0)
             dimension = effective_dimension(model, X.to_numpy(), y)  # names of thousands of columns are checked slowly
             effective_dim = fewest_directions(dimension, len(X))
-        report("find what noise reaches", 0.4)
+        report("measure the relevance of noise", 0.4)
         floor = LEAST_FLOOR
-        if X.size <= PROBED.get(name, 0) and len(X) >= FEWEST_ROWS:
+        if X.size <= MOST_ENTRIES_PROBED.get(name, 0) and len(X) >= FEWEST_ROWS:
             probes = relevance_floor(model, X, y, random_state=methods.seed, effective_dim=effective_dim, slack=SLACK)
             floor = max(floor, min(float(probes), 0.9))
     report("bound the relevance of every feature", 0.8)
@@ -96,30 +98,31 @@ def interpret(
 
 
 def fewest_directions(dimension: EffectiveDimension, n_rows: int) -> int:
-    """The fewest directions whose error on held-out rows exceeds the least by no more than the standard error of that.
+    """Return the fewest directions whose held-out error exceeds the least by at most the standard error of the excess.
 
     >>> curve = pd.DataFrame({"effective_dim": [1, 2, 3], "validation_error": [0.5, 0.11, 0.1]})
     >>> fewest_directions(EffectiveDimension(3, curve, "projection", "validation_error"), 100)
     2
     """
     errors = dimension.curve[dimension.criterion].to_numpy()
-    # Of shares of rows predicted wrong; of squared errors that are normally distributed.
+    # The first for shares of rows predicted wrong, the second for squares of normally distributed errors.
     variances = errors * (1 - errors) if dimension.criterion == "validation_error" else 2 * np.square(errors)
     least = int(errors.argmin())
-    doubt = np.sqrt((variances + variances[least]) / n_rows)
-    return int(dimension.curve["effective_dim"].iloc[int(np.flatnonzero(errors <= errors[least] + doubt + 1e-12)[0])])
+    standard_error = np.sqrt((variances + variances[least]) / n_rows)
+    fewest = np.flatnonzero(errors <= errors[least] + standard_error + 1e-12)[0]
+    return int(dimension.curve["effective_dim"].iloc[int(fewest)])
 
 
 def _can_be_held_out(X: pd.DataFrame, y: NDArray[Any]) -> bool:
-    """Whether every class and every column that varies is likely to be met in each part of the rows."""
+    """Return whether a part of the rows is likely to contain every class and a column that varies."""
     rare = np.array([column.value_counts().iloc[1:].sum() for _, column in X.items()])
     in_twos = kind_of_target(y) == "numbers" or np.unique(y, return_counts=True)[1].min() >= 2
     return len(X) >= FEWEST_ROWS and bool(in_twos) and bool((rare >= 5).any())
 
 
 def _bounded(metric: Metric, n_rows: int) -> tuple[Metric, bool]:
-    """The metric itself; or of very many maps, or of maps with hardly a row each, the mean, each weighing the same."""
-    if not isinstance(metric, LocalMetric) or len(metric) <= min(MOST_ANCHORS, n_rows / ROWS_AN_ANCHOR):
+    """Return the metric, or the mean of its maps if there are many of them or few rows for each; and which it is."""
+    if not isinstance(metric, LocalMetric) or len(metric) <= min(MOST_ANCHORS, n_rows / ROWS_PER_ANCHOR):
         return metric, False
     mean, scale = metric.as_learned().mean_shares(), metric.scale
     weights = mean if scale is None else mean / np.square(scale)

@@ -1,4 +1,4 @@
-"""A learner fitted to a table, with its accuracy on held-out rows where that is wanted."""
+"""Fit one learner to a table, and measure its accuracy on held-out rows on request."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ class LearnedModel:
     Attributes
     ----------
     model : estimator
-        The learner behind what encodes and standardises the columns; it takes the columns of the table.
+        The learner, or a Pipeline that encodes and standardises the columns first; it takes the columns of the table.
     problem : Problem
-        The features and the target it was fitted to, with what to keep in mind of them (``caveats``).
+        The features and the target it was fitted to, with their ``caveats``.
     learner : str
         The name of the learner.
     scores : tuple of float
-        By fold, the share of held-out rows predicted right; empty where it was not wanted.
+        By fold, the share of held-out rows predicted right; empty unless requested.
     """
 
     model: BaseEstimator
@@ -45,7 +45,7 @@ class LearnedModel:
     scores: tuple[float, ...]
 
     def finding(self) -> str:
-        """What was learned from what, and how well it predicts held-out rows."""
+        """Return a sentence with the learner, the size of the table and the accuracy on held-out rows."""
         problem, classes = self.problem, np.unique(self.problem.y).tolist()
         rows, columns = counted(len(problem.X), "row", "rows"), counted(problem.X.shape[1], "column", "columns")
         size = f"{rows}, {columns}, {len(classes)} classes ({listed(classes)})"
@@ -72,14 +72,14 @@ def learn_table(
     random_state: int = 0,
     encoding: str = "utf-8",
 ) -> LearnedModel:
-    """Fit one learner to a table, behind what its columns need.
+    """Fit one learner to a table, after the encoding and scaling that its columns need.
 
     Parameters
     ----------
     table : DataFrame, path or str
         A table, a file (CSV, TSV, Parquet, Excel) or the name of a data set.
     target : str, optional
-        The column to predict; data sets know theirs.
+        The column to predict; not needed for the name of a data set.
     learner : str, default="gmlvq"
         One of the names in `whynear.learn.LEARNERS`.
     raw : bool, default=False
@@ -127,7 +127,7 @@ def _model(problem: Problem, name: str, raw: bool, seed: int) -> Any:
         return make_pipeline(*first, learner) if first else learner
     varies = np.ptp(numbers.to_numpy(), axis=0) > 0
     if not varies.any():
-        raise ValueError(f"{problem.source}: no column changes from row to row. Add one that differs between cases.")
+        raise ValueError(f"{problem.source}: all columns are constant. Add a column that differs between rows.")
     steps: list[Any] = first if varies.all() else [*first, VarianceThreshold()]
     return make_pipeline(*steps, StandardScaler(), learner)
 

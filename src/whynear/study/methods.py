@@ -1,4 +1,4 @@
-"""The methods a study compares, each as a Pipeline that starts from the columns of the table."""
+"""The methods that a study compares, each as a Pipeline that takes the columns of the table."""
 
 from __future__ import annotations
 
@@ -25,41 +25,41 @@ from whynear.tables.problem import kind_of_target
 SIMPLEST_FIRST, COMPARED, LEARNED_ROWS = registry.STUDIED, registry.COMPARED, registry.LEARNED_ROWS
 PLAIN, NCA = "plain kNN", "NCA with kNN"
 BASELINES = (PLAIN, NCA)
-MINIMUM_NORM, MEAN = "minimum norm", "mean"  # for targets that are numbers
-NEIGHBORS = 5
+MINIMUM_NORM, MEAN = "minimum norm", "mean"  # for numeric targets
+N_NEIGHBORS = 5
 NCA_ROWS = 2_000  # it compares all rows with all rows
 NCA_COMPONENTS = 5
 
 
 @dataclass(frozen=True)
 class Methods:
-    """How methods are made: what all of them start with, the seed of the learners, and the threads they may use."""
+    """What all methods share: the seed of the learners, the encoder they start with, and the number of threads."""
 
     seed: int
     encoder: TableEncoder | None = None
     n_jobs: int | None = None
 
     def fitted(self, name: str, X: pd.DataFrame, y: NDArray[Any]) -> Any:
-        """A method fitted to these rows of a table: a Pipeline that takes the table's columns."""
+        """Fit a method to these rows of a table; return a Pipeline that takes the columns of the table."""
         if self.encoder is None:
-            return self._behind(name, X, y).fit(X, y)
+            return self._for_numbers(name, X, y).fit(X, y)
         encoder = clone(self.encoder).fit(X)
         numbers = encoder.transform(X)
-        rest = self._behind(name, numbers, y).fit(numbers, y)
+        rest = self._for_numbers(name, numbers, y).fit(numbers, y)
         return Pipeline([("tableencoder", encoder), *(rest.steps if isinstance(rest, Pipeline) else [(name, rest)])])
 
-    def _behind(self, name: str, X: pd.DataFrame, y: NDArray[Any]) -> Any:
-        """What takes numbers, not fitted; where no column varies, what predicts without looking at them."""
-        measured = kind_of_target(y) == "numbers"
+    def _for_numbers(self, name: str, X: pd.DataFrame, y: NDArray[Any]) -> Any:
+        """Return the unfitted method for numeric columns; one that ignores them where no column varies."""
+        numeric = kind_of_target(y) == "numbers"
         if not n_varying(X) or name == MEAN:
-            return DummyRegressor() if measured else DummyClassifier(strategy="prior")
+            return DummyRegressor() if numeric else DummyClassifier(strategy="prior")
         if name in LEARNERS:
             return _standardised(self._learner(name))
         if name == MINIMUM_NORM:
             return _standardised(MinimumNormRegressor())
-        neighbors = KNeighborsRegressor if measured else KNeighborsClassifier
-        plain = neighbors(min(NEIGHBORS, len(X)), weights="distance")
-        return _standardised(plain) if name == PLAIN else _Few(_nca(X, y, self.seed, plain), self.seed)
+        neighbors = KNeighborsRegressor if numeric else KNeighborsClassifier
+        plain = neighbors(min(N_NEIGHBORS, len(X)), weights="distance")
+        return _standardised(plain) if name == PLAIN else _OnSample(_nca(X, y, self.seed, plain), self.seed)
 
     def _learner(self, name: str) -> BaseEstimator:
         learner = LEARNERS[name](random_state=self.seed)
@@ -71,13 +71,13 @@ def _standardised(estimator: BaseEstimator) -> Pipeline:
 
 
 def n_varying(X: pd.DataFrame) -> int:
-    """Number of columns that VarianceThreshold keeps."""
+    """Return the number of columns that VarianceThreshold keeps."""
     values = X.to_numpy()
     return int(np.count_nonzero((np.var(values, axis=0) > 0) & (np.ptp(values, axis=0) > 0)))
 
 
-class _Few(ClassifierMixin, BaseEstimator):
-    """A method that learns from a part of many rows, classes in proportion."""
+class _OnSample(ClassifierMixin, BaseEstimator):
+    """A Pipeline that is fitted to a stratified sample if there are many rows."""
 
     def __init__(self, pipeline: Pipeline, seed: int) -> None:
         self.pipeline = pipeline
@@ -86,7 +86,7 @@ class _Few(ClassifierMixin, BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self.pipeline, "n_features_in_")
 
-    def fit(self, X: pd.DataFrame, y: NDArray[Any]) -> _Few:
+    def fit(self, X: pd.DataFrame, y: NDArray[Any]) -> _OnSample:
         if len(X) > NCA_ROWS:
             some = stratified_rows(y, NCA_ROWS, np.random.default_rng(self.seed))
             X, y = X.iloc[some], y[some]
@@ -104,7 +104,7 @@ def _nca(X: pd.DataFrame, y: NDArray[Any], seed: int, neighbors: KNeighborsClass
 
 
 def _start(X: pd.DataFrame, y: NDArray[Any], components: int) -> str:
-    """Where NCA begins: where it would by itself, unless that is at discriminants which the rows do not have."""
+    """Return where NCA starts: "auto", unless that needs more linear discriminants than the rows have."""
     if components >= len(np.unique(y)):
         return "auto"
     try:

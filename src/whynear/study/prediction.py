@@ -1,4 +1,4 @@
-"""What a fitted model predicts for the rows of a table, and why; each fault of the table named."""
+"""Predictions and explanations of a fitted model for the rows of a table; errors name the column and the row."""
 
 from __future__ import annotations
 
@@ -35,22 +35,22 @@ def predict_table(
         A learner, a Pipeline that ends in one, or the file that `save` or a study wrote.
     table : DataFrame, path or str
         A table, a file (CSV, TSV, Parquet, Excel) or the name of a data set. Columns are found by name, in any order;
-        others do not matter.
+        other columns are ignored.
     index : str, optional
-        The column that names the rows; they are numbered from 1 without.
+        The column with the names of the rows; they are numbered from 1 without it.
     encoding : str, default="utf-8"
         Encoding of a text file.
 
     Returns
     -------
     DataFrame
-        For each row its name as ``row``, what is ``predicted``, and of classes the ``probability`` of that.
-        ``attrs["source"]`` is the name of the table.
+        For each row its name (``row``), its prediction (``predicted``) and, for classes, the ``probability`` of the
+        predicted class. ``attrs["source"]`` is the name of the table.
 
     Raises
     ------
     ValueError
-        If a column is missing or holds what the model cannot take; the message names the column and the row.
+        If a column is missing or holds values that the model cannot use; the message names the column and the row.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def explain_row(
     index: str | None = None,
     encoding: str = "utf-8",
 ) -> Explanation:
-    """Explain what a fitted classifier predicts for one row of a table.
+    """Explain the prediction of a fitted classifier for one row of a table.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def explain_row(
     row : int or str, default=1
         The number of the row, counted from 1; with ``index``, its name.
     index : str, optional
-        The column that names the rows.
+        The column with the names of the rows.
     encoding : str, default="utf-8"
         Encoding of a text file.
 
@@ -116,32 +116,32 @@ def explain_row(
     classifier = predictor_from(model)
     if is_regressor(classifier):
         raise TypeError(
-            f"{_name_of(model)} holds a regressor, and only a classifier shows the cases behind a prediction. "
-            "Use whynear predict for its numbers."
+            f"{_name_of(model)} holds a regressor, and only predictions of a classifier can be explained. "
+            "Use whynear predict for its predictions."
         )
     frame, source = frame_and_source(table, encoding)
     place = place_of(row, frame, index, source)
     source = f"{source}, row {place + 1},"
-    # As a table of one row: in a Series, whole numbers and text would not stay apart.
+    # A table of one row, because a Series would give whole numbers and text the same type.
     cases = cases_for(classifier, frame.iloc[[place]], source, index)
     with faults_by_name(classifier, cases, source):
         return explain(classifier, cases)
 
 
 def predictor_from(model: BaseEstimator | StrPath) -> Any:
-    """A fitted model, or the one in a file, refused where it cannot predict."""
+    """Return a fitted model, or the one in a file; an error if it cannot predict."""
     name = _name_of(model)
     found = load(model) if isinstance(model, str | PathLike) else model
     if isinstance(found, Metric) or not hasattr(found, "predict"):
-        held = "a metric alone" if isinstance(found, Metric) else f"a {type(found).__name__} without a learner"
+        held = "only a metric" if isinstance(found, Metric) else f"a {type(found).__name__} without a learner"
         raise TypeError(
-            f"{name} holds {held}, which predicts nothing. Save the learner itself: whynear learn, or "
+            f"{name} holds {held}, which cannot predict. Save the learner instead: whynear learn, or "
             "whynear.save(learner, path)."
         )
     try:
         check_is_fitted(found)
     except NotFittedError:
-        raise ValueError(f"{name} holds a model that was never fitted. Fit it, then save it again.") from None
+        raise ValueError(f"{name} holds a model that is not fitted. Fit it, then save it again.") from None
     return found
 
 
@@ -150,14 +150,14 @@ def _name_of(model: object) -> str:
 
 
 def takes_names(model: Any) -> bool:
-    """Whether a model knows the names of its columns."""
+    """Return whether a model was fitted to columns with names."""
     return FittedPipeline.of(model).named
 
 
 def cases_for(model: Any, frame: pd.DataFrame, source: str, index: str | None = None) -> pd.DataFrame:
-    """The columns a model takes: by name in any order, or by place where it knows no names.
+    """Return the columns that a model takes: by name, or by position if it was fitted without names.
 
-    What else the table holds does not matter to names; places must fit but for the column that names the rows.
+    By name, other columns are ignored. By position, the table must have exactly these columns, beside ``index``.
     """
     fitted, has = FittedPipeline.of(model), f"Its columns are {listed(list(frame.columns), most=8)}."
     names = list(fitted.columns)
@@ -165,37 +165,38 @@ def cases_for(model: Any, frame: pd.DataFrame, source: str, index: str | None = 
         frame = frame if index is None else frame.drop(columns=index)
         if frame.shape[1] != len(names):
             raise ValueError(
-                f"{source} has {frame.shape[1]} columns, and the model takes {len(names)} by place, having "
-                f"learned no names. Keep the columns it was learned from, in their order. {has}"
+                f"{source} has {frame.shape[1]} columns, and the model takes {len(names)} by position, because it was "
+                f"fitted without names. Keep the columns it was fitted to, in their order. {has}"
             )
         return frame
     if missing := [name for name in names if name not in frame.columns]:
         them = "it" if len(missing) == 1 else "them"
         raise ValueError(
-            f"{source} lacks {listed(missing)}, which the model was learned from. Add {them}, or rename what holds "
-            f"{them}. {has}"
+            f"{source} lacks {listed(missing)}, which the model was fitted to. Add {them}, or rename the columns that "
+            f"hold {them}. {has}"
         )
     return frame[names]
 
 
 @contextmanager
 def faults_by_name(model: Any, cases: pd.DataFrame, source: str) -> Iterator[None]:
-    """Refuse by column and row what a model cannot take: behind a scaler it knows neither, and dates pass for numbers.
+    """Raise errors that name the column and the row of a value which the model cannot use.
 
-    A model that starts with an encoder takes text, and fills in what is missing where it learned to.
+    The model itself cannot name them behind a scaler, and would take dates as numbers. A model that starts with an
+    encoder takes text, and fills in missing values where it was fitted to.
     """
     fitted = FittedPipeline.of(model)
     text = [] if fitted.encoder is None else list(fitted.encoder.text_columns)
     _check_gaps(cases[text], source, list(fitted.filled_columns))
     cases = cases.drop(columns=text)
     names, values = list(cases.columns), _numbers(cases, source)
-    mended = np.isnan(values) & np.isin(names if fitted.named else fitted.columns, fitted.filled_columns)
-    check_finite(np.where(mended, 0.0, values), names, source)
+    filled = np.isnan(values) & np.isin(names if fitted.named else fitted.columns, fitted.filled_columns)
+    check_finite(np.where(filled, 0.0, values), names, source)
     try:
         yield
     except ValueError:
         known = np.where(np.isnan(values), 0.0, values)
-        check_magnitudes(known, names, source)  # not before: a scaler may bring them to a size that can be squared
+        check_magnitudes(known, names, source)  # not before: a scaler may make large values small enough to be squared
         raise
 
 
@@ -203,8 +204,8 @@ def _check_gaps(cases: pd.DataFrame, source: str, filled: list[str]) -> None:
     for name in cases.columns.difference(filled, sort=False):
         if (missing := np.flatnonzero(cases[name].isna())).size:
             raise ValueError(
-                f"{source} lacks a value in column {name!r}, row {missing[0] + 1}, and the model fills in none. "
-                "Fill it in, or leave out the row."
+                f"{source} lacks a value in column {name!r}, row {missing[0] + 1}, and the model does not fill in "
+                "missing values. Fill it in, or leave out the row."
             )
 
 

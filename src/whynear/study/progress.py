@@ -1,4 +1,4 @@
-"""What a study reports while it runs: the step under way, the share done, and each finished part."""
+"""The reports of a running study: the current step, the share done, and each finished part."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ Finished = Callable[[str, Any], None]
 
 
 class Steps:
-    """Passes on steps and finished parts to whoever wants them."""
+    """Passes steps and finished parts on to two functions, if they are given."""
 
     def __init__(self, progress: Progress | None = None, finished: Finished | None = None) -> None:
         self.progress, self.finished = progress, finished
 
     def __call__(self, step: str, share: float) -> None:
-        """Report a step, and the share of the whole that is done."""
+        """Report a step, and the share of the study that is done."""
         if self.progress is not None:
             self.progress(step, share)
 
     def finish(self, part: str, value: Any) -> None:
-        """Hand out a finished part."""
+        """Pass on a finished part."""
         if self.finished is not None:
             self.finished(part, value)
 
     def within(self, first: float, last: float) -> Progress:
-        """What a part of the study reports to, which takes up this stretch of the whole."""
+        """Return a function for the reports of one part of the study, which runs from share ``first`` to ``last``."""
         return lambda step, share: self(step, first + (last - first) * share)

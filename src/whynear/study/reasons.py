@@ -1,4 +1,4 @@
-"""Why the cases on a map are predicted as they are, cut to what a page can show."""
+"""Short explanations of the predictions of the cases on the maps."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from whynear.study.comparison import Comparison
 from whynear.study.progress import Progress
 
 MOST_EXPLAINED = 250  # cases
-MOST_PARTS = 250_000  # features of all these cases, which take time to explain
+MOST_PARTS = 250_000  # features of all explained cases, because each takes time
 SHOWN_PARTS = 8  # features of a case
 
 
@@ -30,7 +30,7 @@ class Near:
 
 @dataclass(frozen=True)
 class Part:
-    """What a feature adds to the squared distances of the nearest case and of the nearest of another class."""
+    """The contributions of a feature to the squared distances of the nearest case and of the nearest other class."""
 
     feature: str
     nearest: float
@@ -39,18 +39,18 @@ class Part:
 
 @dataclass(frozen=True)
 class Reason:
-    """Why a case is predicted as it is, by a model fitted without it.
+    """A short explanation of the prediction of a case by a model fitted without it.
 
     Attributes
     ----------
     place : int
-        The number of the row, from 0.
+        The position of the row, from 0.
     text : str
         The explanation in a sentence.
     nearest, other : Near
-        The nearest case of the predicted class and of any other; None where the model knows no other.
+        The nearest case of the predicted class and of any other; None where there is no other class.
     parts : tuple of Part
-        The features that add most to either distance, those first that add most.
+        The features that contribute most to either distance, largest first.
     """
 
     place: int
@@ -61,7 +61,7 @@ class Reason:
 
 
 def reasons_of(X: pd.DataFrame, comparison: Comparison, cases: Sequence[Case], report: Progress) -> tuple[Reason, ...]:
-    """Explain wrong predictions, and others in even steps, in the order of the rows; ``cases`` are explained before."""
+    """Explain wrong predictions, and others in even steps, in the order of the rows; ``cases`` have explanations."""
     known = {case.place: case.why for case in cases}
     most = min(MOST_EXPLAINED, max(10, MOST_PARTS // X.shape[1]))
     wrong = np.flatnonzero(comparison.wrong)
@@ -78,7 +78,7 @@ def reasons_of(X: pd.DataFrame, comparison: Comparison, cases: Sequence[Case], r
 
 
 def _spread(n_cases: int, most: int, first: list[Any]) -> NDArray[np.intp]:
-    """About ``most`` cases, those named first among them and the others in even steps."""
+    """Return about ``most`` positions: those in ``first``, and others in even steps."""
     left = max(1, most - len(first))
     return np.union1d(np.array(first, dtype=np.intp), np.arange(0, n_cases, max(1, -(-n_cases // left))))
 

@@ -1,4 +1,4 @@
-"""Targets that are numbers, not classes: predicted by the linear map of least norm."""
+"""Numeric targets: predicted by the linear map of least norm."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def compare_regressors(
 ) -> Comparison:
     """Compare the map of least norm with plain kNN and the mean on the same folds, by the share of variance explained.
 
-    How many directions the map uses is chosen within every fold from the others alone.
+    The number of directions of the map is chosen within every fold, from the training rows alone.
     """
     scores, predicted, fitted = [], [], []
     for fold in folds_of(X, y, n_folds, methods.seed, report):
@@ -48,7 +48,7 @@ def compare_regressors(
 
 
 def with_directions(model: Any, X: pd.DataFrame, y: NDArray[Any], effective_dim: int | None) -> Any:
-    """The model fitted again with as many directions as given, or as few as predict well within these rows."""
+    """Fit the model again with the given number of directions, or with the fewest that predict these rows well."""
     fitted = FittedPipeline.of(model)
     rest, numbers = fitted.without_encoder, fitted.numbers(X)
     if not isinstance(rest, Pipeline) or not n_varying(numbers):
@@ -60,12 +60,12 @@ def with_directions(model: Any, X: pd.DataFrame, y: NDArray[Any], effective_dim:
 
 
 def relevance_profile(model: Any, target: str) -> pd.DataFrame:
-    """The share of each column in the map, summing to one: the profile of a target without classes."""
+    """Return the share of each column in the map, with sum one: the profile of a numeric target."""
     fitted = FittedPipeline.of(model)
     shares = fitted.sums(as_metric(model).as_learned().mean_shares())
     return pd.DataFrame({target: shares}, pd.Index(fitted.columns, name="feature")).rename_axis("class", axis=1)
 
 
 def root_mean_squared_error(predictions: pd.DataFrame) -> float:
-    """The typical error of held-out predictions."""
+    """Return the root mean squared error of held-out predictions."""
     return float(np.sqrt(np.mean(np.square(predictions["true"] - predictions["predicted"]))))

@@ -1,4 +1,4 @@
-"""The lines of Python, and of the shell, that repeat a study."""
+"""The Python code and the shell command that repeat a study."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from whynear.study.settings import StudySettings, option_of
 
 
 def python_lines(source: str, target: str, settings: StudySettings) -> str:
-    """The call that repeats a study."""
+    """Return the Python code that repeats a study."""
     words = [repr(source), repr(target), *(f"{name}={value!r}" for name, value in settings.changed().items())]
     return f"import whynear as wn\n\nwn.study({', '.join(words)}).save('study')"
 
 
 def shell_line(source: str, target: str, settings: StudySettings) -> str:
-    """The command that repeats a study."""
+    """Return the shell command that repeats a study."""
     words = ["whynear", "study", source, "--target", target]
     for name, value in settings.changed().items():
         for one in value if isinstance(value, list) else [value]:

@@ -1,4 +1,4 @@
-"""What a study found: read, drawn, saved."""
+"""The result of a study, with its tables, its figure and its files."""
 
 from __future__ import annotations
 
@@ -31,40 +31,40 @@ from whynear.utils.arrays import Array
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Found by its name when it is needed, as pandas finds its plotting backend: the value does not know its pages.
+# Imported by name when it is needed, as pandas imports its plotting backend: the result does not depend on the report.
 WRITER = "whynear.report.writing"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Study:
-    """What a study found. Tables are handed out as copies, settings read-only: a study does not change.
+    """The result of a study. It does not change: tables are returned as copies, settings are read-only.
 
     Attributes
     ----------
     problem : Problem
-        The features and the target of the rows that were compared, and what the columns hold.
+        The features and the target of the rows that were compared, and the kinds of the columns.
     comparison : Comparison
-        Learners and baselines on the same held-out folds, the choice among them, and predictions made without each row.
+        Learners and baselines on the same held-out folds, the choice among them, and the held-out predictions.
     model : Pipeline
-        The chosen learner, fitted to all rows; it takes the columns of the table as they are.
+        The chosen learner, fitted to all rows; it takes the columns of the table.
     interpretation : Interpretation
-        Intervals of the features' relevance, and how they were found.
+        Intervals of the relevance of each feature, and the choices they depend on.
     profiles : DataFrame
         Mean relevance of each feature in each class.
     maps : dict of ndarray
-        The cases on a plane, before learning and after; see `embed`.
+        The cases as points on a plane, before and after learning; see `embed`.
     cases : tuple of Case
-        The most instructive cases, explained by a model fitted without them.
+        Selected cases, explained by a model fitted without them.
     levels : tuple of FeatureLevels
-        How high the cases lie in the most relevant features, to colour the maps by.
+        The levels of the cases in the most relevant features, used to colour the maps.
     reasons : tuple of Reason
-        Why the cases on the maps are predicted as they are, in short: those predicted wrong, and others in even steps.
+        Short explanations of cases on the maps: those predicted wrong, and others in even steps.
     findings : Findings
-        What was found, in words.
+        The results as sentences.
     inputs : StudySettings
-        How the table was studied, as it was given.
+        The settings that were given.
     versions : dict of str
-        The packages that made the study.
+        The versions of the packages that made the study.
     """
 
     problem: Problem
@@ -82,12 +82,12 @@ class Study:
 
     @property
     def metric(self) -> Metric:
-        """The metric learned from all rows, in the columns of the table or those an encoder made of them."""
+        """The metric of the model, for the columns of the table or those that an encoder made from them."""
         return as_metric(self.model)
 
     @property
     def accuracy(self) -> pd.DataFrame:
-        """Share of held-out cases predicted right (of variance explained): a row per fold, a column per method."""
+        """Share of held-out cases predicted right, or of variance explained: a row per fold, a column per method."""
         return self.comparison.accuracy.copy()
 
     @property
@@ -97,12 +97,12 @@ class Study:
 
     @property
     def caveats(self) -> tuple[str, ...]:
-        """What to keep in mind when reading it."""
+        """Limits of the results, and what to do about them."""
         return self.findings.caveats
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """How the study was made: its inputs, the folds that could be made, what was chosen, and versions."""
+        """The settings that were given, the number of folds, the choices that were made, and the versions."""
         given = self.inputs.to_dict()
         return MappingProxyType(
             {
@@ -122,11 +122,11 @@ class Study:
         return f"<Study of {self.problem.source}: {self.finding()}>"
 
     def finding(self) -> str:
-        """The answer in a few sentences."""
+        """Return the results in a few sentences."""
         return " ".join(self.findings.sentences)
 
     def frame(self) -> pd.DataFrame:
-        """Per feature its bounds, its strength and what can replace it, most relevant first."""
+        """Return the bounds, the strength and the substitutes of each feature, most relevant first."""
         return self.interpretation.frame()
 
     def plot(self, ax: Axes | None = None, most: int = 25) -> Axes:
@@ -134,11 +134,11 @@ class Study:
         return self.relevance.plot(ax, most)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain numbers, strings and lists: what ``study.json`` holds."""
+        """Return everything as plain numbers, strings and lists: the content of ``study.json``."""
         return content(self)
 
     def save(self, folder: str | os.PathLike[str]) -> list[Path]:
-        """Write the study into a folder, each file whole or not at all; see the README for what each holds."""
+        """Write the study into a folder, each file completely or not at all; the README lists the files."""
         return import_module(WRITER).write_study(self, Path(folder))
 
     def _repr_html_(self) -> str:

@@ -1,4 +1,4 @@
-"""A random part of the rows; one that keeps every class."""
+"""Random samples of the rows that contain every class."""
 
 from dataclasses import replace
 from typing import Any
@@ -10,7 +10,7 @@ from whynear.tables.problem import Problem, kind_of_target
 
 
 def at_most(problem: Problem, most: int, seed: int) -> Problem:
-    """The problem itself, or ``most`` of its rows at random: of classes in their shares, of numbers any."""
+    """Return the problem, or a random sample of ``most`` of its rows, stratified if the target has classes."""
     if len(problem.y) <= most:
         return problem
     rng = np.random.default_rng(seed)
@@ -22,9 +22,9 @@ def at_most(problem: Problem, most: int, seed: int) -> Problem:
 
 
 def stratified_rows(y: NDArray[Any], most: int, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Draw ``most`` rows, at least two of each class and otherwise the classes in their shares, in their order.
+    """Draw ``most`` rows in their order: at least two of each class, and otherwise each class in its share.
 
-    Every class must have two rows, and all classes together must fit: ``2 * n_classes <= most <= len(y)``.
+    Every class must have two rows, and ``2 * n_classes <= most <= len(y)``.
     """
     _, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
     shuffled = rng.permutation(len(y))
@@ -34,7 +34,7 @@ def stratified_rows(y: NDArray[Any], most: int, rng: np.random.Generator) -> NDA
 
 
 def _quotas(counts: NDArray[np.intp], most: int) -> NDArray[np.intp]:
-    """Whole numbers nearest to the shares of ``most``, none below two, that sum to ``most``."""
+    """Return the number of rows of each class: near its share of ``most``, at least two, with sum ``most``."""
     shares = counts * (most / counts.sum())
     quotas = np.maximum(2, np.floor(shares)).astype(np.intp)
     while quotas.sum() > most:

@@ -1,4 +1,4 @@
-"""Studies as ``whynear study`` leaves them in a folder, read again."""
+"""Reading a saved study from its folder."""
 
 from __future__ import annotations
 
@@ -21,30 +21,30 @@ FILE = "study.json"
 
 @dataclass(frozen=True)
 class SavedStudy:
-    """What a study found, as far as it can be compared with another.
+    """The part of a study that is compared with another study.
 
     Attributes
     ----------
     name : str
-        The folder or file it was read from, as it was given.
+        The folder or file it was read from, as given.
     source, target : str
         The table and the column that was predicted.
     rows : int or None
-        Rows of the table that took part.
+        Number of rows that were compared.
     chosen : str
-        The learner.
+        The chosen learner.
     measure : str
-        What the scores are: "accuracy", or "r2" of a numeric target.
+        The kind of score: "accuracy", or "r2" for a numeric target.
     scores : tuple of float
-        By fold, the score on held-out rows of a choice made without them.
+        By fold, the score on held-out rows of a learner chosen without them.
     effective_dim : int or None
-        The number of directions of the data that count.
+        Number of directions of the data on which maps are equal.
     strengths : mapping of str to str
         "strong", "weak", "irrelevant" or "unknown", by feature.
     settings : mapping
-        What repeats the study.
+        The settings of the study.
     caveats : tuple of str
-        What to keep in mind.
+        Limits of the results.
     """
 
     name: str
@@ -61,17 +61,17 @@ class SavedStudy:
 
     @property
     def mean(self) -> float | None:
-        """The mean score; None where there is none."""
+        """The mean score; None if there are no scores."""
         return float(np.mean(self.scores)) if self.scores else None
 
     @property
     def deviation(self) -> float | None:
-        """The standard deviation of the scores over folds; None of fewer than two."""
+        """The standard deviation of the scores over folds; None if there are fewer than two."""
         return float(np.std(self.scores, ddof=1)) if len(self.scores) > 1 else None
 
     @property
     def score(self) -> str:
-        """The mean score and its deviation over folds, in words."""
+        """The mean score and its standard deviation over folds, as text."""
         if self.mean is None:
             return "no score"
         around = "" if self.deviation is None else f" ± {_share(self.deviation, self.measure)}"
@@ -79,7 +79,7 @@ class SavedStudy:
 
 
 def read_study(path: StrPath) -> SavedStudy:
-    """Read a study from its folder or its ``study.json``; the format is looked at before anything else in it."""
+    """Read a study from its folder or its ``study.json``; an error if its format is unknown."""
     path = Path(path)
     file = path / FILE if path.is_dir() else path
     if not file.exists():
@@ -87,23 +87,23 @@ def read_study(path: StrPath) -> SavedStudy:
     try:
         held = json.loads(file.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"{file} is damaged or no study ({str(error)[:100]}). Make the study again.") from None
+        raise ValueError(f"{file} is damaged or not a study ({str(error)[:100]}). Make the study again.") from None
     _check_format(held, file)
     try:
         return _study(held, str(path))
     except (AttributeError, OverflowError, TypeError, ValueError) as error:
-        raise ValueError(f"{file} does not fit together ({str(error)[:100]}). Make the study again.") from None
+        raise ValueError(f"{file} is inconsistent ({str(error)[:100]}). Make the study again.") from None
 
 
 def as_saved(study: Study) -> SavedStudy:
-    """A study as it would be read from its folder, under the name of its table."""
+    """Return a study as it would be read from its folder, with the name of its table."""
     return _study(content(study), study.problem.source)
 
 
 def _check_format(held: Any, file: Path) -> None:
     number = held.get("format") if isinstance(held, dict) else None
     if type(number) is not int or number < 1:
-        raise ValueError(f"{file} is no study: it states no format. Name a folder that whynear study has written.")
+        raise ValueError(f"{file} is not a study: it has no format. Use a folder that whynear study has written.")
     if number > FORMAT:
         settings = held.get("settings")
         writer = settings.get("whynear") if isinstance(settings, dict) else None
@@ -114,10 +114,12 @@ def _check_format(held: Any, file: Path) -> None:
 
 
 def _study(held: dict[str, Any], name: str) -> SavedStudy:
-    """What was saved; what a study of another kind does not hold is left empty."""
+    """Return the saved study; entries that the file does not contain are empty."""
     relevance, settings = held.get("relevance") or {}, held.get("settings") or {}
     measure = str(held.get("measure") or "accuracy")
-    scores = held.get(f"honest_{measure}", held.get("honest_accuracy")) or []
+    # Older versions wrote the scores under one of the other names.
+    names = ("expected_scores", f"honest_{measure}", "honest_accuracy")
+    scores = next((held[name] for name in names if name in held), None) or []
     dimension = relevance.get("effective_dim", settings.get("effective dimension"))
     return SavedStudy(
         name=name,

@@ -1,6 +1,6 @@
-"""The settings of a study: the one place of their names, their defaults and their checks.
+"""The settings of a study: their names, their defaults and their checks.
 
-Nothing heavy is imported here: the command line takes its defaults from this module before any work begins.
+Nothing large is imported here, because the command line takes its defaults from this module when it starts.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from whynear.tables.column_types import Categories, Impute
 
 COMPARED_ROWS = 5_000  # at most, to compare learners, to interpret and to draw
-LARGEST_SEED = 2**32 - 1  # that scikit-learn takes
+LARGEST_SEED = 2**32 - 1  # that scikit-learn accepts
 
 
 def check_seed(seed: object) -> int:
-    """Return the seed of a study or a model as an int, or refuse what scikit-learn would not take."""
+    """Return the seed of a study or a model as an int; an error if scikit-learn would not accept it."""
     if isinstance(seed, Integral) and 0 <= int(seed) <= LARGEST_SEED:
         return int(seed)
     raise ValueError(f"The seed must be a whole number from 0 to {LARGEST_SEED}, got {seed!r} instead (--seed 0).")
@@ -25,9 +25,9 @@ def check_seed(seed: object) -> int:
 
 @dataclass(frozen=True)
 class StudySettings:
-    """How a table is studied; see `whynear.study` for what each setting does.
+    """The settings of a study; see `whynear.study` for what each setting does.
 
-    Settings that differ in the number of threads alone are equal: they give the same study.
+    Settings that differ only in the number of threads are equal, because they give the same study.
     """
 
     learner: str = "auto"
@@ -49,24 +49,24 @@ class StudySettings:
             raise ValueError(f"There is no learner {self.learner!r}. Use one of {', '.join(known)} (--learner).")
         if not isinstance(self.folds, Integral) or self.folds < 2:
             raise ValueError(
-                f"folds={self.folds!r} leaves nothing to learn from or to hold out. Use a whole number >= 2."
+                f"folds={self.folds!r} leaves no rows to fit or no rows to hold out. Use a whole number >= 2."
             )
 
     def to_dict(self) -> dict[str, Any]:
-        """The settings that change a study, by name, as plain numbers, strings and lists."""
+        """Return the settings that change a study, by name, as plain numbers, strings and lists."""
         return {name: _plain(getattr(self, name)) for name in self._names()}
 
     def changed(self) -> dict[str, Any]:
-        """Those of them that are not the default."""
-        usual = {setting.name: _plain(setting.default) for setting in fields(self)}
-        return {name: value for name, value in self.to_dict().items() if value != usual[name]}
+        """Return the settings of `to_dict` that differ from their defaults."""
+        defaults = {setting.name: _plain(setting.default) for setting in fields(self)}
+        return {name: value for name, value in self.to_dict().items() if value != defaults[name]}
 
     def _names(self) -> list[str]:
         return [setting.name for setting in fields(self) if setting.compare]
 
 
 def option_of(setting: str) -> str:
-    """The option of the command line for a setting.
+    """Return the option of the command line for a setting.
 
     >>> option_of("drop_missing_target"), option_of("random_state")
     ('--drop-missing-target', '--seed')

@@ -25,11 +25,11 @@
   const lines = data.features.map((_, j) => [...document.querySelectorAll(`#intervals-feature-${j}-body, #intervals-feature-${j}-ends`)]);
   const area = document.getElementById("intervals-all-features");
 
-  const describe = (j) => {
+  const describeFeature = (j) => {
     const [name, least, most, strength] = data.features[j];
     return `${name}: ${least} to ${most}, ${strength}`;
   };
-  const told = (i) => {
+  const describeCase = (i) => {
     const chance = data.cases.probability ? ` (probability ${data.cases.probability[i]})` : "";
     return `row ${data.cases.rows[i]}: ${data.cases.true[i]}, predicted ${data.cases.predicted[i]}${chance}`;
   };
@@ -106,7 +106,7 @@
     }));
     scale.hidden = chosen === null;
     if (chosen !== null) {
-      scale.replaceChildren(levels ? `Coloured by ${data.features[chosen][0]}, low ` : `${describe(chosen)}. Only the most relevant features colour the maps.`);
+      scale.replaceChildren(levels ? `Coloured by ${data.features[chosen][0]}, low ` : `${describeFeature(chosen)}. Only the most relevant features colour the maps.`);
       if (levels) {
         const bar = element("span", "", scale);
         bar.className = "scale";
@@ -117,9 +117,9 @@
   };
   points.forEach((uses, i) => uses.forEach((use) => {
     use.dataset.fill = use.style.fill;
-    watch(use, () => told(i), () => chooseCase(i));
+    watch(use, () => describeCase(i), () => chooseCase(i));
   }));
-  lines.forEach((parts, j) => parts.forEach((part) => watch(part, () => describe(j), () => chooseFeature(j))));
+  lines.forEach((parts, j) => parts.forEach((part) => watch(part, () => describeFeature(j), () => chooseFeature(j))));
   if (area) {
     const at = (event) => {
       const box = area.getBoundingClientRect();
@@ -130,12 +130,12 @@
       const box = area.getBoundingClientRect();
       return event.clientX >= box.left && event.clientX <= box.right && event.clientY >= box.top && event.clientY <= box.bottom;
     };
-    figure.addEventListener("mousemove", (event) => (inside(event) ? showTip(event, describe(at(event))) : hideTip()));
+    figure.addEventListener("mousemove", (event) => (inside(event) ? showTip(event, describeFeature(at(event))) : hideTip()));
     figure.addEventListener("mouseleave", hideTip);
     figure.addEventListener("click", (event) => { if (inside(event)) chooseFeature(at(event)); });
   }
 
-  // One chosen case: its points, and why it is predicted so.
+  // One chosen case: its points, and the explanation of its prediction.
   const panel = document.getElementById("case"), pick = document.getElementById("pick");
   const chooseCase = (i) => {
     if (!panel) return;
@@ -145,17 +145,17 @@
     if (state.case === null) return;
     if (pick.querySelector(`option[value="${i}"]`)) pick.value = String(i);
     panel.replaceChildren();
-    const line = told(i);
+    const line = describeCase(i);
     element("strong", line[0].toUpperCase() + line.slice(1), panel);
     const why = data.why[i];
     if (!why) {
-      element("p", "This case was not explained: those in the list are.", panel);
+      element("p", "There is no explanation for this case, only for those in the list.", panel);
       return;
     }
     element("p", why.text, panel);
     const table = element("table", "", panel), head = element("tr", "", element("thead", "", table));
     element("th", "feature", head);
-    element("th", `adds to the nearest of ${why.near[0]} (filled)${why.other ? ` and of ${why.other[0]}` : ""}`, head).className = "wide";
+    element("th", `adds to the distance of the nearest ${why.near[0]} (filled)${why.other ? ` and of the nearest ${why.other[0]}` : ""}`, head).className = "wide";
     const rows = element("tbody", "", table);
     const longest = Math.max(...why.parts.flatMap(([, near, other]) => [Math.abs(near), Math.abs(other)]), 1e-12);
     for (const [j, near, other] of why.parts) {

@@ -1,0 +1,55 @@
+"""Studies read again from their folder, also those of older versions."""
+
+import json
+
+import pytest
+
+import whynear as wn
+from whynear.study.saved import as_saved, read_study
+
+
+def written(path, **content):
+    path.write_text(json.dumps({"format": 1, **content}))
+    return path
+
+
+def test_a_study_is_read_as_it_was_saved(tmp_path):
+    study = wn.study("iris", learner="grlvq", folds=2)
+    study.save(tmp_path)
+    read, given = read_study(tmp_path), as_saved(study)
+    assert read.scores == given.scores == tuple(study.comparison.expected_scores)
+    assert read.strengths == given.strengths == dict(study.frame()[["feature", "strength"]].to_numpy())
+    assert (read.name, given.name) == (str(tmp_path), "iris")
+    assert (read.source, read.target, read.rows, read.chosen, read.effective_dim) == (
+        given.source,
+        given.target,
+        150,
+        "grlvq",
+        study.interpretation.effective_dim,
+    )
+    assert read.settings == given.settings
+
+
+@pytest.mark.parametrize(
+    ("measure", "content"),
+    [
+        ("accuracy", {"expected_scores": [0.5, 0.7]}),
+        ("accuracy", {"honest_accuracy": [0.5, 0.7]}),
+        ("accuracy", {"measure": "accuracy", "honest_accuracy": [0.5, 0.7]}),
+        ("r2", {"measure": "r2", "expected_scores": [0.5, 0.7]}),
+        ("r2", {"measure": "r2", "honest_r2": [0.5, 0.7]}),
+        ("r2", {"measure": "r2", "honest_accuracy": [0.5, 0.7]}),
+    ],
+)
+def test_scores_are_read_under_their_old_names_too(tmp_path, measure, content):
+    study = read_study(written(tmp_path / "study.json", **content))
+    assert (study.measure, study.scores) == (measure, (0.5, 0.7))
+    assert study.mean == pytest.approx(0.6)
+
+
+def test_a_score_is_written_in_the_units_of_its_measure(tmp_path):
+    path = tmp_path / "study.json"
+    assert read_study(written(path, expected_scores=[0.5, 0.7])).score == "60.0% ± 14.1%"
+    assert read_study(written(path, expected_scores=[0.5])).score == "50.0%"
+    assert read_study(written(path, measure="r2", expected_scores=[0.5, 0.7])).score == "0.600 ± 0.141"
+    assert read_study(written(path, expected_scores=[None])).score == "no score"
