@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
-from matplotlib.figure import Figure
 
 from tests.helpers import stand_ins
 
@@ -34,14 +33,14 @@ def figures(request):
     """Studies with blank figures, and once more, in slow tests, with what is drawn on them."""
     with pytest.MonkeyPatch.context() as patch:
         if request.param == "blank":
-            patch.setattr(Figure, "savefig", stand_ins.savefig)
+            patch.setattr("matplotlib.figure.Figure.savefig", stand_ins.savefig)
         yield request.param
 
 
 @pytest.fixture
 def blank_figures(monkeypatch):
     """Studies with blank figures, where neither tables nor figures are the subject."""
-    monkeypatch.setattr(Figure, "savefig", stand_ins.savefig)
+    monkeypatch.setattr("matplotlib.figure.Figure.savefig", stand_ins.savefig)
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,7 @@ import json
 
 import numpy as np
 import pytest
-from matplotlib.figure import Figure
+from sklearn.datasets import load_iris
 from typer.testing import CliRunner
 
 import whynear
@@ -17,9 +17,10 @@ def folder(tmp_path_factory):
     """Two studies: the second by another learner, without one of the columns."""
     folder = tmp_path_factory.mktemp("compare")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Figure, "savefig", stand_ins.savefig)
-        whynear.study("iris", learner="grlvq", folds=3).save(folder / "one")
-        whynear.study("iris", learner="gmlvq", folds=4, drop=DROPPED).save(folder / "two")
+        patch.setattr("matplotlib.figure.Figure.savefig", stand_ins.savefig)
+        iris = load_iris(as_frame=True).frame[::2]
+        whynear.study(iris, "target", learner="grlvq", folds=3).save(folder / "one")
+        whynear.study(iris, "target", learner="gmlvq", folds=4, drop=DROPPED).save(folder / "two")
     return folder
 
 

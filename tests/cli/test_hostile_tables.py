@@ -113,6 +113,7 @@ def test_damaged_text_is_refused_by_line(tmp_path, table, fact, remedy):
     assert remedy in said
 
 
+@pytest.mark.usefixtures("blank_figures")
 def test_another_encoding_is_read_where_it_is_named(tmp_path):
     table = cases().rename(columns={"size": "größe"}).to_csv(index=False).encode("latin-1")
     assert "größe" in studied(tmp_path, table, "--encoding", "latin-1").relevance.index

@@ -147,6 +147,7 @@ def test_neighbours_are_the_other_anchors_each_measured_by_its_own_map(full):
         assert_allclose(distances[i, 1:] ** 2, sq[nearest])
 
 
+@pytest.mark.slow
 def test_large_tables_are_searched_among_candidates(monkeypatch):
     metric = LocalMetric(random_cases(400, 3), weights=1 + np.random.default_rng(1).random((400, 3)))
     exact, exact_distances = layout.neighbor_graph(metric, metric.anchors, 6, seed=0)

@@ -4,19 +4,18 @@ pynndescent and UMAP compile for a minute when they are first used; drawing take
 """
 
 import numpy as np
-from sklearn.decomposition import PCA
-from sklearn.neighbors import NearestNeighbors
 
 
 class NNDescent:
     """Finds what pynndescent would find if it missed nothing."""
 
     def __init__(self, data, *, n_neighbors, random_state, compressed, n_jobs):
-        self.search = NearestNeighbors(algorithm="brute").fit(data)
+        self.data = data
 
     def query(self, data, k):
-        distances, indices = self.search.kneighbors(data, k)
-        return indices.astype(np.int32), distances.astype(np.float32)
+        distances = np.linalg.norm(data[:, None] - self.data, axis=2)
+        nearest = np.argsort(distances, axis=1)[:, :k]
+        return nearest.astype(np.int32), np.take_along_axis(distances, nearest, axis=1)
 
 
 class UMAP:
@@ -26,7 +25,8 @@ class UMAP:
         self.n_neighbors = n_neighbors
 
     def fit_transform(self, X):
-        return PCA(2).fit_transform(np.pad(X, [(0, 0), (0, 1)]))
+        centred = np.pad(X - X.mean(axis=0), [(0, 0), (0, 1)])
+        return centred @ np.linalg.svd(centred, full_matrices=False)[2][:2].T
 
 
 def savefig(_figure, file, **_options):

@@ -38,6 +38,7 @@ def test_relevance_is_told_for_the_columns_of_the_table(study):
     assert "“colour”" in study.finding()
 
 
+@pytest.mark.usefixtures("blank_figures")
 def test_what_was_filled_in_is_said_and_kept_in_the_model(study, tmp_path):
     (said,) = [text for text in study.caveats if "filled in" in text]
     assert said.startswith("5 missing values were filled in by the median of the column")
@@ -123,6 +124,7 @@ def measured(n=120, seed=0):
     return table.assign(y=3 * X[:, 0] + 2 * X[:, 1] + 0.1 * rng.standard_normal(n))
 
 
+@pytest.mark.usefixtures("blank_figures")
 def test_a_measured_target_is_predicted_by_a_linear_map(tmp_path):
     study = wn.study(measured(), "y", effective_dim=4)
     assert study.comparison.measure == "r2"
@@ -173,6 +175,7 @@ def test_a_category_that_decides_is_suspected():
     assert any("'code' alone tells the classes apart" in caveat for caveat in study.caveats)
 
 
+@pytest.mark.usefixtures("blank_figures")
 def test_measured_studies_are_the_same_for_the_same_seed(tmp_path):
     texts = []
     for name in ("a", "b"):

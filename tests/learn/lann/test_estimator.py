@@ -160,6 +160,7 @@ def test_lists_that_miss_neighbours_are_made_anew(monkeypatch):
     assert recalls[1] > recalls[0] + 0.05
 
 
+@pytest.mark.slow
 def test_every_case_of_a_large_table_keeps_its_own_metric(monkeypatch):
     X, y = rows(400)
     monkeypatch.setattr("whynear.learn.lann.fitting.EXACT_LIST_CASES", 100)
