@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from tests.helpers import stand_ins
+from tests.helpers.blank_figures import save_empty
 
 # Derandomised: the same examples on every run, so that a failure is one everybody sees.
 settings.register_profile("whole", derandomize=True, deadline=None, max_examples=60)
@@ -33,14 +33,14 @@ def figures(request):
     """Studies with blank figures, and once more, in slow tests, with what is drawn on them."""
     with pytest.MonkeyPatch.context() as patch:
         if request.param == "blank":
-            patch.setattr("matplotlib.figure.Figure.savefig", stand_ins.savefig)
+            patch.setattr("matplotlib.figure.Figure.savefig", save_empty)
         yield request.param
 
 
 @pytest.fixture
 def blank_figures(monkeypatch):
     """Studies with blank figures, where neither tables nor figures are the subject."""
-    monkeypatch.setattr("matplotlib.figure.Figure.savefig", stand_ins.savefig)
+    monkeypatch.setattr("matplotlib.figure.Figure.savefig", save_empty)
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,7 @@ from sklearn.datasets import load_iris
 from typer.testing import CliRunner
 
 import whynear
-from tests.helpers import stand_ins
+from tests.helpers.blank_figures import save_empty
 from whynear.cli.app import app
 
 DROPPED = "sepal length (cm)"
@@ -17,7 +17,7 @@ def folder(tmp_path_factory):
     """Two studies: the second by another learner, without one of the columns."""
     folder = tmp_path_factory.mktemp("compare")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("matplotlib.figure.Figure.savefig", stand_ins.savefig)
+        patch.setattr("matplotlib.figure.Figure.savefig", save_empty)
         iris = load_iris(as_frame=True).frame[::2]
         whynear.study(iris, "target", learner="grlvq", folds=3).save(folder / "one")
         whynear.study(iris, "target", learner="gmlvq", folds=4, drop=DROPPED).save(folder / "two")

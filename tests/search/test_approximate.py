@@ -16,18 +16,13 @@ METRICS = {
 }
 
 
-@pytest.fixture(scope="module", params=["exact", pytest.param("pynndescent", marks=pytest.mark.slow)])
-def index(request):
-    """What finds candidates of new cases: in quick tests its stand-in (see conftest.py)."""
-    return request.param
-
-
 @pytest.fixture(scope="module", params=METRICS)
-def search(request, index):
+def search(request):
     metric = METRICS[request.param]
     return CandidateSearch(metric, None if isinstance(metric, LocalMetric) else Y, n_candidates=64, random_state=0)
 
 
+@pytest.mark.slow
 def test_what_is_found_is_measured_by_the_metric_and_recall_is_counted(search):
     X = np.random.default_rng(13).standard_normal((100, 6))
     sq, indices = search.nearest(X, 5)
@@ -40,6 +35,7 @@ def test_what_is_found_is_measured_by_the_metric_and_recall_is_counted(search):
     assert_array_equal(sq[same], exact_sq[same])
 
 
+@pytest.mark.slow
 def test_lists_leave_out_the_case_itself(search):
     assert search.lists.shape == (1500, 64)
     assert (search.lists != np.arange(1500)[:, None]).all()
@@ -67,13 +63,15 @@ def test_more_candidates_than_cases_are_refused():
         CandidateSearch(METRICS["linear"], Y[:10])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [1e-60, 1e60])
-def test_extreme_scales_lose_nothing(scale, index):
+def test_extreme_scales_lose_nothing(scale):
     search = CandidateSearch(METRICS["linear"], Y * scale, n_candidates=64, random_state=0)
     assert search.recall(Y[:50] * scale, 5) > 0.9
 
 
-def test_a_learner_tells_what_its_lists_miss(index):
+@pytest.mark.slow
+def test_a_learner_tells_what_its_lists_miss():
     y = (Y[:, 0] * Y[:, 1] > 0).astype(int)
     given = {"epochs": 2, "step": 0.1, "beta": 0.3, "decay": 0.0, "shared_epochs": 1, "shared_step": 0.01}
     exact, listed = (LANN(random_state=0, search=search, **given).fit(Y, y) for search in ("exact", "candidates"))
