@@ -83,7 +83,7 @@ def test_ties_and_magnitudes_change_nothing(tmp_path_factory, n, d, k, size, see
 
 @pytest.mark.parametrize("kind", ["linear", "third"])
 def test_long_lists_are_measured_in_blocks(tmp_path, kind, monkeypatch):
-    monkeypatch.setattr(index, "AT_HAND", 100)
+    monkeypatch.setattr(index, "MOST_BYTES_KEPT", 100)
     X = cases(20_000)
     metric = metrics(cases())[kind]
     with CaseBase(tmp_path / "base", metric) as base:
@@ -98,7 +98,7 @@ def test_long_lists_are_measured_in_blocks(tmp_path, kind, monkeypatch):
 @pytest.fixture
 def eager_files(monkeypatch):
     """Write the index to its file from the first case on, and again after every fifth."""
-    monkeypatch.setattr(index_cache, "WORTH_KEEPING", 5)
+    monkeypatch.setattr(index_cache, "FEWEST_CASES_KEPT", 5)
 
 
 @pytest.mark.parametrize("kind", ["linear", "sparse", "third"])
@@ -351,7 +351,7 @@ def test_the_training_cases_of_lann_are_found_by_their_own_maps(tmp_path):
         sq = np.sort(metric.sq_distances(X.iloc[[60]])[0])[:8]
         assert_allclose(found.sq_distances, sq, rtol=1e-12, atol=1e-12)
         assert_allclose(found.contributions.sum(axis=1), found.sq_distances)
-        with pytest.raises(ValueError, match=r"150 anchors only, and 1 of 2 cases are none, first row 1 of X"):
+        with pytest.raises(ValueError, match=r"150 anchors only, and 1 of 2 cases are no anchors, first row 1 of X"):
             base.add(X.iloc[:2] + np.array([[0.0], [0.5]]))
         assert len(base) == 150
 

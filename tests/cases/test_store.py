@@ -165,7 +165,7 @@ def test_the_stored_metric_is_the_one_given(tmp_path, metric):
 @pytest.fixture
 def indexed(tmp_path, monkeypatch):
     """A base with an index file beside it."""
-    monkeypatch.setattr(index_cache, "WORTH_KEEPING", 10)
+    monkeypatch.setattr(index_cache, "FEWEST_CASES_KEPT", 10)
     path = filled(tmp_path / "base")
     with CaseBase(path) as base:
         base.retrieve([0.0, 0.0])

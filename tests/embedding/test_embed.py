@@ -416,7 +416,7 @@ def test_a_point_never_votes_for_itself_and_nearness_decides_ties():
 
 def test_wrong_scores_are_refused_by_name():
     points = random_cases(5, 2)
-    with pytest.raises(ValueError, match="n_neighbors=5 others cannot be had from 5 points"):
+    with pytest.raises(ValueError, match="n_neighbors=5 is more than the 4 other points"):
         embedding_score(points, np.zeros(5))
     with pytest.raises(ValueError, match="one class for each of the 5 points, got 4"):
         embedding_score(points, np.zeros(4), n_neighbors=2)

@@ -20,7 +20,7 @@ def batch(number, turn, size):
 
 def add_until_killed(path, number, acknowledged):
     """Add batch after batch and tell each one that was acknowledged; the index file is written often."""
-    index_cache.WORTH_KEEPING = 200
+    index_cache.FEWEST_CASES_KEPT = 200
     rng = np.random.default_rng(number)
     base = CaseBase(path, METRIC)
     for turn in itertools.count():

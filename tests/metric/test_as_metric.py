@@ -186,7 +186,7 @@ def test_names_come_from_the_table_or_are_made_up():
         (SimpleImputer(add_indicator=True), "indicator"),
         (LinearDiscriminantAnalysis(solver="lsqr"), "solver='lsqr'"),
         (SimpleImputer(missing_values=0), "replaces real values"),
-        (FunctionTransformer(np.abs), "a function of its own"),
+        (FunctionTransformer(np.abs), "applies a function"),
     ],
     ids=lambda value: type(value).__name__,
 )
@@ -218,7 +218,7 @@ def test_nested_pipelines_and_searches_are_looked_into():
     assert_allclose(as_metric(pipeline).sq_distances(X), expected, rtol=1e-8, atol=1e-10)
     search = GridSearchCV(make_pipeline(PCA(), KNeighborsClassifier()), {"pca__n_components": [2]}).fit(X, y)
     assert as_metric(search) == as_metric(search.best_estimator_)
-    with pytest.raises(TypeError, match="nothing but 'passthrough'"):
+    with pytest.raises(TypeError, match="'passthrough' steps alone"):
         as_metric(Pipeline([("a", "passthrough")]).fit(X))
 
 

@@ -75,7 +75,7 @@ def test_metrics_of_different_kinds_or_content_differ():
         (lambda: LinearMetric([[1, 2]], ["a"]), "one name for each of the 2 features, got 1"),
         (lambda: LinearMetric([[1, 2]], ["a", "a"]), "unique, got 'a' more than once"),
         (lambda: LinearMetric([[1, 2]], scale=[1, 0]), "scale must hold 2 positive numbers"),
-        (lambda: LinearMetric([[1, 2]], scale=[1, np.inf]), "never seen, where the map is not zero"),
+        (lambda: LinearMetric([[1, 2]], scale=[1, np.inf]), "never saw, where the map is not zero"),
         (lambda: LocalMetric([[1, 2]]), "exactly one"),
         (lambda: LocalMetric([[1, 2]], weights=[[1, 2], [3, 4]]), "1 anchors with 2 features, got 2 maps"),
     ],

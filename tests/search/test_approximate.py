@@ -63,7 +63,7 @@ def test_copies_do_not_crowd_a_case_out_of_its_neighbours():
 
 
 def test_more_candidates_than_cases_are_refused():
-    with pytest.raises(ValueError, match="k=64 neighbours cannot be had from 10 cases"):
+    with pytest.raises(ValueError, match="k=64 is more than the 10 cases"):
         CandidateSearch(METRICS["linear"], Y[:10])
 
 

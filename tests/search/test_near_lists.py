@@ -70,6 +70,6 @@ def test_an_interrupt_ends_the_search(monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(module, "ask_neighbors", interrupted)
+    monkeypatch.setattr(module, "compare_neighbors", interrupted)
     with pytest.raises(KeyboardInterrupt):
         near_lists(np.random.default_rng(0).standard_normal((5_000, 3)), 10)

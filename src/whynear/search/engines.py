@@ -1,4 +1,4 @@
-"""Three ways to find a short list of cases that surely holds the k nearest ones of each query."""
+"""Three ways to find, for each query, a short list of cases that is certain to contain the k nearest ones."""
 
 from typing import Protocol
 
@@ -12,38 +12,38 @@ from whynear.search import kernels
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.threads import run_in_chunks
 
-ROUNDING = 2.0**-24  # of float32
-FARTHEST = 1e4  # of a query, in units of the cases; beyond it rounding near zero would count
+FLOAT32_ROUNDING = 2.0**-24
+FARTHEST_QUERY = 1e4  # in units of the cases; beyond it the rounding of numbers near zero would matter
 TREE_SLACK = 1e-9  # far above the rounding of mapped coordinates, far below any difference that matters
 
 
 def list_length(k: int) -> int:
-    """Room for candidates per query: the k nearest, and as many again that rounding cannot tell from the k-th."""
+    """Return the length of a list of candidates: for the k nearest, and others that rounding may put before them."""
     return 2 * k + 64
 
 
 class Engine(Protocol):
-    """Lists candidates: ``found[n, :counts[n]]``, or a count that does not fit where it cannot tell."""
+    """Lists candidates ``found[n, :counts[n]]``; a count below zero or beyond the list means that there is no list."""
 
     def row_bytes(self, k: int, /) -> int:
-        """Memory one query takes."""
+        """Return the memory of one query."""
 
     def candidates(self, queries: Array, k: int, skipped: Indices, /) -> tuple[Indices, Indices]:
-        """Numbers of the cases that may be among the k nearest of each query, and how many there are."""
+        """Return the numbers of the cases that may be among the k nearest of each query, and their counts."""
 
 
 class Everything:
-    """No short list: every query is measured against all cases."""
+    """No short list: every query is compared with all cases."""
 
     def __init__(self, n_cases: int) -> None:
         self.n_cases = n_cases
 
     def row_bytes(self, _k: int) -> int:
-        """One row of distances."""
+        """Return the memory of one row of distances."""
         return 8 * self.n_cases
 
     def candidates(self, queries: Array, k: int, _skipped: Indices) -> tuple[Indices, Indices]:
-        """Say that nothing is known."""
+        """Return no list for any query."""
         return np.empty((len(queries), k), dtype=np.intp), np.full(len(queries), -1)
 
 
@@ -58,19 +58,19 @@ class Tree:
         self.tree = KDTree(mapped)
 
     def row_bytes(self, k: int) -> int:
-        """A list of candidates, and the copies made while finding it."""
+        """Return the memory of a list of candidates and of the copies made while finding it."""
         return 64 * list_length(k) + 16 * self.metric.n_features
 
     def candidates(self, queries: Array, k: int, skipped: Indices) -> tuple[Indices, Indices]:
-        """One case more than can be needed; where that one ties with the k-th, all cases at that distance."""
+        """Return one case more than needed; if that one ties with the k-th, all cases within that distance."""
         mapped = self.metric.map(queries - self.centre)
         width = min(k + 2, len(self.tree.data))
         distances, found = np.empty((len(mapped), width)), np.full((len(mapped), list_length(k)), -1)
 
-        def ask(start: int, stop: int) -> None:
+        def query_tree(start: int, stop: int) -> None:
             distances[start:stop], found[start:stop, :width] = self.tree.query(mapped[start:stop], width)
 
-        run_in_chunks(ask, len(mapped), chunk=500, n_jobs=self.n_jobs)
+        run_in_chunks(query_tree, len(mapped), chunk=500, n_jobs=self.n_jobs)
         is_skipped = found[:, :width] == skipped[:, None]
         kth = np.sort(np.where(is_skipped, np.inf, distances), axis=1)[:, k - 1]
         radius = kth * (1 + TREE_SLACK) + TREE_SLACK * (self.reach + np.abs(mapped).max(axis=1))
@@ -88,8 +88,8 @@ class Products:
     """All distances of a block of queries as one float32 matrix product with a bounded error.
 
     With c_i = sum_l w_il a_il^2 and d_i the true distance, the absolute terms of a product add up to at most
-    4 d_i + 6 c_i. So with p terms and g = 1.05 (p + 8) 2^-24, which leaves room for the roundings of the comparison,
-    the computed value is within 4 g d_i + 6 g c_i of the true one.
+    4 d_i + 6 c_i. So with p terms and g = 1.05 (p + 8) 2^-24, which includes the rounding of the comparison, the
+    computed value is within 4 g d_i + 6 g c_i of the true one.
     """
 
     def __init__(self, metric: LinearMetric | DiagonalMetric | LocalMetric, cases: Array, n_jobs: int | None) -> None:
@@ -111,19 +111,19 @@ class Products:
             constants = np.einsum("ic,ic->i", mapped, mapped)
             parts = [-2 * mapped, np.ones((len(mapped), 1)), constants[:, None]]
         self.terms = np.hstack(parts).astype(np.float32)
-        rounding = 1.05 * (self.terms.shape[1] + 8) * ROUNDING
+        rounding = 1.05 * (self.terms.shape[1] + 8) * FLOAT32_ROUNDING
         self.relative = 4 * rounding
         # The second part covers what float32 loses below its smallest normal number, times the farthest factor.
         self.slack = (6 * rounding * constants + 1e-33 * self.terms.shape[1]).astype(np.float32)
 
     def row_bytes(self, k: int) -> int:
-        """One row of float32 scores."""
+        """Return the memory of one row of float32 scores and of a list of candidates."""
         return 4 * len(self.terms) + 8 * list_length(k)
 
     def candidates(self, queries: Array, k: int, skipped: Indices) -> tuple[Indices, Indices]:
-        """Every case whose lower bound is at most the k-th smallest upper bound."""
+        """Return every case whose lower bound is at most the k-th smallest upper bound."""
         factors = self._factors(queries)
-        beyond = ~(np.abs(factors).max(axis=1) <= FARTHEST)
+        beyond = ~(np.abs(factors).max(axis=1) <= FARTHEST_QUERY)
         factors[beyond] = 0.0
         scores = factors.astype(np.float32) @ self.terms.T
         found = np.full((len(queries), list_length(k)), -1)
@@ -150,6 +150,6 @@ class Products:
 
 
 def _largest(values: Array, axis: int | None = None) -> Array:
-    """The largest absolute value, one where all are zero."""
+    """Return the largest absolute value, or one if all are zero."""
     peak = np.abs(values).max(axis=axis)
     return np.where(peak > 0, peak, 1.0)

@@ -1,8 +1,9 @@
-"""The near cases of every case of a large table: trees of random splits, then the neighbours of neighbours.
+"""Lists of near cases for every case of a large table: trees of random splits, then the neighbours of neighbours.
 
-Each tree splits the cases at the median of a random direction until few are left, which are compared with each other.
-What several trees miss, the neighbours of neighbours mostly hold. Every case keeps a heap of the nearest found so far,
-the farthest on top; a thread writes only to the heaps of its own cases, so the result does not depend on threads.
+Each tree splits the cases at the median of a random direction until the parts are small; the cases of a part are
+compared with each other. Most neighbours that several trees miss are neighbours of neighbours. Every case has a heap of
+the nearest cases found so far, the farthest on top; a thread writes only to the heaps of its own cases, so the result
+does not depend on threads.
 """
 
 from collections.abc import Callable
@@ -17,21 +18,21 @@ from whynear.utils.threads import run_in_chunks
 Floats = NDArray[np.float32]
 Numbers = NDArray[np.int32]
 
-TREES = 5
-ROUNDS = 2  # of asking the neighbours of neighbours
-ASKED = 30  # nearest neighbours whose nearest neighbours are asked for
+N_TREES = 5
+N_ROUNDS = 2  # of comparisons with the neighbours of neighbours
+N_FOLLOWED = 30  # nearest neighbours whose nearest neighbours are compared
 SMALLEST_LEAF = 100
-LEAVES_AT_ONCE, CASES_AT_ONCE = 8, 2_000  # in one call: an interrupt is answered between them
+LEAVES_AT_ONCE, CASES_AT_ONCE = 8, 2_000  # in one call: an interrupt takes effect between calls
 
 
 def neighborly_order(X: NDArray[np.floating], seed: int = 0) -> NDArray[np.intp]:
-    """An order in which near cases mostly stand near each other: in it, large tables are read from memory faster."""
+    """Return an order in which most near cases are close together, so that memory is read faster for large tables."""
     cases = np.ascontiguousarray(X, dtype=np.float32)
     return _tree(cases, SMALLEST_LEAF, np.random.default_rng(seed))[0].astype(np.intp)
 
 
 def near_lists(X: NDArray[np.floating], length: int, seed: int = 0, n_jobs: int | None = None) -> NDArray[np.intp]:
-    """For each case the numbers of ``length`` near other cases, nearest first; there must be more cases than that.
+    """Return for each case the numbers of ``length`` near other cases, nearest first; there must be more cases.
 
     Approximate: see `CandidateSearch.recall`. Time O(n log n d), memory O(n (length + d)).
     """
@@ -43,14 +44,14 @@ def near_lists(X: NDArray[np.floating], length: int, seed: int = 0, n_jobs: int 
     def in_parallel(work: Callable[[int, int], None], n_items: int, at_once: int) -> None:
         run_in_chunks(work, n_items, chunk=at_once, n_jobs=n_jobs)
 
-    for _ in range(TREES):
+    for _ in range(N_TREES):
         order, edges = _tree(cases, max(3 * length, SMALLEST_LEAF), rng)
         compare = partial(_compare, cases, order, edges, sq, numbers)
         in_parallel(compare, len(edges) - 1, LEAVES_AT_ONCE)
-    for _ in range(ROUNDS):
-        near = np.empty((n, min(ASKED, length)), dtype=np.int32)
+    for _ in range(N_ROUNDS):
+        near = np.empty((n, min(N_FOLLOWED, length)), dtype=np.int32)
         in_parallel(partial(nearest_of, sq, numbers, near), n, CASES_AT_ONCE)
-        in_parallel(partial(ask_neighbors, cases, near, sq, numbers), n, CASES_AT_ONCE)
+        in_parallel(partial(compare_neighbors, cases, near, sq, numbers), n, CASES_AT_ONCE)
     in_parallel(partial(sort_rows, sq, numbers), n, CASES_AT_ONCE)
     return numbers.astype(np.intp)
 
@@ -62,7 +63,7 @@ def _compare(
 
 
 def _tree(cases: Floats, leaf: int, rng: np.random.Generator) -> tuple[Numbers, NDArray[np.intp]]:
-    """The cases in the order of the leaves of a tree, and where each leaf begins."""
+    """Return the cases in the order of the leaves of a tree, and where each leaf begins."""
     n = len(cases)
     order = np.arange(n, dtype=np.int32)
     depth = max(0, int(np.ceil(np.log2(n / leaf))))
@@ -77,7 +78,7 @@ def _tree(cases: Floats, leaf: int, rng: np.random.Generator) -> tuple[Numbers, 
 def split(
     cases: Floats, order: Numbers, edges: NDArray[np.intp], pairs: NDArray[np.int64]
 ) -> NDArray[np.intp]:  # pragma: no cover - compiled
-    """Divide each stretch of the order at the median along the line through two of its cases."""
+    """Divide each part of the order at the median along the line through two of its cases."""
     d = cases.shape[1]
     after = np.empty(2 * len(edges) - 1, np.intp)
     for part in range(len(edges) - 1):
@@ -100,7 +101,7 @@ def split(
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
 def sq_distance(cases: Floats, i: int, j: int) -> np.float32:  # pragma: no cover - compiled
-    """Squared distance of two cases."""
+    """Return the squared distance of two cases."""
     total = np.float32(0.0)
     for f in range(cases.shape[1]):
         part = cases[i, f] - cases[j, f]
@@ -110,7 +111,7 @@ def sq_distance(cases: Floats, i: int, j: int) -> np.float32:  # pragma: no cove
 
 @njit(cache=True, nogil=True)
 def push(sq: Floats, numbers: Numbers, d: np.float32, number: int) -> None:  # pragma: no cover - compiled
-    """Put a case into a heap in place of the farthest, unless it is farther or there already."""
+    """Replace the farthest case of a heap by another, unless that is farther or in the heap already."""
     if d >= sq[0]:
         return
     m = len(sq)
@@ -150,16 +151,16 @@ def compare_leaves(
 def nearest_of(
     sq: Floats, numbers: Numbers, near: Numbers, first: int, last: int
 ) -> None:  # pragma: no cover - compiled
-    """Fill the nearest few of each case's heap."""
+    """Fill near[i] with the nearest cases in the heap of case i."""
     for i in range(first, last):
         near[i] = numbers[i][np.argsort(sq[i])[: near.shape[1]]]
 
 
 @njit(cache=True, nogil=True)
-def ask_neighbors(
+def compare_neighbors(
     cases: Floats, near: Numbers, sq: Floats, numbers: Numbers, first: int, last: int
 ) -> None:  # pragma: no cover - compiled
-    """Let each case meet the nearest neighbours of its nearest neighbours."""
+    """Compare each case with the nearest neighbours of its nearest neighbours."""
     for i in range(first, last):
         for a in range(near.shape[1]):
             if near[i, a] < 0:

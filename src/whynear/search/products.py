@@ -1,8 +1,8 @@
 """Distances of one query to all cases as one product in float32, with a bound on its error.
 
-With c_i the squared length of case i from the centre and d_i the true squared distance, the absolute terms of a product
-add up to at most 4 d_i + 6 c_i. So with p terms and g = 1.05 (p + 8) 2^-24, which leaves room for the roundings of the
-comparison, the computed value is within 4 g d_i + 6 g c_i of the true one, as in `NeighborSearch`.
+With c_i the squared distance of case i from the centre and d_i that from the query, the absolute terms of a product add
+up to at most 4 d_i + 6 c_i. So with p terms and g = 1.05 (p + 8) 2^-24, which includes the rounding of the comparison,
+the computed value is within 4 g d_i + 6 g c_i of the true one, as in `NeighborSearch`.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whynear.metric import DiagonalMetric, LinearMetric, LocalMetric
-from whynear.search.engines import FARTHEST, ROUNDING
+from whynear.search.engines import FARTHEST_QUERY, FLOAT32_ROUNDING
 from whynear.utils.arrays import Array, Indices
 
 Floats = NDArray[np.float32]
 GlobalMetric = LinearMetric | DiagonalMetric
-STRETCH = 4096  # cases at a time: a longer product waits for threads that other programs may hold up
+CASES_AT_ONCE = 4096  # in one product: a larger one uses threads, which may have to wait for other programs
 
 
 @dataclass(frozen=True, eq=False)
 class Products:
-    """The terms of all cases, one row each, and how far each product may be off."""
+    """The terms of all cases, one row each, and the error bound of each product."""
 
     terms: Floats
     slack: Floats
@@ -32,20 +32,21 @@ class Products:
         return len(self.terms)
 
     def scores(self, factors: Floats, shift: float) -> Floats:
-        """The distances of a query from all cases, in some unit."""
+        """Return the squared distances of a query from all cases, in the squared unit of the form."""
         scores = np.empty(len(self), dtype=np.float32)
-        for start in range(0, len(self), STRETCH):
-            np.matmul(self.terms[start : start + STRETCH], factors, out=scores[start : start + STRETCH])
+        for start in range(0, len(self), CASES_AT_ONCE):
+            rows = slice(start, start + CASES_AT_ONCE)
+            np.matmul(self.terms[rows], factors, out=scores[rows])
         scores += np.float32(shift)
         return scores
 
     def joined(self, others: Products) -> Products:
-        """These and other cases after them."""
+        """Return these cases followed by others."""
         return Products(np.concatenate([self.terms, others.terms]), np.concatenate([self.slack, others.slack]))
 
     @classmethod
     def of(cls, terms: Array, constants: Array) -> Products:
-        """The terms in float32, with the slack that follows from the constants among them."""
+        """Return the terms in float32, with the slack that follows from the constants among them."""
         rounding = error_per_term(terms.shape[1])
         # The second part covers what float32 loses below its smallest normal number, times the farthest factor.
         slack = 6 * rounding * constants + 1e-33 * terms.shape[1]
@@ -53,12 +54,12 @@ class Products:
 
 
 def error_per_term(n_terms: int) -> float:
-    """The bound g for products of that many terms and a shift."""
-    return 1.05 * (n_terms + 9) * ROUNDING
+    """Return the bound g for products of that many terms and a shift."""
+    return 1.05 * (n_terms + 9) * FLOAT32_ROUNDING
 
 
 def may_be_nearest(scores: Floats, slack: Floats, n_terms: int, k: int) -> Indices:
-    """Every case whose lower bound is at most the k-th smallest upper bound; infinite scores are no cases."""
+    """Return every case whose lower bound is at most the k-th smallest upper bound; infinite scores are left out."""
     relative = 4 * error_per_term(n_terms)
     kth = np.partition(scores + slack, k - 1)[k - 1]
     return np.flatnonzero(scores - slack <= np.float32(kth * (1 + relative) / (1 - relative)))
@@ -66,47 +67,47 @@ def may_be_nearest(scores: Floats, slack: Floats, n_terms: int, k: int) -> Indic
 
 @dataclass(frozen=True, eq=False)
 class GlobalForm:
-    """Where the coordinates of a metric with one map begin, and their unit."""
+    """The origin and the unit of the mapped coordinates, for a metric with one map."""
 
     centre: Array
     unit: float
 
     @classmethod
     def fitting(cls, metric: GlobalMetric, blocks: list[NDArray[np.floating]]) -> GlobalForm:
-        """The mean of the cases and the largest of their coordinates from there."""
+        """Return the form with the mean of the cases as origin and their largest coordinate as unit."""
         total = sum(len(block) for block in blocks)
         centre = np.sum([block.sum(axis=0, dtype=np.float64) for block in blocks], axis=0) / max(total, 1)
         peaks = [float(np.abs(coordinates(metric, block - centre)).max(initial=0.0)) for block in blocks]
         return cls(centre, max(peaks, default=0.0) or 1.0)
 
     def products(self, metric: GlobalMetric, cases: NDArray[np.floating]) -> Products:
-        """The terms (-2 m_i, c_i) of cases with the coordinates m_i."""
+        """Return the terms (-2 m_i, c_i) of cases with the coordinates m_i."""
         mapped = coordinates(metric, cases - self.centre) / self.unit
         constants = np.einsum("ic,ic->i", mapped, mapped)
         return Products.of(np.hstack([-2 * mapped, constants[:, None]]), constants)
 
     def factors(self, metric: GlobalMetric, query: Array) -> tuple[Floats, float] | None:
-        """The factors (q, 1) of a query and the shift <q, q>; None for one too far away for the bound."""
+        """Return the factors (q, 1) of a query and the shift <q, q>; None if it is too far away for the bound."""
         mapped = coordinates(metric, (query - self.centre)[None])[0] / self.unit
         return checked_factors(np.append(mapped, 1.0), float(mapped @ mapped))
 
 
 @dataclass(frozen=True, eq=False)
 class LocalForm:
-    """Where the columns begin under a metric with a diagonal map per case, and their units."""
+    """The origin and the units of the columns, for a metric with a diagonal map per case."""
 
     centre: Array
     unit: Array
 
     @classmethod
     def fitting(cls, metric: LocalMetric) -> LocalForm:
-        """The mean of the anchors and the largest distance of each column from there."""
+        """Return the form with the mean of the anchors as origin and the largest distance from it in each column."""
         centre = metric.anchors.mean(axis=0)
         peaks = np.abs(metric.anchors - centre).max(axis=0)
         return cls(centre, np.where(peaks > 0, peaks, 1.0))
 
     def products(self, metric: LocalMetric, places: Indices) -> Products:
-        """The terms (w_i, -2 w_i a_i, c_i) of the anchors with these numbers."""
+        """Return the terms (w_i, -2 w_i a_i, c_i) of the anchors with these numbers."""
         weights = metric.maps[places] * np.square(self.unit)
         weights /= float((metric.maps * np.square(self.unit)).max(initial=0.0)) or 1.0
         anchors = (metric.anchors[places] - self.centre) / self.unit
@@ -114,13 +115,13 @@ class LocalForm:
         return Products.of(np.hstack([weights, -2 * weights * anchors, constants[:, None]]), constants)
 
     def factors(self, _metric: LocalMetric, query: Array) -> tuple[Floats, float] | None:
-        """The factors (q^2, q, 1) of a query."""
+        """Return the factors (q^2, q, 1) of a query and the shift 0; None if it is too far away for the bound."""
         scaled = (query - self.centre) / self.unit
         return checked_factors(np.concatenate([np.square(scaled), scaled, [1.0]]), 0.0)
 
 
 def coordinates(metric: GlobalMetric, cases: Array) -> Array:
-    """Cases where the metric is Euclidean, without coordinates that are always zero."""
+    """Return cases in coordinates where the metric is Euclidean, without those that are always zero."""
     if isinstance(metric, LinearMetric):
         return cases @ metric.omega.T
     kept = np.flatnonzero(metric.weights)
@@ -128,6 +129,6 @@ def coordinates(metric: GlobalMetric, cases: Array) -> Array:
 
 
 def checked_factors(factors: Array, shift: float) -> tuple[Floats, float] | None:
-    """The factors in float32, if the bound holds for them."""
-    near = max(np.abs(factors).max(), shift) <= FARTHEST  # False for NaN too
+    """Return the factors in float32 and the shift; None if they are too large for the bound."""
+    near = max(np.abs(factors).max(), shift) <= FARTHEST_QUERY  # False for NaN too
     return (factors.astype(np.float32), shift) if near else None
