@@ -13,20 +13,10 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from tests.helpers.neighbours import all_sq_distances
 from tests.helpers.strategies import cases, global_metrics, local_metrics
 from whynear import DiagonalMetric, LinearMetric, LocalMetric, NeighborSearch
 from whynear.search.engines import Everything, Products, Tree
-
-
-def all_sq_distances(metric, X, Y):
-    """Every distance by its definition, one pair at a time."""
-    sq = np.empty((len(X), len(Y)))
-    for n, x in enumerate(X):
-        for i, y in enumerate(Y):
-            one = metric[i] if isinstance(metric, LocalMetric) else metric
-            mapped = one.omega @ (x - y) if isinstance(one, LinearMetric) else np.sqrt(one.weights) * (x - y)
-            sq[n, i] = mapped @ mapped
-    return sq
 
 
 def assert_same_neighbours(metric, X, Y, k, search, exclude=None):

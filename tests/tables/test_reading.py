@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
 
 from whynear.datasets import read_table
-from whynear.tables.header import distinct_names
 
 
 @pytest.fixture
@@ -85,32 +84,6 @@ def test_duplicate_and_empty_names_are_changed_and_reported(written):
     assert frame.iloc[0].tolist() == [1, 2, 3, 4, 5]
     assert "'a' (column 3) is now 'a.2', 'a' (column 5) is now 'a.3'" in notes[0]
     assert "column 4 is now 'column_4'" in notes[1]
-
-
-def names_one_by_one(header):
-    names, taken = [], {name.strip() for name in header}
-    for place, raw in enumerate(header, start=1):
-        given = raw.strip()
-        base = name = given or f"column_{place}"
-        number = 0
-        while name in names or (name != given and name in taken):
-            number += 1
-            name = f"{base}.{number}"
-        names.append(name)
-        taken.add(name)
-    return names
-
-
-@given(st.lists(st.sampled_from(["a", " a", "a.1", "a.2", "a.1.1", "", "column_3", "column_3.1", "b"]), min_size=1))
-def test_names_are_those_found_by_trying_one_after_the_other(header):
-    assert distinct_names(header)[0] == names_one_by_one(header)
-
-
-def test_thousands_of_equal_names_are_told_apart_quickly():
-    start = time.perf_counter()
-    names, _ = distinct_names(["a"] * 20_000)
-    assert time.perf_counter() - start < 2
-    assert names[-1] == "a.19999"
 
 
 def test_empty_lines_within_the_table_are_reported_and_those_at_its_end_are_not(written):
