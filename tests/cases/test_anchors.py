@@ -6,6 +6,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from whynear import LANN, DiagonalMetric, LocalMetric, as_metric
+from whynear.cases.anchors import Anchors
 from whynear.cases.case_base import CaseBase
 
 
@@ -40,3 +41,18 @@ def test_a_local_metric_is_refused_for_cases_it_does_not_know(tmp_path):
         with pytest.raises(ValueError, match="first the stored case 2"):
             base.set_metric(LocalMetric([[0, 0], [1, 1]], weights=np.ones((2, 2))))
         assert isinstance(base.metric, DiagonalMetric)
+
+
+def test_anchors_are_found_within_the_rounding_of_float32():
+    anchors = Anchors(LocalMetric([[1.1, 5.0], [2.2, 6.0], [1.1, 5.0]], weights=np.ones((3, 2))))
+    cases = np.array([[2.2, 6.0], [1.1, 5.0], [1.1, 5.0], [1.1, 5.0]], dtype=np.float32)
+    assert_array_equal(anchors.not_anchors(cases), [])
+    assert_array_equal(anchors.places(cases), [1, 0, 2, 0])
+    assert_array_equal(anchors.not_anchors(cases + np.array([[0], [1e-3], [0], [0]])), [1])
+
+
+def test_columns_without_weight_do_not_matter():
+    anchors = Anchors(LocalMetric([[1.0, 5.0], [2.0, 6.0]], weights=[[1, 0], [2, 0]]))
+    assert_array_equal(anchors.places(np.array([[2.0, -9.0]])), [1])
+    nothing = Anchors(LocalMetric([[1.0], [2.0]], weights=[[0], [0]]))
+    assert_array_equal(nothing.not_anchors(np.array([[7.0]])), [])

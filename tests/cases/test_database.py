@@ -69,3 +69,34 @@ def test_removed_cases_are_wiped_out_by_compacting(tmp_path):
     content = b"".join(path.read_bytes() for path in tmp_path.iterdir())
     assert secret.astype("<f4").tobytes() not in content
     assert b"somebody in particular" not in content
+
+
+def test_a_transaction_is_whole_or_undone(tmp_path):
+    base = database.Database(tmp_path / "base", may_create=True, timeout=0)
+    base.prepare()
+    assert base.is_empty()
+    with base.writing():
+        base.execute("CREATE TABLE t (a INTEGER)")
+        base.execute_many("INSERT INTO t VALUES (?)", [(1,), (2,)])
+    with pytest.raises(ZeroDivisionError), base.writing():
+        base.execute_many("INSERT INTO t VALUES (?)", ((1 / number,) for number in (1, 0)))
+    assert not base.is_empty()
+    assert base.first("SELECT sum(a) FROM t") == (3,)
+    assert base.first("SELECT a FROM t WHERE a > 5") is None
+    base.close()
+
+
+def test_a_reader_sees_one_state_while_another_writes(tmp_path):
+    writer = database.Database(tmp_path / "base", may_create=True, timeout=0)
+    writer.prepare()
+    with writer.writing():
+        writer.execute("CREATE TABLE t (a INTEGER)")
+    reader = database.Database(tmp_path / "base", may_create=False, timeout=0)
+    with reader.reading():
+        with writer.writing():
+            writer.execute("INSERT INTO t VALUES (1)")
+        assert reader.first("SELECT count(*) FROM t") == (0,)
+    with reader.reading():
+        assert reader.first("SELECT count(*) FROM t") == (1,)
+    reader.close()
+    writer.close()

@@ -1,9 +1,11 @@
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_array_equal
 
 from whynear import DiagonalMetric
 from whynear.cases.case_base import CaseBase
+from whynear.cases.inputs import case_table, checked_ids, fitting_metric, query_case
 
 
 @pytest.mark.parametrize(
@@ -56,3 +58,25 @@ def test_bad_queries_are_refused(tmp_path, query):
         base.add([[1, 2]])
         with pytest.raises(ValueError, match=r"query|could not convert|Expected"):
             base.retrieve(query)
+
+
+def test_cases_and_queries_are_taken_by_name_in_any_order():
+    table = pd.DataFrame({"b": ["2", "4"], "a": [1, 3]})
+    assert_array_equal(case_table(table, ["a", "b"]), [[1, 2], [3, 4]])
+    for query in ([1, "2"], {"b": "2", "a": 1}, table.iloc[0], table.head(1)):
+        assert_array_equal(query_case(query, ["a", "b"]), [1, 2])
+
+
+def test_a_metric_is_brought_into_the_order_of_the_columns():
+    named = DiagonalMetric([1.0, 2.0], ["a", "b"])
+    assert fitting_metric(named, None) is named
+    assert fitting_metric(named, ["b", "a"]) == DiagonalMetric([2.0, 1.0], ["b", "a"])
+    assert fitting_metric([1.0, 2.0], ["b", "a"]) == DiagonalMetric([1.0, 2.0], ["b", "a"])
+
+
+@pytest.mark.parametrize("ids", [1.5, "1", [[1]], [True]])
+def test_ids_are_whole_numbers(ids):
+    assert_array_equal(checked_ids(3), [3])
+    assert_array_equal(checked_ids([]), [])
+    with pytest.raises(ValueError, match="ids must be whole numbers"):
+        checked_ids(ids)

@@ -1,10 +1,12 @@
 import os
+import sqlite3
+from pathlib import Path
 
 import pytest
 
 from tests.helpers.case_bases import METRIC, filled
 from whynear.cases.case_base import CaseBase
-from whynear.cases.store_faults import CaseBaseError
+from whynear.cases.store_faults import CaseBaseError, explained, is_busy
 
 
 def test_a_path_without_a_base_is_refused(tmp_path):
@@ -33,3 +35,35 @@ def test_a_closed_base_says_so(tmp_path):
     for use in (lambda: base.add([[1.0, 1.0]]), lambda: base.retrieve([0.0, 0.0]), lambda: len(base)):
         with pytest.raises(ValueError, match=r"was closed. Open it again"):
             use()
+
+
+def sqlite_error(code, kind=sqlite3.OperationalError):
+    error = kind("what SQLite reports")
+    error.sqlite_errorcode = code
+    return error
+
+
+@pytest.mark.parametrize(
+    ("code", "kind", "message"),
+    [
+        (sqlite3.SQLITE_NOTADB, CaseBaseError, "not an SQLite file"),
+        (sqlite3.SQLITE_CORRUPT, CaseBaseError, "is damaged .what SQLite reports.. Restore a copy"),
+        (sqlite3.SQLITE_FULL, OSError, "disk is full.: it needs about 7 bytes"),
+        (sqlite3.SQLITE_READONLY_DIRECTORY, PermissionError, "Change the permissions"),
+        (sqlite3.SQLITE_IOERR, OSError, "Check the disk"),
+        (sqlite3.SQLITE_BUSY, TimeoutError, "locked by another program"),
+        (sqlite3.SQLITE_ERROR, CaseBaseError, "cannot be used as a case base"),
+    ],
+)
+def test_errors_of_sqlite_name_the_file_and_the_way_out(code, kind, message):
+    with pytest.raises(kind, match=message) as caught, explained(Path("the.base"), needed=7):
+        raise sqlite_error(code)
+    assert "the.base" in str(caught.value)
+    assert isinstance(caught.value.__cause__, sqlite3.Error)
+
+
+def test_only_locks_are_busy():
+    assert is_busy(sqlite_error(sqlite3.SQLITE_BUSY))
+    assert is_busy(sqlite_error(sqlite3.SQLITE_BUSY_SNAPSHOT))
+    assert not is_busy(sqlite_error(sqlite3.SQLITE_FULL))
+    assert not is_busy(sqlite3.Error("without a code"))

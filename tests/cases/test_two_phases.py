@@ -8,6 +8,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from tests.helpers.case_bases import cases, metrics
 from whynear import DiagonalMetric
 from whynear.cases.case_base import CaseBase
+from whynear.cases.retrieval import Cases
+from whynear.cases.two_phases import Filtered, answer
 
 NAMES = ["a", "b", "c", "d"]
 
@@ -49,3 +51,31 @@ def test_contributions_sum_to_the_score_of_the_filter(tmp_path, kind):
         found = base.retrieve(cases(1, seed=5)[0], explain=True)
         assert_allclose(found.contributions.sum(axis=1), found.sq_distances)
         assert_array_equal(found.contributions.index, found.ids)
+
+
+def filtered(n=4):
+    X = pd.DataFrame({"a": np.arange(float(n))}, index=pd.Index(np.arange(10, 10 + n), name="id"))
+    found = Cases(X, [{"n": row} for row in range(n)])
+    metric = DiagonalMetric([1.0], ["a"])
+    return Filtered(pd.Series({"a": 0.0}), found, np.arange(float(n)) ** 2, metric, None, 0.5)
+
+
+def test_without_a_similarity_the_nearest_are_returned():
+    found = answer(filtered(), 2, None, explain=True)
+    assert found.ids.tolist() == [10, 11]
+    assert found.contributions["a"].tolist() == [0, 1]
+    assert (found.n_filtered, found.filter_seconds, found.rerank_seconds) == (4, 0.5, 0.0)
+
+
+def test_cases_of_equal_similarity_stay_in_the_order_of_distance():
+    found = answer(filtered(), 3, lambda query, cases, payloads: [1, 2, 1, 2], explain=False)
+    assert found.ids.tolist() == [11, 13, 10]
+    assert found.similarities.tolist() == [2, 2, 1]
+    assert [payload["n"] for payload in found.payloads] == [1, 3, 0]
+    assert found.contributions is None
+
+
+@pytest.mark.parametrize("scores", [[1, 2, 3], [1, 2, 3, np.nan], [[1], [2], [3], [4]]])
+def test_similarities_must_be_one_finite_number_per_case(scores):
+    with pytest.raises(ValueError, match="one finite similarity for each of the 4 cases"):
+        answer(filtered(), 2, lambda *_: scores, explain=False)
