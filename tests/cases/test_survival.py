@@ -24,7 +24,7 @@ def processes():
 
 
 def started(processes, work, *arguments):
-    """A process that does the work and the end of a pipe it tells about it."""
+    """A process that does the work, and the end of a pipe to which it reports."""
     here, there = processes.Pipe(duplex=False)
     process = processes.Process(target=work, args=(*arguments, there), daemon=True)
     process.start()
@@ -89,10 +89,10 @@ def test_a_second_writer_waits_and_then_says_who_holds_the_lock(processes, path)
     process, pipe = started(processes, writers.hold_the_lock, path, 60)
     assert pipe.poll(30)
     base = CaseBase(path, timeout=0.2)
-    asked = time.monotonic()
+    started_at = time.monotonic()
     with pytest.raises(TimeoutError, match=rf"is being written by process {process.pid} since 20.*waited 0.2 s"):
         base.add([[1.0, 2.0, 3.0]])
-    assert time.monotonic() - asked < 5
+    assert time.monotonic() - started_at < 5
     assert len(base) == 0  # readers need not wait
     os.kill(process.pid, signal.SIGKILL)
     process.join(30)

@@ -16,11 +16,11 @@ def test_a_lock_of_this_very_process_is_said_to_be_so(path):
     assert not path.with_name("base-writer").exists()
 
 
-def test_a_note_of_a_dead_process_accuses_nobody(path):
+def test_the_note_of_a_dead_process_is_ignored(path):
     note = {"process": 4194304999, "machine": socket.gethostname(), "since": "2001"}
     path.with_name("base-writer").write_text(json.dumps(note))
-    stranger = sqlite3.connect(path, isolation_level=None)
-    stranger.execute("BEGIN IMMEDIATE")
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
     with pytest.raises(TimeoutError, match="a process that left no note"):
         CaseBase(path, timeout=0).add([[1.0, 2.0, 3.0]])
 

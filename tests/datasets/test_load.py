@@ -39,7 +39,7 @@ def test_a_damaged_file_is_reported_rather_than_passed_over(nowhere, tmp_path):
         load("iris", data_dir=tmp_path)
 
 
-def test_an_unknown_name_is_told_every_place_every_name_and_the_remedy(nowhere, tmp_path, monkeypatch):
+def test_the_error_for_an_unknown_name_lists_every_place_every_name_and_the_remedy(nowhere, tmp_path, monkeypatch):
     first = write(tmp_path / "first", "mine", 1.0)
     monkeypatch.setenv("WHYNEAR_DATA", str(tmp_path / "absent"))
     with pytest.raises(ValueError, match="name must be a known data set, got 'irs' instead") as caught:

@@ -18,7 +18,7 @@ class NearestClassMean(WithMetric, ClassifierMixin, BaseEstimator):
     shrinkage : float, default=0.1
         Share of the variance of the whole table that is added to the variance within classes.
     random_state : int, default=None
-        Seed of a jitter of the weights that changes nothing but their last digits.
+        Seed of a jitter of the weights that changes only their last digits.
     """
 
     def __init__(self, shrinkage=0.1, random_state=None):

@@ -180,7 +180,7 @@ def test_whitened_components_of_fewer_rows_than_columns():
     assert_allclose(as_metric(pca).sq_distances(wide), euclidean(pca.transform(wide)), rtol=1e-8, atol=1e-9)
 
 
-def test_nested_pipelines_and_searches_are_looked_into():
+def test_nested_pipelines_and_searches_have_the_metric_of_their_steps():
     inner = make_pipeline(StandardScaler(), make_pipeline(PCA(3), "passthrough"))
     pipeline = make_pipeline(inner, NeighborhoodComponentsAnalysis(2, max_iter=3, random_state=0)).fit(X, y)
     expected = euclidean(pipeline.transform(X))

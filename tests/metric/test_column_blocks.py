@@ -80,7 +80,7 @@ def test_a_local_metric_keeps_its_distances_behind_columns_in_another_order():
         ([("a", "passthrough", NUMBERS[::-1])], "drop", "per unit"),
     ],
 )  # fmt: skip
-def test_units_tell_whether_all_columns_are_divided_by_their_deviation(blocks, remainder, units):
+def test_units_state_whether_all_columns_are_divided_by_their_deviation(blocks, remainder, units):
     X, y = table()
     pipeline = model_of(ColumnTransformer(blocks, remainder=remainder), data=(X[NUMBERS], y))
     assert wn.as_metric(pipeline).units == units

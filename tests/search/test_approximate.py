@@ -73,7 +73,7 @@ def test_extreme_scales_lose_nothing(scale, index):
     assert search.recall(Y[:50] * scale, 5) > 0.9
 
 
-def test_a_learner_tells_what_its_lists_miss(index):
+def test_a_learner_reports_what_its_lists_miss(index):
     y = (Y[:, 0] * Y[:, 1] > 0).astype(int)
     given = {"epochs": 2, "step": 0.1, "beta": 0.3, "decay": 0.0, "shared_epochs": 1, "shared_step": 0.01}
     exact, listed = (LANN(random_state=0, search=search, **given).fit(Y, y) for search in ("exact", "candidates"))

@@ -25,7 +25,7 @@ def test_names_are_those_found_by_trying_one_after_the_other(header):
     assert distinct_names(header)[0] == names_one_by_one(header)
 
 
-def test_thousands_of_equal_names_are_told_apart_quickly():
+def test_thousands_of_equal_names_are_made_unique_quickly():
     start = time.perf_counter()
     names, _ = distinct_names(["a"] * 20_000)
     assert time.perf_counter() - start < 2

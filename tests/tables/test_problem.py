@@ -81,7 +81,7 @@ def test_columns_can_be_left_out(frame):
         problem_of(frame, "kind", drop=["c"])
 
 
-def test_caveats_tell_what_a_reader_must_know(frame):
+def test_caveats_state_what_limits_the_results(frame):
     odd = pd.concat([frame.assign(same=1.0)] * 2, ignore_index=True)
     odd.loc[60, "kind"] = "v"
     odd.loc[3, "kind"] = "w"

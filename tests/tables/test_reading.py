@@ -99,7 +99,7 @@ def test_an_empty_line_before_an_empty_field_shifts_nothing(written):
 
 
 @pytest.mark.parametrize(
-    ("name", "separator", "told"),
+    ("name", "separator", "named"),
     [
         ("t.csv", ";", "semicolons, not commas"),
         ("t.csv", "\t", "tabs, not commas"),
@@ -109,12 +109,12 @@ def test_an_empty_line_before_an_empty_field_shifts_nothing(written):
     ],
 )
 @pytest.mark.parametrize("quoting", [csv.QUOTE_MINIMAL, csv.QUOTE_ALL])
-def test_another_separator_is_recognised_and_reported(tmp_path, name, separator, told, quoting):
+def test_another_separator_is_recognised_and_reported(tmp_path, name, separator, named, quoting):
     frame = pd.DataFrame({"a": [1.5, 2.5], "b": ["x", "y"], "c": [3, 4]})
     frame.to_csv(tmp_path / name, sep=separator, quoting=quoting, index=False)
     back, notes = read_table(tmp_path / name)
     assert_frame_equal(back, frame)
-    assert notes == [f"The columns were read as separated by {told}."]
+    assert notes == [f"The columns were read as separated by {named}."]
 
 
 def test_decimal_commas_between_semicolons_stay_text(written):

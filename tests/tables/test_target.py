@@ -11,7 +11,7 @@ def test_integer_and_boolean_targets_are_classes(frame):
     assert set(problem_of(frame.assign(kind=np.arange(60) % 2 == 0), "kind").y) == {"True", "False"}
 
 
-def test_blanks_around_classes_are_taken_off_and_merging_is_told(frame):
+def test_blanks_around_classes_are_removed_and_merging_is_a_caveat(frame):
     problem = problem_of(frame.assign(kind=["u ", "v", "u", " w"] * 15), "kind")
     assert set(problem.y) == {"u", "v", "w"}
     assert [text for text in problem.caveats if "blanks" in text] == [
