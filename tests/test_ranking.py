@@ -107,9 +107,9 @@ def test_a_local_metric_ranks_its_anchors():
     [
         (lambda: ranking.mean_rank(EQUAL, [[0, 0]], [1, 2]), "y must hold one class for each of the 1 rows, got 2"),
         (lambda: ranking.mean_rank(EQUAL, [[0, 0]], [1], base=[[1, 1]]), "base and base_y belong together"),
-        (lambda: ranking.mean_rank(EQUAL, [[0, 0], [1, 1]], [1, 2]), "nothing to rank"),
+        (lambda: ranking.mean_rank(EQUAL, [[0, 0], [1, 1]], [1, 2]), "no rank is defined"),
         (lambda: ranking.mean_rank(EQUAL, [[0, 0]], [1], n_mismatches=0), "n_mismatches must be an integer >= 1"),
-        (lambda: ranking.match_share(EQUAL, [[0, 0]], [1], nearest=0), "nearest must be a part of the base"),
+        (lambda: ranking.match_share(EQUAL, [[0, 0]], [1], nearest=0), "nearest must be above 0 and at most 1"),
     ],
 )
 def test_bad_arguments_are_named(call, message):

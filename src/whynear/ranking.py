@@ -1,4 +1,4 @@
-"""How well a metric ranks: matches before mismatches, by classes or by an expensive similarity."""
+"""Measures of how well a metric ranks matches before mismatches, by classes or by an expensive similarity."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Similarity = Callable[[int, NDArray[np.intp]], ArrayLike]
 
 
 class Found(NamedTuple):
-    """For each query, and each tolerance if several are asked for, the matches among the nearest and in all cases."""
+    """For each query, and each tolerance if there are several, the matches among the nearest and in all cases."""
 
     found: NDArray[np.intp]
     total: NDArray[np.intp]
@@ -37,21 +37,21 @@ def mean_rank(
     exclude: ArrayLike | None = None,
     n_mismatches: int = 10,
 ) -> float:
-    """The mean rank of a random match among so many random mismatches, in the mean over all draws.
+    """Return the expected rank of a random match among ``n_mismatches`` random mismatches, as a mean over queries.
 
-    One is best. A rank is one more than the number of mismatches nearer than the match, equally near ones counted half.
+    One is best. A rank is one more than the number of mismatches nearer than the match; equally near ones count half.
     Queries without a match or without a mismatch in the base are left out.
 
     Parameters
     ----------
     metric : metric, fitted learner or Pipeline
-        What measures.
+        The metric.
     X, y : array-like of shape (n_queries, n_features), (n_queries,)
         The queries and their classes.
     base, base_y : array-like, optional
         The cases they are ranked among; without them X itself, each query without itself.
     exclude : array-like of shape (n_queries,), optional
-        For each query the number of one case of the base that does not count, -1 for none.
+        For each query the number of one case of the base to leave out, -1 for none.
     n_mismatches : int, default=10
         Number of mismatches.
 
@@ -83,14 +83,14 @@ def match_share(
     exclude: ArrayLike | None = None,
     nearest: float = 0.1,
 ) -> float:
-    """The share of matches among the nearest part of the base, in the mean over queries.
+    """Return the share of matches among the nearest part of the base, as a mean over queries.
 
     Parameters
     ----------
     metric, X, y, base, base_y, exclude
         As for `mean_rank`.
     nearest : float, default=0.1
-        Which part of the base, at least one case; 1.0 is all of it, where the share depends on the classes alone.
+        The part of the base, at least one case; with 1.0, all of it, the share depends on the classes alone.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def match_share(
     0.33
     """
     if not 0 < number("nearest", nearest) <= 1:
-        raise ValueError(f"nearest must be a part of the base, above 0 and at most 1, got {nearest!r} instead.")
+        raise ValueError(f"nearest must be above 0 and at most 1, got {nearest!r} instead.")
     shares = []
     for sq, match in _compared(metric, X, y, base, base_y, exclude):
         for row, same in zip(sq, match, strict=True):
@@ -119,7 +119,7 @@ def reciprocal_rank(
     base_y: ArrayLike | None = None,
     exclude: ArrayLike | None = None,
 ) -> float:
-    """The mean of 1 / rank of the nearest match in the whole base, mismatches equally near counted half.
+    """Return the mean of 1 / rank of the nearest match in the whole base; equally near mismatches count half.
 
     Parameters
     ----------
@@ -149,12 +149,12 @@ def matches_at(
     k: int,
     tolerance: ArrayLike,
 ) -> Found:
-    """How many true matches of each query are among its k nearest cases, and how many there are.
+    """Return how many true matches of each query are among its k nearest cases, and how many there are.
 
     Parameters
     ----------
     metric : metric, fitted learner or Pipeline
-        What measures.
+        The metric.
     base : array-like of shape (n_cases, n_features)
         The cases.
     queries : array-like of int
@@ -162,7 +162,7 @@ def matches_at(
     similarity : callable
         The true, expensive similarity: ``similarity(i, others)`` of case i to the cases numbered ``others``.
     k : int
-        How many nearest cases are looked at.
+        The number of nearest cases.
     tolerance : float or array-like of shape (n_tolerances,)
         A case is a match if its similarity is at least that of the best case less this. Several give results of shape
         (n_tolerances, n_queries).
@@ -190,7 +190,7 @@ def recall_at(
     k: int,
     tolerance: float,
 ) -> float:
-    """The share of true matches that are among the k nearest cases, in the mean over queries; see `matches_at`.
+    """Return the share of true matches that are among the k nearest cases, as a mean over queries; see `matches_at`.
 
     Examples
     --------
@@ -211,7 +211,7 @@ def _compared(
     base_y: ArrayLike | None,
     exclude: ArrayLike | None,
 ) -> Iterator[tuple[Array, NDArray[np.bool_]]]:
-    """Distances of a few queries at a time to the base, infinite to themselves, and which cases match them."""
+    """Yield, for blocks of queries, squared distances to the base, infinite to themselves, and which cases match."""
     if (base is None) != (base_y is None):
         raise ValueError("base and base_y belong together: give both or neither.")
     value = as_metric(metric)
@@ -232,5 +232,5 @@ def _compared(
 def _mean(values: ArrayLike) -> float:
     numbers = np.asarray(values, dtype=np.float64)
     if not len(numbers):
-        raise ValueError("No query has both a match and a mismatch in the base: there is nothing to rank.")
+        raise ValueError("No query has both a match and a mismatch in the base, so no rank is defined.")
     return float(numbers.mean())

@@ -1,52 +1,16 @@
-import json
-
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.datasets import load_iris
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from numpy.testing import assert_array_equal
 
-from whynear import LANN, DiagonalMetric, LinearMetric, LocalMetric, MinkowskiMetric, as_metric
-from whynear.cases import index, index_cache
+from tests.helpers.case_bases import cases, metrics, slow_nearest
+from whynear import DiagonalMetric
 from whynear.cases.case_base import CaseBase
 from whynear.datasets import make_casebase
 
 NAMES = ["a", "b", "c", "d"]
-
-
-def cases(n=300, d=4, seed=0):
-    return np.random.default_rng(seed).standard_normal((n, d)).round(2)
-
-
-def metrics(X, seed=1):
-    rng = np.random.default_rng(seed)
-    d = X.shape[1]
-    anchors = X.astype(np.float32).astype(float)
-    return {
-        "linear": LinearMetric(rng.standard_normal((d, d))),
-        "flat": LinearMetric(rng.standard_normal((2, d))),
-        "diagonal": DiagonalMetric(rng.exponential(size=d)),
-        "sparse": DiagonalMetric(np.eye(d)[0]),
-        "manhattan": MinkowskiMetric(rng.exponential(size=d), p=1),
-        "third": MinkowskiMetric(rng.exponential(size=d), p=3),
-        "nothing": DiagonalMetric(np.zeros(d)),
-        "local": LocalMetric(anchors, weights=rng.exponential(size=X.shape)),
-        "local full": LocalMetric(anchors, omegas=rng.standard_normal((len(X), 2, d))),
-    }
-
-
-def slow_nearest(metric, stored, query, k):
-    """All distances in float64 from the vectors as they are kept, ties to the lower number."""
-    if isinstance(metric, LocalMetric):
-        sq = metric.sq_distances_at(query[None], metric.anchors, np.arange(len(stored))[None])[0]
-    else:
-        sq = metric.sq_distances_at(query[None], stored, np.arange(len(stored))[None])[0]
-    order = np.lexsort((np.arange(len(sq)), sq))[:k]
-    return order + 1, sq[order]
 
 
 @pytest.mark.parametrize("kind", list(metrics(cases(3))))
@@ -79,40 +43,6 @@ def test_ties_and_magnitudes_change_nothing(tmp_path_factory, n, d, k, size, see
         found = base.retrieve(query, k=k)
         assert_array_equal(found.ids, ids)
         assert_array_equal(found.sq_distances, sq)
-
-
-@pytest.mark.parametrize("kind", ["linear", "third"])
-def test_long_lists_are_measured_in_blocks(tmp_path, kind, monkeypatch):
-    monkeypatch.setattr(index, "AT_HAND", 100)
-    X = cases(20_000)
-    metric = metrics(cases())[kind]
-    with CaseBase(tmp_path / "base", metric) as base:
-        base.add(X)
-        for query in (X[0], 1e6 * X[0]):
-            ids, sq = slow_nearest(metric, X.astype(np.float32).astype(float), query, 500)
-            found = base.retrieve(query, k=500)
-            assert_array_equal(found.ids, ids)
-            assert_array_equal(found.sq_distances, sq)
-
-
-@pytest.fixture
-def eager_files(monkeypatch):
-    """Write the index to its file from the first case on, and again after every fifth."""
-    monkeypatch.setattr(index_cache, "WORTH_KEEPING", 5)
-
-
-@pytest.mark.parametrize("kind", ["linear", "sparse", "third"])
-def test_an_index_that_grew_finds_what_a_new_one_finds(tmp_path, eager_files, kind):
-    X, metric = cases(400), metrics(cases())[kind]
-    growing = CaseBase(tmp_path / "growing", metric)
-    for start in range(0, 400, 40):
-        growing.add(X[start : start + 40] * (1 + start))  # far beyond the unit of the first ones
-        growing.add(X[start : start + 2])
-        found = growing.retrieve(X[0], k=9)
-        with CaseBase(tmp_path / "growing") as fresh:
-            (tmp_path / "growing-index").unlink()
-            assert_array_equal(fresh.retrieve(X[0], k=9).ids, found.ids)
-    assert (tmp_path / "growing-index").exists()
 
 
 def test_another_metric_searches_like_a_fresh_base_and_leaves_the_cases_alone(tmp_path, eager_files):
@@ -195,25 +125,6 @@ def test_payloads_come_back_as_they_went_in(tmp_path_factory, payloads):
         assert base.retrieve([0, 0], k=len(payloads)).payloads == payloads
 
 
-@pytest.mark.parametrize(
-    ("payload", "fact"),
-    [
-        ({"x": np.int64(1)}, "int64"),
-        ({"x": float("nan")}, "Out of range"),
-        ({1: "x"}, "strings as keys"),
-        ({"x": (1, 2)}, "not tuples"),
-        ("text", "must be a dict"),
-    ],
-)
-def test_payloads_json_cannot_hold_are_refused_by_row(tmp_path, payload, fact):
-    with CaseBase(tmp_path / "base", DiagonalMetric(np.ones(2))) as base:
-        with pytest.raises((TypeError, ValueError), match=rf"payloads\[1\].*{fact}"):
-            base.add(np.zeros((2, 2)), [{}, payload])
-        with pytest.raises(ValueError, match="one dict for each of the 2 cases, got 1"):
-            base.add(np.zeros((2, 2)), [{}])
-        assert len(base) == 0
-
-
 def test_columns_are_matched_by_name(tmp_path):
     X = pd.DataFrame(cases(50), columns=NAMES)
     metric = DiagonalMetric([4.0, 3.0, 2.0, 1.0], NAMES)
@@ -230,39 +141,6 @@ def test_columns_are_matched_by_name(tmp_path):
             base.set_metric(DiagonalMetric(np.ones(4), ["a", "z", "c", "d"]))
         with pytest.raises(ValueError, match="3 features and the case base 4 columns"):
             base.set_metric(DiagonalMetric(np.ones(3)))
-
-
-@pytest.mark.parametrize(
-    ("frame", "fact"),
-    [
-        (pd.DataFrame({"a": [1.0, np.nan], "b": [1, 2]}), "NaN: 1 in column 'a'"),
-        (pd.DataFrame({"a": [1.0, np.inf], "b": [1, 2]}), "inf.*1 in column 'a'"),
-        (pd.DataFrame({"a": ["1", "two"], "b": [1, 2]}), "'two' in column 'a', row 1"),
-        (pd.DataFrame({"a": [1.0], "c": [1]}), "lacks 'b' and has unknown 'c'"),
-        (pd.DataFrame({"a": [1e60], "b": [1]}), r"1e\+60 in column 'a', larger"),
-        (pd.DataFrame({"a": [1e-60], "b": [1]}), "1e-60 in column 'a', smaller"),
-        (np.ones((1, 3)), "must have 2 features"),
-    ],
-)
-def test_cases_that_cannot_be_kept_are_refused_by_name(tmp_path, frame, fact):
-    with CaseBase(tmp_path / "base", DiagonalMetric(np.ones(2), ["a", "b"])) as base:
-        with pytest.raises(ValueError, match=fact):
-            base.add(frame)
-        assert len(base) == 0
-
-
-def test_columns_that_float32_blurs_are_named(tmp_path):
-    base = CaseBase(tmp_path / "base", DiagonalMetric(np.ones(2), ["time", "b"]))
-    with pytest.warns(UserWarning, match="differences within 'time'"):
-        base.add([[1.7e9, 0.5], [1.7e9 + 1, 0.7]])
-
-
-@pytest.mark.parametrize("query", [[1.0, np.nan], {"a": 1.0}, {"a": 1.0, "b": "x"}, np.ones((2, 2)), [1.0], "ab"])
-def test_bad_queries_are_refused(tmp_path, query):
-    with CaseBase(tmp_path / "base", DiagonalMetric(np.ones(2), ["a", "b"])) as base:
-        base.add([[1, 2]])
-        with pytest.raises(ValueError, match=r"query|could not convert|Expected"):
-            base.retrieve(query)
 
 
 def test_a_stored_case_is_not_like_itself(tmp_path):
@@ -286,45 +164,6 @@ def test_an_empty_base_answers_with_nothing(tmp_path):
         assert found.contributions.shape == (0, 2)
 
 
-def test_the_second_phase_sees_the_filtered_cases_and_decides(tmp_path):
-    X = pd.DataFrame(cases(1000), columns=NAMES)
-    seen = {}
-
-    def rerank(query, cases, payloads):
-        seen.update(query=query, cases=cases, payloads=payloads)
-        return [payload["row"] for payload in payloads]
-
-    with CaseBase(tmp_path / "base", DiagonalMetric(np.ones(4), NAMES)) as base:
-        base.add(X, [{"row": row} for row in range(1000)])
-        found = base.retrieve(X.iloc[0], k=3, filter_k=50, rerank=rerank)
-        nearest = base.retrieve(X.iloc[0], k=50)
-        assert_array_equal(seen["cases"].index, nearest.ids)
-        assert_array_equal(seen["query"], X.iloc[0])
-        assert_array_equal(found.ids, np.sort(nearest.ids)[::-1][:3])
-        assert_array_equal(found.similarities, found.ids - 1)
-        assert found.n_filtered == 50
-        assert min(found.filter_seconds, found.rerank_seconds) > 0
-        assert nearest.similarities is None
-        assert nearest.rerank_seconds == 0
-        assert base.retrieve(X.iloc[0], k=3, rerank=rerank).n_filtered == 10
-        assert list(found.frame()) == ["id", "sq_distance", "similarity", "payload"]
-        assert json.loads(json.dumps(found.to_dict())) == found.to_dict()
-        with pytest.raises(ValueError, match="filter_k must be an integer >= 3"):
-            base.retrieve(X.iloc[0], k=3, filter_k=2)
-        with pytest.raises(ValueError, match="one finite similarity for each of the 10 cases"):
-            base.retrieve(X.iloc[0], rerank=lambda *_: [1.0])
-
-
-@pytest.mark.parametrize("kind", ["linear", "diagonal", "third", "local", "local full"])
-def test_contributions_sum_to_the_score_of_the_filter(tmp_path, kind):
-    X = np.unique(cases(), axis=0)
-    with CaseBase(tmp_path / "base", metrics(X)[kind]) as base:
-        base.add(X)
-        found = base.retrieve(cases(1, seed=5)[0], explain=True)
-        assert_allclose(found.contributions.sum(axis=1), found.sq_distances)
-        assert_array_equal(found.contributions.index, found.ids)
-
-
 def test_a_filter_by_a_good_metric_finds_more_of_the_truly_similar(tmp_path):
     data = make_casebase(2000, 20, random_state=0)
     X = data.X.to_numpy()
@@ -339,39 +178,6 @@ def test_a_filter_by_a_good_metric_finds_more_of_the_truly_similar(tmp_path):
         base.set_metric(DiagonalMetric(np.ones(20), list(data.X.columns)))
         plain = [base.like(int(case), k=20, filter_k=40, rerank=truth).similarities.mean() for case in ids[:20]]
     assert np.mean(found) > np.mean(plain)
-
-
-def test_the_training_cases_of_lann_are_found_by_their_own_maps(tmp_path):
-    X, y = load_iris(return_X_y=True, as_frame=True)
-    model = make_pipeline(StandardScaler(), LANN(random_state=0)).fit(X, y)
-    metric = as_metric(model)
-    with CaseBase(tmp_path / "base", model) as base:
-        base.add(X)
-        found = base.retrieve(X.iloc[60], k=8, explain=True)
-        sq = np.sort(metric.sq_distances(X.iloc[[60]])[0])[:8]
-        assert_allclose(found.sq_distances, sq, rtol=1e-12, atol=1e-12)
-        assert_allclose(found.contributions.sum(axis=1), found.sq_distances)
-        with pytest.raises(ValueError, match=r"150 anchors only, and 1 of 2 cases are none, first row 1 of X"):
-            base.add(X.iloc[:2] + np.array([[0.0], [0.5]]))
-        assert len(base) == 150
-
-
-def test_equal_anchors_with_different_maps_serve_equal_cases_in_turn(tmp_path):
-    metric = LocalMetric([[0, 0], [1, 1], [0, 0]], weights=[[1, 0], [1, 1], [0, 1]])
-    with CaseBase(tmp_path / "base", metric) as base:
-        base.add([[0, 0], [0, 0], [1, 1]])
-        found = base.retrieve([2, 3], k=3, explain=True)
-        assert_array_equal(found.ids, [1, 3, 2])
-        assert_array_equal(found.sq_distances, [4, 5, 9])
-        assert_array_equal(found.contributions, [[4, 0], [1, 4], [0, 9]])
-
-
-def test_a_local_metric_is_refused_for_cases_it_does_not_know(tmp_path):
-    with CaseBase(tmp_path / "base", DiagonalMetric(np.ones(2))) as base:
-        base.add([[0, 0], [5, 5]])
-        with pytest.raises(ValueError, match="first the stored case 2"):
-            base.set_metric(LocalMetric([[0, 0], [1, 1]], weights=np.ones((2, 2))))
-        assert isinstance(base.metric, DiagonalMetric)
 
 
 def test_all_cases_come_in_blocks(tmp_path):

@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.utils.test_html import HOSTILE, shown
+from tests.helpers.notebook_html import HOSTILE, shown
 from whynear import CaseBase, DiagonalMetric
 
 

@@ -1,10 +1,8 @@
 """Several processes, one file: killed writers, waiting writers, readers beside a writer."""
 
-import json
 import multiprocessing
 import os
 import signal
-import socket
 import sqlite3
 import time
 from collections import Counter
@@ -25,14 +23,8 @@ def processes():
     return context
 
 
-@pytest.fixture
-def path(tmp_path):
-    with CaseBase(tmp_path / "base", writers.METRIC):
-        return tmp_path / "base"
-
-
 def started(processes, work, *arguments):
-    """A process that does the work and the end of a pipe it tells about it."""
+    """A process that does the work, and the end of a pipe to which it reports."""
     here, there = processes.Pipe(duplex=False)
     process = processes.Process(target=work, args=(*arguments, there), daemon=True)
     process.start()
@@ -97,10 +89,10 @@ def test_a_second_writer_waits_and_then_says_who_holds_the_lock(processes, path)
     process, pipe = started(processes, writers.hold_the_lock, path, 60)
     assert pipe.poll(30)
     base = CaseBase(path, timeout=0.2)
-    asked = time.monotonic()
+    started_at = time.monotonic()
     with pytest.raises(TimeoutError, match=rf"is being written by process {process.pid} since 20.*waited 0.2 s"):
         base.add([[1.0, 2.0, 3.0]])
-    assert time.monotonic() - asked < 5
+    assert time.monotonic() - started_at < 5
     assert len(base) == 0  # readers need not wait
     os.kill(process.pid, signal.SIGKILL)
     process.join(30)
@@ -113,22 +105,6 @@ def test_a_second_writer_gets_its_turn(processes, path):
     with CaseBase(path) as base:
         assert_array_equal(base.add([[1.0, 2.0, 3.0]]), [5])
     process.join(30)
-
-
-def test_a_lock_of_this_very_process_is_said_to_be_so(path):
-    first, second = CaseBase(path), CaseBase(path, timeout=0)
-    with first._store.writing(), pytest.raises(TimeoutError, match=f"process {os.getpid()}, which is this one,"):
-        second.add([[1.0, 2.0, 3.0]])
-    assert not path.with_name("base-writer").exists()
-
-
-def test_a_note_of_a_dead_process_accuses_nobody(path):
-    note = {"process": 4194304999, "machine": socket.gethostname(), "since": "2001"}
-    path.with_name("base-writer").write_text(json.dumps(note))
-    stranger = sqlite3.connect(path, isolation_level=None)
-    stranger.execute("BEGIN IMMEDIATE")
-    with pytest.raises(TimeoutError, match="a process that left no note"):
-        CaseBase(path, timeout=0).add([[1.0, 2.0, 3.0]])
 
 
 def test_readers_see_whole_states_while_one_writes(processes, path):

@@ -7,7 +7,7 @@ from tests.helpers.fault_tables import answer, cases, studied
 
 pytestmark = pytest.mark.usefixtures("figures")
 
-CONTRADICTED = "4 rows share all features with a row of another class: no metric can tell."
+CONTRADICTED = "4 rows share all features with a row of another class: no metric can separate them."
 
 
 def test_duplicate_rows_are_studied_and_counted(tmp_path):

@@ -69,8 +69,8 @@ def test_an_unseen_category_is_predicted_and_told_of(coloured, tmp_path):
         result = run(*words, "--json")
         assert result.exit_code == 0, result.output
         assert result.stderr == (
-            "Note: Column 'colour' holds 'purple', which is none of the categories the model knows: "
-            "it counts as none of them.\n"
+            "Note: Column 'colour' holds 'purple', which is none of the categories the model was fitted with: "
+            "it is encoded as none of them.\n"
         )
     predicted = answer("predict", coloured.model, table)["predictions"]
     assert [row["predicted"] for row in predicted] == ["u", "v", "u"]

@@ -45,7 +45,7 @@ def test_relevant_features_describe_the_stored_patterns(base):
     assert_allclose(relevant, _invariants(c)[:, : relevant.shape[1]], atol=1e-3)
 
 
-def test_kinds_and_scales_are_those_asked_for(base):
+def test_kinds_and_scales_are_those_documented(base):
     kinds, sizes = np.unique(base.kind, return_counts=True)
     assert dict(zip(kinds, sizes, strict=True)) == {"noise": 46, "redundant": 15, "relevant": 15}
     noise, useful = base.scale[base.kind == "noise"], base.scale[base.kind != "noise"]

@@ -19,15 +19,15 @@ def openml(monkeypatch):
 
     def serve(answer, target=None):
         def fetch(**request):
-            asked.append(request["data_id"])
+            requested.append(request["data_id"])
             if isinstance(answer, Exception):
                 raise answer
             return Bunch(data=answer, target=target)
 
         monkeypatch.setattr("whynear.datasets.openml.fetch_openml", fetch)
-        return asked
+        return requested
 
-    asked: list[int] = []
+    requested: list[int] = []
     return serve
 
 
@@ -43,9 +43,9 @@ def as_openml(name, real_data):
 @pytest.mark.parametrize("name", sorted(set(TABLE) - {"tecator"}))
 def test_downloads_agree_with_the_real_files_in_shape_and_codes(openml, real_data, name):
     X, target, y = as_openml(name, real_data)
-    asked = openml(X, target)
+    requested = openml(X, target)
     data, file = load(name), load(name, data_dir=real_data)
-    assert asked == [TABLE[name]["id"]]
+    assert requested == [TABLE[name]["id"]]
     assert_allclose(data.X.to_numpy(), X.to_numpy())
     assert_array_equal(data.y, y)
     assert data.y.dtype == np.int64
@@ -116,7 +116,7 @@ def test_other_class_counts_are_refused(openml):
 
 
 @pytest.mark.parametrize("error", [REFUSED, TimeoutError("too slow"), ValueError("Dataset 6 is gone")])
-def test_an_unreachable_source_is_told_with_every_place_and_the_remedy(openml, error, tmp_path):
+def test_the_error_for_an_unreachable_source_lists_every_place_and_the_remedy(openml, error, tmp_path):
     openml(error)
     with pytest.raises(FileNotFoundError, match="'letter' was not found") as caught:
         load("letter", data_dir=tmp_path)

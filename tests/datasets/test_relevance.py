@@ -10,7 +10,7 @@ counts = st.integers(0, 3)
 
 
 @given(st.integers(4, 40), counts, counts, st.integers(2, 4), counts, st.sampled_from(["linear", "xor"]))
-def test_names_groups_and_strength_tell_the_same_story(n, strong, groups, size, useless, target):
+def test_names_groups_and_strength_agree(n, strong, groups, size, useless, target):
     assume(strong + groups >= (2 if target == "xor" else 1))
     data = make_relevance(n, strong, groups, size, useless, target=target, random_state=0)
     assert list(data.X.columns) == data.feature_names

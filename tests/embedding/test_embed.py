@@ -1,32 +1,25 @@
 import sys
-import tracemalloc
-import warnings
 from collections import Counter
 
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib import pyplot as plt
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import pdist
 from sklearn.datasets import load_iris
 from sklearn.decomposition import PCA
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import (
+    StandardScaler,
+)
 
-from whynear import GMLVQ, LANN, LGMLVQ, LMNN, DiagonalMetric, LinearMetric, LocalMetric
-from whynear.datasets import make_licorice
-from whynear.embedding import embed, embedding_score, layout, plot_embedding
-
-mpl.use("agg")
-
-
-@pytest.fixture(autouse=True)
-def closed_figures():
-    yield
-    plt.close("all")
+import whynear as wn
+from tests.helpers.embeddings import local_metric, random_cases
+from tests.helpers.mixed_tables import MIXED, model_of, table
+from whynear import GMLVQ, LANN, LGMLVQ, DiagonalMetric, LinearMetric, LocalMetric
+from whynear.embedding import embed, embedding_score, layout
+from whynear.metric.pipeline import FittedPipeline
 
 
 @pytest.fixture
@@ -45,23 +38,6 @@ def umap(monkeypatch):
 
     monkeypatch.setattr(layout, "_umap", lambda: Recorder)
     return calls
-
-
-def random_cases(n, d, seed=0):
-    return np.random.default_rng(seed).normal(size=(n, d))
-
-
-def local_metric(n=200, d=3, seed=0, full=False):
-    rng = np.random.default_rng(seed)
-    maps = {"omegas": rng.normal(size=(n, 2, d))} if full else {"weights": rng.random((n, d)) ** 2}
-    return LocalMetric(random_cases(n, d, seed), **maps)
-
-
-def true_licorice(data):
-    """What a perfect learner would find: every case ignores the direction of its own cylinder."""
-    across = np.eye(3) - np.einsum("ja,jb->jab", data.axes, data.axes)
-    omegas = across[data.cylinder] + 0.05 * np.eye(3)
-    return LocalMetric(data.X, omegas=omegas, feature_names=data.feature_names)
 
 
 # one map for all cases
@@ -124,37 +100,6 @@ def test_pca_is_that_of_the_columns_as_the_learner_saw_them():
 
 
 # the graph that UMAP is given
-
-
-def sq_to_anchors(metric, case):
-    difference = case - metric.anchors
-    if metric.omegas is None:
-        return (metric.weights * difference**2).sum(axis=1)
-    return (np.einsum("ncd,nd->nc", metric.omegas, difference) ** 2).sum(axis=1)
-
-
-@pytest.mark.parametrize("full", [False, True])
-def test_neighbours_are_the_other_anchors_each_measured_by_its_own_map(full):
-    metric = local_metric(full=full)
-    indices, distances = layout.neighbor_graph(metric, metric.anchors, 6, seed=0)
-    assert_array_equal(indices[:, 0], np.arange(200))
-    assert_array_equal(distances[:, 0], 0)
-    for i, case in enumerate(metric.anchors):
-        sq = sq_to_anchors(metric, case)
-        sq[i] = np.inf
-        nearest = np.argsort(sq)[:5]
-        assert_array_equal(indices[i, 1:], nearest)
-        assert_allclose(distances[i, 1:] ** 2, sq[nearest])
-
-
-@pytest.mark.slow
-def test_large_tables_are_searched_among_candidates(monkeypatch):
-    metric = LocalMetric(random_cases(400, 3), weights=1 + np.random.default_rng(1).random((400, 3)))
-    exact, exact_distances = layout.neighbor_graph(metric, metric.anchors, 6, seed=0)
-    monkeypatch.setattr(layout, "EXACT_CASES", 399)
-    indices, distances = layout.neighbor_graph(metric, metric.anchors, 6, seed=0)
-    assert_array_equal(indices, exact)
-    assert_allclose(distances, exact_distances)
 
 
 def test_training_cases_hand_umap_their_own_graph(umap):
@@ -261,68 +206,6 @@ def test_sizes_beyond_single_precision_reach_umap_in_range(umap):
     assert_allclose(umap[0].precomputed_knn[1], distances, rtol=1e-5)
 
 
-# UMAP itself, which compiles for half a minute when it is first imported
-
-
-@pytest.mark.slow
-def test_an_int_gives_the_same_map_every_time_and_another_seed_another_one():
-    metric = local_metric()
-    first, again, other = (embed(metric, metric.anchors, random_state=seed) for seed in (0, 0, 1))
-    assert first.shape == (200, 2)
-    assert first.dtype == np.float64
-    assert_array_equal(first, again)
-    assert not np.allclose(first, other)
-
-
-@pytest.mark.slow
-def test_licorice_falls_apart_into_its_classes_under_local_metrics_only():
-    data = make_licorice(300, random_state=0)
-    metric = true_licorice(data)
-    local = embedding_score(embed(metric, data.X, random_state=0), data.y)
-    euclidean = embedding_score(embed(metric, data.X, method="euclidean", random_state=0), data.y)
-    assert local > 0.9
-    assert local > euclidean + 0.1
-
-
-@pytest.mark.slow
-def test_licorice_is_embedded_by_the_distances_to_prototypes():
-    data = make_licorice(200, random_state=0)
-    learner = LGMLVQ(n_prototypes=5, random_state=0).fit(data.X, data.y)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        embedding = embed(learner, data.X, random_state=0)
-    assert np.isfinite(embedding).all()
-    # Cylinders are far apart, and stay apart.
-    assert embedding_score(embedding, data.cylinder) == 1.0
-
-
-@pytest.mark.slow
-def test_no_array_has_an_entry_for_each_pair_of_cases():
-    n = 4000
-    metric = LocalMetric(random_cases(n, 3), weights=np.ones((n, 3)))
-    embed(local_metric(50), random_cases(50, 3))  # compiles
-    tracemalloc.start()
-    embed(metric, metric.anchors, random_state=0)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 8 * n * n / 2
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("n", [10, 11, 20])
-def test_few_cases_are_embedded_among_as_many_neighbours_as_there_are(n):
-    metric = local_metric(n)
-    assert np.isfinite(embed(metric, metric.anchors, random_state=0)).all()
-
-
-@pytest.mark.slow
-def test_equal_cases_are_embedded():
-    metric = LocalMetric(np.repeat(random_cases(3, 2), 20, axis=0), weights=np.ones((60, 2)))
-    assert np.isfinite(embed(metric, metric.anchors, random_state=0)).all()
-    nowhere = LocalMetric(np.zeros((30, 2)), weights=np.ones((30, 2)))
-    assert np.isfinite(embed(nowhere, nowhere.anchors, random_state=0)).all()
-
-
 @pytest.mark.parametrize("n", [1, 2, 4, 9])
 def test_too_few_cases_for_umap_are_shown_on_their_principal_plane(n, umap):
     metric = LocalMetric(random_cases(n, 3), weights=np.ones((n, 3)))
@@ -417,7 +300,7 @@ def test_a_point_never_votes_for_itself_and_nearness_decides_ties():
 
 def test_wrong_scores_are_refused_by_name():
     points = random_cases(5, 2)
-    with pytest.raises(ValueError, match="n_neighbors=5 others cannot be had from 5 points"):
+    with pytest.raises(ValueError, match="n_neighbors=5 is more than the 4 other points"):
         embedding_score(points, np.zeros(5))
     with pytest.raises(ValueError, match="one class for each of the 5 points, got 4"):
         embedding_score(points, np.zeros(4), n_neighbors=2)
@@ -427,70 +310,6 @@ def test_wrong_scores_are_refused_by_name():
         embedding_score(np.full((5, 2), np.nan), np.zeros(5), n_neighbors=2)
 
 
-# the picture
-
-
-def legend_of(ax):
-    return [text.get_text() for text in ax.get_legend().get_texts()]
-
-
-def test_drawing_uses_the_given_axes_and_shows_nothing(monkeypatch):
-    monkeypatch.setattr(plt, "show", lambda: pytest.fail("shown"))
-    points, y = random_cases(30, 2), np.repeat(["one", "two", "$three"], 10)
-    _, ax = plt.subplots()
-    assert plot_embedding(points, y, ax=ax) is ax
-    assert legend_of(ax) == ["$three", "one", "two"]
-    assert ax.get_aspect() == 1
-    assert not len(ax.get_xticks())
-    assert not len(ax.get_yticks())
-    assert plot_embedding(points, y) is not ax
-
-
-def test_ninety_classes_look_different_and_the_first_ones_by_colour_or_marker_alone():
-    ax = plot_embedding(random_cases(180, 2), np.arange(180) % 90)
-    looks = [(handle.get_color(), handle.get_marker()) for handle in ax.get_legend().legend_handles]
-    assert len(set(looks)) == 90
-    assert len({color for color, _ in looks[:10]}) == 10
-    assert len({marker for _, marker in looks[:9]}) == 9
-
-
-def test_errors_are_ringed_and_counted():
-    points, y = random_cases(30, 2), np.arange(30) % 2
-    errors = np.arange(30) < 4
-    ax = plot_embedding(points, y, errors=errors)
-    assert legend_of(ax) == ["0", "1", "error (4 of 30)"]
-    assert_allclose(ax.collections[-1].get_offsets(), points[errors])
-
-
-@pytest.mark.parametrize("n_classes", [2, 30, 60])
-def test_the_legend_covers_no_point_and_is_not_cut_off(n_classes):
-    ax = plot_embedding(random_cases(120, 2), [f"class {i % n_classes}" for i in range(120)])
-    ax.figure.canvas.draw()
-    legend = ax.get_legend().get_window_extent()
-    assert not legend.overlaps(ax.get_window_extent())
-    assert legend.x1 <= ax.figure.bbox.x1
-    assert legend.y0 >= 0
-
-
-def test_wrong_drawings_are_refused_by_name():
-    with pytest.raises(ValueError, match="embedding must have 2 columns to be drawn, got 3"):
-        plot_embedding(random_cases(5, 3), np.zeros(5))
-    with pytest.raises(ValueError, match="errors must hold True or False for each of the 5 points"):
-        plot_embedding(random_cases(5, 2), np.zeros(5), errors=[1, 2])
-
-
-@pytest.mark.slow
-def test_licorice_is_seen_better_by_local_metrics():
-    data = make_licorice(600, random_state=1)
-    learners = [LANN(random_state=0), GMLVQ(n_components=2, random_state=0), LMNN(n_components=2)]
-    scores = {
-        type(model).__name__: embedding_score(embed(model.fit(data.X, data.y), data.X, random_state=0), data.y)
-        for model in learners
-    }
-    print(f"licorice, right by the neighbours on the map: {scores}")
-    assert scores["LANN"] > max(scores["GMLVQ"], scores["LMNN"])
-
-
 def test_a_search_keeps_as_many_together_as_the_learner_it_found(umap):
     X, y = load_iris(return_X_y=True)
     given = {"epochs": 1, "step": 0.1, "beta": 0.3, "decay": 0.0, "shared_epochs": 0, "shared_step": 0.01}
@@ -498,3 +317,11 @@ def test_a_search_keeps_as_many_together_as_the_learner_it_found(umap):
     embed(found, X, random_state=0)
     embed(found.best_estimator_, X, random_state=0)
     assert [call.n_neighbors for call in umap] == [4, 4]
+
+
+@pytest.mark.parametrize("name", MIXED)
+def test_a_map_is_drawn_of_the_table(name):
+    X, _ = table()
+    pipeline = model_of(MIXED[name])
+    made = FittedPipeline.of(pipeline).numbers(X)
+    assert_array_equal(wn.embed(pipeline, X), wn.embed(wn.as_metric(pipeline), made))

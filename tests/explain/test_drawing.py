@@ -94,7 +94,7 @@ def test_small_contributions_are_folded_and_the_features_that_hold_off_come_firs
     assert gaps[:-1] == sorted(gaps[:-1], reverse=True)
 
 
-def test_the_two_cases_are_told_apart_without_colour():
+def test_the_two_cases_differ_without_colour():
     ax = explanation().plot()
     assert len({bars.patches[0].get_hatch() for bars in ax.containers}) == 2
     texts = [text.get_text() for text in ax.get_legend().get_texts()]
@@ -127,7 +127,7 @@ def test_nothing_of_profiles_overlaps_or_is_cut_off(n_features, n_classes):
     assert not crowded(plot_class_profiles(profiles(n_features, n_classes)))
 
 
-def test_profiles_are_ranked_and_classes_told_apart_without_colour():
+def test_profiles_are_ranked_and_classes_differ_without_colour():
     ax = plot_class_profiles(found := profiles())
     assert names_of(ax.yaxis)[0] == found.mean(axis=1).idxmax()
     assert len({line.get_marker() for line in ax.lines}) == 3

@@ -52,7 +52,7 @@ def test_over_given_cases_they_are_the_means_of_their_explanations():
     assert_allclose(class_profiles(model, shuffled, y[rows]), class_profiles(model, X[rows], y[rows]))
 
 
-def test_a_dropped_column_does_not_matter_and_mixed_columns_are_told_apart():
+def test_a_dropped_column_does_not_matter_and_mixed_columns_are_separated():
     X, y = table()
     X = X.assign(constant=3.0)[["constant", *X]]
     dropped = class_profiles(make_pipeline(VarianceThreshold(), StandardScaler(), LGRLVQ(random_state=0)).fit(X, y))

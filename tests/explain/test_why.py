@@ -203,7 +203,7 @@ def test_other_cases_are_refused_by_name(change, message, scaled):
 def test_what_is_no_classifier_with_evidence_is_refused(wrong):
     if isinstance(wrong, MinimumNormRegressor):
         wrong.fit([[0.0], [1.0], [3.0]], [1.0, 2.0, 4.0])
-    with pytest.raises(TypeError, match="shows its evidence is needed"):
+    with pytest.raises(TypeError, match="with a method evidence is needed"):
         explain(wrong, [1.0])
 
 
@@ -260,7 +260,7 @@ def test_steps_that_hand_over_tables_keep_their_names():
     assert list(explain(model, X.iloc[0]).contributions) == ["pca0", "pca1"]
 
 
-def test_units_tell_what_the_learner_saw():
+def test_units_are_those_of_the_scaled_columns():
     x = table()[0].iloc[0]
     assert explain(fitted("GRLVQ"), x).units == "per standard deviation"
     assert explain(fitted("GRLVQ", scaled=False), x).units == "per unit"
@@ -305,7 +305,7 @@ def test_one_feature_and_whole_numbers_as_classes():
     json.dumps(why.to_dict(), allow_nan=False)
 
 
-def test_an_outvoted_nearer_case_is_told():
+def test_a_nearer_case_that_is_outvoted_is_named():
     X = np.array([[0.0], [0.9], [1.0], [9.0]])
     model = LocalVote().fit(X, ["a", "b", "b", "a"])
     model.metric_ = LocalMetric(X, np.full((4, 1), 0.01))

@@ -38,13 +38,13 @@ def child(code, *arguments):
 
 
 def npy(*, descr="<f8", shape="(2,)", data=b"\0" * 16, length=None):
-    """A ``.npy`` file saying whatever is asked."""
+    """A ``.npy`` file with the given header and data."""
     text = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}\n".encode()
     return b"\x93NUMPY\x02\x00" + struct.pack("<I", len(text) if length is None else length) + text + data
 
 
 def craft(path, members, /, *, compress=(), listed=None, change=lambda entries: None, **manifest):
-    """A zip as an attacker writes it: checksums right, everything else as asked."""
+    """A zip as an attacker writes it: checksums right, everything else as given."""
     listed = members if listed is None else listed
     sums = {n: {"sha256": hashlib.sha256(p).hexdigest(), "bytes": len(p)} for n, p in listed.items()}
     content = {"format": 1, "library": "whynear 0.1.0", "header": {}, "parts": sums, **manifest}

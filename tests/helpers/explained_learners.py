@@ -58,6 +58,6 @@ def table(name="iris"):
 
 @cache
 def fitted(learner, scaled=True, name="iris"):
-    """A learner by its name, alone or behind a scaler; nobody changes it."""
+    """A fitted learner by its name, alone or behind a scaler; it is cached and must not be changed."""
     model = make_pipeline(StandardScaler(), LEARNERS[learner]) if scaled else LEARNERS[learner]
     return clone(model).fit(*table(name))

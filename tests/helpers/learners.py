@@ -1,10 +1,10 @@
-"""A small learner that does everything right, to be broken in one place at a time."""
+"""Small learners: one that does everything right, to be broken in one place at a time, and one that holds a metric."""
 
 import numpy as np
 from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from whynear import DiagonalMetric
+from whynear import DiagonalMetric, LinearMetric
 from whynear.learn import WithMetric, fit_inputs, predict_inputs
 from whynear.metric import register
 
@@ -18,7 +18,7 @@ class NearestClassMean(WithMetric, ClassifierMixin, BaseEstimator):
     shrinkage : float, default=0.1
         Share of the variance of the whole table that is added to the variance within classes.
     random_state : int, default=None
-        Seed of a jitter of the weights that changes nothing but their last digits.
+        Seed of a jitter of the weights that changes only their last digits.
     """
 
     def __init__(self, shrinkage=0.1, random_state=None):
@@ -42,3 +42,16 @@ class NearestClassMean(WithMetric, ClassifierMixin, BaseEstimator):
     def predict(self, X):
         probabilities = self.predict_proba(X)
         return self.classes_[probabilities.argmax(axis=1)]
+
+
+class Holder(BaseEstimator):
+    """A learner whose metric is the one given, or a random one for the columns of X."""
+
+    def __init__(self, metric=None):
+        self.metric = metric
+
+    def fit(self, X, y=None):
+        self.metric_ = self.metric
+        if self.metric is None:
+            self.metric_ = LinearMetric(np.random.default_rng(1).standard_normal((3, np.shape(X)[1])))
+        return self

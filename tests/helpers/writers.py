@@ -13,14 +13,14 @@ METRIC = DiagonalMetric([1.0, 2.0, 3.0], ["round", "batch", "row"])
 
 
 def batch(number, turn, size):
-    """Cases and payloads that tell which batch they belong to and how many there are."""
+    """Cases and payloads with the number and the size of their batch."""
     X = np.column_stack([np.full(size, number), np.full(size, turn), np.arange(size)]).astype(float)
     return X, [{"batch": [number, turn], "size": size} for _ in range(size)]
 
 
 def add_until_killed(path, number, acknowledged):
-    """Add batch after batch and tell each one that was acknowledged; the index file is written often."""
-    index_cache.WORTH_KEEPING = 200
+    """Add batch after batch and report each one that was acknowledged; the index file is written often."""
+    index_cache.FEWEST_CASES_KEPT = 200
     rng = np.random.default_rng(number)
     base = CaseBase(path, METRIC)
     for turn in itertools.count():
@@ -49,7 +49,7 @@ def hold_the_lock(path, seconds, ready):
 
 
 def read_until_there(path, n_cases, size, answers):
-    """Look at every state that shows until all cases are there; tell the states, and what was wrong with any."""
+    """Read every state until all cases are there; report the states and their faults."""
     seen, faults = set(), []
     with CaseBase(path) as base:
         answers.send("ready")

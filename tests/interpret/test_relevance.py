@@ -14,8 +14,8 @@ from sklearn.feature_selection import VarianceThreshold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
 
+from tests.helpers.learners import Holder
 from tests.interpret.test_programs import KINDS, case
-from tests.metric.test_as_metric import Holder
 from whynear import (
     DiagonalMetric,
     LinearMetric,

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from tests.helpers.notebook_html import HOSTILE, shown
 from tests.interpret.test_drawing import intervals, with_unknown
-from tests.utils.test_html import HOSTILE, shown
 from whynear.interpret.dimension import EffectiveDimension
 
 

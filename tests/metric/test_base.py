@@ -49,7 +49,7 @@ def test_a_learner_may_go_on_training_without_changing_the_value():
         (LocalMetric(np.ones((4, 3)), omegas=np.ones((4, 2, 3))), "LocalMetric(4 anchors, 2 x 3 features: x0, x1, x2)"),
     ],
 )
-def test_repr_is_short_and_tells_the_size(metric, text):
+def test_repr_is_short_and_states_the_size(metric, text):
     assert repr(metric) == text
 
 
@@ -75,7 +75,7 @@ def test_metrics_of_different_kinds_or_content_differ():
         (lambda: LinearMetric([[1, 2]], ["a"]), "one name for each of the 2 features, got 1"),
         (lambda: LinearMetric([[1, 2]], ["a", "a"]), "unique, got 'a' more than once"),
         (lambda: LinearMetric([[1, 2]], scale=[1, 0]), "scale must hold 2 positive numbers"),
-        (lambda: LinearMetric([[1, 2]], scale=[1, np.inf]), "never seen, where the map is not zero"),
+        (lambda: LinearMetric([[1, 2]], scale=[1, np.inf]), "never saw, where the map is not zero"),
         (lambda: LocalMetric([[1, 2]]), "exactly one"),
         (lambda: LocalMetric([[1, 2]], weights=[[1, 2], [3, 4]]), "1 anchors with 2 features, got 2 maps"),
     ],
@@ -176,7 +176,7 @@ def test_tables_and_rows_are_checked_numbers():
         metric.table([[1.0, np.nan]], "cases")
 
 
-def test_units_are_told_and_do_not_make_metrics_differ():
+def test_units_are_kept_and_do_not_make_metrics_differ():
     scaled = LinearMetric([[1.0, 0.0]], scale=[2, 3], units="per standard deviation")
     assert (scaled.units, scaled.as_learned().units) == ("per standard deviation", "per unit")
     assert scaled == LinearMetric([[1.0, 0.0]], scale=[2, 3])

@@ -12,13 +12,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from sklearn.base import BaseEstimator
+from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_iris
 from sklearn.decomposition import PCA
 from sklearn.feature_selection import VarianceThreshold
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    StandardScaler,
+)
 
+import whynear as wn
+from tests.helpers.mixed_tables import MIXED, model_of, table
 from tests.helpers.strategies import metrics
 from whynear import DiagonalMetric, LinearMetric, LocalMetric, as_metric, load, save
 from whynear.metric import register
@@ -202,3 +208,24 @@ def test_an_interrupted_or_failing_save_keeps_the_old_file(folder):
         save(DiagonalMetric([2.0]), folder / "missing" / "kept")
     assert load(folder / "kept") == DiagonalMetric([1.0])
     assert read_archive(folder / "kept")[0]["object"]["names"] == ["x0"]
+
+
+@pytest.mark.parametrize("name", [name for name in MIXED if name != "by selector"])
+def test_a_pipeline_with_a_column_transformer_is_saved(name, tmp_path):
+    X, _ = table()
+    pipeline = model_of(MIXED[name])
+    wn.save(pipeline, tmp_path / "model")
+    again = wn.load(tmp_path / "model")
+    assert_array_equal(again.predict_proba(X), pipeline.predict_proba(X))
+    assert wn.as_metric(again) == wn.as_metric(pipeline)
+    assert wn.as_metric(again).units == wn.as_metric(pipeline).units
+
+
+def test_what_is_chosen_by_a_function_cannot_be_saved_and_nothing_is_written(tmp_path):
+    with pytest.raises(TypeError, match=r"transformers.* holds make_column_selector, which cannot be saved"):
+        wn.save(model_of(MIXED["by selector"]), tmp_path / "model")
+    X, y = table()
+    function = ColumnTransformer([("log", FunctionTransformer(np.abs), ["size"])], remainder="drop")
+    with pytest.raises(TypeError, match="cannot be saved without pickle"):
+        wn.save(make_pipeline(function, wn.GMLVQ(random_state=0)).fit(X, y), tmp_path / "model")
+    assert not list(tmp_path.iterdir())

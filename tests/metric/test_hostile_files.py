@@ -113,7 +113,7 @@ def test_a_header_that_asks_for_the_impossible_is_refused_or_harmless(tmp_path, 
     assert peak < 40 * path.stat().st_size + (100 << 20)
 
 
-def test_memory_that_runs_out_is_told_as_an_error_of_the_file(tmp_path, monkeypatch):
+def test_memory_that_runs_out_is_an_error_that_names_the_file(tmp_path, monkeypatch):
     path = written(tmp_path / "file", {"mean_": labels(["a"])})
 
     def exhausted(*_, **__):

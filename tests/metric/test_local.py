@@ -50,7 +50,7 @@ def test_one_anchor_at_a_time(metric):
         metric[0:2]
 
 
-def test_coinciding_anchors_with_different_maps_are_told_apart_by_number():
+def test_equal_anchors_with_different_maps_are_chosen_by_number():
     metric = LocalMetric([[0.0], [0.0], [1.0]], weights=[[1.0], [2.0], [3.0]])
     assert metric.sq_distances([[2.0]]).tolist() == [[4.0, 8.0, 3.0]]
     with pytest.raises(ValueError, match="several anchors with different maps"):

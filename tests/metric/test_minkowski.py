@@ -63,7 +63,7 @@ def test_a_scaler_before_it_is_folded_in():
     behind = model[-1].metric_.sq_distances(model[0].transform(X))
     assert_allclose(metric.sq_distances(X), behind, rtol=1e-9, atol=1e-9)
     assert_allclose(metric.as_learned().weights, model[-1].metric_.weights)
-    with pytest.raises(TypeError, match="mixed columns"):
+    with pytest.raises(TypeError, match="a step that mixes columns"):
         as_metric(make_pipeline(PCA(), wn.Slider(p=1, random_state=0)).fit(X, y))
 
 

@@ -59,7 +59,7 @@ def test_copies_do_not_crowd_a_case_out_of_its_neighbours():
 
 
 def test_more_candidates_than_cases_are_refused():
-    with pytest.raises(ValueError, match="k=64 neighbours cannot be had from 10 cases"):
+    with pytest.raises(ValueError, match="k=64 is more than the 10 cases"):
         CandidateSearch(METRICS["linear"], Y[:10])
 
 
@@ -71,7 +71,7 @@ def test_extreme_scales_lose_nothing(scale):
 
 
 @pytest.mark.slow
-def test_a_learner_tells_what_its_lists_miss():
+def test_a_learner_reports_what_its_lists_miss():
     y = (Y[:, 0] * Y[:, 1] > 0).astype(int)
     given = {"epochs": 2, "step": 0.1, "beta": 0.3, "decay": 0.0, "shared_epochs": 1, "shared_step": 0.01}
     exact, listed = (LANN(random_state=0, search=search, **given).fit(Y, y) for search in ("exact", "candidates"))

@@ -1,8 +1,8 @@
 import pytest
 
 import whynear as wn
+from tests.helpers.notebook_html import shown
 from tests.report.test_page import hostile
-from tests.utils.test_html import shown
 
 
 @pytest.mark.parametrize("measured", [False, True])

@@ -69,7 +69,7 @@ def test_gaps_and_text_are_refused_without_being_asked_for():
     with pytest.raises(ValueError, match=r"2 of 4 columns are not numeric: 'colour' .* \(--categories onehot\)"):
         wn.study(table, "outcome")
     table.loc[[1, 4], "z"] = None
-    with pytest.raises(ValueError, match=r"NaN: 2 in column 'z'. Let them be filled in \(--impute median\)"):
+    with pytest.raises(ValueError, match=r"NaN: 2 in column 'z'. Fill them in \(--impute median\)"):
         wn.study(table, "outcome", categories="onehot")
     table["colour"] = [f"shade {i}" for i in range(len(table))]
     with pytest.raises(ValueError, match="'colour' holds 240 different texts, such as 'shade 0': too many"):

@@ -54,7 +54,7 @@ def test_missing_values_are_filled_in_and_that_is_recorded(impute, expected):
     assert encoder.fill_values_ == {"a": expected, "b": "y"}
 
 
-def test_nothing_is_filled_in_or_coded_without_being_asked():
+def test_nothing_is_filled_in_or_encoded_by_default():
     with pytest.raises(ValueError, match=r"'colour' holds text, such as .*categories='onehot'"):
         wn.TableEncoder().fit(table())
     gaps = table().assign(size=np.nan, count=[np.nan, *range(59)])
@@ -99,7 +99,7 @@ def test_wrong_tables_and_settings_are_refused():
 
 @pytest.mark.filterwarnings("ignore:.*anchors of a local metric")
 @pytest.mark.parametrize("learner", [wn.GMLVQ(random_state=0), wn.LANN(random_state=0, epochs=1)])
-def test_behind_it_everything_is_told_in_the_columns_of_the_table(learner, tmp_path):
+def test_results_behind_it_are_stated_in_the_columns_of_the_table(learner, tmp_path):
     frame = table(120)
     frame.loc[3, "size"] = None
     y = np.where((frame["colour"] == "red") ^ (frame["sex"] == "m"), "a", "b")

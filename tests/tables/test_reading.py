@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
 
 from whynear.datasets import read_table
-from whynear.tables.header import distinct_names
 
 
 @pytest.fixture
@@ -87,32 +86,6 @@ def test_duplicate_and_empty_names_are_changed_and_reported(written):
     assert "column 4 is now 'column_4'" in notes[1]
 
 
-def names_one_by_one(header):
-    names, taken = [], {name.strip() for name in header}
-    for place, raw in enumerate(header, start=1):
-        given = raw.strip()
-        base = name = given or f"column_{place}"
-        number = 0
-        while name in names or (name != given and name in taken):
-            number += 1
-            name = f"{base}.{number}"
-        names.append(name)
-        taken.add(name)
-    return names
-
-
-@given(st.lists(st.sampled_from(["a", " a", "a.1", "a.2", "a.1.1", "", "column_3", "column_3.1", "b"]), min_size=1))
-def test_names_are_those_found_by_trying_one_after_the_other(header):
-    assert distinct_names(header)[0] == names_one_by_one(header)
-
-
-def test_thousands_of_equal_names_are_told_apart_quickly():
-    start = time.perf_counter()
-    names, _ = distinct_names(["a"] * 20_000)
-    assert time.perf_counter() - start < 2
-    assert names[-1] == "a.19999"
-
-
 def test_empty_lines_within_the_table_are_reported_and_those_at_its_end_are_not(written):
     frame, notes = read_table(written("a,b\n1,2\n\n3,4\n\n\n"))
     assert len(frame) == 2
@@ -126,7 +99,7 @@ def test_an_empty_line_before_an_empty_field_shifts_nothing(written):
 
 
 @pytest.mark.parametrize(
-    ("name", "separator", "told"),
+    ("name", "separator", "named"),
     [
         ("t.csv", ";", "semicolons, not commas"),
         ("t.csv", "\t", "tabs, not commas"),
@@ -136,12 +109,12 @@ def test_an_empty_line_before_an_empty_field_shifts_nothing(written):
     ],
 )
 @pytest.mark.parametrize("quoting", [csv.QUOTE_MINIMAL, csv.QUOTE_ALL])
-def test_another_separator_is_recognised_and_reported(tmp_path, name, separator, told, quoting):
+def test_another_separator_is_recognised_and_reported(tmp_path, name, separator, named, quoting):
     frame = pd.DataFrame({"a": [1.5, 2.5], "b": ["x", "y"], "c": [3, 4]})
     frame.to_csv(tmp_path / name, sep=separator, quoting=quoting, index=False)
     back, notes = read_table(tmp_path / name)
     assert_frame_equal(back, frame)
-    assert notes == [f"The columns were read as separated by {told}."]
+    assert notes == [f"The columns were read as separated by {named}."]
 
 
 def test_decimal_commas_between_semicolons_stay_text(written):

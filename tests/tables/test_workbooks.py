@@ -30,7 +30,7 @@ def test_a_table_comes_back_with_its_types(tmp_path):
     assert notes == []
 
 
-def test_what_was_changed_is_told(write):
+def test_what_was_changed_is_noted(write):
     back, notes = read_table(write([["a", None, "a"], [1, 2, 3], [], [4, 5, 6]], [["other"], [1]]))
     assert list(back) == ["a", "column_2", "a.1"]
     assert back["a"].tolist() == [1, 4]

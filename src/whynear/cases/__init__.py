@@ -1,4 +1,4 @@
-"""A case base on the disk, searched by a learned metric."""
+"""A case base in a file, searched with a learned metric."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Which anchor of a local metric a stored case is."""
+"""Stored cases matched to the anchors of a local metric."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from scipy.spatial import cKDTree
 from whynear.metric import LocalMetric, Metric
 from whynear.utils.arrays import Indices
 
-# Of the largest value of a column: far above the rounding to float32, far below any difference that matters.
-ROUNDING = 1e-6
+# In units of the largest value of a column: far above the rounding to float32, far below any difference that matters.
+LARGEST_ROUNDING = 1e-6
 
 
 class Anchors:
     """Finds cases among the anchors of a local metric, within the rounding of float32.
 
-    Anchors of a Pipeline were scaled there and back, so an anchor equals its case only up to rounding. Columns that no
-    map sees do not count. Where several anchors are equal, the first copy of a case is the first of them, and so on.
+    Anchors of a Pipeline were scaled and scaled back, so an anchor equals its case only up to rounding. Columns with
+    weight zero in all maps are ignored. Of equal anchors the first is matched to the first copy of a case, and so on.
     """
 
     def __init__(self, metric: LocalMetric) -> None:
@@ -33,11 +33,11 @@ class Anchors:
         self.tree = cKDTree(points / self.unit) if points.size else None
 
     def not_anchors(self, cases: NDArray[np.floating]) -> Indices:
-        """The rows of cases that are no anchors."""
+        """Return the rows of cases that are no anchors."""
         return np.flatnonzero(self._groups(cases) < 0)
 
     def places(self, cases: NDArray[np.floating]) -> Indices:
-        """The number of the anchor that each case is; all must be anchors."""
+        """Return the number of the anchor of each case; all cases must be anchors."""
         groups = self._groups(cases)
         members = np.argsort(self.group, kind="stable")
         sizes = np.bincount(self.group)
@@ -50,9 +50,9 @@ class Anchors:
         return places
 
     def _groups(self, cases: NDArray[np.floating]) -> Indices:
-        if self.tree is None:  # no map sees anything: every case is any anchor
+        if self.tree is None:  # all weights are zero: every case equals every anchor
             return np.zeros(len(cases), dtype=np.intp)
-        reach = ROUNDING * (1 + 1e-9)
+        reach = LARGEST_ROUNDING * (1 + 1e-9)
         distances, found = self.tree.query(
             cases[:, self.seen].astype(np.float64) / self.unit, p=np.inf, distance_upper_bound=reach
         )
@@ -61,16 +61,16 @@ class Anchors:
 
 @lru_cache(maxsize=1)
 def anchors_of(metric: LocalMetric) -> Anchors:
-    """The anchors of a metric, which one batch after the other is looked up in."""
+    """Return the anchors of a metric; the last one is cached, because cases come in batches."""
     return Anchors(metric)
 
 
 def check_measurable(metric: Metric, cases: NDArray[np.floating], label: str, names: Sequence[int] | NDArray) -> None:
-    """Refuse cases a metric cannot measure: too large, or no anchors of a local one."""
+    """Refuse cases that a metric cannot measure: too large, or no anchors of a local metric."""
     metric.table(cases)
     if isinstance(metric, LocalMetric) and (others := anchors_of(metric).not_anchors(cases)).size:
         raise ValueError(
             f"The local metric measures distances to its {len(metric)} anchors only, and {len(others)} of "
-            f"{len(cases)} cases are none, first {label.format(names[others[0]])}. Use the cases it was learned on, "
-            "or a metric with one map for all cases."
+            f"{len(cases)} cases are no anchors, first {label.format(names[others[0]])}. Use the cases it was learned "
+            "on, or a metric with one map for all cases."
         )

@@ -1,4 +1,4 @@
-"""A case base that lasts: cases on the disk, found by a learned metric and re-ranked by whatever is better."""
+"""A case base: cases in a file, retrieved by a learned metric and re-ranked by a better similarity."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ from whynear.utils.checks import number, whole
 
 
 class CaseBase:
-    """Cases in a file, retrieved in two phases: filtered by a metric, re-ranked by an expensive measure.
+    """Cases in a file, retrieved in two phases: filtered by a metric, re-ranked by an expensive similarity.
 
     Parameters
     ----------
     path : path
-        The file. Where there is none it is made, for which a metric is needed.
+        The file. If it does not exist it is made, which needs a metric.
     metric : metric, fitted learner or Pipeline, optional
-        What measures; its features are the columns of a new base. An existing base has its own; another one takes its
-        place (`set_metric`).
+        The metric; its features are the columns of a new base. In an existing base it replaces the stored one
+        (`set_metric`).
     timeout : float, default=10.0
         Seconds to wait while another process writes.
 
@@ -46,22 +46,21 @@ class CaseBase:
     metric : Metric
         The current metric.
     generation : int
-        Raised by every change.
+        A number that every change increases.
 
     Notes
     -----
-    The file is an SQLite database in WAL mode and the only truth. A change is a transaction: when `add`, `remove` or
-    `set_metric` return, it is on the disk; before that nothing of it can be seen, and a killed process leaves nothing
-    of it behind. Any number of processes may read while one writes. A second writer waits, then says who holds the
-    lock. Open the base anew in each process.
+    The file is an SQLite database in WAL mode, and all data are in it. A change is a transaction: when `add`, `remove`
+    or `set_metric` return, it is on the disk; before that no reader sees any of it, and if the process is killed none
+    of it remains. Any number of processes may read while one writes. A second writer waits, then raises an error that
+    names the first. Open the base separately in each process.
 
-    Vectors are kept in float32, and distances are those of the values so kept: `retrieve` returns exactly the nearest
-    ones in float64, equal distances in the order of ids. What it searches in is a cache beside the file
-    (``<path>-index``), which is checked by the state of the base and a checksum and made anew where it is missing,
-    stale or damaged.
+    Vectors are stored in float32, and distances are those of the stored values: `retrieve` returns exactly the nearest
+    ones in float64, equal distances in the order of ids. The search uses a cache beside the file (``<path>-index``),
+    which is checked by the state of the base and a checksum and made again if it is missing, outdated or damaged.
 
-    A local metric measures distances to its anchors only, each by the anchor's own map. So the cases of a base under
-    such a metric must be anchors of it, which for LANN are its training cases; others are refused.
+    A local metric measures distances to its anchors only, each by the map of the anchor. So the cases of a base under
+    such a metric must be its anchors, which for LANN are its training cases; others are refused.
 
     References
     ----------
@@ -119,12 +118,12 @@ class CaseBase:
         X : array-like of shape (n_cases, n_features)
             The cases; named columns in any order.
         payloads : sequence of dict, optional
-            What to keep beside each case: dicts of what JSON gives back as it is.
+            A dict to store with each case, of values that JSON returns unchanged.
 
         Returns
         -------
         ids : ndarray of shape (n_cases,)
-            Rising, never used again, and the same for good.
+            Ascending, never used again, and never changed.
         """
         values = case_table(X, self.columns)
         vectors = as_stored(values, self.columns)
@@ -150,15 +149,15 @@ class CaseBase:
         query : dict, Series, DataFrame of one row, or array-like of shape (n_features,)
             The case to find others for; named values in any order.
         k : int, default=10
-            How many cases to return; fewer where there are fewer.
+            How many cases to return; fewer if the base has fewer.
         filter_k : int, optional
-            How many of the nearest are handed to ``rerank``; 1 % of the base without it, and at least k.
+            How many of the nearest are passed to ``rerank``; without it 1 % of the base, at least k.
         rerank : callable, optional
             ``rerank(query, cases, payloads)`` gets the query as a Series, the cases that passed the filter as a
             DataFrame with their ids as index, and their payloads; it returns their similarities to the query, larger
-            ones being better. Without it the nearest cases are returned as they are.
+            ones being better. Without it the nearest cases are returned in the order of distance.
         explain : bool, default=False
-            Whether to say what each feature adds to each squared distance.
+            Whether to return what each feature adds to each squared distance.
 
         Returns
         -------
@@ -174,20 +173,20 @@ class CaseBase:
         rerank: Rerank | None = None,
         explain: bool = False,
     ) -> Retrieval:
-        """Find other cases like a stored one, which itself is left out; otherwise as `retrieve`."""
+        """Find the cases nearest to a stored one, without itself; otherwise as `retrieve`."""
         case = whole("id", id, 0)
         with self._viewing():
             query = self._store.vectors(np.array([case]), len(self.columns))[0].astype(np.float64)
         return self._retrieve(query, case, k, filter_k, rerank, explain)
 
     def get(self, ids: ArrayLike) -> Cases:
-        """The cases with these ids, in this order."""
+        """Return the cases with these ids, in this order."""
         wanted = checked_ids(ids)
         with self._viewing():
             return self._cases(wanted)
 
     def blocks(self, size: int = 8192) -> Iterator[Cases]:
-        """All cases in blocks, by rising id; what others change meanwhile shows in later blocks."""
+        """Yield all cases in blocks, by ascending id; changes made meanwhile appear in later blocks."""
         size, last = whole("size", size, 1), 0
         while True:
             with self._viewing():
@@ -199,7 +198,7 @@ class CaseBase:
             last = int(ids[-1])
 
     def remove(self, ids: ArrayLike) -> None:
-        """Remove cases, all or none of them, from the cache too; `compact` wipes out their bytes in the file."""
+        """Remove cases, all or none of them, from the cache too; `compact` erases their bytes in the file."""
         wanted = np.unique(checked_ids(ids))
         if not len(wanted):
             return
@@ -209,9 +208,9 @@ class CaseBase:
         self._index.forget()
 
     def set_metric(self, metric: Metric | BaseEstimator) -> None:
-        """Make another metric the current one; the cases stay as they are, the search is prepared anew.
+        """Replace the metric; the cases are unchanged, the index of the search is made again.
 
-        Its features must be the columns of the base, in any order; one without names takes them by place.
+        Its features must be the columns of the base, in any order; a metric without names is matched by place.
         """
         value = fitting_metric(metric, self.columns)
         if value == self.metric:
@@ -223,12 +222,12 @@ class CaseBase:
         self._metric = value
 
     def compact(self) -> None:
-        """Give the room of removed cases back to the disk."""
+        """Free the disk space of removed cases."""
         with self._lock:
             self._store.database.compact()
 
     def close(self) -> None:
-        """Give the file back. Nothing is lost without it."""
+        """Close the file. Without it no data are lost."""
         with self._lock:
             self._store.close()
 
@@ -240,7 +239,7 @@ class CaseBase:
 
     @property
     def generation(self) -> int:
-        """A number raised by every change."""
+        """A number that every change increases."""
         with self._viewing() as change:
             return change.generation
 
@@ -282,7 +281,7 @@ class CaseBase:
 
     @contextmanager
     def _viewing(self) -> Iterator[Change]:
-        """One state of the base with its metric."""
+        """Open a view of one state of the base with its metric."""
         with self._lock, self._store.reading() as change:
             if self._metric.fingerprint != self._store.fingerprint():
                 self._metric = self._store.metric()
@@ -290,7 +289,7 @@ class CaseBase:
 
     @contextmanager
     def _changing(self, needed: int = 0) -> Iterator[Change]:
-        """A transaction of about that many bytes, beginning at the state and metric it found."""
+        """Open a transaction of about that many bytes; yields the state before it."""
         with self._lock, self._store.writing(needed) as before:
             if self._metric.fingerprint != self._store.fingerprint():
                 self._metric = self._store.metric()

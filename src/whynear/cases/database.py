@@ -1,4 +1,4 @@
-"""The SQLite file of a case base: opened, locked, changed in whole transactions only."""
+"""The SQLite file of a case base: opened, locked, changed in complete transactions only."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from urllib.parse import quote
 from whynear.cases.store_faults import CaseBaseError, check_place, explained, is_busy
 from whynear.cases.writer_note import WriterNote
 
-APPLICATION = 0x77684E72  # in the header of the file, which tells it from other programs' files
-PATIENCE = 0.5  # seconds SQLite itself waits for a lock: an interrupt is answered after that
+APPLICATION_ID = 0x77684E72  # in the header of the file, to recognise it among the files of other programs
+LOCK_WAIT_SECONDS = 0.5  # of SQLite itself: an interrupt takes effect after that
 CACHE_KIB = 64 << 10  # pages kept in memory, for cases that are read one by one
 
 
 class Database:
-    """One connection to the file. Not safe for use by several threads at once."""
+    """One connection to the file, for one thread at a time."""
 
     def __init__(self, path: Path, *, may_create: bool, timeout: float) -> None:
         check_place(path, may_create=may_create)
@@ -31,7 +31,7 @@ class Database:
             self._connection = self._connect()
 
     def close(self) -> None:
-        """Give the file back; the last to do so folds the write-ahead log into it."""
+        """Close the connection; the last one to close merges the write-ahead log into the file."""
         with explained(self.path):
             self._connection.close()
 
@@ -44,14 +44,14 @@ class Database:
         self._connection.executemany(statement, rows)
 
     def first(self, statement: str, values: Sequence[Any] = ()) -> Any:
-        """The first row a query finds, None where it finds nothing."""
+        """Return the first row of a query, None if it has none."""
         return self._connection.execute(statement, values).fetchone()
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """A view of one state of the file, whatever others write meanwhile."""
+        """Open a view of one state of the file, which writers do not change meanwhile."""
         with explained(self.path):
-            self._patiently("BEGIN", "SELECT 1 FROM sqlite_master LIMIT 1")
+            self._run_when_free("BEGIN", "SELECT 1 FROM sqlite_master LIMIT 1")
             try:
                 yield
             finally:
@@ -59,49 +59,49 @@ class Database:
 
     @contextmanager
     def writing(self, needed: int = 0) -> Iterator[None]:
-        """A transaction of about that many bytes: all of it is on the disk when this ends, or nothing of it."""
+        """Open a transaction of about that many bytes: when it ends, all of it is on the disk, or none of it."""
         self._check_writable()
         with explained(self.path, needed):
-            self._patiently("BEGIN IMMEDIATE")
-            self._note.leave()
+            self._run_when_free("BEGIN IMMEDIATE")
+            self._note.write()
             try:
                 yield
                 self._connection.execute("COMMIT")
             finally:
                 self._end()
-                self._note.take_back()
+                self._note.remove()
 
     def prepare(self) -> None:
-        """Let readers and a writer work at the same time, and commits return once they are on the disk."""
+        """Set WAL mode, in which readers and one writer work at the same time."""
         with explained(self.path):
-            self._patiently("PRAGMA journal_mode = WAL")
+            self._run_when_free("PRAGMA journal_mode = WAL")
 
     def is_empty(self) -> bool:
-        """Whether the file has no tables: it is new, or whoever made it was stopped."""
+        """Return whether the file has no tables: it is new, or its first transaction was interrupted."""
         with self.reading():
             return self.first("SELECT 1 FROM sqlite_master LIMIT 1") is None
 
     def mark(self, version: int) -> None:
-        """Name the file's kind and format in its header, within a transaction."""
-        self.execute(f"PRAGMA application_id = {APPLICATION}")
+        """Write the application id and the format into the header of the file, within a transaction."""
+        self.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         self.execute(f"PRAGMA user_version = {version}")
 
     def check_mark(self, version: int) -> None:
         """Refuse files of other programs and of other formats."""
         with self.reading():
             (application,), (found,) = self.first("PRAGMA application_id"), self.first("PRAGMA user_version")
-        if application != APPLICATION:
+        if application != APPLICATION_ID:
             raise CaseBaseError(f"{self.path} is no case base: it is an SQLite file of another program.")
         if found != version:
             remedy = "pip install --upgrade whynear" if found > version else "make it again with this version"
             raise CaseBaseError(f"{self.path} has format {found}, and this version reads format {version}; {remedy}.")
 
     def compact(self) -> None:
-        """Give the room of removed rows back to the disk."""
+        """Free the disk space of removed rows."""
         self._check_writable()
         with explained(self.path):
-            self._patiently("VACUUM")
-            self._patiently("PRAGMA wal_checkpoint(TRUNCATE)")
+            self._run_when_free("VACUUM")
+            self._run_when_free("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def _end(self) -> None:
         """Undo what is not committed; after some errors SQLite has done so itself."""
@@ -117,13 +117,13 @@ class Database:
             connection = _opened(str(self.path), uri=False)
             connection.execute("PRAGMA synchronous = FULL")
             return connection
-        # Where nothing can be written and no log is left over, SQLite must not look for one.
+        # Where nothing can be written and there is no log, SQLite must not look for one.
         log = self.path.with_name(f"{self.path.name}-wal")
         options = "mode=ro" if log.exists() else "mode=ro&immutable=1"
         return _opened(f"file:{quote(str(self.path))}?{options}", uri=True)
 
-    def _patiently(self, *statements: str) -> None:
-        """Run the statements; while somebody else holds the lock try again, up to the time given."""
+    def _run_when_free(self, *statements: str) -> None:
+        """Run the statements; while another process has the lock try again, until the timeout."""
         deadline = time.monotonic() + self.timeout
         while True:
             try:
@@ -136,13 +136,15 @@ class Database:
                     raise
                 if time.monotonic() > deadline:
                     raise TimeoutError(
-                        f"{self.path} is being written by {self._note.holder()}; waited {self.timeout:g} s. "
+                        f"{self.path} is being written by {self._note.writer()}; waited {self.timeout:g} s. "
                         "Try again when it has finished, or wait longer (timeout)."
                     ) from error
                 time.sleep(0.01)
 
 
 def _opened(name: str, *, uri: bool) -> sqlite3.Connection:
-    connection = sqlite3.connect(name, timeout=PATIENCE, isolation_level=None, check_same_thread=False, uri=uri)
+    connection = sqlite3.connect(
+        name, timeout=LOCK_WAIT_SECONDS, isolation_level=None, check_same_thread=False, uri=uri
+    )
     connection.execute(f"PRAGMA cache_size = {-CACHE_KIB}")
     return connection

@@ -1,4 +1,4 @@
-"""Search among the stored cases: a short list by products in float32, then exact distances in float64."""
+"""Search among stored cases: a short list by products in float32, then exact distances in float64."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from whynear.search.rounding import FARTHEST_FACTOR
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.threads import row_blocks
 
-# Up to this many bytes of vectors read for a short list are handed on instead of being read again.
-AT_HAND = 64 << 20
+# Up to this size the vectors read for a short list are kept and returned, so that they are read once.
+MOST_BYTES_KEPT = 64 << 20
 
 
 @dataclass(frozen=True, eq=False)
 class Nearest:
-    """Positions in an index and squared distances, nearest first; the vectors where they are at hand."""
+    """Positions in an index and squared distances, nearest first; and the vectors if they were kept."""
 
     positions: Indices
     sq_distances: Array
@@ -38,17 +38,17 @@ class Index:
     Attributes
     ----------
     change, fingerprint
-        The state and the metric it belongs to.
+        The state of the base and the metric.
     ids : ndarray of shape (n_cases,)
-        The cases, by rising id.
+        The ids of the cases, ascending.
     places : ndarray of shape (n_cases,) or None
-        The anchors they are under a local metric.
+        The numbers of their anchors under a local metric.
     form : GlobalForm, LocalForm or None
-        How a query becomes factors; None where every query is measured against all cases.
+        Origin and units of the products; None where every query is compared with all cases.
     products : tuple of Products
-        The terms of the cases, those of later additions in a part of their own.
+        The terms of the cases; those of later additions are a second part.
     vectors : ndarray of shape (n_cases, n_features) or None
-        The cases themselves, for a metric that has no products.
+        The cases themselves, for a metric without products.
     """
 
     change: Change
@@ -60,7 +60,7 @@ class Index:
     vectors: Vectors | None = None
 
     def nearest(self, store: Store, metric: Metric, query: Array, k: int, without: int | None = None) -> Nearest:
-        """The k nearest cases, or all there are; ties go to the lower id."""
+        """Return the k nearest cases, or all if there are fewer; of equal distances the lower id comes first."""
         skipped = self.ids == without if without is not None else None
         available = len(self.ids) - (0 if skipped is None else int(skipped.sum()))
         if not available:
@@ -70,7 +70,7 @@ class Index:
         if isinstance(metric, LocalMetric):
             assert self.places is not None
             sq = metric.sq_distances_at(query[None], metric.anchors, self.places[listed][None])[0]
-        elif 4 * metric.n_features * len(listed) <= AT_HAND:
+        elif 4 * metric.n_features * len(listed) <= MOST_BYTES_KEPT:
             vectors = np.concatenate(list(self._vectors(store, metric.n_features, listed)))
             sq = _sq_distances(metric, query, vectors)
         else:
@@ -80,8 +80,8 @@ class Index:
         return Nearest(listed[order], sq[order], None if vectors is None else vectors[order])
 
     def extended(self, store: Store, change: Change, metric: Metric) -> Index | None:
-        """The index of a later state of the same base; None where only a new one will do."""
-        if self.fingerprint != metric.fingerprint or not store.led_through(self.change.generation, self.change.stamp):
+        """Return the index of a later state of the same base; None if it must be built again."""
+        if self.fingerprint != metric.fingerprint or not store.only_added_since(self.change):
             return None
         if change.last_id == self.change.last_id:
             return replace(self, change=change)
@@ -96,7 +96,7 @@ class Index:
         return replace(self, change=change, ids=ids, products=(first, later[0].joined(terms) if later else terms))
 
     def merged(self) -> Index:
-        """The same with the terms in one part."""
+        """Return the same index with the terms in one part."""
         first, *later = self.products
         return replace(self, products=(first.joined(later[0]),)) if later else self
 
@@ -123,7 +123,7 @@ class Index:
 
 
 def build_index(store: Store, change: Change, metric: Metric) -> Index:
-    """Read all cases and prepare them. Memory: the vectors and the terms in float32."""
+    """Return the index of all cases. Memory: the vectors and the terms in float32."""
     blocks = list(store.vectors_after(0, metric.n_features))
     ids = np.concatenate([np.empty(0, dtype=np.int64), *(ids for ids, _ in blocks)])
     vectors = [block for _, block in blocks]
@@ -145,7 +145,7 @@ def build_index(store: Store, change: Change, metric: Metric) -> Index:
 
 
 def _of_blocks(form: GlobalForm, metric: LinearMetric | DiagonalMetric, blocks: list[Vectors]) -> Products | None:
-    """The terms of all blocks in one array; each block is let go once it is done."""
+    """Return the terms of all blocks in one array; each block is freed once it is done."""
     total = sum(map(len, blocks))
     terms, slack, stop = None, np.empty(total, dtype=np.float32), total
     while blocks:

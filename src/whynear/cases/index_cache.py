@@ -1,4 +1,4 @@
-"""The index of a case base, kept beside it in a file that may be lost at any time."""
+"""The index of a case base, cached beside it in a file that may be deleted at any time."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from whynear.cases.store import Change, Store
 from whynear.metric import Metric
 from whynear.search.products import GlobalForm, LocalForm, Products
 
-# Fewer cases are prepared faster than a file of them is written to the disk.
-WORTH_KEEPING = 10_000
-# Share of later additions that may wait in memory before the file is written again.
-TAIL = 0.1
+# For fewer cases an index is built faster than its file is written.
+FEWEST_CASES_KEPT = 10_000
+# Share of later additions in memory above which the file is written again.
+MOST_ADDED_SHARE = 0.1
 
 
 class IndexCache:
-    """The index in use, and its file ``<case base>-index``: mapped if it belongs to the base's state, else made anew.
+    """The index in use and its file ``<case base>-index``, which is mapped if it fits the state of the base.
 
-    Later additions are added in memory; when they are many, the file is written again.
+    Later additions are added in memory; when there are many, the file is written again.
     """
 
     def __init__(self, base: Path) -> None:
@@ -33,7 +33,7 @@ class IndexCache:
         self._index: Index | None = None
 
     def current(self, store: Store, change: Change, metric: Metric) -> Index:
-        """The index of the state that is being read."""
+        """Return the index of a state of the base: the one in use, the one in the file, or a new one."""
         known = self._index
         if known is not None and known.change == change and known.fingerprint == metric.fingerprint:
             return known
@@ -42,13 +42,15 @@ class IndexCache:
             index = mapped.extended(store, change, metric)
         if index is None:
             index = self._kept(build_index(store, change, metric))
-        elif len(index.products) > 1 and len(index.products[1]) > max(WORTH_KEEPING, TAIL * len(index.products[0])):
-            index = self._kept(index.merged())
+        elif len(index.products) > 1:
+            first, added = map(len, index.products)
+            if added > max(FEWEST_CASES_KEPT, MOST_ADDED_SHARE * first):
+                index = self._kept(index.merged())
         self._index = index
         return index
 
     def forget(self) -> None:
-        """Drop index and file, which hold coordinates of cases."""
+        """Delete the index and its file, which contain coordinates of cases."""
         self._index = None
         self._discard()
 
@@ -57,8 +59,8 @@ class IndexCache:
             self.path.unlink(missing_ok=True)
 
     def _kept(self, index: Index) -> Index:
-        """The index as its file holds it, so that memory is shared with other readers; as it is without a file."""
-        if len(index.ids) < WORTH_KEEPING:
+        """Write the index to its file and return it mapped from there, so that readers share memory."""
+        if len(index.ids) < FEWEST_CASES_KEPT:
             return index
         arrays: dict[str, Any] = {"ids": index.ids}
         if index.vectors is not None:
@@ -69,16 +71,16 @@ class IndexCache:
             arrays |= {"centre": index.form.centre, "unit": np.atleast_1d(index.form.unit)}
             arrays |= {"terms": index.products[0].terms, "slack": index.products[0].slack}
         try:
-            if not self.path.exists():  # a cache is no more public than its base
+            if not self.path.exists():  # the cache gets the permissions of the base
                 os.close(os.open(self.path, os.O_CREAT | os.O_WRONLY, os.stat(self._base).st_mode & 0o777))
             write_arrays(self.path, {**asdict(index.change), "fingerprint": index.fingerprint}, arrays)
-        except OSError:  # the disk is full or may not be written: it stays in memory
+        except OSError:  # the disk is full or cannot be written: keep the index in memory
             self._discard()
             return index
         return self._mapped() or index
 
     def _mapped(self) -> Index | None:
-        """The index in the file; None where there is no whole one."""
+        """Return the index in the file; None if there is none or it is damaged."""
         try:
             key, arrays = map_arrays(self.path)
             fingerprint = key.pop("fingerprint")

@@ -1,4 +1,4 @@
-"""Arrays in a file that is mapped into memory instead of read: a cache, so whatever is wrong with it, it is made anew.
+"""Arrays in a file that is mapped into memory: a cache, which is made again if anything is wrong with it.
 
 The file is ``whynear index\\n``, the length of the description in 8 bytes, the description in JSON, and the arrays,
 each beginning at a multiple of 64 bytes.
@@ -25,7 +25,7 @@ _CHUNK = 16 << 20
 
 
 def write_arrays(path: Path, key: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Put the arrays and what they belong to in the place of the file, in one step."""
+    """Replace the file by the arrays and a key that states what they belong to, in one step."""
     parts = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     checksum = 0
     for part in parts.values():
@@ -43,12 +43,12 @@ def write_arrays(path: Path, key: dict[str, Any], arrays: Mapping[str, NDArray[A
 
 
 def map_arrays(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """What the arrays belong to, and the arrays, read-only; ValueError where the file is not what was written."""
+    """Return the key and the read-only arrays; ValueError if the file is damaged."""
     with path.open("rb") as file:
         content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     start = len(MAGIC) + 8
     if content[: len(MAGIC)] != MAGIC:
-        raise ValueError("it is no index")
+        raise ValueError("it is no index file")
     end = start + int.from_bytes(content[len(MAGIC) : start], "little")
     description = json.loads(content[start:end])
     arrays, checksum = {}, 0

@@ -1,4 +1,4 @@
-"""What a case base takes in: cases, queries, payloads and metrics, each fault named."""
+"""Checks of the inputs of a case base: cases, queries, payloads and metrics."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from whynear.metric.base import rebuild
 from whynear.utils.arrays import Array
 from whynear.utils.columns import check_columns, check_features, column_names, numbers, reads_as_number
 
-LARGEST = float(np.finfo(np.float32).max)
-SMALLEST = float(np.finfo(np.float32).tiny)
-BLURRED = 1e-3  # of a column's spread: what rounding to float32 may take away without a warning
+LARGEST_VALUE = float(np.finfo(np.float32).max)
+SMALLEST_VALUE = float(np.finfo(np.float32).tiny)
+MOST_ROUNDING = 1e-3  # of the spread of a column: larger rounding errors of float32 get a warning
 
 
 def case_table(X: ArrayLike | pd.DataFrame, columns: Sequence[str], what: str = "X") -> Array:
-    """The cases as finite float64 numbers, named columns brought into the order of the base."""
+    """Return the cases as finite float64 numbers, named columns in the order of the base."""
     if isinstance(X, pd.DataFrame):
         names = column_names(X)
         if names is not None and sorted(names) == sorted(columns):
@@ -33,7 +33,7 @@ def case_table(X: ArrayLike | pd.DataFrame, columns: Sequence[str], what: str = 
 
 
 def query_case(query: Any, columns: Sequence[str]) -> Array:
-    """One case, from its values in order or from anything that names them."""
+    """Return one case from its values in order, or from named values in any order."""
     if isinstance(query, pd.DataFrame) and len(query) == 1:
         query = query.iloc[0]
     if isinstance(query, Mapping | pd.Series) and all(isinstance(name, str) for name in list(query.keys())):
@@ -44,14 +44,14 @@ def query_case(query: Any, columns: Sequence[str]) -> Array:
         query = [_number(query[name], name) for name in names]
     rows = check_features(np.atleast_2d(np.asarray(query)), columns, "query")
     if len(rows) != 1:
-        raise ValueError(f"query must be one case, got {len(rows)} instead. Ask for one after the other.")
+        raise ValueError(f"query must be one case, got {len(rows)} instead. Retrieve for one case at a time.")
     return rows[0]
 
 
 def as_stored(values: Array, columns: Sequence[str]) -> NDArray[np.float32]:
-    """The cases in float32, refused where that cannot hold them, with a warning where it blurs a column."""
+    """Return the cases in float32; refuse values out of its range, warn of columns that lose precision."""
     peaks = np.abs(values).max(axis=0, initial=0.0)
-    for column in np.flatnonzero((peaks > LARGEST) | ((peaks > 0) & (peaks < SMALLEST))).tolist():
+    for column in np.flatnonzero((peaks > LARGEST_VALUE) | ((peaks > 0) & (peaks < SMALLEST_VALUE))).tolist():
         size, cure = ("larger", "Divide") if peaks[column] > 1 else ("smaller", "Multiply")
         raise ValueError(
             f"X reaches {peaks[column]:.3g} in column {columns[column]!r}, {size} than the 32-bit numbers of a case "
@@ -59,14 +59,14 @@ def as_stored(values: Array, columns: Sequence[str]) -> NDArray[np.float32]:
         )
     stored = values.astype("<f4")
     if len(values) > 1:
-        # A value is off by at most half a unit in the last place.
+        # The rounding error of a value is at most half a unit in the last place.
         spread = np.ptp(values, axis=0)
-        blurred = np.flatnonzero((spread > 0) & (peaks * 2.0**-24 > BLURRED * spread))
+        blurred = np.flatnonzero((spread > 0) & (peaks * 2.0**-24 > MOST_ROUNDING * spread))
         blurred = blurred[(stored[:, blurred] != values[:, blurred]).any(axis=0)]
         if len(blurred):
             shown = ", ".join(repr(columns[column]) for column in blurred[:5])
             warnings.warn(
-                f"Cases are kept as 32-bit numbers, which blurs the differences within {shown}. "
+                f"Cases are stored as 32-bit numbers, which rounds away differences within {shown}. "
                 "Subtract a constant from such columns first.",
                 stacklevel=3,
             )
@@ -74,7 +74,7 @@ def as_stored(values: Array, columns: Sequence[str]) -> NDArray[np.float32]:
 
 
 def checked_ids(ids: ArrayLike) -> NDArray[np.int64]:
-    """The ids of stored cases, one or several."""
+    """Return one or several ids as an array."""
     wanted = np.atleast_1d(np.asarray(ids))
     if wanted.ndim != 1 or (wanted.size and wanted.dtype.kind not in "iu"):
         raise ValueError(f"ids must be whole numbers that add returned, got {ids!r} instead.")
@@ -82,7 +82,7 @@ def checked_ids(ids: ArrayLike) -> NDArray[np.int64]:
 
 
 def payload_texts(payloads: Sequence[Mapping[str, Any]] | None, n_cases: int) -> list[str | None]:
-    """The payloads as JSON, refused by row where JSON would not give them back as they are."""
+    """Return the payloads as JSON; refuse, by row, those that JSON does not return unchanged."""
     if payloads is None:
         return [None] * n_cases
     if len(payloads) != n_cases:
@@ -91,7 +91,7 @@ def payload_texts(payloads: Sequence[Mapping[str, Any]] | None, n_cases: int) ->
 
 
 def fitting_metric(obj: Metric | BaseEstimator, columns: Sequence[str] | None) -> Metric:
-    """The metric of a value, learner or Pipeline, stated in the columns of a base in their order."""
+    """Return the metric of a value, learner or Pipeline, with the columns of a base in their order."""
     metric = as_metric(obj)
     if columns is None or metric.feature_names == tuple(columns):
         return metric
@@ -134,6 +134,6 @@ def _payload_text(payload: Any, row: int) -> str | None:
         raise ValueError(f"payloads[{row}] cannot be written as JSON: {error}.") from error
     if json.loads(text) != payload:
         raise ValueError(
-            f"payloads[{row}] would not come back from JSON as it is. Use strings as keys and lists, not tuples."
+            f"payloads[{row}] is not returned unchanged by JSON. Use strings as keys and lists, not tuples."
         )
     return text if payload else None

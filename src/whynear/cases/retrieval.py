@@ -1,4 +1,4 @@
-"""What a case base hands out: cases, and the answer to a query."""
+"""The results of a case base: stored cases, and the answer to a query."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from whynear.utils import html
 from whynear.utils.arrays import Array
 
-MOST_NAMED = 2  # features that set a case apart, in a notebook
-LEAST_NAMED = 0.001  # of the largest squared distance found
+MOST_FEATURES_NAMED = 2  # of each case, in a notebook
+LEAST_SHARE_NAMED = 0.001  # of the largest squared distance found
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +25,7 @@ class Cases:
     X : DataFrame
         Their vectors, one row per case; the index holds the ids.
     payloads : list of dict
-        What was stored beside each of them.
+        What was stored with each of them.
     """
 
     X: pd.DataFrame
@@ -49,11 +49,11 @@ class Retrieval:
     ids : ndarray of shape (k,)
         The cases found.
     payloads : list of dict
-        What was stored beside each of them.
+        What was stored with each of them.
     sq_distances : ndarray of shape (k,)
         Squared distances from the query under the metric: the score of the filter, smaller is nearer.
     similarities : ndarray of shape (k,) or None
-        What the re-ranking gave them, larger is better; None without one.
+        Their similarities from the re-ranking, larger is better; None without one.
     n_filtered : int
         How many cases passed the filter.
     filter_seconds, rerank_seconds : float
@@ -75,14 +75,14 @@ class Retrieval:
         return len(self.ids)
 
     def frame(self) -> pd.DataFrame:
-        """One row per case found, best first: id, squared distance, similarity where re-ranked, payload."""
+        """Return one row per case found, best first: id, squared distance, similarity if re-ranked, payload."""
         columns: dict[str, Any] = {"id": self.ids, "sq_distance": self.sq_distances}
         if self.similarities is not None:
             columns["similarity"] = self.similarities
         return pd.DataFrame({**columns, "payload": pd.Series(self.payloads, dtype=object)})
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as JSON knows it."""
+        """Return everything in types that JSON has."""
         cases: list[dict[str, Any]] = []
         for place, case in enumerate(self.ids.tolist()):
             entry: dict[str, Any] = {"id": case, "sq_distance": float(self.sq_distances[place])}
@@ -100,7 +100,7 @@ class Retrieval:
         }
 
     def _repr_html_(self) -> str:
-        shown, farthest = self.frame().head(html.MOST), (0.0, float(self.sq_distances.max(initial=0.0)))
+        shown, farthest = self.frame().head(html.MOST_ROWS), (0.0, float(self.sq_distances.max(initial=0.0)))
         sq_distances = html.rounded(shown["sq_distance"])
         columns: dict[str, Any] = {
             "id": map(str, shown["id"]),
@@ -110,8 +110,9 @@ class Retrieval:
             "payload": [_in_one_line(payload, ": ") for payload in shown["payload"]],
         }
         if self.contributions is not None:
-            rows = (row[row > LEAST_NAMED * farthest[1]] for _, row in self.contributions.head(html.MOST).iterrows())
-            most = [row.nlargest(MOST_NAMED).map("{:.2g}".format) for row in rows]
+            first = self.contributions.head(html.MOST_ROWS)
+            rows = (row[row > LEAST_SHARE_NAMED * farthest[1]] for _, row in first.iterrows())
+            most = [row.nlargest(MOST_FEATURES_NAMED).map("{:.2g}".format) for row in rows]
             columns["differs most in"] = [_in_one_line(part, " ") for part in most]
         reranked = "" if self.similarities is None else f", re-ranked out of the {self.n_filtered:,} nearest"
         more = html.more_of(len(self), len(shown), "case")

@@ -1,4 +1,4 @@
-"""The cases of a case base, its metric and the history of its states, as tables."""
+"""The tables of a case base: its cases, its metric and the history of its states."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ Vectors = NDArray[np.float32]
 
 FORMAT = 1
 SCHEMA = (
-    # The vector stands first: reading it does not touch the pages of a long payload.
+    # The vector comes first, so that reading it does not read the pages of a long payload.
     "CREATE TABLE cases (id INTEGER PRIMARY KEY, vector BLOB NOT NULL, payload TEXT)",
     "CREATE TABLE changes (generation INTEGER PRIMARY KEY, stamp TEXT NOT NULL, last_id INTEGER NOT NULL, "
     "n_cases INTEGER NOT NULL)",
     "CREATE TABLE metric (kind TEXT NOT NULL, fingerprint TEXT NOT NULL, columns TEXT NOT NULL)",
     "CREATE TABLE metric_arrays (name TEXT PRIMARY KEY, shape TEXT NOT NULL, content BLOB NOT NULL)",
 )
-BLOCK = 8192  # cases read at a time
-MOST_NAMED = 900  # ids in one statement
+CASES_AT_ONCE = 8192  # in one read
+IDS_AT_ONCE = 900  # in one statement
 
 
 @dataclass(frozen=True)
 class Change:
-    """The state a transaction left: its number, a random stamp, the highest id ever given, the number of cases."""
+    """The state after a transaction: its number, a random stamp, the highest id ever used, the number of cases."""
 
     generation: int
     stamp: str
@@ -47,10 +47,10 @@ class Change:
 
 
 class Store:
-    """Reads and changes the tables. Every method but the first few belongs within ``reading`` or ``writing``."""
+    """Reads and changes the tables. All methods after ``writing`` must be called within ``reading`` or ``writing``."""
 
     def __init__(self, path: Path, metric: Metric | None, timeout: float) -> None:
-        """Open the file, or make it where there is none and a metric is given."""
+        """Open the file; if it does not exist and a metric is given, make it."""
         if metric is not None:
             _check_storable(metric)
         self.path = path
@@ -64,28 +64,28 @@ class Store:
             raise
 
     def close(self) -> None:
-        """Give the file back."""
+        """Close the file."""
         self.database.close()
 
     @contextmanager
     def reading(self) -> Iterator[Change]:
-        """A view of one state, whatever others write meanwhile."""
+        """Open a view of one state, which writers do not change meanwhile."""
         with self.database.reading():
             yield self._last_change()
 
     @contextmanager
     def writing(self, needed: int = 0) -> Iterator[Change]:
-        """A transaction from that state to the next: durable when this ends, undone by an error."""
+        """Open a transaction and yield the state before it; it is on the disk when this ends, undone by an error."""
         with self.database.writing(needed):
             yield self._last_change()
 
-    def led_through(self, generation: int, stamp: str) -> bool:
-        """Whether the cases of that state are all there still, under the same ids, before any later ones."""
+    def only_added_since(self, change: Change) -> bool:
+        """Return whether cases were only added since that state: all its cases still exist with their ids."""
         query = "SELECT 1 FROM changes WHERE generation = ? AND stamp = ?"
-        return self.database.first(query, (generation, stamp)) is not None
+        return self.database.first(query, (change.generation, change.stamp)) is not None
 
     def insert(self, before: Change, vectors: Vectors, payloads: Sequence[str | None]) -> Ids:
-        """Add cases; ids go on from the highest ever given."""
+        """Add cases; their ids follow the highest id ever used."""
         ids = np.arange(before.last_id + 1, before.last_id + 1 + len(vectors))
         rows = zip(ids.tolist(), map(np.ndarray.tobytes, vectors), payloads, strict=True)
         self.database.execute_many("INSERT INTO cases VALUES (?, ?, ?)", rows)
@@ -95,11 +95,11 @@ class Store:
     def delete(self, before: Change, ids: Ids) -> None:
         """Remove cases."""
         self.database.execute_many("DELETE FROM cases WHERE id = ?", ((case,) for case in ids.tolist()))
-        self.database.execute("DELETE FROM changes")  # no earlier state leads here by additions alone
+        self.database.execute("DELETE FROM changes")  # from no earlier state were cases only added
         self._record(before, n_added=-len(ids))
 
     def put_metric(self, before: Change, metric: Metric) -> None:
-        """Make a metric the current one."""
+        """Replace the metric."""
         _check_storable(metric)
         for table in ("metric", "metric_arrays"):
             self.database.execute(f"DELETE FROM {table}")
@@ -111,11 +111,11 @@ class Store:
         self._record(before, n_added=0)
 
     def fingerprint(self) -> str:
-        """What identifies the current metric."""
+        """Return the fingerprint of the current metric."""
         return str(self.database.first("SELECT fingerprint FROM metric")[0])
 
     def metric(self) -> Metric:
-        """The current metric, made of its arrays and checked by its fingerprint."""
+        """Return the current metric, checked by its fingerprint."""
         kind, fingerprint, columns = self.database.first("SELECT kind, fingerprint, columns FROM metric")
         try:
             arrays = {
@@ -130,23 +130,23 @@ class Store:
         return metric
 
     def vectors_after(self, last_id: int, n_features: int) -> Iterator[tuple[Ids, Vectors]]:
-        """All later cases in blocks, by rising id."""
+        """Yield all cases after that id in blocks, by ascending id."""
         rows = self.database.execute("SELECT id, vector FROM cases WHERE id > ? ORDER BY id", (last_id,))
-        while block := rows.fetchmany(BLOCK):
+        while block := rows.fetchmany(CASES_AT_ONCE):
             ids, blobs = zip(*block, strict=True)
             yield np.array(ids), self._vectors(ids, blobs, n_features)
 
     def next_ids(self, last_id: int, most: int) -> Ids:
-        """The ids that follow, by rising id."""
+        """Return the next ids after that one, ascending."""
         rows = self.database.execute("SELECT id FROM cases WHERE id > ? ORDER BY id LIMIT ?", (last_id, most))
         return np.array([case for (case,) in rows], dtype=np.int64)
 
     def vectors(self, ids: Ids, n_features: int) -> Vectors:
-        """The vectors of the cases with these ids, in this order."""
+        """Return the vectors of the cases with these ids, in this order."""
         return self._vectors(ids, self._of_cases("vector", ids), n_features)
 
     def payloads(self, ids: Ids) -> list[dict[str, Any]]:
-        """The payloads of the cases with these ids, in this order."""
+        """Return the payloads of the cases with these ids, in this order."""
         texts = self._of_cases("payload", ids)
         try:
             # Parsed as one list, which is several times faster than one by one.
@@ -157,7 +157,7 @@ class Store:
     def _of_cases(self, column: str, ids: Ids) -> list[Any]:
         found: dict[int, Any] = {}
         wanted = iter(ids.tolist())
-        while some := list(islice(wanted, MOST_NAMED)):
+        while some := list(islice(wanted, IDS_AT_ONCE)):
             places = ",".join("?" * len(some))
             found.update(self.database.execute(f"SELECT id, {column} FROM cases WHERE id IN ({places})", some))
         if missing := [case for case in ids.tolist() if case not in found]:
@@ -184,10 +184,10 @@ class Store:
 
     def _create(self, metric: Metric | None) -> None:
         if metric is None:
-            raise CaseBaseError(f"{self.path} holds no case base yet. Give a metric to make one of it.")
+            raise CaseBaseError(f"{self.path} holds no case base yet. Give a metric to make one.")
         self.database.prepare()
         with self.database.writing():
-            if self.database.first("SELECT 1 FROM sqlite_master LIMIT 1") is None:  # nobody was faster
+            if self.database.first("SELECT 1 FROM sqlite_master LIMIT 1") is None:  # no other process made it meanwhile
                 self.database.mark(FORMAT)
                 for statement in SCHEMA:
                     self.database.execute(statement)

@@ -1,4 +1,4 @@
-"""What SQLite complains of, said in a sentence that names the file, the fact and the way out."""
+"""Errors of SQLite turned into messages that name the file, the fact and the way out."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _RESTORE = "Restore a copy of the file"
 
 
 class CaseBaseError(ValueError):
-    """The file is not a case base this version can read; the message names the file, the fault and the remedy."""
+    """Raised for a file that is no case base of this version; the message names the file, the fault and the remedy."""
 
 
 @contextmanager
 def explained(path: Path, needed: int = 0) -> Iterator[None]:
-    """Turn errors of SQLite into built-in ones that name the file; ``needed`` is how many bytes a change takes."""
+    """Turn errors of SQLite into built-in ones that name the file; ``needed`` is the size of a change in bytes."""
     try:
         yield
     except sqlite3.Error as error:
@@ -27,12 +27,12 @@ def explained(path: Path, needed: int = 0) -> Iterator[None]:
 
 
 def is_busy(error: sqlite3.Error) -> bool:
-    """Whether somebody else holds a lock that will be given back."""
+    """Return whether the error is a lock of another connection, which will be released."""
     return _code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
 def check_place(path: Path, *, may_create: bool) -> None:
-    """Refuse a path where no file is and none can be made."""
+    """Refuse a path without a file where none can be made."""
     if path.is_dir():
         raise IsADirectoryError(f"{path} must be a file, got a folder instead. Name a file in it.")
     if path.exists():
@@ -44,7 +44,7 @@ def check_place(path: Path, *, may_create: bool) -> None:
 
 
 def _code(error: sqlite3.Error) -> int:
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF  # the rest of the bits only say more precisely where
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF  # the other bits are details
 
 
 def _explained(error: sqlite3.Error, path: Path, needed: int) -> Exception:

@@ -1,4 +1,4 @@
-"""Case bases filled and queried from tables: files, data sets or DataFrames."""
+"""Case bases filled and queried with tables: files, data sets or DataFrames."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def add_table(
     payload: Sequence[str] | None = None,
     encoding: str = "utf-8",
 ) -> int:
-    """Add the rows of a table to the case base at a path, making the base if need be; returns how many.
+    """Add the rows of a table to the case base at a path, which is made if it does not exist; return their number.
 
-    Columns that are no features are kept as the payload of each case, or only those in ``payload``. A base that was not
-    there before is there only if all went well.
+    Columns that are no features are stored as the payload of each case, or only those in ``payload``. After an error a
+    new base is deleted.
 
     Parameters
     ----------
@@ -40,9 +40,9 @@ def add_table(
     table : DataFrame, path or str
         A table, a file (CSV, TSV, Parquet, Excel) or the name of a data set.
     metric : Metric, optional
-        What measures from now on; a new base needs one.
+        The new metric of the base; a new base needs one.
     payload : list of str, optional
-        Columns to keep beside each case.
+        Columns to store with each case.
     encoding : str, default="utf-8"
         Encoding of a text file.
     """
@@ -63,7 +63,7 @@ def add_table(
 
 
 def row_of(table: Table, row: int, columns: Sequence[str], encoding: str = "utf-8") -> Array:
-    """The columns of a case base in one row of a table, counted from 1."""
+    """Return the columns of a case base in one row of a table, counted from 1."""
     frame, source = frame_and_source(table, encoding)
     if not 1 <= row <= len(frame):
         raise ValueError(f"{source} has rows 1 to {len(frame)}, got --row {row} instead.")
@@ -71,20 +71,20 @@ def row_of(table: Table, row: int, columns: Sequence[str], encoding: str = "utf-
 
 
 def rerank_by(model: Any) -> Rerank:
-    """What ranks cases anew by the distance under another metric or learner; for ``rerank`` of `CaseBase.retrieve`."""
+    """Return a function for ``rerank`` of `CaseBase.retrieve` that ranks by the distance under another metric."""
     metric = as_metric(model)
 
     def rerank(query: pd.Series, cases: pd.DataFrame, _payloads: list[dict[str, Any]]) -> Array:
         names = list(metric.feature_names)
         known = set(names) <= set(cases.columns)
-        seen, asked = (cases[names], query[names]) if known else (cases, query)
-        return -metric.sq_distances(asked.to_numpy()[None], seen)[0]
+        rows, wanted = (cases[names], query[names]) if known else (cases, query)
+        return -metric.sq_distances(wanted.to_numpy()[None], rows)[0]
 
     return rerank
 
 
 def _features(frame: pd.DataFrame, columns: Sequence[str], source: str) -> Array:
-    """The columns of a case base as numbers; others do not matter."""
+    """Return the columns of a case base as numbers."""
     if missing := [name for name in columns if name not in frame.columns]:
         raise ValueError(
             f"{source} lacks {listed(missing)} of the case base. Its columns are {listed(list(frame.columns))}."
@@ -95,7 +95,7 @@ def _features(frame: pd.DataFrame, columns: Sequence[str], source: str) -> Array
 def _payloads(
     frame: pd.DataFrame, columns: Sequence[str], chosen: Sequence[str] | None, source: str
 ) -> list[dict[str, Any]]:
-    """The chosen columns of each row, or all that are no features, as JSON knows them."""
+    """Return the chosen columns of each row, or all that are no features, in types that JSON has."""
     names = [name for name in frame.columns if name not in set(columns)] if chosen is None else list(chosen)
     if missing := [name for name in names if name not in frame.columns]:
         raise ValueError(f"{source} has no column {missing[0]!r} for --payload.")

@@ -1,4 +1,4 @@
-"""The second phase of a retrieval: what passed the filter is re-ranked, cut to length and explained."""
+"""The second phase of a retrieval: the filtered cases are re-ranked, cut to the k best and explained."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Rerank = Callable[[pd.Series, pd.DataFrame, list[dict[str, Any]]], ArrayLike]
 
 @dataclass(frozen=True, eq=False)
 class Filtered:
-    """A query and its nearest cases under a metric, nearest first; the anchors they are under a local one."""
+    """A query and its nearest cases under a metric, nearest first; and their anchors under a local metric."""
 
     query: pd.Series
     cases: Cases
@@ -31,7 +31,7 @@ class Filtered:
 
 
 def answer(filtered: Filtered, k: int, rerank: Rerank | None, explain: bool) -> Retrieval:
-    """The k most similar of the filtered cases; the k nearest without a measure of similarity."""
+    """Return the k most similar of the filtered cases; without ``rerank`` the k nearest."""
     start = perf_counter()
     order, similarities = np.arange(min(k, len(filtered.cases))), None
     if rerank is not None:
@@ -62,11 +62,11 @@ def _checked_scores(scores: ArrayLike, n_cases: int) -> Array:
 
 
 def _contributions(filtered: Filtered, order: NDArray[np.intp]) -> pd.DataFrame:
-    """Per case and feature the part of the squared distance."""
+    """Return what each feature adds to the squared distance of each case."""
     metric, cases = filtered.metric, filtered.cases.X.iloc[order]
     query = filtered.query.to_numpy()
     if isinstance(metric, LocalMetric) and filtered.places is not None:
-        # By number, because equal anchors may have different maps.
+        # by number, because equal anchors may have different maps
         chosen = filtered.places[order]
         parts = [metric[place].contributions(query, metric.anchors[place]) for place in chosen]
     else:

@@ -1,7 +1,7 @@
-"""A note beside a case base that says which process is writing to it.
+"""A note beside a case base that names the process writing to it.
 
-The lock itself is SQLite's, which ends with the process that holds it. The note only says whose it is, so a note that
-outlived its process locks nobody out.
+The lock itself is SQLite's, which ends with its process. The note only names that process: a note that remains after
+its process ended locks nothing.
 """
 
 from __future__ import annotations
@@ -16,26 +16,26 @@ from typing import Any
 
 
 class WriterNote:
-    """The file ``<case base>-writer``: process, machine, and since when."""
+    """The file ``<case base>-writer``: process, machine, and time."""
 
     def __init__(self, base: Path) -> None:
         self.path = base.with_name(f"{base.name}-writer")
 
-    def leave(self) -> None:
-        """Say that this process holds the lock, as well as the folder allows."""
+    def write(self) -> None:
+        """Write the note for this process, if the folder can be written."""
         now = datetime.now().astimezone().isoformat(timespec="seconds")
         note = {"process": os.getpid(), "machine": socket.gethostname(), "since": now}
         with contextlib.suppress(OSError):
             self.path.write_text(json.dumps(note))
 
-    def take_back(self) -> None:
-        """Remove the note, unless the next writer has put its own there."""
+    def remove(self) -> None:
+        """Remove the note, unless it is already that of the next writer."""
         if self._read().get("process") == os.getpid():
             with contextlib.suppress(OSError):
                 self.path.unlink()
 
-    def holder(self) -> str:
-        """Who holds the lock, in words."""
+    def writer(self) -> str:
+        """Return a description of the process that writes."""
         note = self._read()
         process, machine = note.get("process"), note.get("machine")
         if not isinstance(process, int) or (machine == socket.gethostname() and not _is_running(process)):
@@ -57,6 +57,6 @@ def _is_running(process: int) -> bool:
         os.kill(process, 0)
     except (ProcessLookupError, OverflowError):
         return False
-    except OSError:  # it runs, for somebody else
+    except OSError:  # it runs, for another user
         return True
     return True

@@ -1,4 +1,4 @@
-"""Data: real sets found by name, generators whose truth is known, tables read with care."""
+"""Data sets by name, generators of data with known relevances, and tables from files."""
 
 from whynear.datasets.casebase import make_casebase
 from whynear.datasets.known import KnownSet, known_sets

@@ -1,4 +1,4 @@
-"""The four data sets of the papers that scikit-learn carries with it."""
+"""The four data sets of the papers that are bundled with scikit-learn."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LOADERS: dict[str, Callable[..., Bunch]] = {
 
 
 def bundled(name: str) -> Bunch:
-    """Read one of scikit-learn's own sets, in the package's form."""
+    """Return one of scikit-learn's bundled sets in the form of `load`."""
     found = LOADERS[name](as_frame=True)
     X = found.data.astype(float)
     return Bunch(

@@ -1,7 +1,7 @@
-"""A stand-in for the crystallography case base of Gopal and Ioerger, whose data are not public.
+"""Generated data in place of the crystallography case base of Gopal and Ioerger, whose data are not public.
 
-Two cases match when their hidden patterns agree after the best rotation, which is expensive to find out.
-The features describe each pattern without regard to rotation, and many of them are misleading.
+Two cases match when their hidden patterns agree after the best rotation, which is expensive to compute.
+The features describe each pattern independently of its rotation, and many of them are misleading.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ def make_casebase(n_cases: int = 50_000, n_features: int = 76, random_state: See
 
     Relevant features are the amplitudes :math:`|c_k|` and the real and imaginary parts of
     :math:`c_1 c_k \bar c_{k+1}` (no rotation changes them), standardised. Redundant ones mix three relevant
-    ones with some noise. Of the noise features about half are pure noise, half a relevant one drowned in noise.
-    Last, scale: every fourth relevant and redundant feature is shrunk by up to 1e-3, and two thirds of the
-    noise are multiplied by factors from 1e-3 to 1e3, so that plain distances look mostly at noise.
+    ones with some noise. Of the noise features about half are pure noise, half a relevant one with strong noise.
+    Last, scale: every fourth relevant and redundant feature is multiplied by a factor down to 1e-3, and two thirds
+    of the noise by factors from 1e-3 to 1e3, so that plain distances depend mostly on noise.
 
     References
     ----------
@@ -76,7 +76,7 @@ def make_casebase(n_cases: int = 50_000, n_features: int = 76, random_state: See
     patterns = _patterns(coefficients, rng)
     relevant = _invariants(coefficients)[:, : max(d // 5, 1)]
 
-    # mixed, so that the place of a column does not give its kind away
+    # shuffled, so that the kind of a column does not follow from its place
     n_relevant, n_redundant = relevant.shape[1], max(d // 5, 1)
     n_noise = d - n_relevant - n_redundant
     kind = rng.permutation(np.repeat(["relevant", "redundant", "noise"], [n_relevant, n_redundant, n_noise]))
@@ -124,7 +124,7 @@ class RotationSimilarity:
                 f"others must be one row of case indices, got shape {index.shape} of {index.dtype} instead."
             )
         if i >= n or (index.size and (index.min() < 0 or index.max() >= n)):
-            raise ValueError(f"i and others must be case indices from 0 to {n - 1}, got one outside of this instead.")
+            raise ValueError(f"i and others must be case indices from 0 to {n - 1}, got one outside instead.")
         mine = np.conj(np.fft.rfft(self.patterns[i]))
         best = np.empty(len(index))
         for start in range(0, len(index), _BLOCK):
@@ -135,7 +135,7 @@ class RotationSimilarity:
 
 
 def _coefficients(shape: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.complex64]:
-    """Complex harmonics c_1..c_K of every case: its shape's, each varied in proportion to its size."""
+    """Return the complex harmonics c_1..c_K of every case: those of its shape, varied in proportion to their size."""
     n, n_shapes = len(shape), int(shape.max()) + 1
     decay = np.arange(1, N_HARMONICS + 1) ** -0.5
     shapes = decay * _complex_normal((n_shapes, N_HARMONICS), rng)
@@ -149,7 +149,7 @@ def _complex_normal(size: tuple[int, int], rng: np.random.Generator) -> NDArray[
 
 
 def _patterns(coefficients: NDArray[np.complex64], rng: np.random.Generator) -> NDArray[np.float32]:
-    """The patterns themselves, each rotated by a random number of points; mean 0, norm 1."""
+    """Return the patterns, each rotated by a random number of points; mean 0, norm 1."""
     n, k = coefficients.shape
     turn = rng.integers(0, N_POINTS, size=(n,))
     steps = np.exp(2j * np.pi * np.arange(N_POINTS) / N_POINTS).astype(np.complex64)
@@ -166,9 +166,9 @@ def _patterns(coefficients: NDArray[np.complex64], rng: np.random.Generator) -> 
 
 
 def _invariants(c: NDArray[np.complex64]) -> NDArray[np.float32]:
-    """Standardised descriptions that no rotation changes: |c_k|, then c_1 c_k conj(c_{k+1}), real and imaginary.
+    """Return standardised features that no rotation changes: |c_k|, and c_1 c_k conj(c_{k+1}), real and imaginary.
 
-    The most telling come first: amplitudes and triple products alternate, low harmonics before high ones.
+    The most informative come first: amplitudes and triple products alternate, low harmonics before high ones.
     """
     triple = c[:, :1] * c[:, :-1] * np.conj(c[:, 1:])
     columns = []
@@ -182,14 +182,14 @@ def _invariants(c: NDArray[np.complex64]) -> NDArray[np.float32]:
 
 
 def _mixture(relevant: NDArray[np.float32], kind: str, rng: np.random.Generator) -> NDArray[np.float64]:
-    """One redundant or noisy feature of about unit variance."""
+    """Return one redundant or noisy feature of about unit variance."""
     own = rng.standard_normal(len(relevant))
     if kind == "redundant":
         chosen = rng.choice(relevant.shape[1], size=min(3, relevant.shape[1]), replace=False)
         weights = rng.standard_normal(len(chosen))
         return relevant[:, chosen] @ (weights / np.linalg.norm(weights)) + 0.3 * own
-    drowned = rng.integers(2)
-    return drowned * 0.3 * relevant[:, rng.integers(relevant.shape[1])] + own
+    has_signal = rng.integers(2)
+    return has_signal * 0.3 * relevant[:, rng.integers(relevant.shape[1])] + own
 
 
 def _scales(kind: NDArray[np.str_], rng: np.random.Generator) -> NDArray[np.float64]:

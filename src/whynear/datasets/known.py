@@ -1,4 +1,4 @@
-"""The data sets that can be named in place of a file."""
+"""The list of data sets that can be opened by name."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from whynear.datasets.openml import TABLE
 
 @dataclass(frozen=True)
 class KnownSet:
-    """A data set that has a name; None for what is not known without reading it, and for classes of a number."""
+    """A data set with a name; sizes are None if unknown without reading it, classes also for a numeric target."""
 
     name: str
     rows: int | None
@@ -25,7 +25,7 @@ class KnownSet:
 
 
 def known_sets() -> list[KnownSet]:
-    """All sets by name, each from where `load` would take it.
+    """Return all data sets by name, each from the source that `load` uses.
 
     >>> next(known for known in known_sets() if known.name == "breast_cancer").classes
     2
@@ -58,7 +58,7 @@ def _kept(path: Path) -> KnownSet:
 
 
 def _shape(path: Path, array: str) -> tuple[int, ...] | None:
-    """The shape of an array from its header alone; None where there is none, or the file is damaged."""
+    """Return the shape of an array from its header alone; None if it is missing or the file is damaged."""
     try:
         with zipfile.ZipFile(path) as archive, archive.open(f"{array}.npy") as part:
             readers = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}

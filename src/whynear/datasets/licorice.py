@@ -1,4 +1,4 @@
-"""The licorice data of Goepfert, Wersing and Hammer: a case where one metric for all places fails."""
+"""The licorice data of Goepfert, Wersing and Hammer, for which one metric for all cases is not enough."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CORE_RADIUS = 0.4
 SHELL_RADII = (0.5, 0.8)
 _BALL = float(np.hypot(HALF_LENGTH, SHELL_RADII[1]))  # a ball around each centre holds the whole cylinder
 _AROUND = 2 * np.pi * np.arange(5) / 5
-# neighbours on the pentagon are 2.1 balls apart, so no two cylinders can touch whatever their directions
+# neighbours on the pentagon are 2.1 radii apart, so no two cylinders can touch in any direction
 CENTERS: NDArray[np.float64] = (
     2.1 * _BALL / (2 * np.sin(np.pi / 5)) * np.column_stack([np.cos(_AROUND), np.sin(_AROUND), 0 * _AROUND])
 )
@@ -85,7 +85,7 @@ def make_licorice(n_samples: int = 1000, random_state: Seed = None) -> Bunch:
 
 
 def _across(axes: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Two unit vectors orthogonal to each axis and to each other."""
+    """Return two unit vectors orthogonal to each axis and to each other."""
     least = np.eye(3)[np.abs(axes).argmin(axis=1)]
     first = np.cross(axes, least)
     first /= np.linalg.norm(first, axis=1, keepdims=True)

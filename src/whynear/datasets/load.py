@@ -12,7 +12,7 @@ from whynear.datasets.bundled import LOADERS, bundled
 from whynear.datasets.npz import read_npz
 from whynear.datasets.openml import TABLE, Unreachable, download
 
-# sets of the papers and their stand-ins that no public service offers in this form
+# sets of the papers, and replacements for them, that no public service offers in this form
 ONLY_AS_FILES = frozenset(
     {
         "colon",
@@ -29,15 +29,15 @@ ONLY_AS_FILES = frozenset(
 
 
 def load(name: str, data_dir: str | os.PathLike[str] | None = None) -> Bunch:
-    """Find a data set by name.
+    """Load a data set by name.
 
-    Looked for, in this order: ``<name>.npz`` in `data_dir`, ``<name>.npz`` in the folder that the environment
+    The sources are, in this order: ``<name>.npz`` in `data_dir`, ``<name>.npz`` in the folder that the environment
     variable ``WHYNEAR_DATA`` names, the sets bundled with scikit-learn, and OpenML.
 
     Parameters
     ----------
     name : str
-        For example ``"iris"``, ``"tecator"``, ``"letter"``. An unknown name gets an error that lists all.
+        For example ``"iris"``, ``"tecator"``, ``"letter"``. The error for an unknown name lists all.
     data_dir : path or None, default=None
         A folder of ``.npz`` files, each with arrays ``X``, ``y``, ``feature_names`` and, for classes,
         ``target_names``. They are read without pickle.
@@ -48,14 +48,14 @@ def load(name: str, data_dir: str | os.PathLike[str] | None = None) -> Bunch:
         ``X`` (DataFrame of float), ``y`` (class codes as int64, or a float target), ``feature_names``,
         ``target_names`` (None for regression), ``split`` ("train", "test" or "monitor" per row, or None),
         ``columns`` (names of the features that the papers keep), ``source`` (where it was found), ``name``,
-        and further arrays of the file under their own names.
+        and further arrays of the file by their names in it.
 
     Raises
     ------
     ValueError
         If the name is unknown or no plain name, or a file is damaged.
     FileNotFoundError
-        If the set is known but can be had from nowhere.
+        If the set is known but found in none of the sources.
 
     Examples
     --------

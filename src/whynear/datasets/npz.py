@@ -1,4 +1,4 @@
-"""Data sets kept as .npz files: arrays X, y, feature_names and what else belongs to them."""
+"""Data sets in .npz files: arrays X, y, feature_names and optional ones."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sklearn.utils import Bunch
 
 
 def read_npz(path: Path, name: str) -> Bunch:
-    """Read one file without pickle, check that its arrays fit together, and name the file in any error."""
+    """Read one file without pickle and check that its arrays fit together; errors name the file."""
     arrays = _arrays(path)
     missing = [key for key in ("X", "y", "feature_names") if key not in arrays]
     if missing:
@@ -41,7 +41,7 @@ def read_npz(path: Path, name: str) -> Bunch:
             raise _damaged(path, f"y must hold codes from 0 to {len(classes) - 1}, as target_names says")
         y = y.astype(np.int64)
 
-    # extras come first, so that none of them can take the place of the names promised to callers
+    # extra arrays come first, so that none of them replaces one of the documented names
     return Bunch(
         **{
             **arrays,
@@ -58,7 +58,7 @@ def read_npz(path: Path, name: str) -> Bunch:
 
 
 def _arrays(path: Path) -> dict[str, Any]:
-    # asked first, because numpy takes what is no archive for a pickle and advises to trust it
+    # checked first, because numpy takes a file that is no archive for a pickle and advises to trust it
     if os.access(path, os.R_OK) and not zipfile.is_zipfile(path):
         raise _damaged(path, "it is not a whole archive of named arrays")
     try:
@@ -67,7 +67,7 @@ def _arrays(path: Path) -> dict[str, Any]:
     except PermissionError:
         raise PermissionError(f"{path} must be readable; it is not. Change its permissions.") from None
     except (OSError, ValueError, EOFError, KeyError, MemoryError, zipfile.BadZipFile, zlib.error) as error:
-        raise _damaged(path, f"numpy says {error}") from error
+        raise _damaged(path, f"numpy reports: {error}") from error
 
 
 def _damaged(path: Path, fact: str) -> ValueError:

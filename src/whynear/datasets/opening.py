@@ -1,4 +1,4 @@
-"""A table by whatever names it: a DataFrame, a file, or a data set."""
+"""Open a table given as a DataFrame, a file, or the name of a data set."""
 
 import warnings
 from os import PathLike
@@ -14,7 +14,7 @@ Table = pd.DataFrame | str | PathLike[str]
 
 
 def open_table(table: Table, encoding: str = "utf-8") -> NamedTable:
-    """Open a DataFrame, the path of a file (CSV, TSV, Parquet, Excel) or the name of a data set."""
+    """Return the table of a DataFrame, the path of a file (CSV, TSV, Parquet, Excel) or the name of a data set."""
     if isinstance(table, pd.DataFrame):
         names = table.columns.map(str)
         if not names.is_unique:
@@ -36,7 +36,7 @@ def open_table(table: Table, encoding: str = "utf-8") -> NamedTable:
 
 
 def frame_and_source(table: Table, encoding: str = "utf-8") -> tuple[pd.DataFrame, str]:
-    """A table and its name in messages; what was changed while reading it is a warning."""
+    """Return a table and its name in messages; warn of what was changed while reading it."""
     opened = open_table(table, encoding)
     for note in opened.notes:
         warnings.warn(f"{opened.source}: {note}", stacklevel=3)

@@ -17,11 +17,11 @@ TABLE: dict[str, dict[str, Any]] = tomllib.loads((files(__package__) / "openml.t
 
 
 class Unreachable(Exception):
-    """OpenML did not deliver; the text says why."""
+    """Raised if OpenML cannot be reached; the message has the reason."""
 
 
 def download(name: str) -> Bunch:
-    """Fetch one set of the table, bring it into the package's form, and check its shape and classes."""
+    """Download one set of the table, check its shape and classes, and return it in the form of `load`."""
     entry = TABLE[name]
     try:
         found = fetch_openml(data_id=entry["id"], as_frame=True, parser="auto", n_retries=1, delay=0.5, cache=True)

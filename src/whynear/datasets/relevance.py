@@ -12,7 +12,7 @@ from sklearn.utils import Bunch
 from whynear.datasets.xor import SPREAD
 from whynear.utils.checks import Seed, choice, generator, number, whole
 
-LEAST_HIDDEN = {"linear": 1, "xor": 2}  # coordinates that decide, by target
+LEAST_HIDDEN = {"linear": 1, "xor": 2}  # hidden coordinates needed, by target
 
 
 def make_relevance(
@@ -26,14 +26,14 @@ def make_relevance(
     noise: float = 0.05,
     random_state: Seed = None,
 ) -> Bunch:
-    r"""Make two classes from hidden coordinates, each seen once (strong) or as several copies (weak).
+    r"""Make two classes from hidden coordinates, each in one feature (strong) or in several copies (weak).
 
     Parameters
     ----------
     n_samples : int, default=200
         Number of rows, at least 4; the classes have equal sizes up to one row.
     n_strong : int, default=1
-        Hidden coordinates that appear as one lone feature, which nothing can replace.
+        Hidden coordinates that appear as a single feature, which no other can replace.
     n_weak_groups : int, default=1
         Hidden coordinates that appear only as ``group_size`` noisy copies, which can replace each other.
     group_size : int, default=3
@@ -114,7 +114,7 @@ def _linear(n: int, h: int, rng: np.random.Generator) -> tuple[NDArray[np.float6
 
 
 def _parity(n: int, h: int, rng: np.random.Generator) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Corners with a free choice of all signs but the last, which the (balanced) class then fixes."""
+    """Return corners with random signs and their classes; the (balanced) class determines the last sign."""
     order = rng.permutation(n)
     odd, rest = order % 2, order // 2
     if 2 ** (h - 1) <= n // 2:

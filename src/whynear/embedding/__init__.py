@@ -1,4 +1,4 @@
-"""Maps of the cases on a plane."""
+"""Cases placed on a plane."""
 
 from whynear.embedding.drawing import plot_embedding
 from whynear.embedding.embed import embed, embedding_score

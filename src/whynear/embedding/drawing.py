@@ -1,4 +1,4 @@
-"""Figures of maps. They compute nothing, return their axes and never show them."""
+"""Figures of embeddings. They compute nothing, return their axes and never show them."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
 
-# Readers of all kinds of colour vision tell these apart; markers do in grey print. As 10 and 9 have no common divisor,
-# 90 classes look different.
+# Readers with any kind of colour vision can distinguish these colours; markers distinguish them in grey print. As 10
+# and 9 have no common divisor, 90 classes look different.
 COLORS = (
     *("#1f5f8b", "#e08a1e", "#44aa99", "#882255", "#88ccee"),
     *("#999933", "#aa4499", "#117733", "#ddcc77", "#3a3a3a"),
@@ -24,14 +24,14 @@ LEGEND_ROWS = 20
 
 
 def plot_embedding(embedding: ArrayLike, y: ArrayLike, ax: Axes | None = None, errors: ArrayLike | None = None) -> Axes:
-    """Draw a map with a colour and a marker for each class.
+    """Draw an embedding with a colour and a marker for each class.
 
     Parameters
     ----------
     embedding : array-like of shape (n_samples, 2)
-        Positions, as `embed` gives them.
+        Positions, as `embed` returns them.
     y : array-like of shape (n_samples,)
-        Classes of the points; their names stand in the legend.
+        Classes of the points, named in the legend.
     ax : Axes, optional
         Where to draw; a new figure without it.
     errors : array-like of shape (n_samples,) of bool, optional
@@ -55,7 +55,7 @@ def plot_embedding(embedding: ArrayLike, y: ArrayLike, ax: Axes | None = None, e
 
         _, ax = plt.subplots(figsize=(6, 4.5), layout="constrained")
     size = float(np.clip(180 / len(points) ** 0.35, 6, 36))
-    # Large classes first, so that they do not bury small ones.
+    # Large classes first, so that they do not cover small ones.
     for code in np.argsort(-np.bincount(codes), kind="stable"):
         across, up = points[codes == code].T
         ax.scatter(
@@ -102,6 +102,6 @@ def _ring(name: str) -> Line2D:
 
 
 def _point(**looks: Any) -> Line2D:
-    from matplotlib.lines import Line2D  # not before something is drawn: its import takes long
+    from matplotlib.lines import Line2D  # imported when needed, because it takes long
 
     return Line2D([], [], linestyle="", **looks)

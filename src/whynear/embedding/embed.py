@@ -1,4 +1,4 @@
-"""Maps of the cases on a plane that follow a learned metric, and how well they keep the classes apart."""
+"""Embeddings of cases on a plane under a learned metric, and a score of how well they separate the classes."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from whynear.utils.threads import row_blocks
 
 Method = Literal["auto", "prototypes", "cases", "euclidean", "pca"]
 
-# Up to this many anchors of a metric that comes without its learner are taken for prototypes.
+# Up to this many anchors of a metric without its learner are taken for prototypes.
 MOST_PROTOTYPES = 100
 
-NEIGHBORS = 15
+DEFAULT_NEIGHBORS = 15
 
 
 def embed(
@@ -43,20 +43,21 @@ def embed(
     Parameters
     ----------
     learner_or_metric : metric, fitted learner or Pipeline
-        What measures; all that `as_metric` takes.
+        The metric; anything that `as_metric` takes.
     X : array-like of shape (n_samples, n_features)
         The cases, in the columns of the metric; the table itself for a Pipeline that starts with an encoder.
     n_neighbors : int, default=None
-        How many nearest cases UMAP keeps together, the case itself among them; fewer where there are fewer. None is 15,
-        but for a learner with a metric per training case as many as vote in it: no others were learned to be near.
+        The number of neighbours of UMAP, including the case itself; at most one less than there are cases. None is 15;
+        for a learner with a metric per training case one more than its number of voting neighbours, because only
+        these were learned to be near.
     min_dist : float, default=0.1
-        How tightly UMAP may pack points, from 0 to 1.
+        The smallest distance between points in UMAP, from 0 to 1.
     method : {"auto", "prototypes", "cases", "euclidean", "pca"}, default="auto"
-        ``"auto"`` does what fits the metric (see Notes), ``"prototypes"`` and ``"cases"`` choose between the two ways
-        of a local one. ``"euclidean"`` is UMAP, ``"pca"`` the principal plane of X without the metric, in the
-        coordinates its learner saw.
+        ``"auto"`` depends on the metric (see Notes); ``"prototypes"`` and ``"cases"`` choose between the two methods
+        for a local one. ``"euclidean"`` is UMAP and ``"pca"`` the principal plane of X without the metric, in the
+        coordinates the learner saw.
     random_state : int or RandomState, default=None
-        Seed of UMAP: an int gives the same map every time.
+        Seed of UMAP: an int gives the same embedding every time.
 
     Returns
     -------
@@ -68,16 +69,16 @@ def embed(
       of the mapped cases. A single row leaves the second coordinate zero.
     - One map per prototype: UMAP of the vectors of distances :math:`\sqrt{d_j(x)}` to all prototypes.
     - One map per training case: UMAP over the neighbours of each case, which are the other training cases nearest to
-      it, each by its own map. Where X is not the training cases, these are placed first and a row of X is put at the
-      mean of its nearest ones, each with the weight :math:`1 / d_i(x)`.
+      it, each by its own map. If X is not the training cases, these are placed first, and a row of X is placed at the
+      mean of its nearest ones with the weights :math:`1 / d_i(x)`.
 
-    A learner with ``prototypes_`` has prototypes, any other learner of a local metric its training cases. The anchors
-    of a metric that comes alone are training cases if they are the rows of X, or more than 100.
+    The anchors of a learner with ``prototypes_`` are prototypes, those of any other learner are training cases. The
+    anchors of a metric without its learner are training cases if they are the rows of X, or more than 100.
 
     UMAP takes its neighbours from `NeighborSearch`, beyond 20,000 cases from `CandidateSearch`; no table of all
-    distances is made. Fewer than ten cases are shown on their principal plane. So are more, with a warning, where UMAP
-    is not installed (``pip install 'whynear[embed]'``): those of the distances to prototypes, or the columns weighted
-    by the mean relevances of the training cases.
+    distances is made. Fewer than ten cases are placed on their principal plane. So are more cases, with a warning, if
+    UMAP is not installed (``pip install 'whynear[embed]'``): on that of their distances to prototypes, or of the
+    columns weighted by the mean relevances of the training cases.
 
     References
     ----------
@@ -124,22 +125,22 @@ def embed(
 def _n_neighbors(learner: Any, metric: Metric) -> int:
     last = FittedPipeline.of(learner).learner if isinstance(learner, BaseEstimator) else None
     if isinstance(metric, LocalMetric) and not hasattr(last, "prototypes_"):
-        return int(getattr(last, "n_neighbors", NEIGHBORS - 1)) + 1
-    return NEIGHBORS
+        return int(getattr(last, "n_neighbors", DEFAULT_NEIGHBORS - 1)) + 1
+    return DEFAULT_NEIGHBORS
 
 
 def embedding_score(embedding: ArrayLike, y: ArrayLike, n_neighbors: int = 5) -> float:
-    """The share of points whose class is that of most of their nearest others on the map.
+    """Return the share of points whose class is the majority class of their nearest other points.
 
     Parameters
     ----------
     embedding : array-like of shape (n_samples, n_dimensions)
-        Positions, as `embed` gives them.
+        Positions, as `embed` returns them.
     y : array-like of shape (n_samples,)
         Classes of the points.
     n_neighbors : int, default=5
-        How many others vote, without the point itself. Among classes with equally many votes the one with the smaller
-        sum of distances wins.
+        How many other points vote. Of classes with the same number of votes the one with the smaller sum of distances
+        is taken.
 
     Examples
     --------
@@ -149,7 +150,7 @@ def embedding_score(embedding: ArrayLike, y: ArrayLike, n_neighbors: int = 5) ->
     points, _, codes = embedded_classes(embedding, y)
     n = len(points)
     if whole("n_neighbors", n_neighbors, 1) >= n:
-        raise ValueError(f"n_neighbors={n_neighbors} others cannot be had from {n} points. Use less than {n}.")
+        raise ValueError(f"n_neighbors={n_neighbors} is more than the {n - 1} other points. Use n_neighbors < {n}.")
     sq, others = NeighborSearch(_euclidean(points), points).nearest(points, n_neighbors, exclude=np.arange(n))
     right = np.empty(n, dtype=bool)
     for rows in row_blocks(n, row_bytes=16 * n_neighbors**2):
@@ -172,11 +173,10 @@ def _has_prototypes(obj: Any, metric: LocalMetric, rows: Array) -> bool:
 
 
 def _are_anchors(metric: LocalMetric, rows: Array) -> bool:
-    """Whether each row is the anchor of its number, as far as that anchor can tell.
+    """Return whether each row is the anchor with its number, up to rounding.
 
-    A Pipeline's anchors were scaled there and back, so they differ from the rows by rounding, and by directions that
-    no map sees. A map turns differences e_l of the columns into a squared distance of at most
-    d sum_l relevance_l e_l^2.
+    The anchors of a Pipeline were scaled and scaled back, so they differ from the rows by rounding, and in directions
+    that no map contains. Differences e_l of the columns give a squared distance of at most d sum_l relevance_l e_l^2.
     """
     if rows.shape != metric.anchors.shape:
         return False
@@ -187,12 +187,12 @@ def _are_anchors(metric: LocalMetric, rows: Array) -> bool:
 
 
 def _weighted(metric: LocalMetric, cases: Array) -> Array:
-    """The cases in columns weighted by the mean relevances of the anchors, those of each scaled to sum one."""
+    """Return the cases in columns weighted by the mean relevances of the anchors, each scaled to sum to one."""
     return cases * np.sqrt(metric.mean_shares())
 
 
 def _between(metric: LocalMetric, rows: Array, anchors: Array, n_neighbors: int) -> Array:
-    """Rows at the mean position of their nearest anchors, weighted by 1 / d_i(x); on top of those at distance zero."""
+    """Return the mean position of the nearest anchors of each row, with weights 1 / d_i(x); only of those at zero."""
     sq, nearest = NeighborSearch(metric).nearest(rows, min(n_neighbors, len(anchors)))
     least = sq[:, :1]
     votes: NDArray[np.float64] = np.divide(least, sq, out=np.ones_like(sq), where=sq > 0)

@@ -1,4 +1,4 @@
-"""What the functions on finished maps take: finite positions and one class for each."""
+"""Checks of an embedding and the classes of its points."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from whynear.utils.arrays import Array
 
 
 def embedded_classes(embedding: ArrayLike, y: ArrayLike) -> tuple[Array, NDArray[Any], NDArray[np.intp]]:
-    """The positions, the classes, and for each position the number of its class."""
+    """Return the positions, the classes, and for each position the number of its class."""
     points: Array = check_array(embedding, dtype=np.float64, input_name="embedding")
     labels = column_or_1d(y)
     if len(labels) != len(points):

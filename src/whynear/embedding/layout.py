@@ -15,17 +15,17 @@ from whynear.search.exact import AnyMetric, nearest_listed
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.threads import row_blocks
 
-# Up to here neighbours are exact. The time of an exact search grows with the square of this number, UMAP's does not.
+# With more cases neighbours are approximate: the time of an exact search grows with the square of their number.
 EXACT_CASES = 20_000
 
-# UMAP of fewer points shows its random start rather than them.
+# With fewer points UMAP mostly shows its random start.
 FEWEST_CASES = 10
 
 
 def principal_plane(points: Array) -> Array:
-    """The points on their first two principal directions, about their mean; zeros where they have fewer.
+    """Return the points on their first two principal directions, about their mean; zeros if they have fewer.
 
-    The sign is settled: the largest entry of each direction is positive.
+    The sign is fixed: the largest entry of each direction is positive.
     """
     directions = principal_directions(points).vectors[:, :2]
     largest = np.take_along_axis(directions, np.abs(directions).argmax(axis=0)[None], axis=0)
@@ -33,14 +33,14 @@ def principal_plane(points: Array) -> Array:
 
 
 def on_plane(points: Array) -> Array:
-    """Points of at most two coordinates, filled up with zeros to two."""
+    """Return points of at most two coordinates with zeros added up to two."""
     return np.pad(points, [(0, 0), (0, 2 - points.shape[1])])
 
 
 def neighbor_graph(metric: AnyMetric, cases: Array, n_neighbors: int, seed: int) -> tuple[Indices, Array]:
-    """Numbers of and distances to the nearest others of each case, itself in column 0 at distance zero.
+    """Return the numbers of the nearest other cases of each case and their distances; column 0 is the case itself.
 
-    A local metric measures towards the other case, by that one's own map. Memory O(n n_neighbors).
+    A local metric measures each distance by the map of the other case. Memory O(n n_neighbors).
     """
     n, others = len(cases), n_neighbors - 1
     indices, sq = np.empty((n, n_neighbors), dtype=np.intp), np.zeros((n, n_neighbors))
@@ -61,10 +61,10 @@ def neighbor_graph(metric: AnyMetric, cases: Array, n_neighbors: int, seed: int)
 def umap_layout(
     metric: AnyMetric, cases: Array, coordinates: Array, *, n_neighbors: int, min_dist: float, seed: int
 ) -> Array:
-    """UMAP of the cases over their neighbours under the metric.
+    """Return the positions of the cases by UMAP over their neighbours under the metric.
 
-    ``coordinates`` only tell where parts of the graph without any connection start, and take UMAP's place, by their
-    principal plane, where there are too few cases or it is not installed.
+    UMAP uses ``coordinates`` only to place unconnected parts of the graph. With too few cases, or without UMAP, the
+    result is their principal plane.
     """
     if len(cases) < FEWEST_CASES:
         return principal_plane(coordinates)
@@ -96,7 +96,7 @@ def umap_layout(
 
 
 def _umap() -> Any:
-    """The class, imported when needed: it takes seconds."""
+    """Return the class UMAP; imported when needed, because that takes seconds."""
     with warnings.catch_warnings():
         _ignore_warnings_of_umap()
         from umap import UMAP
@@ -104,7 +104,7 @@ def _umap() -> Any:
 
 
 def _ignore_warnings_of_umap() -> None:
-    """What UMAP says to its developers, and about new data, parts without connection and absent extras of its own."""
+    """Ignore the warnings of UMAP for its developers, and on new data, unconnected parts and missing extras."""
     for category in (DeprecationWarning, PendingDeprecationWarning, FutureWarning, ImportWarning):
         warnings.simplefilter("ignore", category)
     for message in (r"precomputed_knn\[2\]", "Graph is not fully connected"):
@@ -112,5 +112,5 @@ def _ignore_warnings_of_umap() -> None:
 
 
 def _divided(values: Array, size: float) -> NDArray[np.float32]:
-    """Values brought into the range of float32, in which UMAP computes; units make no difference to it."""
+    """Return values divided by a size, in float32, in which UMAP computes; the unit does not change its result."""
     return (values / (size or 1.0)).astype(np.float32)

@@ -1,4 +1,4 @@
-"""Why this prediction: the cases behind it, what holds others off, and what matters in each class."""
+"""Explanations of predictions by the nearest cases, and the mean relevances of each class."""
 
 from whynear.explain.explanation import Explanation, NearCase
 from whynear.explain.profiles import class_profiles, plot_class_profiles

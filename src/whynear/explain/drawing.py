@@ -1,4 +1,4 @@
-"""Figures of explanations. They compute nothing but sums, return their axes and never show them."""
+"""Figures of explanations. They compute only sums, return their axes and never show them."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
     from whynear.explain.explanation import Explanation, NearCase
     from whynear.utils.arrays import Array
 
-# Colours are told apart by all readers; hatch, marker and line tell them apart in grey print.
+# All readers can distinguish the colours; hatch, marker and line style distinguish them in grey print.
 NEAREST: dict[str, Any] = {"facecolor": "#1f5f8b", "edgecolor": "#1f5f8b", "hatch": None}
 OTHER: dict[str, Any] = {"facecolor": "#fdf3e4", "edgecolor": "#e08a1e", "hatch": "////"}
 COLORS = ("#1f5f8b", "#e08a1e", "#2e8b57", "#b03060", "#6a5acd", "#5b4636")
 MARKERS = ("s", "o", "^", "D", "v", "X")
 LINES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)), (0, (1, 3)))
 MOST_NEIGHBORS = 8  # columns of a heat map
-LEAST = 0.01  # of the longest bar; shorter ones are folded
+LEAST_SHARE_SHOWN = 0.01  # of the longest bar; shorter ones are summed
 
 
 def draw_explanation(explanation: Explanation, ax: Axes | None, most: int) -> Axes:
-    """Two bars per feature: what it adds to the nearest case of the predicted class, and to the nearest other."""
+    """Draw two bars per feature: what it adds to the distances of the nearest case of the class and of any other."""
     cases = [(explanation.nearest, NEAREST)]
     if explanation.nearest_other is not None:
         cases.append((explanation.nearest_other, OTHER))
@@ -58,20 +58,20 @@ def draw_explanation(explanation: Explanation, ax: Axes | None, most: int) -> Ax
 
 
 def draw_neighbors(explanation: Explanation, ax: Axes | None, most: int) -> Axes:
-    """A heat map: what each feature adds to the squared distance of each case that votes."""
+    """Draw a heat map of what each feature adds to the squared distance of each case that votes."""
     neighbors = explanation.neighbors.head(MOST_NEIGHBORS)
     parts = explanation.contributions.to_numpy()[: len(neighbors)]
     shown = _most_contributing(parts, most)
     cells = parts[:, shown].T
     ax = ax or new_axes(2.6 + 0.75 * len(neighbors), 1.4 + 0.3 * len(shown))
     largest = float(np.abs(cells).max(initial=0.0)) or 1.0
-    signed = bool((cells < -LEAST * largest).any())
+    signed = bool((cells < -LEAST_SHARE_SHOWN * largest).any())
     scale: dict[str, Any] = {"cmap": "RdBu_r", "vmin": -largest} if signed else {"cmap": "Blues", "vmin": 0.0}
     image = ax.pcolormesh(cells, vmax=largest, edgecolors="white", linewidth=0.5, **scale)
     ax.invert_yaxis()
     for row, column in np.ndindex(*cells.shape):
         strong = abs(cells[row, column]) > 0.6 * largest
-        shown_as = f"{cells[row, column]:.2g}" if abs(cells[row, column]) >= LEAST * largest else "·"
+        shown_as = f"{cells[row, column]:.2g}" if abs(cells[row, column]) >= LEAST_SHARE_SHOWN * largest else "·"
         ax.text(column + 0.5, row + 0.5, shown_as, ha="center", va="center", fontsize="x-small",
                 color="white" if strong else "0.2")  # fmt: skip
     ax.set_yticks(np.arange(len(shown)) + 0.5, [short_name(str(explanation.values.index[j])) for j in shown])
@@ -90,7 +90,7 @@ def _labelled(neighbors: pd.DataFrame) -> list[tuple[Any, float]]:
 
 
 def draw_profiles(profiles: pd.DataFrame, ax: Axes | None, most: int) -> Axes:
-    """Marks, lines or a heat map, by the numbers of features and classes."""
+    """Draw marks, lines or a heat map, depending on the numbers of features and classes."""
     if profiles.shape[1] > len(COLORS):
         return _draw_map(profiles, ax, most)
     return _draw_along(profiles, ax) if len(profiles) > most else _draw_marks(profiles, ax)
@@ -132,7 +132,7 @@ def _draw_along(profiles: pd.DataFrame, ax: Axes | None) -> Axes:
 
 
 def _draw_map(profiles: pd.DataFrame, ax: Axes | None, most: int) -> Axes:
-    """Dark where a feature matters; a scale that only gets darker is read in grey print too."""
+    """Draw a heat map, dark where a feature matters; its single hue is readable in grey print."""
     named = len(profiles) <= most
     shown = _ranked(profiles) if named else profiles
     labels = [short_name(str(label)) for label in shown.columns]
@@ -154,11 +154,11 @@ def _draw_map(profiles: pd.DataFrame, ax: Axes | None, most: int) -> Axes:
 
 
 def _most_contributing(parts: Array, most: int) -> list[int]:
-    """The features that add most to any of the distances; those first that hold the other case off."""
+    """Return the features that add most to any of the distances, by how much more they add to the other case."""
     size = np.abs(parts).max(axis=0)
-    n_shown = max(1, min(most, np.count_nonzero(size >= LEAST * size.max())))
+    n_shown = max(1, min(most, np.count_nonzero(size >= LEAST_SHARE_SHOWN * size.max())))
     if n_shown == len(size) - 1:
-        n_shown += 1  # one alone is named rather than folded
+        n_shown += 1  # a single remaining feature is shown by name
     kept = np.argsort(-size, kind="stable")[:n_shown]
     gap = parts[-1] - parts[0] if len(parts) > 1 else parts[0]
     return sorted(kept.tolist(), key=lambda j: (-gap[j], j))
@@ -170,7 +170,7 @@ def _ranked(profiles: pd.DataFrame) -> pd.DataFrame:
 
 
 def _with_value(explanation: Explanation, j: int) -> str:
-    """A feature and what the explained case has in it."""
+    """Return the name of a feature and its value in the explained case."""
     value = explanation.values.iloc[j]
     known = f"{value:.4g}".replace("-", "−") if isinstance(value, float | np.floating) else str(value)
     return f"{short_name(str(explanation.values.index[j]))} = {known if pd.notna(value) else 'missing'}"
@@ -186,7 +186,7 @@ def _axis_name(profiles: pd.DataFrame) -> str:
 
 
 def _legend_above(ax: Axes, ncols: int, title: str, side: Literal["left", "right"] = "left") -> None:
-    """Above the axes, where it covers nothing."""
+    """Put a legend above the axes, where it covers nothing."""
     legend = ax.legend(
         loc="lower left" if side == "left" else "lower right",
         bbox_to_anchor=(0.0 if side == "left" else 1.0, 1.0),

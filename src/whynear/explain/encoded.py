@@ -1,4 +1,4 @@
-"""An explanation stated in the columns of the table, where an encoder made several of one."""
+"""Explanations stated in the columns of the table, where an encoder made several columns of one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from whynear.metric.pipeline import Encoder
 
 
 def summed_by_column(why: Explanation, row: pd.DataFrame, encoder: Encoder) -> Explanation:
-    """The explanation with what belongs to the same column of the table summed; ``row`` is the case as it was given."""
+    """Return the explanation with the parts of each column of the table summed; ``row`` is the case before encoding."""
     features = pd.Index(encoder.feature_names_in_, name="feature")
 
     def summed(values: pd.Series[float]) -> pd.Series[float]:

@@ -1,4 +1,4 @@
-"""Why one case was predicted as it was, as a value."""
+"""The explanation of one prediction, as a value."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from whynear.utils.values import ByValue
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MOST_NAMED = 3  # features in a sentence
-LEAST_NAMED = 0.05  # of what the first of them holds off
-LEAST_SHOWN = 0.01  # of the longest bar, in a notebook
-LOOKS = ("strong", "weak")  # of bars: for the predicted class, and for another
+MOST_FEATURES_NAMED = 3  # in ``repr``
+LEAST_SHARE_NAMED = 0.05  # of the largest difference, in ``repr``
+LEAST_SHARE_SHOWN = 0.01  # of the longest bar, in a notebook
+BAR_LOOKS = ("strong", "weak")  # for the predicted class, and for another
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -31,9 +31,9 @@ class NearCase(ByValue):
     label : object
         Its class.
     distance, sq_distance : float
-        How far it is from the explained case under the learner's metric, and the square of that.
+        Its distance from the explained case under the metric of the learner, and the square of that.
     values : Series
-        What it has in each feature, in the units of the table; NaN in columns the learner never saw.
+        Its value of each feature, in the units of the table; NaN in columns that did not reach the learner.
     contributions : Series
         What each feature adds to the squared distance; they sum to it.
     """
@@ -60,25 +60,26 @@ class Explanation(ByValue):
     probabilities, support : Series
         The probability of each class, and the votes for it.
     values : Series
-        The explained case: what it has in each feature.
+        The explained case: its value of each feature.
     neighbors : DataFrame
         The training cases or prototypes that vote, nearest first: ``case`` (their number), ``label``, ``distance``,
         ``sq_distance`` (its square), ``vote``, ``for_prediction`` (whether that vote is for the predicted class).
     contributions : DataFrame
-        A row per neighbour, under its number: what each feature adds to its squared distance. A row sums to that
-        distance. Under a full matrix a part can be negative: then the feature makes up for differences in others.
+        A row per neighbour, with its number as index: what each feature adds to its squared distance. A row sums to
+        that distance. Under a full matrix a part can be negative: then the feature compensates differences in others.
     relevances : Series
-        How much each feature matters here, summing to one: the neighbours' relevances, each made to sum to one,
-        weighted by their votes. Under a global metric, that metric's.
+        How much each feature matters for this case, summing to one: the relevances of the neighbours, each scaled to
+        sum to one, weighted by their votes. Under a global metric those of the metric.
     nearest : NearCase
         The nearest case of the predicted class.
     nearest_other : NearCase or None
-        The nearest case of any other class; None where the learner knows no other.
+        The nearest case of any other class; None where the learner has no other class.
     held_off_by : Series
-        Which features hold that one off: its contributions less those of ``nearest``, largest first. They sum to the
-        difference of the two squared distances; below zero where a feature would draw it nearer. Empty without it.
+        Which features make that case more distant than ``nearest``: its contributions less those of ``nearest``,
+        largest first. They sum to the difference of the two squared distances; a negative one makes it nearer. Empty
+        without another class.
     coordinates : {"columns", "steps"}
-        Whether features are the columns of the table; or, behind steps that mix columns, the coordinates these form.
+        Whether features are the columns of the table or, behind steps that mix columns, the output of these steps.
     units : str
         What relevances refer to: "per unit" of a feature, or "per standard deviation" behind a StandardScaler.
     """
@@ -104,16 +105,18 @@ class Explanation(ByValue):
         if self.nearest_other.sq_distance <= self.nearest.sq_distance:
             nearer = "nearer" if self.nearest_other.sq_distance < self.nearest.sq_distance else "as near"
             return f"{start}; nearest {self.nearest_other!r} is {nearer} but outvoted"
-        most = self.held_off_by[self.held_off_by > LEAST_NAMED * self.held_off_by.max()].head(MOST_NAMED)
+        named = self.held_off_by > LEAST_SHARE_NAMED * self.held_off_by.max()
+        most = self.held_off_by[named].head(MOST_FEATURES_NAMED)
         by = ", ".join(f"{name!r} ({part:+.2g})" for name, part in most.items())
         return f"{start}; nearest {self.nearest_other!r}, held off by {by}"
 
     def frame(self) -> pd.DataFrame:
-        """One row per feature, in the order of the table.
+        """Return one row per feature, in the order of the table.
 
-        What the case, the nearest case of the predicted class and the nearest of another have in it (``value``,
-        ``nearest_value``, ``other_value``), how much it matters (``relevance``), what it adds to the squared distances
-        of the two (``nearest_contribution``, ``other_contribution``), and the difference of these (``held_off_by``).
+        Its columns are the values of the case, of the nearest case of the predicted class and of the nearest of another
+        (``value``, ``nearest_value``, ``other_value``), how much the feature matters (``relevance``), what it adds to
+        the squared distances of the two (``nearest_contribution``, ``other_contribution``), and the difference of these
+        (``held_off_by``).
         """
         other = self.nearest_other
         table = pd.DataFrame(
@@ -132,8 +135,8 @@ class Explanation(ByValue):
     def plot(self, ax: Axes | None = None, most: int = 12) -> Axes:
         """Draw what each feature adds to the distances of the nearest case of the predicted and of any other class.
 
-        Shows the ``most`` features that add most to either, those first that hold the other case off, and the sum of
-        all others.
+        Shows the ``most`` features that add most to either, first those that add more to the other case, and the sum
+        of all others.
         """
         from whynear.explain.drawing import draw_explanation
 
@@ -149,19 +152,20 @@ class Explanation(ByValue):
         cases = [case for case in (self.nearest, self.nearest_other) if case is not None]
         parts = html.rounded([case.contributions for case in cases])
         sizes = np.abs(parts).max(axis=0)
-        top = [j for j in np.argsort(-sizes, kind="stable")[: html.MOST] if sizes[j] >= LEAST_SHOWN * sizes.max()]
+        largest = np.argsort(-sizes, kind="stable")[: html.MOST_ROWS]
+        top = [j for j in largest if sizes[j] >= LEAST_SHARE_SHOWN * sizes.max()]
         within = (float(min(0.0, parts.min())), float(max(0.0, parts.max())))
         rows = [
             [self.values.index[j], "missing" if plain(self.values.iloc[j]) is None else plain(self.values.iloc[j])]
-            + [cell for part, look in zip(parts[:, j], LOOKS, strict=False) for cell in _drawn(part, within, look)]
+            + [cell for part, look in zip(parts[:, j], BAR_LOOKS, strict=False) for cell in _drawn(part, within, look)]
             for j in top
         ]
         which = [html.text(f"adds to {case.label}, case {case.number}", most=60) for case in cases]
-        votes = self.neighbors.head(html.MOST)
+        votes = self.neighbors.head(html.MOST_ROWS)
         votes = votes.assign(vote=html.rounded(votes["vote"]))
         most = (0.0, float(votes["vote"].max()))
         voting = [
-            [str(case), str(label), distance, *_drawn(vote, most, LOOKS[not favoured])]
+            [str(case), str(label), distance, *_drawn(vote, most, BAR_LOOKS[not favoured])]
             for case, label, distance, _, vote, favoured in votes.itertuples(index=False)
         ]
         more = html.more_of(len(self.neighbors), len(votes), "case")
@@ -176,7 +180,7 @@ class Explanation(ByValue):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain numbers, strings and lists; None for a value that is missing."""
+        """Return everything as plain numbers, strings and lists; None for a missing value."""
         return {
             "prediction": plain(self.prediction),
             "classes": [plain(label) for label in self.probabilities.index],
@@ -205,7 +209,7 @@ def _drawn(value: float, within: tuple[float, float], look: str) -> tuple[Any, f
 
 
 def plain(value: Any) -> Any:
-    """A number, string or label without numpy's type; None for NaN."""
+    """Return a number, string or label as a Python type; None for NaN."""
     value = value.item() if isinstance(value, np.generic) else value
     if isinstance(value, float) and not np.isfinite(value):
         return None

@@ -1,4 +1,4 @@
-"""The figure of an explanation as a file."""
+"""The figure of an explanation written to a file."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pathlib import Path
 from whynear.explain.explanation import Explanation
 from whynear.utils.files import StrPath, write_whole
 
-MOST_FEATURES = 10
+MOST_FEATURES_SHOWN = 10
 
 
-def write_picture(why: Explanation, path: StrPath, most: int = MOST_FEATURES) -> None:
-    """Draw an explanation without a display, and write it as .svg, .png or .pdf, whole or not at all."""
+def write_picture(why: Explanation, path: StrPath, most: int = MOST_FEATURES_SHOWN) -> None:
+    """Draw an explanation without a display, and write it as .svg, .png or .pdf, completely or not at all."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(6.5, 1.8 + 0.34 * min(len(why.values), most + 1)), layout="constrained")

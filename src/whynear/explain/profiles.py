@@ -1,4 +1,4 @@
-"""What matters in each class: the mean local relevance of each feature."""
+"""The mean local relevance of each feature in each class."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ if TYPE_CHECKING:
 
 
 def class_profiles(learner: Any, X: ArrayLike | pd.DataFrame | None = None, y: ArrayLike | None = None) -> pd.DataFrame:
-    """Mean relevance of each feature in each class.
+    """Return the mean relevance of each feature in each class.
 
     Parameters
     ----------
     learner : fitted classifier or Pipeline
         A classifier of this library, or a Pipeline ending in one.
     X : array-like of shape (n_samples, n_features), optional
-        Cases to average over instead of the training cases or prototypes: each counts with the relevances of the
-        neighbours behind its prediction, weighted by their votes.
+        Cases to average over instead of the training cases or prototypes: for each the relevances of the neighbours
+        behind its prediction, weighted by their votes.
     y : array-like of shape (n_samples,), optional
-        The classes of these cases. Without them, those predicted.
+        The classes of these cases; without it the predicted ones.
 
     Returns
     -------
     DataFrame
         A row per feature, in the columns the learner or the Pipeline takes, and a column per class; each column sums to
-        one. Relevances are as the learner saw the columns: behind a StandardScaler, per standard deviation. What a
-        `TableEncoder` or a OneHotEncoder in a ColumnTransformer makes of one column is summed. Under a global metric
-        all classes have the same. Classes without a case are left out.
+        one. Relevances are those of the columns after scaling: behind a StandardScaler, per standard deviation. The
+        columns that a `TableEncoder`, or a OneHotEncoder in a ColumnTransformer, makes of one column are summed. Under
+        a global metric all classes have the same profile. Classes without a case are left out.
 
     References
     ----------
@@ -59,7 +59,7 @@ def class_profiles(learner: Any, X: ArrayLike | pd.DataFrame | None = None, y: A
         classes, codes = class_codes(labels, len(seen))
         weights = _votes(model.learner.evidence(seen), codes, len(classes))
     elif y is not None:
-        raise ValueError("y without X has no meaning: give the cases whose classes it holds, or neither.")
+        raise ValueError("y without X has no meaning: give X, the cases of these classes, or neither.")
     else:
         labels = _anchor_labels(model.learner) if isinstance(metric, LocalMetric) else model.learner.classes_
         classes, codes = class_codes(labels, len(labels))
@@ -74,8 +74,8 @@ def class_profiles(learner: Any, X: ArrayLike | pd.DataFrame | None = None, y: A
 def plot_class_profiles(profiles: pd.DataFrame, ax: Axes | None = None, most: int = 40) -> Axes:
     """Draw what `class_profiles` returns.
 
-    Up to ``most`` features stand below each other, those that matter most first; more lie along an axis. Up to six
-    classes have marks or lines of their own; more are columns of a heat map.
+    Up to ``most`` features are shown below each other, the most relevant first; more are shown along an axis. Up to six
+    classes have different marks or lines; more are columns of a heat map.
     """
     from whynear.explain.drawing import draw_profiles
 
@@ -83,7 +83,7 @@ def plot_class_profiles(profiles: pd.DataFrame, ax: Axes | None = None, most: in
 
 
 def _anchor_labels(learner: Any) -> NDArray[Any]:
-    """The classes of the anchors of a local metric."""
+    """Return the classes of the anchors of a local metric."""
     case: Any = learner.metric_.anchors[:1]
     if hasattr(learner, "feature_names_in_"):
         case = pd.DataFrame(case, columns=learner.feature_names_in_)
@@ -91,7 +91,7 @@ def _anchor_labels(learner: Any) -> NDArray[Any]:
 
 
 def _votes(evidence: Evidence, codes: NDArray[np.intp], n_classes: int) -> Array:
-    """The votes of each case behind the predictions, summed by class of the explained cases, which count alike."""
+    """Return the votes of each training case, summed by class of the predicted cases, which have equal weight."""
     votes = evidence.votes / np.maximum(evidence.votes.sum(axis=1, keepdims=True), np.finfo(float).tiny)
     totals = np.zeros((n_classes, len(evidence.cases)))
     np.add.at(totals, (codes[:, None], evidence.indices), votes)

@@ -1,4 +1,4 @@
-"""From a learner and a case to the explanation of its prediction."""
+"""The explanation of the prediction of a learner for one case."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ from whynear.utils.arrays import Array
 
 
 def explain(learner: Any, x: ArrayLike | pd.Series[Any] | pd.DataFrame) -> Explanation:
-    """Why a learner predicts a class for one case.
+    """Explain why a learner predicts a class for one case.
 
     Parameters
     ----------
     learner : fitted classifier or Pipeline
         A classifier of this library, or a Pipeline ending in one. Features are the columns the Pipeline takes, as long
         as the steps before the learner shift, scale, select or impute columns. Behind a step that mixes them, such as
-        PCA, they are the coordinates the learner sees, and ``coordinates`` says so. Columns that a `TableEncoder` or a
-        OneHotEncoder in a ColumnTransformer makes of one are summed.
+        PCA, they are the input coordinates of the learner, and ``coordinates`` is "steps". Columns that a
+        `TableEncoder`, or a OneHotEncoder in a ColumnTransformer, makes of one column are summed.
     x : array-like of shape (n_features,) or (1, n_features)
         The case: an array, a row of a table (a Series), or a table of one row. Names are matched in any order.
 
     Returns
     -------
     Explanation
-        The prediction, the cases behind it, what each feature adds to their distances, and what holds others off;
-        with ``frame()``, ``plot()`` and ``to_dict()``.
+        The prediction, the cases behind it, what each feature adds to their distances, and which features make cases of
+        other classes more distant; with ``frame()``, ``plot()`` and ``to_dict()``.
 
     Notes
     -----
-    Time and memory are those of one prediction, and O(n d) time and O(n) memory where all neighbours are of the
-    predicted class and the nearest case of another has to be looked for among the n training cases.
+    Time and memory are those of one prediction. If all neighbours are of the predicted class, the search for the
+    nearest case of another among the n training cases adds O(n d) time and O(n) memory.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def explain(learner: Any, x: ArrayLike | pd.Series[Any] | pd.DataFrame) -> Expla
 
 @dataclass(frozen=True, eq=False)
 class _View:
-    """One case as the learner sees it, among the cases it knows."""
+    """One case in the coordinates of the learner, and the cases behind its prediction."""
 
     model: FittedPipeline
     x: Array
@@ -134,7 +134,7 @@ class _View:
         )
 
     def contributions(self, numbers: NDArray[np.intp]) -> Array:
-        """What each feature adds to the squared distances of numbered cases, each under its own map."""
+        """Return what each feature adds to the squared distances of the cases with these numbers."""
         cases = self.evidence.cases[numbers]
         pairs = zip(self._maps(numbers), cases, strict=True)
         return self.model.spread(np.array([measure.contributions(self.x, case) for measure, case in pairs]))
@@ -146,7 +146,7 @@ class _View:
         return self.series(self.model.spread(share), "relevance")
 
     def nearest(self, label: Any, *, other: bool) -> NearCase | None:
-        """The nearest case of a class, or of any other: among the neighbours, and where there is none, among all."""
+        """Return the nearest case of a class, or of any other class: among the neighbours, if none there among all."""
         wanted = np.flatnonzero((self.labels == label) ^ other)
         if len(wanted):
             return self._near(int(self.numbers[wanted[0]]), float(self.evidence.sq_distances[0, wanted[0]]))
@@ -174,7 +174,7 @@ class _View:
 
 
 def _predicted(learner: Any, seen: Any, evidence: Evidence) -> tuple[Any, Array]:
-    """The prediction for one case and the probabilities of the classes: from its evidence, where the learner can."""
+    """Return the prediction for one case and the probabilities of the classes, from its evidence if possible."""
     if hasattr(learner, "predictions_from"):
         labels, probabilities = learner.predictions_from(evidence)
     else:

@@ -220,7 +220,7 @@ class Relevance(ByValue):
     def _repr_html_(self) -> str:
         must = np.where(self.strength == "strong", self.lower, 0.0)  # those that must matter first, then those that can
         order = np.lexsort((-self.upper, -must))
-        top, rest = order[: html.MOST], self.strength[order[html.MOST :]]
+        top, rest = order[: html.MOST_ROWS], self.strength[order[html.MOST_ROWS :]]
         within = (0.0, float(self.upper[np.isfinite(self.upper)].max(initial=0.0)))
         bounds = html.rounded(np.column_stack([self.lower, self.upper])[top])
         rows = []

@@ -1,4 +1,4 @@
-"""Metric values: frozen distances with named features that every later step takes."""
+"""Metric values: frozen distances with named features, which all interpreters, searches and plots take."""
 
 from whynear.metric.as_metric import as_metric
 from whynear.metric.base import Metric

@@ -1,4 +1,4 @@
-"""From whatever holds a distance to a metric value in the user's own columns."""
+"""The metric value of a learner, transformer, Pipeline or array, stated in the columns of the table."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -25,13 +25,13 @@ def as_metric(obj: Metric | BaseEstimator | ArrayLike, feature_names: Sequence[s
     Parameters
     ----------
     obj : metric, fitted estimator, or array-like
-        A metric value is returned as it is. An estimator with ``metric_`` gives that; a linear transformer
+        A metric value is returned unchanged. An estimator with ``metric_`` gives that; a linear transformer
         (scikit-learn's NCA, PCA, LDA, PLS, scalers, selectors, anything with ``components_``) gives the Euclidean
-        distance behind it. A Pipeline of such steps gives its last step's metric, stated in the pipeline's input
-        columns: the scaling before the first mixing step is folded in and kept as ``scale``, and ``units`` says what
-        it is. Behind a `TableEncoder`, or a ColumnTransformer with a OneHotEncoder, it is stated in the columns that
-        makes: numbers as they are in the table, and one column for each category. A two-dimensional array is taken as
-        omega, a one-dimensional one as weights.
+        distance of its output. A Pipeline of such steps gives the metric of its last step, stated in the input columns
+        of the Pipeline: the scaling before the first mixing step is included and kept as ``scale``, and ``units`` names
+        it. Behind a `TableEncoder`, or a ColumnTransformer with a OneHotEncoder, it is stated in the columns that this
+        makes: the numbers of the table, and one column for each category. A two-dimensional array is taken as omega, a
+        one-dimensional one as weights.
     feature_names : sequence of str, optional
         Names for an array or an estimator fitted without any.
 
@@ -71,7 +71,7 @@ def as_metric(obj: Metric | BaseEstimator | ArrayLike, feature_names: Sequence[s
 
 
 def metric_and_rows(obj: Any, X: Any) -> tuple[Metric, Any, FittedPipeline | None]:
-    """The metric of a value or a model and X in its columns; and the model where its encoder made these of the table.
+    """Return the metric of a value or a model, X in its columns, and the model if its encoder was applied to X.
 
     A model that starts with an encoder takes the table itself, or the columns that its encoder makes of it.
     """
@@ -91,7 +91,7 @@ def _named(metric: Metric, feature_names: Sequence[str] | None, units: Units) ->
 
 
 def _of_model(model: FittedPipeline) -> tuple[Metric, Units]:
-    """The metric of a model in the columns its encoder makes, or those of its table, and what its weights refer to."""
+    """Return the metric of a model in the columns its encoder makes, or those of its table, and its units."""
     metric = getattr(model.learner, "metric_", None)
     if metric is not None and not isinstance(metric, Metric):
         raise TypeError(f"metric_ of {type(model.learner).__name__} must be a metric value, got {metric!r} instead.")
@@ -110,7 +110,7 @@ def _of_model(model: FittedPipeline) -> tuple[Metric, Units]:
 
 
 def _before(metric: Metric, step: Step) -> Metric:
-    """A metric that follows a linear step, stated in the coordinates before it."""
+    """Return a metric that follows a linear step, stated in the coordinates before the step."""
     if isinstance(metric, MinkowskiMetric):
         return _minkowski_before(metric, step)
     arrays, kind = metric.arrays(), type(metric)
@@ -132,7 +132,7 @@ def _before(metric: Metric, step: Step) -> Metric:
                 arrays = {name: array if name == "anchors" else array @ components for name, array in arrays.items()}
             if "anchors" in arrays:
                 arrays["anchors"] = arrays["anchors"] @ np.linalg.pinv(components).T
-            elif len(arrays["omega"]) > components.shape[1]:  # a tall map: its triangle measures the same distances
+            elif len(arrays["omega"]) > components.shape[1]:  # a tall map: R of its QR gives the same distances
                 arrays["omega"] = np.asarray(np.linalg.qr(arrays["omega"], mode="r"))
     return rebuild(kind, default_names(step.n_inputs), arrays)
 
@@ -145,12 +145,12 @@ def _minkowski_before(metric: MinkowskiMetric, step: Step) -> Metric:
         case Selection():
             weights, scale = _spread(metric.weights, step, 0.0), _spread(scale, step, np.inf)
         case Mixing():
-            raise TypeError("A Minkowski distance of mixed columns is none of the columns themselves.")
+            raise TypeError("A Minkowski distance behind a step that mixes columns is no distance of these columns.")
     return MinkowskiMetric(weights, metric.p, scale=scale)
 
 
 def _spread(array: Array, step: Selection, elsewhere: float) -> Array:
-    """The array with a column for each that was not kept."""
+    """Return the array with columns inserted for the features that were not kept."""
     spread = np.full((*array.shape[:-1], step.n_inputs), elsewhere)
     spread[..., step.kept] = array
     return spread

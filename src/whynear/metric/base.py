@@ -1,4 +1,4 @@
-"""What every metric value knows, whoever learned it."""
+"""The base class of all metric values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from whynear.metric import kernels
 from whynear.metric.steps import Units
 from whynear.utils import html
 from whynear.utils.arrays import Array
-from whynear.utils.columns import LARGEST, SMALLEST, check_columns, check_features, check_names
+from whynear.utils.columns import LARGEST_VALUE, SMALLEST_VALUE, check_columns, check_features, check_names
 
 
 class Metric(ABC):
@@ -25,12 +25,12 @@ class Metric(ABC):
     Attributes
     ----------
     feature_names : tuple of str
-        The columns the distance is stated in; ``x0``, ``x1``, ... where nobody named them.
+        The columns the distance is stated in; ``x0``, ``x1``, ... without names.
     scale : ndarray of shape (n_features,) or None
-        What each column was divided by before the learner saw it, infinite for a column it never saw; None for a
-        metric learned on the columns as they are. The distance itself already contains it.
+        What each column was divided by before the learner, infinite for a column that did not reach it; None for a
+        metric learned on the columns without scaling. The distance itself already contains it.
     units : {"per unit", "per standard deviation", "per scaled unit"}
-        What a relevance of ``as_learned()`` refers to. Metrics that differ in nothing else are equal.
+        What a relevance of ``as_learned()`` refers to. Metrics that differ only in this are equal.
     """
 
     feature_names: tuple[str, ...]
@@ -57,7 +57,7 @@ class Metric(ABC):
                 raise ValueError(f"scale must hold {d} positive numbers, got {scale} instead.")
             maps = [array for name, array in fields.items() if array is not None and name != "anchors"]
             if any(array[..., np.isinf(scale)].any() for array in maps):
-                raise ValueError("scale is infinite, for a column never seen, where the map is not zero.")
+                raise ValueError("scale is infinite, for a column the learner never saw, where the map is not zero.")
             units = units or ("per unit" if (scale[np.isfinite(scale)] == 1).all() else "per scaled unit")
             scale = read_only(scale)
         vars(self).update(fields, feature_names=check_names(feature_names, d), scale=scale, units=units)
@@ -76,29 +76,29 @@ class Metric(ABC):
 
     @abstractmethod
     def sq_distances(self, X: ArrayLike, Y: ArrayLike | None = None) -> Array:
-        """Squared distances from each row of X to each row of Y (to X itself, or to the anchors, without Y).
+        """Return squared distances from each row of X to each row of Y (to X itself, or to the anchors, without Y).
 
-        The result has ``len(X) * len(Y)`` entries; walk over X in blocks where that is large (``row_blocks``).
+        The result has ``len(X) * len(Y)`` entries; take X in blocks where that is large (``row_blocks``).
         """
 
     @abstractmethod
     def contributions(self, x: ArrayLike, y: ArrayLike) -> Array:
-        """What each feature adds to the squared distance of x and y, summing to it.
+        """Return what each feature adds to the squared distance of x and y; the parts sum to it.
 
         Takes single cases, or two tables compared row by row. Under a full matrix a part can be negative.
         """
 
     @abstractmethod
     def relevances(self) -> Array:
-        """The diagonal of Lambda: one number per feature, and one such row per anchor for a local metric."""
+        """Return the diagonal of Lambda: one number per feature; for a local metric one such row per anchor."""
 
     def mean_shares(self, weights: ArrayLike | None = None) -> Array:
-        """The mean over all maps of their relevances, those of each made to sum to one: maps leave their scale free.
+        """Return the mean of the relevances of all maps, each scaled to sum to one, because the scale of a map is free.
 
         Parameters
         ----------
         weights : array-like of shape (n_maps,) or (n_means, n_maps), optional
-            What each map counts, for one mean or several, each of which sums to one. Without it all count alike.
+            The weight of each map, for one mean or several, each of which sums to one. Without it all are equal.
 
         Returns
         -------
@@ -108,10 +108,10 @@ class Metric(ABC):
 
     @abstractmethod
     def as_learned(self) -> Self:
-        """The same metric in the coordinates the learner saw, for ``learned_coordinates(X)``."""
+        """Return the same metric in the coordinates the learner saw, for ``learned_coordinates(X)``."""
 
     def learned_coordinates(self, X: ArrayLike) -> Array:
-        """X as the learner saw it but for a shift, which no distance depends on."""
+        """Return X as the learner saw it, except for a shift, which changes no distance."""
         values = self.table(X)
         return values if self.scale is None else values / self.scale
 
@@ -124,7 +124,7 @@ class Metric(ABC):
         return 1
 
     def arrays(self) -> dict[str, Array]:
-        """The arrays that make up the value, by the names its constructor gives them."""
+        """Return the arrays of the value by their names in its constructor."""
         return {name: vars(self)[name] for name in self._array_names if vars(self)[name] is not None}
 
     @cached_property
@@ -160,21 +160,21 @@ class Metric(ABC):
 
     @abstractmethod
     def _size(self) -> str:
-        """How large the value is, in a few characters."""
+        """Return the number of maps, components and features, for ``repr``."""
 
     @cached_property
     def _largest_root(self) -> float:
-        """The largest factor a coordinate gets before it is squared."""
+        """The largest factor of a coordinate before it is squared."""
         return float(np.sqrt(self.relevances().max(initial=0.0)))
 
     def table(self, X: ArrayLike, what: str = "X") -> Array:
-        """The rows of X as finite float64 numbers of a size that can be squared, refused by name where they are not.
+        """Return the rows of X as finite float64 numbers that can be squared; errors name the column.
 
         Named columns must be those of the metric in their order; ``what`` is the name of X in errors.
         """
         values = check_features(X, self.feature_names, what)
         reach = float(np.abs(values).max(initial=0.0)) * self._largest_root
-        if reach > LARGEST or 0 < reach < SMALLEST:
+        if reach > LARGEST_VALUE or 0 < reach < SMALLEST_VALUE:
             fate = "overflow" if reach > 1 else "vanish"
             raise ValueError(
                 f"Squared distances {fate}: {what} times its largest weight is {reach:.3g} before squaring. "
@@ -183,18 +183,18 @@ class Metric(ABC):
         return values
 
     def rows(self, x: ArrayLike, what: str) -> Array:
-        """One case as a table of one row, a table as it is."""
+        """Return one case as a table of one row, a table as `table` does."""
         if np.ndim(x) != 1:
             return self.table(x, what)
         if isinstance(x, pd.Series) and all(isinstance(name, str) for name in x.index):
-            check_columns(tuple(x.index), self.feature_names, what)  # a row of a table carries the names of its columns
+            check_columns(tuple(x.index), self.feature_names, what)  # a row of a table has the names of its columns
         return self.table(np.asarray(x, dtype=np.float64)[None, :], what)
 
     def sq_distances_at(self, X: Array, cases: Array, indices: NDArray[np.intp]) -> Array:
-        """Squared distances from row n of X to the cases numbered ``indices[n]``, from the difference of the two.
+        """Return squared distances from row n of X to the cases numbered ``indices[n]``, from their differences.
 
-        The same pair gives the same number wherever it stands, which a matrix product does not promise. Arguments are
-        not checked: X and the cases (a local metric's anchors) come from ``table``.
+        The same pair gives the same number in any block, which a matrix product does not guarantee. Arguments are not
+        checked: X and the cases (a local metric's anchors) come from ``table``.
         """
         sq = np.empty(indices.shape)
         kernels.listed_sq_distances(X, cases, self._stacked_maps(), indices, sq)
@@ -202,10 +202,10 @@ class Metric(ABC):
 
     @abstractmethod
     def _stacked_maps(self) -> Array:
-        """Maps of shape (n_maps, n_components, n_features), or diagonals of shape (n_maps, n_features)."""
+        """Return maps of shape (n_maps, n_components, n_features), or diagonals of shape (n_maps, n_features)."""
 
     def _differences(self, x: ArrayLike, y: ArrayLike) -> Array:
-        """The differences x - y row by row, a single one for two single cases."""
+        """Return the differences x - y row by row, a single one for two single cases."""
         first, second = self.rows(x, "x"), self.rows(y, "y")
         if len(first) != len(second) and 1 not in (len(first), len(second)):
             raise ValueError(
@@ -222,16 +222,16 @@ def rebuild(
     arrays: Mapping[str, NDArray[Any]],
     units: Units | None = None,
 ) -> Metric:
-    """A value from its kind and what it holds: the inverse of ``feature_names``, ``arrays()`` and ``units``."""
+    """Return a metric of this class from its ``feature_names``, ``arrays()`` and ``units``."""
     known = {} if units is None else {"units": units}
     return kind(**arrays, feature_names=feature_names, **known)
 
 
 def mean_share(relevances: Array, weights: ArrayLike | None = None) -> Array:
-    """The mean of rows of relevances, each made to sum to one; a row of zeros counts with zeros.
+    """Return the mean of rows of relevances, each scaled to sum to one; a row of zeros stays zero.
 
-    ``weights`` is one weight per row, or several such rows, one for each mean wanted. Such a mean sums to one itself,
-    unless all rows are zero.
+    ``weights`` is one weight per row, or several such rows, one for each mean. A weighted mean sums to one, unless all
+    rows are zero.
 
     >>> mean_share(np.array([[1.0, 1.0], [30.0, 10.0]]), [1.0, 1.0])
     array([0.625, 0.375])
@@ -248,7 +248,7 @@ def _to_one(rows: Array) -> Array:
 
 
 def frozen(values: ArrayLike, name: str, ndim: int) -> Array:
-    """A read-only float64 copy: the learner it came from may go on training."""
+    """Return a read-only float64 copy: the learner may change its own array later."""
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != ndim:
         raise ValueError(f"{name} must have {ndim} dimensions, got {array.ndim} instead.")
@@ -258,12 +258,12 @@ def frozen(values: ArrayLike, name: str, ndim: int) -> Array:
 
 
 def read_only(array: Array) -> Array:
-    """A copy that cannot be made writable again: its memory belongs to immutable bytes."""
+    """Return a copy that cannot be made writable again: its memory belongs to immutable bytes."""
     return np.frombuffer(array.tobytes(), dtype=np.float64).reshape(array.shape)
 
 
 def frozen_weights(weights: ArrayLike, ndim: int) -> Array:
-    """A read-only copy of weights, none of them negative."""
+    """Return a read-only copy of weights; negative ones are refused."""
     values = frozen(weights, "weights", ndim)
     if (values < 0).any():
         raise ValueError(
@@ -273,13 +273,13 @@ def frozen_weights(weights: ArrayLike, ndim: int) -> Array:
 
 
 def unscaled(values: Array, scale: Array) -> Array:
-    """Maps (or weights, with the squared scale) in the learner's own coordinates, zero for columns it never saw."""
+    """Return maps (weights, with the squared scale) in the coordinates of the learner; zero in columns it never saw."""
     seen = np.isfinite(scale)
     return np.where(seen, values * np.where(seen, scale, 0.0), 0.0)
 
 
 def finite(sq_distances: Array) -> Array:
-    """The distances, or an error where squaring them left the range of float64."""
+    """Return the distances; raise ValueError if one is not finite."""
     if not np.isfinite(sq_distances).all():
         raise ValueError("Squared distances overflow. Scale the columns, for example with StandardScaler.")
     return sq_distances

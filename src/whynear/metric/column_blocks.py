@@ -1,4 +1,4 @@
-"""A fitted ColumnTransformer taken apart: which columns go through which steps, and what that does to differences."""
+"""The blocks of a fitted ColumnTransformer: which columns go through which steps, and their linear maps."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from whynear.utils.arrays import Array, Indices
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Some columns, by their numbers, the steps they go through, and what the result is multiplied by."""
+    """Some columns, by their numbers, the steps they go through, and the factor of the result."""
 
     inputs: Indices
     steps: tuple[Any, ...]
@@ -35,24 +35,24 @@ class Block:
 
     @property
     def imputers(self) -> tuple[Any, ...]:
-        """The steps at the beginning that fill in missing values."""
+        """The first steps, as long as they fill in missing values."""
         others = [place for place, step in enumerate(self.steps) if not isinstance(step, SimpleImputer)]
         return self.steps[: others[0]] if others else self.steps
 
     @property
     def one_hot(self) -> OneHotEncoder | None:
-        """The encoder of categories, where the steps are nothing but that behind imputers."""
+        """The encoder of categories, if the steps are only imputers and this encoder; otherwise None."""
         rest = self.steps[len(self.imputers) :]
         return rest[0] if len(rest) == 1 and isinstance(rest[0], OneHotEncoder) else None
 
     @property
     def linear(self) -> list[Step]:
-        """The steps as linear maps; an error of the first that is none."""
+        """The steps as linear maps; TypeError or ValueError if one is not linear."""
         return [part for step in self.steps for part in linear_steps(step)]
 
 
 def blocks_of(step: Any) -> tuple[Block, ...]:
-    """The blocks of a ColumnTransformer in the order of its output; a OneHotEncoder is a single block."""
+    """Return the blocks of a ColumnTransformer in the order of its output; any other step is a single block."""
     if not isinstance(step, ColumnTransformer):
         return (Block(np.arange(step.n_features_in_), (step,)),)
     places, weights = step._transformer_to_input_indices, step.transformer_weights or {}
@@ -64,11 +64,11 @@ def blocks_of(step: Any) -> tuple[Block, ...]:
 
 
 def combined(blocks: Sequence[tuple[Indices, Sequence[Step], float]], n_inputs: int) -> list[Step]:
-    """The steps of blocks side by side: columns, their steps and the factor of the result of each."""
+    """Return the steps of several blocks together; a block is its columns, its steps and the factor of its result."""
     kept = [kept_columns(steps, len(inputs)) for inputs, steps, _ in blocks]
     chosen = [inputs[one.numbers] for (inputs, _, _), one in zip(blocks, kept, strict=True) if one is not None]
     order = np.concatenate(chosen) if chosen else np.zeros(0, dtype=np.intp)
-    if len(chosen) < len(blocks) or len(np.unique(order)) < len(order):  # mixed, or a column that is used twice
+    if len(chosen) < len(blocks) or len(np.unique(order)) < len(order):  # mixed, or a column is used twice
         return [Mixing(np.vstack([_matrix(*block, n_inputs) for block in blocks]))]
     found = [one for one in kept if one is not None]
     parts: list[Step] = []
@@ -88,7 +88,7 @@ def _scaling(kept: Sequence[KeptColumns], factors: Sequence[float]) -> Scaling |
 
 
 def _matrix(inputs: Indices, steps: Sequence[Step], factor: float, n_inputs: int) -> Array:
-    """The linear map of one block, a row per output."""
+    """Return the linear map of one block, a row per output."""
     matrix = np.zeros((len(inputs), n_inputs))
     matrix[np.arange(len(inputs)), inputs] = 1.0
     for step in steps:

@@ -1,4 +1,4 @@
-"""A ColumnTransformer with one-hot columns as two steps: an encoder of the table, and scalers of what it makes."""
+"""A ColumnTransformer with one-hot columns as two steps: an encoder of the table, and scalers of its output."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from whynear.utils.columns import check_finite, default_names, numbers
 
 
 def split_columns(step: Any, following: Any) -> tuple[ColumnEncoder, BlockScaler] | None:
-    """The encoder and the scalers that a first step is, for the estimator behind it; None where it encodes nothing.
+    """Split a first step into an encoder and scalers, for the estimator after it; None if it encodes no column.
 
-    Also None where a block is neither one-hot nor linear: then nothing can be said about its columns.
+    Also None if a block is neither one-hot nor linear: then its output cannot be stated in the columns of the table.
     """
     if not isinstance(step, ColumnTransformer | OneHotEncoder):
         return None
@@ -38,16 +38,17 @@ def split_columns(step: Any, following: Any) -> tuple[ColumnEncoder, BlockScaler
 
 
 class ColumnEncoder:
-    """What a ColumnTransformer makes of a table before it scales: numbers as they are, categories one-hot.
+    """The part of a ColumnTransformer before its scalers: numbers unchanged, categories one-hot.
 
-    Missing values are filled in where an imputer comes first. To those behind it, it is what a `TableEncoder` is.
+    Missing values are filled in where an imputer comes first. It has the methods of a `TableEncoder` that
+    `FittedPipeline` uses.
 
     Attributes
     ----------
     feature_names_in_ : tuple of str
         The columns of the table.
     made_ : list of str
-        The columns made, in the order in which the ColumnTransformer hands them on.
+        The columns made, in the order of the ColumnTransformer.
     sources_ : list of str
         For each of them the column of the table it comes from.
     text_columns, filled_columns : tuple of str
@@ -65,7 +66,7 @@ class ColumnEncoder:
         made: list[str] = []
         self.sources_: list[str] = []
         self.widths: list[int] = []
-        self._encoded: list[list[str]] = []  # of each block the columns that become one-hot
+        self._encoded: list[list[str]] = []  # the one-hot columns of each block
         for block in blocks:
             filled = kept_columns([part for step in block.imputers for part in linear_steps(step)], len(block.inputs))
             assert filled is not None, "imputers mix no columns"
@@ -85,7 +86,7 @@ class ColumnEncoder:
         self.filled_columns = _columns_of(columns, [block for block in blocks if block.imputers])
 
     def transform(self, table: pd.DataFrame) -> pd.DataFrame:
-        """The columns made of a table that has the columns of the encoder in their order."""
+        """Return the columns made of a table that has the columns of the encoder in their order."""
         parts = [np.empty((len(table), 0)), *(self._made_of(block, table) for block in self.blocks)]
         values = np.hstack(parts)
         check_finite(values, self.made_, "X")
@@ -102,7 +103,7 @@ class ColumnEncoder:
         return np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows, dtype=np.float64)
 
     def sums(self, values: ArrayLike) -> Array:
-        """What the last axis holds for the columns made, summed for the columns of the table."""
+        """Return values of the columns made (the last axis) summed for each column of the table."""
         array = np.asarray(values, dtype=np.float64)
         total = np.zeros((*array.shape[:-1], len(self.feature_names_in_)))
         for number, source in enumerate(self.sources_):
@@ -110,7 +111,7 @@ class ColumnEncoder:
         return total
 
     def decoded(self, values: ArrayLike) -> list[Any]:
-        """What one case holds in the columns of the table: numbers, the categories it is nearest to, None elsewhere."""
+        """Return one encoded case in the columns of the table: numbers, the nearest categories, None elsewhere."""
         row, held = np.asarray(values, dtype=np.float64), dict.fromkeys(self.feature_names_in_)
         place = 0
         for block, width, encoded in zip(self.blocks, self.widths, self._encoded, strict=True):
@@ -127,7 +128,7 @@ class ColumnEncoder:
 
 
 class BlockScaler:
-    """The steps of a ColumnTransformer behind its encoder: each block of made columns through its own scalers."""
+    """The part of a ColumnTransformer after its encoder: each block of columns made goes through its scalers."""
 
     def __init__(self, blocks: Sequence[Block], widths: Sequence[int], names: Any) -> None:
         self.n_features_in_ = sum(widths)
@@ -143,7 +144,7 @@ class BlockScaler:
         self.names = names
 
     def transform(self, X: Any) -> Any:
-        """What the ColumnTransformer makes of a table, from the columns its encoder makes of it."""
+        """Return the output of the ColumnTransformer, from the columns its encoder makes."""
         made = np.asarray(X, dtype=np.float64)
         parts = [np.empty((len(made), 0))]
         for block in self.blocks:
@@ -165,7 +166,7 @@ def _columns_of(columns: Any, blocks: Sequence[Block]) -> tuple[str, ...]:
 
 
 def _category(encoder: OneHotEncoder, number: int, shown: Array) -> Any:
-    """The category whose indicator is largest; that of the one left out is what the others leave to one."""
+    """Return the category with the largest indicator; that of a dropped one is one less the sum of the others."""
     if not np.isfinite(shown).all():
         return None
     known = list(encoder._compute_transformed_categories(number, remove_dropped=False))

@@ -41,15 +41,15 @@ class DiagonalMetric(Metric):
         self._settle({"weights": weights}, feature_names, scale, units, len(weights))
 
     def matrix(self) -> Array:
-        """Lambda as a full matrix of shape (n_features, n_features)."""
+        """Return Lambda as a full matrix of shape (n_features, n_features)."""
         return np.diag(self.weights)
 
     def map(self, X: ArrayLike) -> Array:
-        """The rows of X in the metric's own coordinates, where the distance is Euclidean."""
+        """Return the rows of X in coordinates where the distance is Euclidean."""
         return self.table(X) * np.sqrt(self.weights)
 
     def sq_distances(self, X: ArrayLike, Y: ArrayLike | None = None) -> Array:
-        """Squared distances between the rows of X and of Y; zero exactly for equal rows."""
+        """Return squared distances between the rows of X and of Y; exactly zero for equal rows."""
         first = self.table(X)
         second = first if Y is None else self.table(Y, "Y")
         if not (first.size and second.size):
@@ -60,15 +60,15 @@ class DiagonalMetric(Metric):
         return self.weights[None]
 
     def contributions(self, x: ArrayLike, y: ArrayLike) -> Array:
-        """Per feature w_l (x_l - y_l)^2."""
+        """Return w_l (x_l - y_l)^2 for each feature l."""
         return finite(self.weights * np.square(self._differences(x, y)))
 
     def relevances(self) -> Array:
-        """The weights."""
+        """Return the weights."""
         return self.weights.copy()
 
     def as_learned(self) -> Self:
-        """The weights in the coordinates the learner saw."""
+        """Return the metric in the coordinates the learner saw."""
         if self.scale is None:
             return self
         return type(self)(unscaled(self.weights, np.square(self.scale)), self.feature_names)

@@ -1,4 +1,4 @@
-"""The cases behind predictions: what every learner hands to those who explain it."""
+"""The cases behind predictions, which every learner returns for explanations."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +17,7 @@ class Evidence(ByValue):
     Attributes
     ----------
     cases : ndarray of shape (n_cases, n_features)
-        All prototypes or training cases, in the coordinates the learner sees.
+        All prototypes or training cases, in the coordinates of the learner.
     labels : ndarray of shape (n_cases,)
         Their classes.
     indices : ndarray of shape (n, m)
@@ -25,7 +25,7 @@ class Evidence(ByValue):
     sq_distances : ndarray of shape (n, m)
         Their squared distances under the learner's metric.
     votes : ndarray of shape (n, m)
-        What each adds to the support of its class; not negative.
+        What each adds to the support of its class; never negative.
     classes : ndarray of shape (n_classes,)
         The classes, sorted.
     """
@@ -38,8 +38,8 @@ class Evidence(ByValue):
     classes: NDArray[Any]
 
     def support(self) -> Array:
-        """The votes summed by class, of shape (n, n_classes); a prediction is the class of largest support."""
-        if self.indices.size < len(self.labels):  # a class is looked up once, for a case or for a vote
+        """Return the votes summed by class, of shape (n, n_classes); a prediction is the class of largest support."""
+        if self.indices.size < len(self.labels):  # look up the classes of the fewer: of the votes, or of all cases
             codes = np.searchsorted(self.classes, self.labels[self.indices])
         else:
             codes = np.searchsorted(self.classes, self.labels)[self.indices]
@@ -47,7 +47,7 @@ class Evidence(ByValue):
 
 
 def votes_by_class(codes: Indices, votes: Array, n_classes: int) -> Array:
-    """The votes of each row summed by class, of shape (n, n_classes); ``codes`` holds the class of each vote."""
+    """Return the votes of each row summed by class, of shape (n, n_classes); ``codes`` has the class of each vote."""
     totals = np.zeros((len(codes), n_classes))
     np.add.at(totals, (np.arange(len(codes))[:, None], codes), votes)
     return totals

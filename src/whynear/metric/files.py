@@ -1,9 +1,9 @@
-"""Metrics and fitted learners as files: what they hold is spelled out as JSON and arrays, never pickled.
+"""Metrics and fitted learners as files of JSON and arrays, without pickle.
 
-What a file says is made into objects within limits, so that a small file takes little memory: each array is used once,
-and labels become an array of fixed width only where that takes at most 64 times their own length, or all of them
-together 16 MiB; other labels become an array of objects. Together with the limits of the container (see
-`whynear.utils.archive`) loading takes at most a fixed multiple of the size of the file.
+Limits keep the memory for a small file small: each array is used once, and labels become an array of fixed width only
+if that takes at most 64 times the length of the labels, or all such arrays together 16 MiB; other labels become an
+array of objects. Together with the limits of the archive (see `whynear.utils.archive`) loading takes at most a fixed
+multiple of the size of the file.
 """
 
 import re
@@ -37,8 +37,8 @@ from whynear.utils.archive import TOO_LARGE, ArchiveError, read_archive, write_a
 from whynear.utils.files import StrPath
 from whynear.utils.lazy import import_public_name
 
-WIDEST = 64  # times the length of its labels, that an array of fixed width may take
-SPARE_BYTES = 16 << 20  # that all arrays of labels in a file may take beyond that
+MOST_PADDING = 64  # size of an array of labels of fixed width, over the length of the labels
+SPARE_BYTES = 16 << 20  # for arrays of labels beyond that limit, all of a file together
 METRICS: dict[str, Callable[..., Metric]] = {
     kind.__name__: kind for kind in (LinearMetric, DiagonalMetric, LocalMetric, MinkowskiMetric)
 }
@@ -47,10 +47,10 @@ ESTIMATORS: dict[str, type[BaseEstimator]] = {}
 
 
 def register(kind: EstimatorType) -> EstimatorType:
-    """Let `save` and `load` handle estimators of this class; usable as a decorator.
+    """Register a class of estimators for `save` and `load`; usable as a decorator.
 
-    What is saved are the parameters and every other attribute: numbers, strings, lists, tuples, dicts, arrays, metrics
-    and registered estimators.
+    Its parameters and all other attributes are saved: numbers, strings, lists, tuples, dicts, arrays, metrics and
+    registered estimators.
     """
     ESTIMATORS[kind.__name__] = kind
     return kind
@@ -65,11 +65,11 @@ for _step in _STEPS:
 
 
 def save(obj: Metric | BaseEstimator, path: StrPath) -> None:
-    """Save a metric, a learner or a Pipeline of scalers and a learner, whole or not at all.
+    """Save a metric, a learner or a Pipeline of scalers and a learner.
 
-    The file is a zip of JSON and ``.npy`` parts with checksums; nothing in it is code. It replaces an older file of
-    the same name only once it is on the disk. The file of a `LocalMetric` contains its anchors: for LANN these are
-    training cases, which a warning points out.
+    The file is a zip of JSON and ``.npy`` parts with checksums, without code. It replaces an older file of the same
+    name only once it is completely on the disk. The file of a `LocalMetric` contains its anchors, which for LANN are
+    training cases; a warning says so.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def save(obj: Metric | BaseEstimator, path: StrPath) -> None:
 
 
 def load(path: StrPath) -> Any:
-    """Load what `save` wrote. Checksums, version and sizes are checked before anything is made of it.
+    """Load what `save` wrote. Checksums, version and sizes are checked before any object is made.
 
     Parameters
     ----------
@@ -119,14 +119,14 @@ def load(path: StrPath) -> Any:
 
 
 class _Writer:
-    """Spells out objects as JSON nodes and collects their arrays."""
+    """Encodes objects as JSON nodes and collects their arrays."""
 
     def __init__(self) -> None:
         self.arrays: dict[str, NDArray[Any]] = {}
         self.n_anchors = 0
 
     def encode(self, value: Any, place: str) -> Any:
-        """The JSON node of a value; ``place`` is where it was found, for errors and the names of parts."""
+        """Return the JSON node of a value; ``place`` is its path in the object, for errors and the names of parts."""
         match value:
             case None | bool() | str():
                 return value
@@ -181,7 +181,7 @@ class _Writer:
 
 
 class _Reader:
-    """Makes the objects that JSON nodes spell out; takes each array out of ``arrays`` when it is used."""
+    """Makes objects from JSON nodes; removes each array from ``arrays`` when it is used."""
 
     def __init__(self, arrays: dict[str, NDArray[Any]]) -> None:
         self.arrays = arrays
@@ -189,7 +189,7 @@ class _Reader:
         self.spare_bytes = SPARE_BYTES
 
     def decode(self, node: Any) -> Any:
-        """The value a node spells out."""
+        """Return the value of a node."""
         match node:
             case list():
                 return self._all(node)
@@ -229,7 +229,7 @@ class _Reader:
         return [self.decode(node) for node in nodes]
 
     def _part(self, part: str) -> NDArray[Any]:
-        """An array, once: a small file that names one array often would take much memory."""
+        """Return an array, once: a small file that uses one array many times would take much memory."""
         if part in self.used:
             raise ArchiveError(f"its part {part} is used twice, which `save` never does.")
         self.used.add(part)
@@ -242,7 +242,7 @@ class _Reader:
             raise ArchiveError("its labels are not all text.")
         lengths = [len(label) for label in nodes]
         needed = 4 * len(nodes) * max(lengths, default=1)
-        if needed > WIDEST * (sum(lengths) + len(nodes)):
+        if needed > MOST_PADDING * (sum(lengths) + len(nodes)):
             if needed > self.spare_bytes:
                 return np.array(nodes, dtype=object)
             self.spare_bytes -= needed

@@ -32,7 +32,7 @@ def full_sq_distance(x: NDArray[Any], y: NDArray[Any], omega: NDArray[Any]) -> f
 def diagonal_sq_distances(
     X: NDArray[Any], anchors: NDArray[Any], weights: NDArray[Any], out: NDArray[Any]
 ) -> None:  # pragma: no cover
-    """Fill out[n, i] with the distance from X[n] to anchor i under its own weights. Time O(n m d), no memory."""
+    """Fill out[n, i] with the squared distance from X[n] to anchor i under its weights. Time O(n m d), no memory."""
     for n in range(X.shape[0]):
         for i in range(anchors.shape[0]):
             out[n, i] = diagonal_sq_distance(X[n], anchors[i], weights[i])
@@ -42,7 +42,7 @@ def diagonal_sq_distances(
 def full_sq_distances(
     X: NDArray[Any], anchors: NDArray[Any], omegas: NDArray[Any], out: NDArray[Any]
 ) -> None:  # pragma: no cover
-    """Fill out[n, i] with the distance from X[n] to anchor i under its own map. Time O(n m c d), no memory."""
+    """Fill out[n, i] with the squared distance from X[n] to anchor i under its map. Time O(n m c d), no memory."""
     for n in range(X.shape[0]):
         for i in range(anchors.shape[0]):
             out[n, i] = full_sq_distance(X[n], anchors[i], omegas[i])
@@ -52,7 +52,7 @@ def full_sq_distances(
 def listed_diagonal(
     X: NDArray[Any], cases: NDArray[Any], weights: NDArray[Any], indices: NDArray[Any], out: NDArray[Any]
 ) -> None:  # pragma: no cover
-    """Fill out[n, k] with the distance from X[n] to the case numbered indices[n, k]; one row of weights serves all."""
+    """Fill out[n, k] with the squared distance from X[n] to case indices[n, k]; a single row of weights is for all."""
     for n in range(X.shape[0]):
         for k in range(indices.shape[1]):
             i = indices[n, k]
@@ -63,7 +63,7 @@ def listed_diagonal(
 def listed_full(
     X: NDArray[Any], cases: NDArray[Any], omegas: NDArray[Any], indices: NDArray[Any], out: NDArray[Any]
 ) -> None:  # pragma: no cover
-    """Fill out[n, k] with the distance from X[n] to the case numbered indices[n, k]; one map serves all."""
+    """Fill out[n, k] with the squared distance from X[n] to case indices[n, k]; a single map is for all cases."""
     for n in range(X.shape[0]):
         for k in range(indices.shape[1]):
             i = indices[n, k]
@@ -73,5 +73,8 @@ def listed_full(
 def listed_sq_distances(
     X: NDArray[Any], cases: NDArray[Any], maps: NDArray[Any], indices: NDArray[Any], out: NDArray[Any]
 ) -> None:
-    """Distances from each row to its listed cases under diagonal (2-d) or full (3-d) maps, one for all or one each."""
+    """Fill out[n, k] with the squared distance from X[n] to case indices[n, k], under one map or one per case.
+
+    Maps are diagonals of shape (n_maps, d), or full ones of shape (n_maps, c, d).
+    """
     (listed_diagonal if maps.ndim == 2 else listed_full)(X, cases, maps, indices, out)

@@ -49,22 +49,22 @@ class LinearMetric(Metric):
         self._settle({"omega": omega}, feature_names, scale, units, omega.shape[1])
 
     def matrix(self) -> Array:
-        """Lambda = omega^T omega, of shape (n_features, n_features)."""
+        """Return Lambda = omega^T omega, of shape (n_features, n_features)."""
         return self.omega.T @ self.omega
 
     def map(self, X: ArrayLike) -> Array:
-        """The rows of X in the metric's own coordinates, X omega^T, where the distance is Euclidean."""
+        """Return X omega^T, the rows of X in coordinates where the distance is Euclidean."""
         return self.table(X) @ self.omega.T
 
     def sq_distances(self, X: ArrayLike, Y: ArrayLike | None = None) -> Array:
-        """Squared distances between the rows of X and of Y; zero exactly for equal rows."""
+        """Return squared distances between the rows of X and of Y; exactly zero for equal rows."""
         first = self.table(X)
         second = first if Y is None else self.table(Y, "Y")
         if not (first.size and second.size):
             return np.zeros((len(first), len(second)))
         centre = second.mean(axis=0)
         sq = finite(cdist((first - centre) @ self.omega.T, (second - centre) @ self.omega.T, "sqeuclidean"))
-        # Where rounding of the mapped coordinates could show, the distance is measured again from the difference.
+        # Where rounding of the mapped coordinates could matter, the distance is computed again from the difference.
         lengths = [np.sqrt(np.square(rows - centre).sum(axis=1).max()) for rows in (first, second)]
         rounding = self.n_features * np.finfo(float).eps * np.linalg.norm(self.omega) * sum(lengths)
         close = np.argwhere(sq <= (1e6 * rounding) ** 2)
@@ -77,16 +77,16 @@ class LinearMetric(Metric):
         return self.omega[None]
 
     def contributions(self, x: ArrayLike, y: ArrayLike) -> Array:
-        """Per feature (x - y)_l (Lambda (x - y))_l, which sum to the squared distance and may be negative."""
+        """Return (x - y)_l (Lambda (x - y))_l for each feature l, some maybe negative; they sum to the distance."""
         difference = self._differences(x, y)
         return finite(difference * ((difference @ self.omega.T) @ self.omega))
 
     def relevances(self) -> Array:
-        """The diagonal of Lambda, sum_i omega_il^2 for each feature l."""
+        """Return the diagonal of Lambda, sum_i omega_il^2 for each feature l."""
         return np.square(self.omega).sum(axis=0)
 
     def as_learned(self) -> Self:
-        """The map in the coordinates the learner saw."""
+        """Return the metric in the coordinates the learner saw."""
         return self if self.scale is None else type(self)(unscaled(self.omega, self.scale), self.feature_names)
 
     def _size(self) -> str:

@@ -1,4 +1,4 @@
-"""One map per anchor: the anchor's own map measures the distance to it."""
+"""One map per anchor: the distance to an anchor is measured by the map of that anchor."""
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
@@ -73,7 +73,7 @@ class LocalMetric(Metric):
 
     @property
     def maps(self) -> Array:
-        """The weights or the omegas, whichever the metric has; its first axis counts the anchors."""
+        """The weights or the omegas, whichever the metric has; one entry per anchor."""
         maps = self.omegas if self.weights is None else self.weights
         assert maps is not None
         return maps
@@ -82,7 +82,7 @@ class LocalMetric(Metric):
         return len(self.anchors)
 
     def __getitem__(self, anchor: int) -> LinearMetric | DiagonalMetric:
-        """The map of one anchor as a metric of its own."""
+        """Return the map of one anchor as a metric."""
         kind = LinearMetric if self.weights is None else DiagonalMetric
         return kind(self.maps[index(anchor)], self.feature_names, self.scale, self.units)
 
@@ -90,7 +90,7 @@ class LocalMetric(Metric):
         return (self[anchor] for anchor in range(len(self)))
 
     def sq_distances(self, X: ArrayLike, Y: ArrayLike | None = None) -> Array:
-        """Squared distances from each row of X to each anchor, or to those anchors that are the rows of Y."""
+        """Return squared distances from each row of X to each anchor, or to the anchors in the rows of Y."""
         rows = self.table(X)
         chosen = slice(None) if Y is None else self._anchors_at(self.table(Y, "Y"), "Y")
         anchors, maps = self.anchors[chosen], self.maps[chosen]
@@ -107,7 +107,7 @@ class LocalMetric(Metric):
         return self.maps
 
     def contributions(self, x: ArrayLike, y: ArrayLike) -> Array:
-        """Per feature the part of the squared distance from x to the anchor y, under y's own map."""
+        """Return what each feature adds to the squared distance from x to the anchor y, under the map of y."""
         difference = self._differences(x, y)
         maps = self.maps[self._anchors_at(self.rows(y, "y"), "y")]
         if self.weights is not None:
@@ -118,11 +118,11 @@ class LocalMetric(Metric):
         return finite(parts[0] if difference.ndim == 1 else parts)
 
     def relevances(self) -> Array:
-        """The diagonals of the Lambdas, of shape (n_anchors, n_features)."""
+        """Return the diagonals of the Lambdas, of shape (n_anchors, n_features)."""
         return self.maps.copy() if self.omegas is None else np.square(self.omegas).sum(axis=1)
 
     def as_learned(self) -> Self:
-        """Anchors and maps in the coordinates the learner saw."""
+        """Return the metric in the coordinates the learner saw."""
         if self.scale is None:
             return self
         anchors = self.anchors / self.scale
@@ -141,7 +141,7 @@ class LocalMetric(Metric):
         return places
 
     def _anchors_at(self, Y: Array, what: str) -> NDArray[np.intp]:
-        """The numbers of the anchors that the rows of Y are."""
+        """Return the number of the anchor in each row of Y."""
         places = [self._places.get(row.tobytes()) for row in Y + 0.0]
         for i, place in enumerate(places):
             if place is None:
@@ -151,7 +151,7 @@ class LocalMetric(Metric):
                 )
             if place == -1:
                 raise ValueError(
-                    f"Row {i} of {what} stands for several anchors with different maps. "
+                    f"Row {i} of {what} equals several anchors with different maps. "
                     "Choose one by its number: metric[i]."
                 )
         return np.array(places, dtype=np.intp)

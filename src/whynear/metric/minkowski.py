@@ -10,14 +10,14 @@ from numpy.typing import ArrayLike, NDArray
 from whynear.metric.base import Metric, finite, frozen_weights, read_only, unscaled
 from whynear.metric.steps import Units
 from whynear.utils.arrays import Array
-from whynear.utils.columns import LARGEST, SMALLEST
+from whynear.utils.columns import LARGEST_VALUE, SMALLEST_VALUE
 
 
 class MinkowskiMetric(Metric):
     r"""The weighted Minkowski distance of order p, by its p-th power :math:`D(x, y) = \sum_l w_l |x_l - y_l|^p`.
 
-    The p-th power plays the part of the square: it is what `sq_distances` returns and what contributions sum to. It
-    ranks cases as the distance itself does. Manhattan is ``p=1``; for ``p=2`` this is `DiagonalMetric`.
+    The p-th power takes the place of the square: `sq_distances` returns it and contributions sum to it. It ranks cases
+    as the distance itself does. Manhattan is ``p=1``; for ``p=2`` this is `DiagonalMetric`.
 
     Parameters
     ----------
@@ -53,15 +53,15 @@ class MinkowskiMetric(Metric):
         vars(self)["p"] = float(orders[0])
 
     def arrays(self) -> dict[str, Array]:
-        """The weights, the scale if there is one, and the order, once per feature as everything else."""
+        """Return the weights, the scale if there is one, and the order, once per feature like the others."""
         return {**super().arrays(), "p": read_only(np.full(self.n_features, self.p))}
 
     def map(self, X: ArrayLike) -> Array:
-        """The rows of X in the metric's own coordinates, where all weights are one."""
+        """Return the rows of X in coordinates where all weights are one."""
         return self.table(X) * self.weights ** (1.0 / self.p)
 
     def sq_distances(self, X: ArrayLike, Y: ArrayLike | None = None) -> Array:
-        """The p-th powers of the distances between the rows of X and of Y; zero exactly for equal rows."""
+        """Return the p-th powers of the distances between the rows of X and of Y; exactly zero for equal rows."""
         first = self.table(X)
         second = first if Y is None else self.table(Y, "Y")
         out = np.empty((len(first), len(second)))
@@ -69,30 +69,30 @@ class MinkowskiMetric(Metric):
         return finite(out)
 
     def sq_distances_at(self, X: Array, cases: Array, indices: NDArray[np.intp]) -> Array:
-        """The p-th powers of the distances from row n of X to the cases numbered ``indices[n]``."""
+        """Return the p-th powers of the distances from row n of X to the cases numbered ``indices[n]``."""
         out = np.empty(indices.shape)
         listed_powers(X, cases, self.weights, self.p, indices, out)
         return out
 
     def contributions(self, x: ArrayLike, y: ArrayLike) -> Array:
-        """Per feature ``w_l |x_l - y_l|^p``."""
+        """Return ``w_l |x_l - y_l|^p`` for each feature l."""
         return finite(self.weights * np.abs(self._differences(x, y)) ** self.p)
 
     def relevances(self) -> Array:
-        """The weights."""
+        """Return the weights."""
         return self.weights.copy()
 
     def as_learned(self) -> Self:
-        """The weights in the coordinates the learner saw."""
+        """Return the metric in the coordinates the learner saw."""
         if self.scale is None:
             return self
         return type(self)(unscaled(self.weights, self.scale**self.p), self.p, self.feature_names)
 
     def table(self, X: ArrayLike, what: str = "X") -> Array:
-        """The rows of X as finite float64 numbers of a size whose p-th power can be taken."""
+        """Return the rows of X as finite float64 numbers whose p-th power is in the range of float64."""
         values = super().table(X, what)
         reach = float(np.abs(values).max(initial=0.0)) * float(self.weights.max(initial=0.0)) ** (1.0 / self.p)
-        if reach > LARGEST ** (2.0 / self.p) or 0 < reach < SMALLEST ** (2.0 / self.p):
+        if reach > LARGEST_VALUE ** (2.0 / self.p) or 0 < reach < SMALLEST_VALUE ** (2.0 / self.p):
             raise ValueError(
                 f"Distances of order {self.p:g} {'overflow' if reach > 1 else 'vanish'}: {what} times its largest "
                 f"weight reaches {reach:.3g}. Scale the columns, for example with StandardScaler."

@@ -1,4 +1,4 @@
-"""A fitted model taken apart: the encoder of its table, the steps behind that, and the learner at the end."""
+"""The parts of a fitted model: the encoder of its table, the steps after that, and the learner at the end."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ from whynear.tables.encoder import TableEncoder
 from whynear.utils.arrays import Array
 from whynear.utils.columns import check_finite, check_same_columns, column_names, default_names, numbers
 
-EVIDENCE = ("metric_", "classes_", "predict", "predict_proba", "evidence")
+CLASSIFIER_ATTRIBUTES = ("metric_", "classes_", "predict", "predict_proba", "evidence")
 
 
 class Encoder(Protocol):
-    """What makes columns of numbers of a table: a `TableEncoder`, or a ColumnTransformer with one-hot columns."""
+    """An encoder of a table into columns of numbers: a `TableEncoder` or a `ColumnEncoder`."""
 
     feature_names_in_: Any
     made_: list[str]
     sources_: list[str]
 
     def transform(self, table: pd.DataFrame, /) -> pd.DataFrame:
-        """The columns made of a table."""
+        """Return the columns made of a table."""
 
     def sums(self, values: ArrayLike) -> Array:
-        """What the last axis holds for the columns made, summed for the columns of the table."""
+        """Return values of the columns made (the last axis) summed for each column of the table."""
 
     def decoded(self, values: ArrayLike) -> list[Any]:
-        """What one case holds in the columns of the table."""
+        """Return one encoded case in the columns of the table."""
 
     @property
     def text_columns(self) -> tuple[str, ...]:
@@ -52,22 +52,22 @@ class Encoder(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class FittedPipeline:
-    """A fitted learner, the steps before it, the encoder before these, and the columns the whole takes.
+    """A fitted learner, the steps before it, the encoder before these, and the columns the model takes.
 
     Attributes
     ----------
     encoder : TableEncoder, ColumnEncoder or None
-        What makes numbers of the table; None where the table holds numbers.
+        The encoder of the table; None where the table holds numbers.
     steps : tuple of estimators
         The steps between the encoder and the learner.
     learner : estimator
         The last estimator.
     columns : tuple of str
-        The columns of the table; ``x0``, ``x1``, ... where it was fitted without names.
+        The columns of the table; ``x0``, ``x1``, ... if it was fitted without names.
     named : bool
         Whether it was fitted with names.
     model : estimator
-        The whole, as it was given.
+        The whole model.
     """
 
     encoder: Encoder | None
@@ -79,11 +79,11 @@ class FittedPipeline:
 
     @classmethod
     def of(cls, model: Any) -> FittedPipeline:
-        """Take apart a fitted estimator, a Pipeline (of Pipelines), or a search that found one."""
+        """Return the parts of a fitted estimator, a Pipeline (of Pipelines), or a search with a best estimator."""
         check_is_fitted(model)
         estimators = estimators_of(model)
         if not estimators:
-            raise TypeError("A Pipeline of nothing but 'passthrough' holds no metric.")
+            raise TypeError("A Pipeline of 'passthrough' steps alone has no metric. Add a learner.")
         first, *behind = estimators
         names = getattr(first, "feature_names_in_", None)
         columns = default_names(_n_columns(first)) if names is None else tuple(map(str, names))
@@ -97,15 +97,15 @@ class FittedPipeline:
 
     @classmethod
     def of_classifier(cls, model: Any) -> FittedPipeline:
-        """The same for a model whose learner shows the cases behind its predictions; others are refused."""
+        """Return the same for a classifier with a method ``evidence``; refuse others."""
         if not isinstance(model, type):
             check_is_fitted(model)
-            if all(hasattr(next(reversed(estimators_of(model)), None), name) for name in EVIDENCE):
+            if all(hasattr(next(reversed(estimators_of(model)), None), name) for name in CLASSIFIER_ATTRIBUTES):
                 return cls.of(model)
         kind = model.__name__ if isinstance(model, type) else type(model).__name__
         raise TypeError(
-            f"A fitted classifier that shows its evidence is needed, or a Pipeline ending in one, got {kind} instead. "
-            "Fit one of this library's, for example GMLVQ."
+            f"A fitted classifier with a method evidence is needed, or a Pipeline ending in one, got {kind} instead. "
+            "Fit a classifier of this library, for example GMLVQ."
         )
 
     @cached_property
@@ -115,20 +115,20 @@ class FittedPipeline:
 
     @property
     def without_encoder(self) -> Any:
-        """The model behind a `TableEncoder`, which takes the columns made; the whole without one."""
+        """The model after a `TableEncoder`, which takes the columns made; the whole model without one."""
         return self.model[1:] if isinstance(self.encoder, TableEncoder) else self.model
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """For each column made the column of the table it comes from."""
+        """For each column made, the column of the table it comes from."""
         return self.columns if self.encoder is None else tuple(self.encoder.sources_)
 
     def sums(self, values: Array) -> Array:
-        """What the last axis holds for the columns made, summed for the columns of the table."""
+        """Return values of the columns made (the last axis) summed for each column of the table."""
         return values if self.encoder is None else self.encoder.sums(values)
 
     def table(self, X: Any, what: str = "X") -> pd.DataFrame:
-        """Rows with the columns of the table in their order: matched by name where there are names, else by place."""
+        """Return rows with the columns of the table in their order: matched by name if X has names, else by place."""
         if isinstance(X, pd.Series):
             X = X.to_frame().T
         elif not isinstance(X, pd.DataFrame):
@@ -139,13 +139,13 @@ class FittedPipeline:
         return self._checked(self._matched(X, what), what)
 
     def numbers(self, X: Any) -> Any:
-        """X in the columns the metric is stated in; as it is where it has these already."""
+        """Return X in the columns of the metric; unchanged if it has these already."""
         if self.encoder is None or self._is_encoded(X):
             return X
         return self.encoder.transform(self.table(X))
 
     def seen(self, table: pd.DataFrame) -> Any:
-        """What ``table`` returns, as it reaches the learner."""
+        """Return the input of the learner, for rows that ``table`` returned."""
         X: Any = table if self.named else table.to_numpy()
         if self.encoder is not None:
             X = self.encoder.transform(table)
@@ -153,7 +153,7 @@ class FittedPipeline:
 
     @property
     def coordinates(self) -> Literal["columns", "steps"]:
-        """Whether each coordinate the learner sees is one of the columns made, shifted and scaled."""
+        """Whether the coordinates of the learner are columns made, shifted and scaled, or mixed from them by steps."""
         return "steps" if self._kept is None else "columns"
 
     @property
@@ -163,7 +163,7 @@ class FittedPipeline:
 
     @cached_property
     def feature_names(self) -> tuple[str, ...]:
-        """The columns made; or the coordinates that the steps form, by the names they give them."""
+        """The columns made; behind steps that mix columns, the names that the steps give to their output."""
         if self.coordinates == "columns":
             return self.made
         names: Any = self.made
@@ -174,7 +174,7 @@ class FittedPipeline:
         return tuple(map(str, names))
 
     def as_seen(self, metric: Metric) -> Metric:
-        """A metric of the columns made, for the learner: brought into its order where a step changed that."""
+        """Return a metric of the columns made in the order of the learner, which a step may have changed."""
         order = None if self._kept is None else self._kept.numbers
         if order is None or (np.diff(order) > 0).all():
             return metric
@@ -182,7 +182,7 @@ class FittedPipeline:
         return rebuild(type(metric), [self.made[place] for place in order], arrays)
 
     def spread(self, seen: Array, elsewhere: float = 0.0) -> Array:
-        """What is known for each coordinate the learner sees, for each feature."""
+        """Return values of the coordinates of the learner (last axis) for each feature, ``elsewhere`` for others."""
         if self._kept is None:
             return seen
         spread = np.full((*seen.shape[:-1], len(self.made)), elsewhere)
@@ -190,7 +190,7 @@ class FittedPipeline:
         return spread
 
     def values(self, seen: Array) -> Array:
-        """Cases the learner sees, in the units of the columns made; NaN in columns it never saw."""
+        """Return cases of the learner in the units of the columns made; NaN in columns that did not reach it."""
         if self._kept is None:
             return seen
         zeros: Any = np.zeros((1, len(self.made)))
@@ -221,7 +221,7 @@ class FittedPipeline:
         return X
 
     def _is_encoded(self, X: Any) -> bool:
-        """Whether a table holds the columns made: by their names, or numbers without names in place of a table."""
+        """Return whether X has the columns made: by name; without names, by their number if the model has names."""
         names = column_names(X)
         if self.made == self.columns:  # an encoder that only fills in missing values, which X may still have
             return False
@@ -232,7 +232,7 @@ class FittedPipeline:
 
     @cached_property
     def _parts(self) -> tuple[Step, ...] | None:
-        """The steps behind the encoder as linear maps; None where one of them is none."""
+        """The steps after the encoder as linear maps; None if one of them is not linear."""
         try:
             return tuple(part for step in self.steps for part in linear_steps(step))
         except (TypeError, ValueError):
@@ -240,7 +240,7 @@ class FittedPipeline:
 
     @cached_property
     def _kept(self) -> KeptColumns | None:
-        """The columns that reach the learner; None where steps mix columns."""
+        """The columns that reach the learner; None if steps mix columns."""
         return None if self._parts is None else kept_columns(self._parts, len(self.made))
 
     def _matched(self, table: pd.DataFrame, what: str) -> pd.DataFrame:
@@ -259,7 +259,7 @@ class FittedPipeline:
         return table.set_axis(list(self.columns), axis=1)
 
     def _checked(self, table: pd.DataFrame, what: str) -> pd.DataFrame:
-        """The table as finite numbers; as it is where an encoder or another step may want something else."""
+        """Return the table as finite numbers; unchanged if an encoder or a step that is not linear follows."""
         if self.encoder is not None or self._parts is None:
             return table
         table = pd.DataFrame({name: numbers(table[name], what) for name in table}, index=table.index)
@@ -272,13 +272,13 @@ class FittedPipeline:
 
 
 def _n_columns(first: Any) -> int:
-    """How many columns the first estimator takes; a learner that does not say so has a metric that does."""
+    """Return how many columns the first estimator takes; without ``n_features_in_`` that of its metric."""
     known = getattr(first, "n_features_in_", None)
     return getattr(getattr(first, "metric_", None), "n_features", 0) if known is None else int(known)
 
 
 def class_codes(y: ArrayLike, n: int) -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """The classes in y, and for each row the place of its class."""
+    """Return the classes in y, and for each row the place of its class."""
     labels = np.asarray(y)
     if labels.shape != (n,):
         raise ValueError(f"y must hold one class for each of the {n} rows, got shape {labels.shape} instead.")

@@ -10,7 +10,7 @@ from whynear.utils.arrays import Array
 
 @dataclass(frozen=True, eq=False)
 class Directions:
-    r"""Eigenvectors of the covariance of centred data, by falling eigenvalue, and how many are kept.
+    r"""Eigenvectors of the covariance of centred data, largest eigenvalue first, and how many are kept.
 
     Psi_K = sum_{j <= K} u_j u_j^T is never formed: it is applied as two thin products.
 
@@ -33,7 +33,7 @@ class Directions:
 
     @property
     def rank(self) -> int:
-        """Number of directions in which the data vary at all."""
+        """Number of directions in which the data vary."""
         return self.vectors.shape[1]
 
     @property
@@ -42,12 +42,12 @@ class Directions:
         return self.vectors[:, : self.effective_dim]
 
     def project(self, rows: ArrayLike) -> Array:
-        """Rows times Psi_K."""
+        """Return rows times Psi_K."""
         return (np.asarray(rows, dtype=np.float64) @ self.kept) @ self.kept.T
 
 
 def principal_directions(X: Array, effective_dim: int | None = None) -> Directions:
-    """Directions of the rows of X about their mean.
+    """Return the principal directions of the rows of X about their mean.
 
     The numerical rank counts singular values above ``max(n, d) eps`` times the norm of the data, offset included.
     Time O(n d min(n, d)), memory O(n d): with more features than rows nothing of size d x d is made.
@@ -57,14 +57,14 @@ def principal_directions(X: Array, effective_dim: int | None = None) -> Directio
     X : ndarray of shape (n_samples, n_features)
         The data.
     effective_dim : int, optional
-        How many directions to keep; all that the data have without it.
+        How many directions to keep; all without it.
     """
     mean = X.mean(axis=0)
     centred = X - mean
     if X.shape[0] > X.shape[1]:
         centred = np.linalg.qr(centred, mode="r")
     _, singular, rows = np.linalg.svd(centred, full_matrices=False)
-    # Values far from zero are rounded in proportion to their offset, which stays when the mean is taken away.
+    # Values far from zero have rounding errors in proportion to their offset, which remain when the mean is subtracted.
     offset = np.sqrt(len(X)) * float(np.linalg.norm(mean))
     tolerance = max(X.shape) * np.finfo(float).eps * max(singular.max(initial=0.0), offset)
     rank = int(np.count_nonzero(singular > tolerance))

@@ -1,4 +1,4 @@
-"""The linear part of scikit-learn's transformers, and the Pipelines and searches that hold them."""
+"""The linear maps of scikit-learn's transformers, and the estimators in Pipelines and searches."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ Units = Literal["per unit", "per standard deviation", "per scaled unit"]
 
 @dataclass(frozen=True, eq=False)
 class Scaling:
-    """Divide each column: x / scale; ``standard`` says of each whether by its standard deviation."""
+    """Divide each column: x / scale; ``standard`` marks those divided by their standard deviation."""
 
     scale: Array
     standard: NDArray[np.bool_]
@@ -73,7 +73,7 @@ Step = Scaling | Selection | Mixing
 
 @dataclass(frozen=True, eq=False)
 class KeptColumns:
-    """What is left of columns behind steps that mix none: their numbers, and what each was divided by."""
+    """The columns left after steps that mix none: their numbers, and what each was divided by."""
 
     numbers: Indices
     divisor: Array
@@ -82,14 +82,14 @@ class KeptColumns:
 
     @property
     def units(self) -> Units:
-        """What a weight refers to: the one rule, for explanations, intervals and paths alike."""
+        """What a weight refers to; explanations, intervals and paths all use this rule."""
         if not self.scaled.any():
             return "per unit"
         return "per standard deviation" if self.standard.all() else "per scaled unit"
 
 
 def kept_columns(steps: Sequence[Step], n_columns: int) -> KeptColumns | None:
-    """Follow columns through steps; None where one of these mixes columns."""
+    """Return the columns left after the steps; None if a step mixes columns."""
     kept, divisor = np.arange(n_columns), np.ones(n_columns)
     scaled, standard = np.zeros(n_columns, dtype=bool), np.ones(n_columns, dtype=bool)
     for step in steps:
@@ -104,7 +104,7 @@ def kept_columns(steps: Sequence[Step], n_columns: int) -> KeptColumns | None:
 
 
 def units_of(steps: Sequence[Step], n_columns: int) -> Units:
-    """What a weight refers to in the coordinates before the first step that mixes columns."""
+    """Return what a weight refers to, by the steps before the first one that mixes columns."""
     first = next((place for place, step in enumerate(steps) if isinstance(step, Mixing)), len(steps))
     seen = kept_columns(steps[:first], n_columns)
     assert seen is not None, "steps before the first that mixes columns mix none"
@@ -112,7 +112,7 @@ def units_of(steps: Sequence[Step], n_columns: int) -> Units:
 
 
 def estimators_of(obj: Any) -> list[Any]:
-    """The estimators of nested Pipelines and searches in order, without those that pass everything through."""
+    """Return the estimators of nested Pipelines and searches in order, without "passthrough" and None."""
     if obj is None or isinstance(obj, str):
         return []
     if isinstance(obj, Pipeline):
@@ -122,7 +122,7 @@ def estimators_of(obj: Any) -> list[Any]:
 
 @singledispatch
 def linear_steps(step: Any) -> list[Step]:
-    """What a fitted transformer does to differences of cases, in order; shifts do not count."""
+    """Return the linear maps that a fitted transformer applies to differences of cases, in order; shifts cancel."""
     if not hasattr(step, "components_") or not hasattr(step, "transform"):
         raise not_linear(step, "is not known to be a linear map")
     components = step.components_
@@ -130,7 +130,7 @@ def linear_steps(step: Any) -> list[Step]:
 
 
 def _checked(step: Any, components: Any) -> Mixing:
-    """The mixing step of a transformer, tried on two points: its transform must really be this map."""
+    """Return the mixing step of a transformer, after a check on two points that its transform is this map."""
     components = np.asarray(components, dtype=np.float64)
     probes = np.random.default_rng(0).random((2, components.shape[1])) + getattr(step, "mean_", 0.0)
     seen = np.diff(transformed(step, probes), axis=0)
@@ -223,19 +223,19 @@ def _neighbors(step: Any) -> list[Step]:
 @linear_steps.register
 def _function(step: FunctionTransformer) -> list[Step]:
     if step.func is not None:
-        raise not_linear(step, "applies a function of its own")
+        raise not_linear(step, "applies a function (func)")
     return []
 
 
 def transformed(step: BaseEstimator, X: Array) -> Array:
-    """``step.transform(X)`` as an array, under the column names the step was fitted with."""
+    """Return ``step.transform(X)`` as an array; X gets the column names the step was fitted with."""
     names = getattr(step, "feature_names_in_", None)
     return np.asarray(step.transform(X if names is None else pd.DataFrame(X, columns=names)), dtype=np.float64)
 
 
 def not_linear(step: Any, fact: str) -> TypeError:
-    """What to raise of a step that is no linear map."""
+    """Return the error for a step that is no linear map."""
     return TypeError(
         f"{type(step).__name__} {fact}, so distances behind it are no metric in its input columns. "
-        "Transform the table first and hand over the learner alone."
+        "Transform the table first and pass the learner alone."
     )

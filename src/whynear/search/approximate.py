@@ -1,4 +1,4 @@
-"""Approximate neighbours for large tables: short lists, measured exactly, with their recall."""
+"""Approximate neighbours for large tables: lists of candidates, with exact distances and a measured recall."""
 
 from functools import cached_property
 from threading import Lock
@@ -28,14 +28,14 @@ INDEX_LOCK = Lock()  # pynndescent makes and searches an index on all cores, for
 class CandidateSearch:
     """The nearest of given cases among lists of candidates: fast for large tables, approximate.
 
-    Candidates are the nearest cases in the mapped coordinates of a global metric; for a local one in coordinates
-    weighted by the anchors' mean relevances, each anchor's scaled to sum one. They are then measured by the metric
-    itself. ``recall`` tells what that misses.
+    Candidates are the nearest cases in the mapped coordinates of a global metric; for a local one in columns weighted
+    by the mean relevances of the anchors, each scaled to sum to one. Their distances are those of the metric itself.
+    ``recall`` measures what is missed.
 
     Parameters
     ----------
     metric : metric, fitted learner or Pipeline
-        What measures.
+        The metric.
     Y : array-like of shape (n_cases, n_features), optional
         The cases to search among; the anchors of a local metric.
     n_candidates : int
@@ -48,7 +48,7 @@ class CandidateSearch:
     Attributes
     ----------
     lists : ndarray of shape (n_cases, n_candidates)
-        The candidates of each case, itself excluded.
+        The candidates of each case, without the case itself.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class CandidateSearch:
 
     @cached_property
     def _index(self) -> Any:
-        """What finds candidates of new cases: pynndescent, which compiles for long when it is first imported."""
+        """The index for new cases; made on first use, because the first import of pynndescent compiles for long."""
         from pynndescent import NNDescent
 
         coordinates = self._coordinates(self.cases)
@@ -91,7 +91,7 @@ class CandidateSearch:
         return nearest_listed(self.metric, queries, self.cases, k, found.astype(np.intp), counts, skipped)
 
     def recall(self, X: ArrayLike, k: int, *, exclude: ArrayLike | None = None) -> float:
-        """The share of the true k nearest cases of the rows of X that this search finds (exact search beside it)."""
+        """Return the share of the true k nearest cases of the rows of X that this search finds, by an exact search."""
         _, found = self.nearest(X, k, exclude=exclude)
         sq, _ = NeighborSearch(self.metric, self._given()).nearest(X, k, exclude=exclude)
         reached = self.metric.sq_distances_at(self.metric.table(X), self.cases, found)

@@ -1,4 +1,4 @@
-"""Three ways to find a short list of cases that surely holds the k nearest ones of each query."""
+"""Three ways to find, for each query, a short list of cases that is certain to contain the k nearest ones."""
 
 from typing import Protocol
 
@@ -17,32 +17,32 @@ TREE_SLACK = 1e-9  # far above the rounding of mapped coordinates, far below any
 
 
 def list_length(k: int) -> int:
-    """Room for candidates per query: the k nearest, and as many again that rounding cannot tell from the k-th."""
+    """Return the length of a list of candidates: for the k nearest, and others that rounding may put before them."""
     return 2 * k + 64
 
 
 class Engine(Protocol):
-    """Lists candidates: ``found[n, :counts[n]]``, or a count that does not fit where it cannot tell."""
+    """Lists candidates ``found[n, :counts[n]]``; a count below zero or beyond the list means that there is no list."""
 
     def row_bytes(self, k: int, /) -> int:
-        """Memory one query takes."""
+        """Return the memory of one query."""
 
     def candidates(self, queries: Array, k: int, skipped: Indices, /) -> tuple[Indices, Indices]:
-        """Numbers of the cases that may be among the k nearest of each query, and how many there are."""
+        """Return the numbers of the cases that may be among the k nearest of each query, and their counts."""
 
 
 class Everything:
-    """No short list: every query is measured against all cases."""
+    """No short list: every query is compared with all cases."""
 
     def __init__(self, n_cases: int) -> None:
         self.n_cases = n_cases
 
     def row_bytes(self, _k: int) -> int:
-        """One row of distances."""
+        """Return the memory of one row of distances."""
         return 8 * self.n_cases
 
     def candidates(self, queries: Array, k: int, _skipped: Indices) -> tuple[Indices, Indices]:
-        """Say that nothing is known."""
+        """Return no list for any query."""
         return np.empty((len(queries), k), dtype=np.intp), np.full(len(queries), -1)
 
 
@@ -57,11 +57,11 @@ class Tree:
         self.tree = KDTree(mapped)
 
     def row_bytes(self, k: int) -> int:
-        """A list of candidates, and the copies made while finding it."""
+        """Return the memory of a list of candidates and of the copies made while finding it."""
         return 64 * list_length(k) + 16 * self.metric.n_features
 
     def candidates(self, queries: Array, k: int, skipped: Indices) -> tuple[Indices, Indices]:
-        """One case more than can be needed; where that one ties with the k-th, all cases at that distance."""
+        """Return one case more than needed; if that one ties with the k-th, all cases within that distance."""
         mapped = self.metric.map(queries - self.centre)
         width = min(k + 2, len(self.tree.data))
         distances, found = np.empty((len(mapped), width)), np.full((len(mapped), list_length(k)), -1)
@@ -109,11 +109,11 @@ class Products:
         self.slack = absolute_errors(constants, self.terms.shape[1])
 
     def row_bytes(self, k: int) -> int:
-        """One row of float32 scores."""
+        """Return the memory of one row of float32 scores and of a list of candidates."""
         return 4 * len(self.terms) + 8 * list_length(k)
 
     def candidates(self, queries: Array, k: int, skipped: Indices) -> tuple[Indices, Indices]:
-        """Every case whose lower bound is at most the k-th smallest upper bound."""
+        """Return every case whose lower bound is at most the k-th smallest upper bound."""
         factors = self._factors(queries)
         beyond = ~(np.abs(factors).max(axis=1) <= FARTHEST_FACTOR)
         factors[beyond] = 0.0
@@ -142,6 +142,6 @@ class Products:
 
 
 def _largest(values: Array, axis: int | None = None) -> Array:
-    """The largest absolute value, one where all are zero."""
+    """Return the largest absolute value, or one if all are zero."""
     peak = np.abs(values).max(axis=axis)
     return np.where(peak > 0, peak, 1.0)

@@ -17,23 +17,23 @@ from whynear.utils.threads import row_blocks, run_in_chunks
 
 AnyMetric = LinearMetric | DiagonalMetric | LocalMetric | MinkowskiMetric
 
-# Beyond this many coordinates a tree visits so many leaves that matrix products are faster (`make bench-search`).
+# With more coordinates a tree visits most of its leaves, and matrix products are faster (`make bench-search`).
 TREE_COMPONENTS = 6
 
 # Longer lists are cut down to the k nearest before they are sorted.
 SORTED_LIST_LENGTH = 1_000
 
-# Larger blocks of scores spend their time on page faults.
+# Larger blocks of scores are slower because of page faults.
 QUERY_BYTES = 32 << 20
 
 
 class NeighborSearch:
-    r"""The nearest of given cases under a metric: exact, ties broken by the lower number.
+    r"""Exact search of the nearest cases under a metric; of equal distances the lower number comes first.
 
     Parameters
     ----------
     metric : metric, fitted learner or Pipeline
-        What measures.
+        The metric.
     Y : array-like of shape (n_cases, n_features), optional
         The cases to search among, copied. A local metric searches among its anchors and takes no others.
     n_jobs : int, optional
@@ -41,13 +41,13 @@ class NeighborSearch:
 
     Notes
     -----
-    Few mapped coordinates go into a k-d tree. Otherwise all distances of a block of queries are one matrix product in
-    float32, because with a, w and x centred on the cases' mean
+    With few mapped coordinates the search uses a k-d tree. Otherwise all distances of a block of queries are one matrix
+    product in float32, because with a and x centred on the mean of the cases
 
     .. math:: \sum_l w_{il} (x_l - a_{il})^2 = \langle (x^2, x, 1), (w_i, -2 w_i a_i, \sum_l w_{il} a_{il}^2) \rangle .
 
-    Its rounding error is bounded, every case within that bound of the k-th is measured again in float64 from the
-    difference to the query, and a query with too many such cases is measured against all of them in float64.
+    Its rounding error is bounded: every case within that bound of the k-th is measured again in float64, from its
+    difference to the query; a query with too many such cases is compared with all cases in float64.
 
     Examples
     --------
@@ -78,13 +78,13 @@ class NeighborSearch:
         k : int
             Number of neighbours.
         exclude : array-like of shape (n_queries,), optional
-            For each query the number of one case that does not count, -1 for none. ``np.arange(n)`` keeps cases from
-            being their own neighbours.
+            For each query the number of one case to leave out, -1 for none. With ``np.arange(n)`` no case is its own
+            neighbour.
 
         Returns
         -------
         sq_distances, indices : ndarrays of shape (n_queries, k)
-            In rising order; equal distances in the order of their numbers.
+            In ascending order; equal distances in the order of their numbers.
         """
         queries = self.metric.table(X)
         skipped = checked_exclude(exclude, len(queries), len(self.cases))
@@ -101,7 +101,7 @@ class NeighborSearch:
     def _measure_all(
         self, queries: Array, k: int, chosen: Indices, skipped: Indices, sq: Array, indices: Indices
     ) -> None:
-        """Measure chosen queries against every case, where no short list could be made."""
+        """Compare the chosen queries with all cases, where there is no short list."""
         everything = np.arange(len(self.cases))
 
         def measure(start: int, stop: int) -> None:
@@ -127,7 +127,7 @@ def nearest_listed(
     counts: Indices,
     skipped: Indices,
 ) -> tuple[Array, Indices]:
-    """The k nearest among listed cases: ``found[n, :counts[n]]`` without ``skipped[n]``, measured in float64."""
+    """Return the k nearest of the cases ``found[n, :counts[n]]`` without ``skipped[n]``, by distances in float64."""
     counts = np.where(_unlisted(found, counts), 0, counts)
     width = max(k, int(counts.max(initial=0)))
     listed = found[:, :width]
@@ -149,21 +149,21 @@ def _order_of_nearest(sq: Array, listed: Indices, k: int) -> Indices:
 
 
 def searchable(metric: Metric | BaseEstimator) -> AnyMetric:
-    """The metric of a value, learner or Pipeline, refused unless its kind is known."""
+    """Return the metric of a value, learner or Pipeline; refuse classes of metrics without a search."""
     value = as_metric(metric)
     if not isinstance(value, AnyMetric):
-        raise TypeError(f"{type(value).__name__} is a kind of metric that the search does not know.")
+        raise TypeError(f"There is no search for metrics of the class {type(value).__name__}.")
     return value
 
 
 def searched_cases(metric: Metric, Y: ArrayLike | None) -> Array:
-    """The cases a search runs over, as they are now: the rows of Y, or the anchors of a local metric."""
+    """Return the cases to search among: a copy of the rows of Y, or the anchors of a local metric."""
     if isinstance(metric, LocalMetric):
         if Y is not None and not np.array_equal(np.asarray(Y, dtype=np.float64), metric.anchors):
-            raise ValueError("A local metric searches among its own anchors only: leave Y out.")
+            raise ValueError("A local metric searches among its anchors only: leave Y out.")
         return metric.anchors
     if Y is None:
-        raise ValueError(f"Y is missing: {type(metric).__name__} has no cases of its own to search among.")
+        raise ValueError(f"Y is missing: {type(metric).__name__} holds no cases to search among.")
     cases = metric.table(Y, "Y").copy()
     if not len(cases):
         raise ValueError("Y must have at least one row to search among, got none.")
@@ -176,13 +176,13 @@ def check_k(k: int, n_cases: int, *, excluding: bool) -> None:
     most = n_cases - excluding
     if whole("k", k) > most:
         raise ValueError(
-            f"k={k} neighbours cannot be had from {n_cases} cases{' less the excluded one' if excluding else ''}. "
+            f"k={k} is more than the {n_cases} cases{' less the excluded one' if excluding else ''}. "
             f"Use 1 <= k <= {most}."
         )
 
 
 def checked_exclude(exclude: ArrayLike | None, n_queries: int, n_cases: int) -> Indices:
-    """One case number per query, -1 where none is excluded."""
+    """Return one case number per query, -1 where none is excluded."""
     if exclude is None:
         return np.full(n_queries, -1)
     skipped = np.asarray(exclude)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 @njit(cache=True, nogil=True, inline="always")
 def replace_root(heap: NDArray[Any], value: float) -> None:  # pragma: no cover
-    """Replace the largest entry of a binary max-heap."""
+    """Replace the largest entry of a binary max-heap by a smaller value."""
     place = 0
     while True:
         child = 2 * place + 1
@@ -26,7 +26,7 @@ def replace_root(heap: NDArray[Any], value: float) -> None:  # pragma: no cover
 
 @njit(cache=True, nogil=True)
 def any_within(scores: NDArray[Any], shifts: NDArray[Any], limit: Any) -> bool:  # pragma: no cover
-    """Whether some score + shift is at most the limit, counted without a branch so that it runs in wide registers."""
+    """Return whether some score + shift is at most the limit; without a branch, so that it compiles to vector code."""
     count = 0
     for column in range(scores.shape[0]):
         count += scores[column] + shifts[column] <= limit
@@ -43,12 +43,12 @@ def select_candidates(
     found: NDArray[Any],
     counts: NDArray[Any],
 ) -> None:  # pragma: no cover
-    """Per row all columns that may be among the k smallest, given that scores are inexact.
+    """Find for each row all columns that may be among the k smallest, given that scores are inexact.
 
     The true value t of a score s obeys |s - t| <= relative t + slack[column]. With U the k-th smallest of the upper
     bounds (s + slack) / (1 - relative), a column is a candidate if its lower bound (s - slack) / (1 + relative) is at
-    most U. ``found[row]`` receives the candidates in order, ``counts[row]`` how many there are, also when more than
-    fit. Time O(rows columns), memory O(columns); stretches without a candidate are passed over at once.
+    most U. ``found[row]`` gets the candidates in order, ``counts[row]`` their number, even if there are more than fit.
+    Time O(rows columns), memory O(columns); runs of columns without a candidate are skipped at once.
     """
     stretch, columns = 256, scores.shape[1]
     uppers = np.empty(k, dtype=np.float32)

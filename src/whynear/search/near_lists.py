@@ -1,8 +1,9 @@
-"""The near cases of every case of a large table: trees of random splits, then the neighbours of neighbours.
+"""Lists of near cases for every case of a large table: trees of random splits, then the neighbours of neighbours.
 
-Each tree splits the cases at the median of a random direction until few are left, which are compared with each other.
-What several trees miss, the neighbours of neighbours mostly hold. Every case keeps a heap of the nearest found so far,
-the farthest on top; a thread writes only to the heaps of its own cases, so the result does not depend on threads.
+Each tree splits the cases at the median of a random direction until the parts are small; the cases of a part are
+compared with each other. Most neighbours that several trees miss are neighbours of neighbours. Every case has a heap of
+the nearest cases found so far, the farthest on top; a thread writes only to the heaps of its own cases, so the result
+does not depend on threads.
 """
 
 from collections.abc import Callable
@@ -21,17 +22,17 @@ N_TREES = 5
 N_ROUNDS = 2  # of comparing with the neighbours of neighbours
 NEAREST_COMPARED = 30  # neighbours, with whose nearest neighbours a case is compared
 SMALLEST_LEAF = 100
-LEAVES_AT_ONCE, CASES_AT_ONCE = 8, 2_000  # in one call: an interrupt is answered between them
+LEAVES_AT_ONCE, CASES_AT_ONCE = 8, 2_000  # in one call: an interrupt takes effect between calls
 
 
 def neighborly_order(X: NDArray[np.floating], seed: int = 0) -> NDArray[np.intp]:
-    """An order in which near cases mostly stand near each other: in it, large tables are read from memory faster."""
+    """Return an order in which most near cases are close together, so that memory is read faster for large tables."""
     cases = np.ascontiguousarray(X, dtype=np.float32)
     return _tree(cases, SMALLEST_LEAF, np.random.default_rng(seed))[0].astype(np.intp)
 
 
 def near_lists(X: NDArray[np.floating], length: int, seed: int = 0, n_jobs: int | None = None) -> NDArray[np.intp]:
-    """For each case the numbers of ``length`` near other cases, nearest first; there must be more cases than that.
+    """Return for each case the numbers of ``length`` near other cases, nearest first; there must be more cases.
 
     Approximate: see `CandidateSearch.recall`. Time O(n log n d), memory O(n (length + d)).
     """
@@ -62,7 +63,7 @@ def _compare(
 
 
 def _tree(cases: Floats, leaf: int, rng: np.random.Generator) -> tuple[Numbers, NDArray[np.intp]]:
-    """The cases in the order of the leaves of a tree, and where each leaf begins."""
+    """Return the cases in the order of the leaves of a tree, and where each leaf begins."""
     n = len(cases)
     order = np.arange(n, dtype=np.int32)
     depth = max(0, int(np.ceil(np.log2(n / leaf))))
@@ -77,7 +78,7 @@ def _tree(cases: Floats, leaf: int, rng: np.random.Generator) -> tuple[Numbers, 
 def split(
     cases: Floats, order: Numbers, edges: NDArray[np.intp], pairs: NDArray[np.int64]
 ) -> NDArray[np.intp]:  # pragma: no cover - compiled
-    """Divide each stretch of the order at the median along the line through two of its cases."""
+    """Divide each part of the order at the median along the line through two of its cases."""
     d = cases.shape[1]
     after = np.empty(2 * len(edges) - 1, np.intp)
     for part in range(len(edges) - 1):
@@ -100,7 +101,7 @@ def split(
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
 def sq_distance(cases: Floats, i: int, j: int) -> np.float32:  # pragma: no cover - compiled
-    """Squared distance of two cases."""
+    """Return the squared distance of two cases."""
     total = np.float32(0.0)
     for f in range(cases.shape[1]):
         part = cases[i, f] - cases[j, f]
@@ -110,7 +111,7 @@ def sq_distance(cases: Floats, i: int, j: int) -> np.float32:  # pragma: no cove
 
 @njit(cache=True, nogil=True)
 def push(sq: Floats, numbers: Numbers, d: np.float32, number: int) -> None:  # pragma: no cover - compiled
-    """Put a case into a heap in place of the farthest, unless it is farther or there already."""
+    """Replace the farthest case of a heap by another, unless that is farther or in the heap already."""
     if d >= sq[0]:
         return
     m = len(sq)
@@ -150,7 +151,7 @@ def compare_leaves(
 def nearest_of(
     sq: Floats, numbers: Numbers, near: Numbers, first: int, last: int
 ) -> None:  # pragma: no cover - compiled
-    """Fill the nearest few of each case's heap."""
+    """Fill near[i] with the nearest cases in the heap of case i."""
     for i in range(first, last):
         near[i] = numbers[i][np.argsort(sq[i])[: near.shape[1]]]
 

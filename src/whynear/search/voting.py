@@ -1,4 +1,4 @@
-"""The vote of the nearest cases, weighted by their distance."""
+"""Votes of the nearest cases, weighted by distance."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -14,25 +14,25 @@ DISTANCES_AT_ONCE = 500_000  # in one compiled call
 
 
 class Votes(NamedTuple):
-    """Squared distances and numbers of the cases that vote, nearest first, and the weights of their votes."""
+    """The cases that vote, nearest first: squared distances, numbers, and the weights of their votes."""
 
     sq: Array
     indices: Indices
     weights: Array
 
     def by_class(self, codes: Indices, n_classes: int) -> Array:
-        """The weights summed by class."""
+        """Return the weights summed by class."""
         return votes_by_class(codes[self.indices], self.weights, n_classes)
 
 
 def cast_votes(
     search: NeighborSearch, codes: Indices, queries: Array, k: int, weigh: Callable[[Array], Array], zero: float = 0.0
 ) -> Votes:
-    """The votes of the k nearest cases, or of all cases at distance zero where there are any.
+    """Return the votes of the k nearest cases, or of all cases at distance zero if there are any.
 
-    Squared distances up to ``zero`` count as zero, and ``weigh`` gives the weights for all others. Where k or more
-    cases are at distance zero, k of them are listed, one of every class at least, which share the votes of their class:
-    memory stays O(n k) however many copies there are.
+    Squared distances up to ``zero`` count as zero, and ``weigh`` gives the weights for all others. If k or more cases
+    are at distance zero, k of them are listed, at least one of each class, and share the votes of their class. So
+    memory is O(n k) for any number of copies.
     """
     k = min(k, len(search.cases))
     sq, indices = search.nearest(queries, k)
@@ -56,25 +56,25 @@ def cast_votes(
 
 
 def vote_weights(sq: Array, weigh: Callable[[Array], Array] = np.reciprocal, zero: float = 0.0) -> Array:
-    """The weights of neighbours in rising order of distance; where some are at distance zero, these alone have one."""
+    """Return the weights of neighbours, nearest first; if some are at distance zero, 1 for these and 0 for others."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(sq[:, :1] <= zero, sq <= zero, weigh(sq))
 
 
 def inverse_distances(sq: Array) -> Array:
-    """The weights of neighbours in rising order of distance: 1/d, the nearest one's scaled to one."""
+    """Return the weights of neighbours, nearest first: 1/d, scaled so that the first is one."""
     distances = np.sqrt(sq)
     return distances[:, :1] / distances
 
 
 def neighbor_votes(search: NeighborSearch, codes: Indices, queries: Array, *, k: int) -> Votes:
-    """The votes of the nearest cases, each weighing 1/d, those of a query summing to one. Time O(n m c) for m cases."""
+    """Return the votes of the nearest cases, with weights 1/d that sum to one. Time O(n m c) for m cases."""
     votes = cast_votes(search, codes, queries, k, inverse_distances)
     return votes._replace(weights=votes.weights / votes.weights.sum(axis=1, keepdims=True))
 
 
 def _at_zero(search: NeighborSearch, codes: Indices, queries: Array, zero: float) -> tuple[Indices, Indices]:
-    """How many cases of each class are at distance zero, and the number of the first; time O(n m c), in blocks."""
+    """Return how many cases of each class are at distance zero, and the first of them. Time O(n m c), in blocks."""
     n, n_classes = len(search.cases), int(codes.max()) + 1
     counts = np.zeros((len(queries), n_classes), dtype=np.intp)
     first = np.full((len(queries), n_classes), n, dtype=np.intp)
@@ -94,7 +94,7 @@ def _at_zero(search: NeighborSearch, codes: Indices, queries: Array, zero: float
 def _listed(
     sq: Array, indices: Indices, codes: Indices, zero: float, counts: Indices, first: Indices
 ) -> tuple[Array, Indices, Array]:
-    """One of each class at distance zero and the nearest others, as many as there are numbers, and their votes."""
+    """Return one case of each class at distance zero, then the nearest others, up to len(indices), and their votes."""
     ones = first[counts > 0]
     others = ~np.isin(indices, ones)
     chosen = np.concatenate([ones, indices[others]])[: len(indices)]

@@ -1,4 +1,4 @@
-"""Tables as people bring them: read with care, their columns typed, their target found."""
+"""Tables from files: read strictly, their columns typed, split into features and a target."""
 
 from whynear.tables.encoder import TableEncoder
 from whynear.tables.problem import Problem, problem_from

@@ -1,4 +1,4 @@
-"""Numeric targets made into classes."""
+"""Numeric targets sorted into classes."""
 
 from __future__ import annotations
 
@@ -39,8 +39,7 @@ def bin_target(y: ArrayLike, n_bins: int = 3) -> NDArray[np.int64]:
     distinct, place, counts = np.unique(values, return_inverse=True, return_counts=True)
     if len(distinct) < n_bins:
         raise ValueError(
-            f"n_bins={n_bins} asks for more bins than y has distinct values ({len(distinct)}). "
-            f"Use n_bins <= {len(distinct)}."
+            f"n_bins={n_bins} is more than y has distinct values ({len(distinct)}). Use n_bins <= {len(distinct)}."
         )
     cuts = _balanced_cuts(np.cumsum(counts), n_bins)
     return np.searchsorted(cuts, place, side="left").astype(np.int64)
@@ -64,12 +63,12 @@ def _finite_column(y: ArrayLike) -> NDArray[np.float64]:
 
 
 def _balanced_cuts(cumulative: NDArray[np.int64], n_bins: int) -> NDArray[np.int64]:
-    """Place of the last distinct value of every bin but the last, by dynamic programming over the cuts."""
+    """Return the place of the last distinct value of every bin but the last, by dynamic programming over the cuts."""
     n, u = int(cumulative[-1]), len(cumulative)
     best = np.zeros(u)
     came_from = np.zeros((n_bins - 1, u), dtype=np.int64)
     for k in range(1, n_bins):
-        # n_bins * |c - k n / n_bins| is a whole number: ties are broken exactly, not by rounding
+        # n_bins * |c - k n / n_bins| is a whole number, so ties are exact
         cost = np.abs(n_bins * cumulative - k * n).astype(float)
         if k > 1:
             reach = np.minimum.accumulate(best)

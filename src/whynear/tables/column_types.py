@@ -1,4 +1,4 @@
-"""Columns of a table as numbers, or named for what they are instead."""
+"""Columns of a table as numbers; errors name the columns that hold something else, and what."""
 
 import math
 import re
@@ -15,7 +15,7 @@ from whynear.utils.columns import as_numbers, check_finite, check_magnitudes, is
 
 Categories = Literal["onehot"] | None
 Impute = Literal["median", "most_frequent"] | None
-MOST_CATEGORIES = 50  # of a column; more are names, not categories
+MOST_CATEGORIES = 50  # of a column; with more it is taken for names
 
 _DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}\b|\d{1,2}[./]\d{1,2}[./]\d{4}\b")
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+([eE][+-]?\d+)?")
@@ -24,10 +24,10 @@ _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+([eE][+-]?\d+)?")
 def features_of(
     frame: pd.DataFrame, source: str, categories: Categories = None, impute: Impute = None
 ) -> tuple[pd.DataFrame, TableEncoder | None, list[str]]:
-    """The columns as numbers, and what a model must do before it can use them: None where nothing is left to do.
+    """Return the features as numbers, the encoder a model needs for the rest (None if not needed), and notes.
 
-    Text stays as it is where categories are asked for, missing values where they are to be filled in. Numbers written
-    as text are taken as numbers where categories are not; notes say which.
+    With ``categories`` text is kept for the encoder, with ``impute`` missing values are. Without ``categories`` numbers
+    written as text are converted; a note names each such column.
     """
     if frame.shape[1] == 0:
         raise ValueError(f"{source} has no columns beside the target; at least one feature is needed.")
@@ -53,7 +53,7 @@ def features_of(
 
 
 def _feature(column: pd.Series, categories: Categories) -> NDArray[Any] | None:
-    """A column as numbers; as text where categories are asked for and it holds them; None where it is neither."""
+    """Return a column as numbers, or with ``categories`` as text if it holds text; None if it is neither."""
     if column.isna().all():
         return np.full(len(column), np.nan)
     values = as_numbers(column)
@@ -83,7 +83,7 @@ def _missing(X: pd.DataFrame, source: str) -> str:
     shown = ", ".join(f"{count} in column {name!r}" for name, count in counts.head(5).items())
     more = f" and in {len(counts) - 5} more columns" if len(counts) > 5 else ""
     return (
-        f"{source} contains NaN: {shown}{more}. Let them be filled in (--impute median), or leave out these "
+        f"{source} contains NaN: {shown}{more}. Fill them in (--impute median), or leave out these "
         f"columns (--drop {counts.index[0]!r}) or rows."
     )
 
@@ -98,13 +98,13 @@ def _check_categories(column: pd.Series, source: str) -> None:
 
 
 def kind_of(column: pd.Series) -> str:
-    """What a column holds that is no number, with the first such value and its row."""
+    """Return what a column holds instead of numbers, with the first such value and its row."""
     row, value = _first_odd(column)
     return f"{_kind(column, value)}, such as {str(value)[:30]!r} in row {row + 1}"
 
 
 def _first_odd(column: pd.Series) -> tuple[int, Any]:
-    """Row and value of the first entry that is no number; of the first entry where all could be read as numbers."""
+    """Return row and value of the first entry that is no number; of the first entry if all can be read as numbers."""
     present = column.notna().to_numpy()
     odd = present & [not is_number(value) for value in column]
     if (text := odd & [isinstance(value, str) for value in column]).any():

@@ -1,4 +1,4 @@
-"""Columns of a table as numbers: categories one-hot, missing values filled in, both only on request."""
+"""A transformer of tables into numbers: categories one-hot, missing values filled in, both only on request."""
 
 from __future__ import annotations
 
@@ -16,34 +16,35 @@ from whynear.utils.arrays import Array
 from whynear.utils.columns import check_finite, check_same_columns, numbers
 from whynear.utils.text import listed
 
-BETWEEN = 0.5  # of a column of two categories: neither of them
+NEITHER_CATEGORY = 0.5  # in the one column of two categories
+ENCODING_HINT = "give every category its own column (categories='onehot'), or leave it out"
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):
-    """Turn a table with categories and missing values into numbers, for the learner behind it in a Pipeline.
+    """Turn a table with categories and missing values into numbers, as the first step of a Pipeline.
 
-    Metrics behind it are stated in the columns it makes; `explain`, `class_profiles` and the study sum them back to the
-    columns of the table.
+    Metrics learned behind it are stated in the columns it makes; `explain`, `class_profiles` and the study sum these
+    for each column of the table.
 
     Parameters
     ----------
     categories : {"onehot"}, default=None
-        Give every category of a column of text one column of zeros and ones, named ``column=category``; a single one
-        where there are two categories. None takes numbers only.
+        Give every category of a text column one column of zeros and ones, named ``column=category``; two categories
+        share a single column. None takes numbers only.
     impute : {"median", "most_frequent"}, default=None
-        What fills in missing numbers; missing categories are filled in by the most frequent one. None refuses them,
-        but for columns without any value, which become zeros.
+        What replaces missing numbers; missing categories are replaced by the most frequent one. None refuses missing
+        values, except in columns without any value, which become zeros.
 
     Attributes
     ----------
     categories_ : dict of str to list of str
         The categories of each column that has them, sorted.
     fill_values_ : dict of str to float or str
-        What missing values of a column are taken to be.
+        What replaces the missing values of each column.
     n_filled_ : dict of str to int
-        How many values were filled in where it was fitted.
+        Number of missing values of each column in the table it was fitted on.
     sources_ : list of str
-        For each column that is made, the column of the table it comes from.
+        For each column made, the column of the table it comes from.
 
     Examples
     --------
@@ -64,7 +65,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.impute = impute
 
     def fit(self, X: pd.DataFrame, y: ArrayLike | None = None) -> Self:  # noqa: ARG002 - scikit-learn passes it
-        """Learn the categories and what fills in missing values."""
+        """Find the categories and the values that replace missing ones."""
         if self.categories not in (None, "onehot") or self.impute not in (None, "median", "most_frequent"):
             raise ValueError(
                 "TableEncoder takes categories None or 'onehot' and impute None, 'median' or 'most_frequent', "
@@ -87,7 +88,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: pd.DataFrame) -> pd.DataFrame:
-        """The table as numbers; a category that was not met before counts as none of those that were."""
+        """Return the table as numbers; a category not seen in ``fit`` is encoded as none of the known ones."""
         check_is_fitted(self)
         frame = _frame(X)
         check_same_columns(list(frame.columns), list(self.feature_names_in_), "X")
@@ -97,20 +98,20 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return pd.DataFrame(values, index=frame.index, columns=self.made_)
 
     def get_feature_names_out(self, input_features: Sequence[str] | None = None) -> NDArray[Any]:
-        """The columns that `transform` makes of these, which must be those it was fitted with."""
+        """Return the names of the columns that `transform` makes."""
         check_is_fitted(self)
         if input_features is not None:
             check_same_columns(list(input_features), list(self.feature_names_in_), "input_features")
         return np.array(self.made_, dtype=object)
 
     def sums(self, values: ArrayLike) -> Array:
-        """What the last axis holds for the columns made, summed for the columns of the table."""
+        """Return values of the columns made (the last axis) summed for each column of the table."""
         array = np.asarray(values, dtype=np.float64)
         _, places = np.unique(pd.factorize(np.array(self.sources_))[0], return_index=True)
         return np.asarray(np.add.reduceat(array, places, axis=-1))
 
     def decoded(self, values: ArrayLike) -> list[Any]:
-        """What one case holds in the columns of the table: numbers, and the categories it is nearest to."""
+        """Return one encoded case in the columns of the table: its numbers, and the categories it is nearest to."""
         row, sources = np.asarray(values, dtype=np.float64), np.array(self.sources_)
         held: list[Any] = []
         for name in self.feature_names_in_:
@@ -119,7 +120,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             if known is None:
                 held.append(float(own[0]))
             elif len(own) == 1:
-                held.append(known[int(own[0] > BETWEEN)] if np.isfinite(own[0]) else None)
+                held.append(known[int(own[0] > NEITHER_CATEGORY)] if np.isfinite(own[0]) else None)
             else:
                 held.append(known[int(np.argmax(own))] if np.isfinite(own).all() and own.any() else None)
         return held
@@ -135,7 +136,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return tuple(self.fill_values_)
 
     def _shown(self, name: str) -> list[str]:
-        """The categories that get a column: of two the second says it all."""
+        """Return the categories that get a column: of two only the second."""
         known = self.categories_[name]
         return known[1:] if len(known) == 2 else known
 
@@ -146,7 +147,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             return
         if holds_text(column):
             if self.categories is None:
-                raise ValueError(f"Column {name!r} holds text, such as {column[~missing].iloc[0]!r}: {ON_REQUEST}.")
+                raise ValueError(f"Column {name!r} holds text, such as {column[~missing].iloc[0]!r}: {ENCODING_HINT}.")
             self.categories_[name] = sorted(set(column[~missing].astype(str)))
         if self.impute is not None:
             known = column[~missing].astype(str if name in self.categories_ else float)
@@ -164,7 +165,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             return numbers(column, "X")[:, None]
         if column.isna().any():
             raise ValueError(
-                f"X lacks a value in {int(column.isna().sum())} rows of column {name!r}. Fill them in, or impute them."
+                f"X lacks a value in {int(column.isna().sum())} rows of column {name!r}. Fill them in, or use impute."
             )
         texts, known = column.astype(str).to_numpy(), self.categories_[name]
         shown = self._shown(name)
@@ -173,18 +174,15 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         if unknown.any():
             warnings.warn(
                 f"Column {name!r} holds {listed(sorted(set(texts[unknown])))}, which is none of the categories the "
-                "model knows: it counts as none of them.",
+                "model was fitted with: it is encoded as none of them.",
                 stacklevel=3,
             )
-            indicators[unknown] = BETWEEN if len(known) == 2 else 0.0
+            indicators[unknown] = NEITHER_CATEGORY if len(known) == 2 else 0.0
         return indicators
 
 
-ON_REQUEST = "give every category a column of its own (categories='onehot'), or leave it out"
-
-
 def holds_text(column: pd.Series[Any]) -> bool:
-    """Whether a column holds text or categories, whatever their type."""
+    """Return whether a column holds text or categories, of any dtype."""
     if isinstance(column.dtype, pd.CategoricalDtype):
         return True
     return not pd.api.types.is_numeric_dtype(column) and any(isinstance(value, str) for value in column)
@@ -197,7 +195,7 @@ def _frame(X: Any) -> pd.DataFrame:
 
 
 def kept_apart(names: Sequence[str]) -> list[str]:
-    """The names, with a stroke where one is taken: 'a=b' may be a column of its own."""
+    """Return the names made unique by apostrophes: the table may already have a column 'a=b'."""
     taken: dict[str, None] = {}
     for name in names:
         while name in taken:

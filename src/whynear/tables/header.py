@@ -1,10 +1,10 @@
-"""Names of columns as a file has them, made usable."""
+"""Column names from the header of a file, made unique and not empty."""
 
 from collections import Counter
 
 
 def distinct_names(header: list[str]) -> tuple[list[str], list[str]]:
-    """Names without blanks around them, none empty, none twice; and notes of what had to change."""
+    """Return names without blanks around them, none empty, none twice; and notes on what was changed."""
     names: list[str] = []
     given_out: set[str] = set()
     last_number: Counter[str] = Counter()

@@ -1,4 +1,4 @@
-"""What a table holds, column by column, before anything is learned from it."""
+"""What each column of a table holds, before anything is fitted."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _NAMES_ROWS = re.compile(r"(^|[\W_])(id|key|index|no|nr|number|row)$", re.IGNORE
 
 
 def preview(X: pd.DataFrame) -> pd.DataFrame:
-    """One row per feature: its name, what it holds (``kind``), how many values are missing and how many different."""
+    """Return one row per feature: its name, what it holds (``kind``), its missing values and its distinct ones."""
     rows = [(str(name), kind_of_column(X[name]), int(X[name].isna().sum()), X[name].nunique()) for name in X]
     return pd.DataFrame(rows, columns=["column", "kind", "missing", "distinct"])
 
 
 def kind_of_column(column: pd.Series) -> str:
-    """What a feature holds: nothing, one value, categories, yes or no, whole numbers or numbers."""
+    """Return what a feature holds: empty, constant, categories, yes or no, whole numbers, or numbers."""
     known = column.dropna()
     if not len(known):
         return "empty"
@@ -36,7 +36,7 @@ def kind_of_column(column: pd.Series) -> str:
 
 
 def row_names(X: pd.DataFrame) -> list[str]:
-    """Columns that name the rows: 0, 1, 2, ... or 1, 2, ...; or different whole numbers under a name such as 'id'."""
+    """Return the columns that number the rows: 0, 1, ... or 1, 2, ...; or unique whole numbers named like 'id'."""
     rows, found = np.arange(len(X)), []
     for name in X:
         values = None if holds_text(X[name]) else X[name].to_numpy()
@@ -50,7 +50,7 @@ def row_names(X: pd.DataFrame) -> list[str]:
 
 
 def summary(columns: pd.DataFrame, n_rows: int) -> str:
-    """The preview in a sentence."""
+    """Return the preview in a sentence."""
     counts = columns["kind"].value_counts()
     kinds = ", ".join(f"{count} {kind}" for kind, count in counts.items())
     missing = int(columns["missing"].sum())

@@ -1,4 +1,4 @@
-"""From a table as people bring it to features and a target, every difficulty named."""
+"""From a table to features and a target; errors and caveats name the columns and rows."""
 
 import difflib
 from collections.abc import Hashable, Iterable
@@ -22,20 +22,20 @@ TargetKind = Literal["classes", "numbers"]
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Features, a target for each row, and what a reader must know about them.
+    """Features, a target for each row, and caveats about them.
 
     Attributes
     ----------
     source, target : str
         Where the table comes from, and the column to predict.
     X : DataFrame
-        The features: numbers, and text and missing values where ``encoder`` deals with them.
+        The features: numbers; with an ``encoder`` also text and missing values.
     y : ndarray
         The class of each row, or the number to predict.
     caveats : tuple of str
-        What a reader must know.
+        What limits the results, and what was changed in the table.
     encoder : TableEncoder or None
-        What a model must start with, not fitted; None where all features are numbers.
+        The first step that a model of this table needs, not fitted; None where all features are numbers.
     columns : DataFrame
         What each feature holds: ``column``, ``kind``, ``missing``, ``distinct``.
     """
@@ -50,12 +50,12 @@ class Problem:
 
     @property
     def kind(self) -> TargetKind:
-        """Whether the target holds classes, or numbers to predict as such."""
+        """Whether the target holds classes or numbers."""
         return kind_of_target(self.y)
 
     @property
     def classes(self) -> tuple[tuple[str, int], ...]:
-        """Each class with its number of rows; none where the target holds numbers."""
+        """Each class with its number of rows; empty where the target holds numbers."""
         if self.kind == "numbers":
             return ()
         names, counts = np.unique(self.y, return_counts=True)
@@ -63,7 +63,7 @@ class Problem:
 
     @property
     def range(self) -> tuple[float, float] | None:
-        """The least and the largest number of the target; None where it holds classes."""
+        """The smallest and the largest number of the target; None where it holds classes."""
         return None if self.kind == "classes" else (float(self.y.min()), float(self.y.max()))
 
     @property
@@ -80,12 +80,12 @@ class Problem:
         return summary(self.columns, len(self.X))
 
     def numbers(self) -> pd.DataFrame:
-        """The features as numbers: categories and missing values as a model of all rows takes them."""
+        """Return the features as numbers: categories and missing values encoded as in a model of all rows."""
         return self.X if self.encoder is None else clone(self.encoder).fit_transform(self.X)
 
 
 def kind_of_target(y: NDArray[Any]) -> TargetKind:
-    """What a target holds: classes, or numbers to predict as such, which are floats.
+    """Return what a target holds: numbers if its dtype is float, otherwise classes.
 
     >>> kind_of_target(np.array(["a", "b"])), kind_of_target(np.array([0.5, 1.5]))
     ('classes', 'numbers')
@@ -105,10 +105,10 @@ def problem_from(
     drop_missing_target: bool = False,
     measured: bool = False,
 ) -> Problem:
-    """Make a problem of a table; `open_table` of the data sets opens what people name.
+    """Make a problem of a table that `whynear.datasets.open_table` opened.
 
-    ``target``, ``index`` (which names the rows) and ``drop`` name columns, ``drop`` one or several; names that are no
-    text, such as 3, count as '3'. A target of many different numbers is refused unless ``measured`` welcomes it.
+    ``target``, ``index`` (names of the rows) and ``drop`` are names of columns, ``drop`` one or several; a name that is
+    not text, such as 3, is taken as '3'. A target of many different numbers is refused unless ``measured`` is true.
     """
     source, frame, caveats = table.source, table.frame, list(table.notes)
     predicted = table.target if target is None else str(target)
@@ -141,12 +141,12 @@ def problem_from(
         X, y = X[kept], y[kept]
         _check_two_classes(y, predicted, source)
     y.setflags(write=False)
-    said = (*caveats, *merged, *as_text, *names_rows, *small, *_remarks(X, y), *_filled(X, impute))
-    return Problem(source, predicted, X, y, said, encoder, preview(X))
+    all_caveats = (*caveats, *merged, *as_text, *names_rows, *small, *_remarks(X, y), *_filled(X, impute))
+    return Problem(source, predicted, X, y, all_caveats, encoder, preview(X))
 
 
 def names_of(columns: Hashable | Iterable[Hashable]) -> list[str]:
-    """One name or several, as text."""
+    """Return one name or several as a list of str."""
     if isinstance(columns, Iterable) and not isinstance(columns, str):
         return [str(name) for name in columns]
     return [str(columns)]
@@ -168,7 +168,7 @@ def _check_two_classes(y: NDArray[Any], predicted: str, source: str) -> None:
 
 
 def _classes_of_two(y: NDArray[Any]) -> tuple[NDArray[np.bool_], list[str]]:
-    """Rows of classes that can be held out and learned from, and a caveat where others were left out."""
+    """Return which rows belong to classes of two rows or more, and a caveat where others are left out."""
     classes, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
     small = classes[counts < 2]
     caveat = f"Classes with a single row cannot be held out and were left out: {listed(list(small))}."
@@ -187,7 +187,7 @@ def _remarks(X: pd.DataFrame, y: NDArray[Any]) -> list[str]:
         contradicting = int((pd.Series(y).groupby(rows).transform("nunique") > 1).sum())
         if contradicting and kind_of_target(y) == "classes":
             remarks.append(
-                f"{contradicting:,} rows share all features with a row of another class: no metric can tell."
+                f"{contradicting:,} rows share all features with a row of another class: no metric can separate them."
             )
     if len(X) < 50:
         remarks.append(f"With {len(X)} rows every figure here is uncertain.")
@@ -195,7 +195,7 @@ def _remarks(X: pd.DataFrame, y: NDArray[Any]) -> list[str]:
 
 
 def _filled(X: pd.DataFrame, impute: Impute) -> list[str]:
-    """What will be filled in, said once."""
+    """Return a caveat on the missing values that are filled in."""
     counts = X.isna().sum()[X.notna().any()]
     if impute is None or not (total := int(counts.sum())):
         return []

@@ -30,7 +30,7 @@ _CHUNK = 1 << 20
 
 @dataclass(frozen=True, eq=False)
 class NamedTable:
-    """A table, its name in messages, what was changed while reading it, and its target where that is known."""
+    """A table, its name in messages, notes on what was changed while reading it, and its target if known."""
 
     source: str
     frame: pd.DataFrame
@@ -39,7 +39,7 @@ class NamedTable:
 
 
 def read_table(path: str | os.PathLike[str], encoding: str = "utf-8") -> tuple[pd.DataFrame, list[str]]:
-    """Read a table whose first line names the columns, refusing whatever could be misread.
+    """Read a table whose first line names the columns; refuse what could be misread.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def read_table(path: str | os.PathLike[str], encoding: str = "utf-8") -> tuple[p
     notes : list of str
         What was changed while reading: duplicate names suffixed (``name``, ``name.1``), columns without a
         name named, a first column without a name that only numbers the rows left out, empty lines left out,
-        another separator (semicolon, tab, vertical bar, comma) than the extension tells.
+        another separator (semicolon, tab, vertical bar, comma) than the extension means.
 
     Raises
     ------
@@ -71,7 +71,7 @@ def read_table(path: str | os.PathLike[str], encoding: str = "utf-8") -> tuple[p
 
     Notes
     -----
-    Text is passed over twice, once to check it and once to parse it, so a short row is never filled up
+    Text is read twice, once to check it and once to parse it, so a short row is never filled up
     silently. The check holds one line in memory at a time.
 
     Examples
@@ -151,12 +151,12 @@ def _read_text(path: Path, encoding: str, delimiter: str, zipped: bool) -> tuple
 
 
 def _numbers_rows(column: pd.Series) -> bool:
-    """Whether a column holds 0, 1, 2, ... or 1, 2, 3, ..., as an index saved beside a table does."""
+    """Return whether a column holds 0, 1, 2, ... or 1, 2, 3, ..., like a saved index."""
     return any(column.equals(pd.Series(range(start, start + len(column)))) for start in (0, 1))
 
 
 def _separator(path: Path, encoding: str, usual: str, zipped: bool) -> str:
-    """The usual separator, unless it finds a single column where another finds several in header and first row."""
+    """Return the usual separator, unless it gives a single column and another one several in header and first row."""
     found = {separator: _first_rows(path, encoding, separator, zipped) for separator in _SEPARATORS}
     if found[usual] and len(found[usual][0]) > 1:
         return usual
@@ -165,7 +165,7 @@ def _separator(path: Path, encoding: str, usual: str, zipped: bool) -> str:
 
 
 def _first_rows(path: Path, encoding: str, separator: str, zipped: bool) -> list[list[str]]:
-    """The header and the first row under a separator; nothing where its quotes go wrong."""
+    """Return the header and the first row as split by a separator; an empty list if its quotes are wrong."""
     with _open(path, zipped) as raw, io.TextIOWrapper(raw, encoding=encoding) as text:
         reader = csv.reader(_without_nul(text, path), delimiter=separator, strict=True)
         try:
@@ -227,7 +227,7 @@ def _without_nul(lines: IO[str], path: Path) -> Iterator[str]:
 
 @contextmanager
 def _open(path: Path, zipped: bool) -> Iterator[IO[bytes]]:
-    """Open for reading bytes, past a UTF-8 byte order mark if there is one."""
+    """Open for reading bytes, after a UTF-8 byte order mark if there is one."""
     with gzip.open(path) if zipped else path.open("rb") as opened:
         raw = cast(IO[bytes], opened)
         if raw.read(len(codecs.BOM_UTF8)) != codecs.BOM_UTF8:
@@ -236,7 +236,7 @@ def _open(path: Path, zipped: bool) -> Iterator[IO[bytes]]:
 
 
 def _wrong_encoding(path: Path, encoding: str, zipped: bool) -> ValueError:
-    """Say where the first byte lies that the encoding does not have, and which encoding to try."""
+    """Return the error that names the first byte outside the encoding, and an encoding to try."""
     with _open(path, zipped) as raw:
         begin = raw.tell()
         is_utf16 = begin == 0 and raw.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)

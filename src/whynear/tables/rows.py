@@ -1,4 +1,4 @@
-"""The rows of a table by what names them: a column of names, or their numbers."""
+"""Rows of a table found by their names in a column, or by their numbers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from whynear.utils.text import counted, listed
 
 
 def row_names(frame: pd.DataFrame, index: str | None, source: str) -> list[Any]:
-    """What names each row: the column ``index``, or without one the row's number, counted from 1."""
+    """Return the name of each row: its value in the column ``index``; without one its number, from 1."""
     if index is None:
         return list(range(1, len(frame) + 1))
     if index not in frame.columns:
@@ -21,7 +21,7 @@ def row_names(frame: pd.DataFrame, index: str | None, source: str) -> list[Any]:
 
 
 def place_of(row: object, frame: pd.DataFrame, index: str | None, source: str) -> int:
-    """The place, counted from 0, of the one row with this name or number."""
+    """Return the place, from 0, of the one row with this name or number."""
     row = str(row)
     places = [place for place, name in enumerate(row_names(frame, index, source)) if str(name) == row]
     if len(places) == 1:
@@ -33,5 +33,5 @@ def place_of(row: object, frame: pd.DataFrame, index: str | None, source: str) -
 
 
 def _whole(value: Any) -> Any:
-    """A number that a gap in its column turned from whole to decimal, as it was."""
+    """Return a float that is a whole number as int: pandas makes floats of integers where some are missing."""
     return int(value) if isinstance(value, float) and value.is_integer() else value

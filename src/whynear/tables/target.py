@@ -1,4 +1,4 @@
-"""The target of a table as classes."""
+"""The target of a table as classes or numbers."""
 
 from typing import Any
 
@@ -11,21 +11,21 @@ from whynear.tables.column_types import kind_of
 from whynear.utils.columns import as_numbers
 from whynear.utils.text import listed
 
-# A numeric target with more distinct values than this is a measurement, not a class.
+# A numeric target with more distinct values than this is a measurement, not classes.
 MOST_CLASSES = 50
 
 
 def is_missing(column: pd.Series) -> NDArray[np.bool_]:
-    """Which rows have no target."""
+    """Return which rows have no target."""
     return column.isna().to_numpy() | (column.astype(str).str.strip() == "").to_numpy(dtype=bool, na_value=True)
 
 
 def target_of(
     column: pd.Series, source: str, bins: int | None, measured: bool = False
 ) -> tuple[NDArray[Any], list[str]]:
-    """The class of each row, and a caveat where blanks around their names were all that set two apart.
+    """Return the class of each row, and a caveat where classes that differ only in blanks were merged.
 
-    Where measurements are welcome, a numeric target with many different values is returned as numbers.
+    With ``measured``, a numeric target with many different values is returned as numbers instead of refused.
     """
     given = column.astype(str)
     names = given.str.strip()

@@ -1,4 +1,4 @@
-"""Tables in workbooks of Excel: the first sheet, whose first row names the columns."""
+"""Tables in Excel workbooks: the first sheet, whose first row names the columns."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from whynear.tables.header import distinct_names
 
 
 def read_workbook(path: Path) -> tuple[pd.DataFrame, list[str]]:
-    """The table of the first sheet, formulas as the values they had, and notes of what was changed or left out."""
+    """Return the table of the first sheet, formulas as their saved values, and notes on changes and omissions."""
     try:
         openpyxl = import_module("openpyxl")
     except ImportError as error:
@@ -53,6 +53,6 @@ def read_workbook(path: Path) -> tuple[pd.DataFrame, list[str]]:
 
 
 def _trimmed(row: list[Any]) -> list[Any]:
-    """A row without the empty cells at its end."""
+    """Return a row without the empty cells at its end."""
     last = max((place for place, cell in enumerate(row) if cell is not None), default=-1)
     return row[: last + 1]

@@ -11,7 +11,7 @@ from whynear.utils.text import harmless, printable
 
 
 def csv_text(frame: pd.DataFrame) -> str:
-    """Comma-separated values that no spreadsheet takes for a formula."""
+    """Return a table as comma-separated values, none of which a spreadsheet evaluates as a formula."""
     safe = frame.copy()
     for name in safe.columns:
         safe[name] = [harmless(value) if isinstance(value, str) else value for value in safe[name]]
@@ -19,6 +19,6 @@ def csv_text(frame: pd.DataFrame) -> str:
 
 
 def write_csv(frame: pd.DataFrame, path: StrPath) -> None:
-    """Write a table as comma-separated values, whole or not at all."""
+    """Write a table as comma-separated values, completely or not at all."""
     data = csv_text(frame).encode()
     write_whole(path, methodcaller("write", data), len(data))

@@ -1,4 +1,4 @@
-"""The public conformance kit: what a metric and a learner must do to belong here."""
+"""The public conformance kit: checks for metrics and learners of this library."""
 
 from whynear.testing.learner import check_learner
 from whynear.testing.metric import check_metric

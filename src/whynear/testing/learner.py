@@ -1,4 +1,4 @@
-"""What every learner does: scikit-learn's checks, the laws of its metric, and an answer to every kind of bad input."""
+"""Checks for learners: scikit-learn's own, the laws of the metric, and errors for every kind of bad input."""
 
 import ast
 import inspect
@@ -24,12 +24,12 @@ NAMES = ("width", "height", "depth", "colour", "age")
 
 
 def check_learner(learner: BaseEstimator) -> None:
-    """Check that a learner belongs here: it passes every check of scikit-learn and of this library.
+    """Check that a learner passes all checks of scikit-learn and of this library.
 
-    These are scikit-learn's own estimator checks, then that ``metric_`` is a metric value that obeys its laws and
-    carries the feature names, that a seed makes the learner deterministic, that inputs stay untouched, that a
-    registered learner survives a file, and that bad input (missing values, constant columns, contradicting copies,
-    single classes, extreme magnitudes, odd layouts, other columns) is handled or refused by name.
+    These are scikit-learn's estimator checks, and then: ``metric_`` is a metric value that obeys its laws and has the
+    feature names; a seed makes the learner deterministic; inputs are not modified; a registered learner is equal after
+    saving and loading; and bad input (missing values, constant columns, contradicting copies, single classes, extreme
+    magnitudes, unusual layouts, other columns) is handled, or refused with its name.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def check_learner(learner: BaseEstimator) -> None:
 def _scikit_learn_checks(learner: Learner) -> Iterator[Check]:
     try:
         results = check_estimator(clone(learner), on_fail=None, on_skip=None)
-    except Exception as error:  # not even the list of checks could be made
+    except Exception as error:  # the list of checks could not be made
         results = [{"check_name": "checks", "status": "failed", "exception": error}]
     for result in results:
         yield f"scikit-learn's {result['check_name']}", partial(_pass_on, result)
@@ -64,7 +64,7 @@ def _own_checks(learner: Learner) -> Iterator[Check]:
 
 
 def table(n: int = 90, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
-    """Three well separated classes with names for features and labels."""
+    """Return three well separated classes with names for features and labels."""
     rng = np.random.default_rng(seed)
     codes = np.arange(n) % 3
     X = rng.standard_normal((n, len(NAMES)))
@@ -74,7 +74,7 @@ def table(n: int = 90, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
 
 
 def fitted(learner: Learner, X: Any, y: Any) -> Learner:
-    """A clone of the learner, fitted; with a seed where it takes one."""
+    """Return a fitted clone of the learner, with a seed if it takes one."""
     fresh = clone(learner)
     if "random_state" in fresh.get_params():
         fresh.set_params(random_state=0)
@@ -119,14 +119,14 @@ def _maps_by_its_metric(learner: Learner) -> None:
 
 
 def _gives_evidence(learner: Learner) -> None:
-    """The cases behind a prediction: measured by the metric, and their votes decide."""
+    """Check that the cases behind a prediction have the distances of the metric, and that their votes decide."""
     X, y = table()
     model = fitted(learner, X, y)
     if not hasattr(model, "evidence"):
         return
     evidence = model.evidence(X)
     support = evidence.support()
-    assert_array_equal(evidence.classes[support.argmax(axis=1)], model.predict(X), "the votes say otherwise")
+    assert_array_equal(evidence.classes[support.argmax(axis=1)], model.predict(X), "the votes give another class")
     assert (evidence.votes >= 0).all(), "a vote is negative"
     assert (np.diff(evidence.sq_distances, axis=1) >= 0).all(), "the nearest is not the first"
     sq = model.metric_.sq_distances_at(X.to_numpy(), evidence.cases, evidence.indices)
@@ -146,7 +146,7 @@ def _survives_a_file(learner: Learner) -> None:
 
 
 def _documents_its_defaults(learner: Learner) -> None:
-    """Every parameter stands in the section Parameters, and a default stated there is that of the signature."""
+    """Check that every parameter is in the section Parameters, and that a default there is that of the signature."""
     section = re.split(r"\n\S[^\n]*\n-+\n", (inspect.getdoc(type(learner)) or "").partition("Parameters\n-")[2])[0]
     documented: dict[str, str] = {}
     for line in section.splitlines():

@@ -1,4 +1,4 @@
-"""The laws every metric value obeys, as checks anyone can run on their own."""
+"""The laws of metric values, as public checks."""
 
 import copy
 import pickle
@@ -26,7 +26,7 @@ def check_metric(metric: Metric, X: ArrayLike | None = None, random_state: int =
     metric : Metric
         The value to check.
     X : array-like of shape (n_samples, n_features), optional
-        Cases to check it on; drawn around the anchors or around zero without it.
+        Cases to check it on; without it they are drawn around the anchors or around zero.
     random_state : int
         Seed of the cases drawn and of the pairs compared.
 
@@ -192,7 +192,7 @@ LAWS: dict[str, Callable[[Metric, Array], None]] = {
 
 
 def _addressable_anchors(metric: LocalMetric) -> Array:
-    """Anchors that stand alone: those that coincide are addressed by number, not by coordinates."""
+    """Return the anchors without equal ones, which can only be chosen by number."""
     anchors, counts = np.unique(metric.anchors, axis=0, return_counts=True)
     return anchors[counts == 1]
 

@@ -1,4 +1,4 @@
-"""Running named checks and reporting all that failed, not only the first."""
+"""Run named checks and report all failures, not only the first."""
 
 import traceback
 import warnings
@@ -9,7 +9,7 @@ Check = tuple[str, Callable[[], None]]
 
 
 def run_checks(subject: str, checks: Iterable[Check]) -> None:
-    """Run every check and raise one AssertionError that lists those that failed, with the reason of each."""
+    """Run all checks and raise one AssertionError that lists the failures with their reasons."""
     failures, count = [], 0
     for name, check in checks:
         count += 1

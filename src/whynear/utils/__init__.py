@@ -1,1 +1,1 @@
-"""What every other part builds on: arrays, checks, files, text; one job a file."""
+"""Arrays, checks, files and text, which every other package uses; one job per file."""

@@ -1,16 +1,16 @@
-"""One file for a JSON header and named arrays, without pickle: saved whole or not at all, checked when read.
+"""One file for a JSON header and named arrays, without pickle: written completely or not at all, checked when read.
 
 The file is a zip without compression. Its first entry is ``manifest.json``::
 
     {"format": 1, "library": "whynear 0.1.0", "header": {...},
      "parts": {"<name>.npy": {"sha256": "...", "bytes": 168}}}
 
-and one ``<name>.npy`` in numpy's own format follows per array. Any zip tool and ``numpy.load`` read it.
+and one ``<name>.npy`` in numpy's format follows per array. Any zip tool and ``numpy.load`` read it.
 
-Limits of what is read, so that a small file takes little memory: no part is compressed, shares bytes with another or
-reaches beyond the file; an array has exactly the bytes of its part; the manifest has at most 64 MiB. As Python objects,
-a manifest takes up to 40 times its size (nested empty lists), an array its size once and the largest part once more.
-Memory that runs out all the same is an `ArchiveError`.
+Limits on what is read keep the memory for a small file small: no part is compressed, shares bytes with another or
+extends beyond the file; an array has exactly the bytes of its part; the manifest has at most 64 MiB. As Python objects,
+a manifest takes up to 40 times its size (nested empty lists), an array its size, and the largest part that size again.
+If memory still runs out, an `ArchiveError` is raised.
 """
 
 import hashlib
@@ -41,21 +41,21 @@ DTYPES = frozenset({"|b1", "|i1", "|u1", "<i2", "<i4", "<i8", "<u2", "<u4", "<u8
 _NAME = re.compile(r"(?!.*\.\.)[a-z0-9_-][a-z0-9_.-]{0,99}(/[a-z0-9_-][a-z0-9_.-]{0,99}){0,9}")
 _RESTORE = "restore a copy of the file or save it again"
 TOO_LARGE = "it takes more memory than there is; end other programs, or read it on a larger machine"
-# What zipfile, json and numpy raise on bytes that are not what they should be.
+# Errors that zipfile, json and numpy raise for invalid bytes.
 _BROKEN = (zipfile.BadZipFile, EOFError, RuntimeError, ValueError, ArithmeticError, struct.error)
 
 
 class ArchiveError(ValueError):
-    """The file is not an archive this version can read; the message names the file, the fault, the remedy."""
+    """Raised for a file that this version cannot read; the message names the file, the fault and the remedy."""
 
 
 def write_archive(path: StrPath, header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Save ``header`` and ``arrays`` at ``path``: afterwards the new file is there whole, or the old one is.
+    """Save ``header`` and ``arrays`` at ``path``; if that fails, an older file there is unchanged.
 
     ``header`` holds only what JSON returns unchanged: dicts with string keys, lists, strings, finite numbers,
     booleans, None. Arrays are booleans, integers, or floats of 32 or 64 bits. Keys and parts are sorted, so
-    that equal content gives equal bytes. The data reach the disk before the file gets its name; a new file
-    has the mode ``open`` would give, a replaced one keeps its own, a link is followed. Memory: one copy of
+    that equal content gives equal bytes. The data are written to disk before the file gets its name. A new file
+    has the mode that ``open`` gives, a replaced one keeps its mode, a link is followed. Memory: one copy of
     the arrays.
     """
     parts = {f"{name}.npy": _npy_bytes(name, arrays[name]) for name in sorted(arrays)}
@@ -65,7 +65,7 @@ def write_archive(path: StrPath, header: dict[str, Any], arrays: Mapping[str, ND
 
 
 def read_archive(path: StrPath) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Header and arrays (owned, read-only, in C order) of the file at ``path``; no code in it can run.
+    """Return header and arrays (owned, read-only, in C order) of the file at ``path``; no code in it can run.
 
     The format number is checked first, then names and sizes of all parts against the size of the file, then
     the checksum, dtype and shape of each part before its array is made. Memory: the arrays and one part more.
@@ -88,7 +88,7 @@ def read_archive(path: StrPath) -> tuple[dict[str, Any], dict[str, NDArray[Any]]
 
 
 def _npy_bytes(name: str, array: NDArray[Any]) -> bytes:
-    """The ``.npy`` file of an array, C order and little-endian; refused if it would need pickle."""
+    """Return the ``.npy`` file of an array, C order and little-endian; refused if it needs pickle."""
     if not _NAME.fullmatch(name):
         raise ValueError(f"array name {name!r} must be made of a-z 0-9 _ - . /, with no leading '.' and no '..'.")
     if not isinstance(array, np.ndarray) or isinstance(array, np.ma.MaskedArray):
@@ -137,7 +137,7 @@ def _read(archive: zipfile.ZipFile, size: int) -> tuple[dict[str, Any], dict[str
     _require(parts.keys() == entries.keys(), "its parts are not those its manifest names")
     for name, entry in entries.items():
         good = isinstance(parts[name], dict) and parts[name].get("bytes") == entry.file_size
-        _require(good, f"its part {name} has not the length its manifest states")
+        _require(good, f"its part {name} does not have the length its manifest states")
     arrays = {name: _array(name, archive.read(entry), parts[name]) for name, entry in entries.items()}
     return manifest["header"], {name.removesuffix(".npy"): array for name, array in arrays.items()}
 
@@ -148,7 +148,7 @@ def _require(holds: bool, fault: str) -> None:
 
 
 def _parsed(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, size: int) -> dict[str, Any]:
-    """The manifest; its format number is looked at before anything else in it."""
+    """Return the manifest; its format number is checked before anything else in it."""
     _check_entry(entry, size)
     _require(entry.file_size <= MANIFEST_LIMIT, f"its manifest is larger than {MANIFEST_LIMIT} bytes")
     manifest = json.loads(archive.read(entry))
@@ -166,7 +166,7 @@ def _parsed(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, size: int) -> dict
 
 
 def _check_entry(entry: zipfile.ZipInfo, size: int) -> None:
-    """Refuse an entry that is unsafely named, compressed, encrypted, or not within the file."""
+    """Refuse an entry that has an unsafe name, is compressed or encrypted, or is not within the file."""
     name = entry.orig_filename
     safe = name == MANIFEST or (name.endswith(".npy") and _NAME.fullmatch(name[:-4]) is not None)
     _require(safe, f"the name of its part {name[:80]!r} is not allowed")
@@ -177,7 +177,7 @@ def _check_entry(entry: zipfile.ZipInfo, size: int) -> None:
 
 
 def _check_disjoint(entries: list[zipfile.ZipInfo], size: int) -> None:
-    """Refuse parts of the same name or sharing bytes: a small file must not unfold into a large one."""
+    """Refuse parts of the same name or sharing bytes: a small file must not expand into large arrays."""
     _require(len({entry.orig_filename for entry in entries}) == len(entries), "it has two parts of one name")
     end = 0
     for entry in sorted(entries, key=lambda entry: entry.header_offset):
@@ -187,16 +187,16 @@ def _check_disjoint(entries: list[zipfile.ZipInfo], size: int) -> None:
 
 
 def _end(entry: zipfile.ZipInfo) -> int:
-    """The least offset at which an entry can end: a local header of 30 bytes, the name, the data."""
+    """Return the smallest offset at which an entry can end: a local header of 30 bytes, the name, the data."""
     return entry.header_offset + 30 + len(entry.orig_filename) + entry.compress_size
 
 
 def _array(name: str, data: bytes, promised: dict[str, Any]) -> NDArray[Any]:
-    """The array in the ``.npy`` file ``data``, after its checksum, dtype and shape were found right."""
+    """Return the array in the ``.npy`` file ``data``, once its checksum, dtype and shape are checked."""
     _require(hashlib.sha256(data).hexdigest() == promised.get("sha256"), f"the checksum of its part {name} is wrong")
     start, shape, fortran, dtype = _layout(name, data)
     fits = all(n >= 0 for n in shape) and math.prod(shape) * dtype.itemsize == len(data) - start
-    _require(fits, f"its part {name} claims the shape {shape!s:.80}, which is not that of its bytes")
+    _require(fits, f"its part {name} states the shape {shape!s:.80}, which does not fit its bytes")
     stored: NDArray[Any] = np.ndarray(shape, dtype, buffer=data, offset=start, order="F" if fortran else "C")
     array = stored.copy(order="C")
     _require(dtype.kind != "b" or array.view(np.uint8).max(initial=0) <= 1, f"its part {name} is not boolean")
@@ -205,12 +205,12 @@ def _array(name: str, data: bytes, promised: dict[str, Any]) -> NDArray[Any]:
 
 
 def _layout(name: str, data: bytes) -> tuple[int, tuple[int, ...], bool, np.dtype[Any]]:
-    """Start, shape, order and dtype from numpy's reader of literal headers (10 kB at most, no pickle)."""
+    """Return start, shape, order and dtype from numpy's reader of literal headers (10 kB at most, no pickle)."""
     stream = BytesIO(data)
     readers = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
     try:
         shape, fortran, dtype = readers[npy.read_magic(stream)](stream)
-    except Exception as error:  # numpy passes on whatever its parsers raise on hostile text
+    except Exception as error:  # numpy's parsers raise many kinds of errors on invalid text
         raise ArchiveError(f"its part {name} has no valid npy header; {_RESTORE}") from error
     _require(dtype.str in DTYPES, f"its part {name} holds {dtype!s:.80}, which is not a plain number")
     return stream.tell(), shape, fortran, dtype

@@ -1,4 +1,4 @@
-"""What all figures share."""
+"""Axes, grids, colour bars and short names for all figures."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ if TYPE_CHECKING:
     from matplotlib.cm import ScalarMappable
     from matplotlib.colorbar import Colorbar
 
-LONGEST = 32  # characters of a name
+LONGEST_NAME = 32  # characters
 
 
 def new_axes(width: float, height: float) -> Axes:
-    """Axes of a new figure, for notebooks and windows."""
+    """Return the axes of a new figure, for notebooks and windows."""
     from matplotlib import pyplot as plt
 
     _, ax = plt.subplots(figsize=(width, height), layout="constrained")
@@ -21,23 +21,23 @@ def new_axes(width: float, height: float) -> Axes:
 
 
 def tidy(ax: Axes, grid: Literal["x", "y", "both"]) -> None:
-    """Only the lines that help reading."""
+    """Remove the lines at the top and on the right, and draw a light grid behind the data."""
     ax.spines[["top", "right"]].set_visible(False)
     ax.grid(axis=grid, color="0.9", linewidth=0.8)
     ax.set_axisbelow(True)
 
 
 def color_bar(drawn: ScalarMappable, ax: Axes) -> Colorbar:
-    """The scale of colours beside the axes, made of lines and areas like the rest."""
+    """Draw a colour bar beside the axes, as vector graphics like the rest of the figure."""
     figure = ax.get_figure()
     assert figure is not None, "axes are made with a figure"
     bar = figure.colorbar(drawn, ax=ax, pad=0.02)
-    assert bar.solids is not None, "a scale of colours is filled with them"
+    assert bar.solids is not None, "a colour bar is filled with colours"
     bar.solids.set(rasterized=False, edgecolor="face")
     bar.outline.set_visible(False)
     return bar
 
 
 def short_name(name: str) -> str:
-    """A name that fits beside an axis: its beginning and its end."""
-    return name if len(name) <= LONGEST else f"{name[: LONGEST - 12]}…{name[-11:]}"
+    """Return a name that fits beside an axis: of a long one the beginning and the end."""
+    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 12]}…{name[-11:]}"

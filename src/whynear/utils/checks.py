@@ -1,4 +1,4 @@
-"""Checks of parameters, each refused by its name and value."""
+"""Checks of parameters; an error gives the name and the value."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ Seed: TypeAlias = int | np.random.Generator | np.random.RandomState | None
 
 
 def generator(random_state: Seed) -> np.random.Generator:
-    """Return a numpy Generator for whatever scikit-learn would take as ``random_state``.
+    """Return a numpy Generator for any ``random_state`` that scikit-learn takes.
 
-    A Generator is used as it is, so that its caller sees it advance; a RandomState gives one draw as seed.
+    A Generator is returned unchanged, so that it advances for its caller too; a RandomState gives one draw as seed.
     """
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(int(random_state.randint(2**31 - 1)))
@@ -29,11 +29,11 @@ def generator(random_state: Seed) -> np.random.Generator:
 
 
 class ParameterError(ValueError, TypeError):
-    """A parameter of the wrong kind or out of range: as in scikit-learn, both a ValueError and a TypeError."""
+    """Raised for a parameter of the wrong type or out of range; as in scikit-learn, a ValueError and a TypeError."""
 
 
 def whole(name: str, value: object, least: int = 1, why: str = "") -> int:
-    """Return ``value`` as an int, or say which parameter must be a whole number of at least ``least``."""
+    """Return ``value`` as an int; raise ParameterError if it is not a whole number of at least ``least``."""
     if isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= least:
         return int(value)
     raise _refused(name, f"an integer >= {least}", value, why)
@@ -49,7 +49,7 @@ def number(
     below: float = np.inf,
     why: str = "",
 ) -> float:
-    """Return ``value`` as a float, or say within which limits the parameter must be; ``above`` replaces ``least``."""
+    """Return ``value`` as a float; raise ParameterError outside the limits. ``above`` replaces ``least``."""
     if isinstance(value, Real) and not isinstance(value, bool):
         size = _as_float(value)
         if np.isfinite(size) and (size >= least if above is None else size > above) and size <= most and size < below:
@@ -60,7 +60,7 @@ def number(
 
 
 def choice(name: str, value: Value, known: Collection[Value], why: str = "") -> Value:
-    """Return ``value``, or say of which few the parameter must be one."""
+    """Return ``value``; raise ParameterError, with the known values, if it is none of them."""
     if value in known:
         return value
     raise _refused(name, f"one of {', '.join(map(str, known))}", value, why)

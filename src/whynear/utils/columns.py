@@ -1,4 +1,4 @@
-"""What comes in from outside: feature names, finite numbers of a size that can be squared, refused by name."""
+"""Checks of tables from outside: feature names, and finite numbers that can be squared; errors name the column."""
 
 import math
 import re
@@ -16,21 +16,21 @@ from sklearn.utils import check_array
 from whynear.utils.arrays import Array
 from whynear.utils.text import listed
 
-# Beyond these a square leaves the range of float64 and a distance would be silently infinite or zero.
-LARGEST = 1e150
-SMALLEST = 1e-150
+# The square of a value outside these limits leaves the range of float64: a distance would become infinite or zero.
+LARGEST_VALUE = 1e150
+SMALLEST_VALUE = 1e-150
 
-# Of text: 12, -0.5, .5, 1e-3; not 007, which may be a code.
+# Text such as 12, -0.5, .5, 1e-3; not 007, which may be a code.
 _PLAIN_NUMBER = re.compile(r"[+-]?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
 
 
 def default_names(n_features: int) -> tuple[str, ...]:
-    """Names for columns that have none, as scikit-learn gives them: x0, x1, ..."""
+    """Return names for columns that have none, as scikit-learn gives them: x0, x1, ..."""
     return tuple(f"x{i}" for i in range(n_features))
 
 
 def column_names(X: Any) -> tuple[str, ...] | None:
-    """The column names of a table, or None for anything without string column names."""
+    """Return the column names of a table, or None for anything without string column names."""
     columns = getattr(X, "columns", None)
     if columns is None or not all(isinstance(name, str) for name in columns):
         return None
@@ -38,7 +38,7 @@ def column_names(X: Any) -> tuple[str, ...] | None:
 
 
 def check_names(feature_names: Sequence[str] | None, n_features: int) -> tuple[str, ...]:
-    """Feature names as a tuple of unique strings, one for each feature."""
+    """Return feature names as a tuple of unique strings, one for each feature."""
     if feature_names is None:
         return default_names(n_features)
     names = tuple(str(name) for name in feature_names)
@@ -53,14 +53,14 @@ def check_names(feature_names: Sequence[str] | None, n_features: int) -> tuple[s
 
 
 def is_number(value: object) -> bool:
-    """Whether a value is a real number: a boolean and a Decimal are, text is not."""
+    """Return whether a value is a real number: a boolean and a Decimal are, text is not."""
     return isinstance(value, Real | np.bool_ | Decimal)
 
 
 def as_numbers(column: pd.Series, *, text: bool = False) -> Array | None:
-    """A column as float64, missing values as NaN; None if it holds anything but real numbers.
+    """Return a column as float64, missing values as NaN; None if it holds anything but real numbers.
 
-    With ``text``, plain numbers written as text count too, with blanks around them or without.
+    With ``text``, plain numbers written as text are accepted too, with or without blanks around them.
 
     >>> as_numbers(pd.Series(["1.5", " 2 "]), text=True)
     array([1.5, 2. ])
@@ -76,7 +76,7 @@ def as_numbers(column: pd.Series, *, text: bool = False) -> Array | None:
 
 
 def numbers(column: pd.Series, what: str = "X") -> Array:
-    """A column that must hold numbers as float64, missing values as NaN; text that reads as a number is one."""
+    """Return a column of numbers as float64, missing values as NaN; text that ``float`` parses is accepted."""
     if pd.api.types.is_datetime64_any_dtype(column) or pd.api.types.is_timedelta64_dtype(column):
         raise ValueError(f"{what} holds dates or durations in column {column.name!r}: turn them into numbers first.")
     try:
@@ -92,12 +92,12 @@ def numbers(column: pd.Series, what: str = "X") -> Array:
 
 
 def first_non_number(column: pd.Series) -> tuple[int, Any] | None:
-    """Row, from zero, and value of the first entry that is neither missing nor reads as a number."""
+    """Return row, from zero, and value of the first entry that is neither missing nor a number; None without one."""
     return next(((row, value) for row, value in enumerate(column) if not reads_as_number(value)), None)
 
 
 def reads_as_number(value: Any) -> bool:
-    """Whether a value is a number, reads as one, or is missing."""
+    """Return whether a value is a number, text that ``float`` parses, or missing."""
     try:
         float(value)
     except (TypeError, ValueError):
@@ -106,9 +106,9 @@ def reads_as_number(value: Any) -> bool:
 
 
 def check_features(X: ArrayLike, feature_names: Sequence[str], what: str = "X") -> Array:
-    """A float64 copy or view of the table X with the given features, every value finite and of a usable size.
+    """Return the table X as float64, every value finite and of a size that can be squared.
 
-    Named columns must come under the given names in the given order; a metric without names of its own takes any.
+    Named columns must have the given names in the given order; features with default names (x0, x1, ...) take any.
     """
     names = column_names(X)
     if names is not None:
@@ -132,7 +132,7 @@ def check_features(X: ArrayLike, feature_names: Sequence[str], what: str = "X") 
 
 
 def check_columns(names: Sequence[str], feature_names: Sequence[str], what: str = "X") -> None:
-    """Refuse other columns than the features; features without names of their own take any but their own, shuffled."""
+    """Refuse columns that are not the features; default names (x0, ...) take any others, but not x0, ... reordered."""
     unnamed = tuple(feature_names) == default_names(len(feature_names))
     if not unnamed or set(names) == set(feature_names):
         check_same_columns(names, feature_names, what)
@@ -153,7 +153,7 @@ def check_same_columns(names: Sequence[str], expected: Sequence[str], what: str 
 
 
 def check_finite(values: NDArray[Any], names: Sequence[str], what: str = "X") -> None:
-    """Refuse NaN and infinities, naming columns, counts and the way out."""
+    """Refuse NaN and infinities; the error names columns, counts and the way out."""
     if np.isfinite(values).all():
         return
     nans = np.isnan(values).sum(axis=0)
@@ -169,22 +169,22 @@ def check_finite(values: NDArray[Any], names: Sequence[str], what: str = "X") ->
 
 
 def check_magnitudes(values: Array, names: Sequence[str], what: str = "X", *, by_column: bool = False) -> None:
-    """Refuse values whose squares overflow, and tables (or single columns) whose squares all vanish."""
+    """Refuse values whose squares overflow, and tables (or single columns) whose squares are all zero."""
     if values.size == 0:
         return
     peaks = np.maximum(values.max(axis=0), -values.min(axis=0))
     worst = int(np.argmax(peaks))
-    if peaks[worst] > LARGEST:
+    if peaks[worst] > LARGEST_VALUE:
         raise ValueError(
             f"{what} holds {peaks[worst]:.3g} in column {names[worst]!r}: its square overflows. "
-            f"Divide the column by a constant so that values stay below {LARGEST:g}."
+            f"Divide the column by a constant so that values stay below {LARGEST_VALUE:g}."
         )
     small = peaks if by_column else np.full_like(peaks, peaks.max())
-    if (vanishing := (small > 0) & (small < SMALLEST)).any():
+    if (vanishing := (small > 0) & (small < SMALLEST_VALUE)).any():
         worst = int(np.argmax(vanishing))
         raise ValueError(
             f"{what} holds nothing larger than {peaks[worst]:.3g} in column {names[worst]!r}: its square vanishes. "
-            f"Multiply the column by a constant so that values reach {SMALLEST:g}."
+            f"Multiply the column by a constant so that values reach {SMALLEST_VALUE:g}."
         )
 
 
@@ -205,7 +205,7 @@ def _without(names: Sequence[str], others: Sequence[str]) -> list[str]:
 
 
 def _counted(names: Sequence[str], counts: NDArray[Any]) -> str:
-    """Columns with a count above zero, worst first."""
+    """Return the columns with a count above zero, the largest first."""
     order = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
     more = f" and in {len(order) - 5} more columns" if len(order) > 5 else ""
     return ", ".join(f"{counts[i]} in column {names[i]!r}" for i in order[:5]) + more

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Files that are written completely or not at all."""
 
 import contextlib
 import errno
@@ -16,9 +16,10 @@ StrPath = str | os.PathLike[str]
 
 
 def write_whole(path: StrPath, write: Callable[[IO[bytes]], object], needed: int) -> None:
-    """Let ``write`` fill a file of about ``needed`` bytes that takes the place of ``path`` in one step, or not at all.
+    """Write a file of about ``needed`` bytes by calling ``write``, and replace ``path`` by it in one step.
 
-    It is written beside its target, brought to the disk and renamed; an OSError says what is needed and what is free.
+    The file is written beside its target, synced to disk and renamed. If that fails, ``path`` is unchanged, and an
+    OSError states how many bytes are needed and how many are free.
     """
     try:
         _replace(os.path.realpath(path), write)
@@ -27,7 +28,7 @@ def write_whole(path: StrPath, write: Callable[[IO[bytes]], object], needed: int
 
 
 def _replace(target: str, write: Callable[[IO[bytes]], object]) -> None:
-    """Put what ``write`` writes in the place of ``target``, in one step, once it is on the disk."""
+    """Replace ``target`` by what ``write`` writes, in one step, once it is on the disk."""
     mode = _mode_of(target)
     folder, name = os.path.split(target)
     temporary = os.path.join(folder, f".{name[:32]}.{secrets.token_hex(8)}")
@@ -52,7 +53,7 @@ def _replace(target: str, write: Callable[[IO[bytes]], object]) -> None:
 
 
 def _mode_of(target: str) -> int | None:
-    """Permissions of the file to replace, None if there is none; an OSError if it is not to be replaced."""
+    """Return the permissions of the file to replace, None if there is none; OSError if it must not be replaced."""
     try:
         status = os.stat(target)
     except FileNotFoundError:
@@ -67,7 +68,7 @@ def _mode_of(target: str) -> int | None:
 
 
 def _explained(error: OSError, path: StrPath, needed: int) -> OSError:
-    """``error`` again (same errno, hence same subclass), with all there is to know in one sentence."""
+    """Return ``error`` with the same errno, hence the same subclass, and a message with path, cause and free space."""
     try:
         free = f"{shutil.disk_usage(os.path.dirname(os.path.realpath(path))).free} bytes are free there"
     except OSError:
@@ -79,7 +80,7 @@ def _explained(error: OSError, path: StrPath, needed: int) -> OSError:
 
 
 def check_file(path: StrPath) -> None:
-    """Refuse, before anything is computed, a place where no file can be written."""
+    """Refuse, before anything is computed, a path where no file can be written."""
     place = Path(path)
     if place.is_dir():
         raise ValueError(f"{place} must be a file, got a folder instead. Name a file in it (--out).")
@@ -88,7 +89,7 @@ def check_file(path: StrPath) -> None:
 
 
 def check_folder(folder: StrPath, names: Iterable[str] = ()) -> None:
-    """Refuse a folder in which files of these names could not be written, by a trial that leaves nothing behind."""
+    """Refuse a folder in which files of these names cannot be written; the trial leaves no file."""
     place = Path(folder).absolute()
     while not os.path.lexists(place):
         place = place.parent

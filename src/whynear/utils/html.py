@@ -1,8 +1,8 @@
-"""Pieces of HTML by which results show themselves in notebooks.
+"""Pieces of HTML in which notebooks show results.
 
-They take text and background from the page around them, light or dark, hold no scripts and no ids, and load nothing.
-Whatever is not `Markup` is escaped: names come from any table. Numbers stand beside every bar, for pages that
-take styles away.
+They take the colours of text and background from the page, light or dark, have no scripts and no ids, and load nothing.
+Everything that is not `Markup` is escaped, because names come from any table. A number stands beside every bar, for
+pages that remove styles.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,10 +17,10 @@ from whynear.utils.arrays import Array
 from whynear.utils.axes import short_name
 from whynear.utils.text import printable
 
-MOST = 15  # rows of a table
-LONGEST = 1_500  # characters of a paragraph
+MOST_ROWS = 15  # of a table
+LONGEST_TEXT = 1_500  # characters of a paragraph
 
-# Of middling lightness, so that they stand out from white and from black; stripes tell them apart in grey.
+# Of medium lightness, so that they are visible on white and on black; stripes distinguish them in grey print.
 BLUE, ORANGE, GREY, RED = "#2f80b8", "#c9741a", "#85898d", "#c0507a"
 FILLS = {
     "strong": f"linear-gradient({BLUE},{BLUE})",
@@ -33,29 +33,29 @@ _ROW = "background:none;border-bottom:1px solid rgba(128,128,128,.3)"
 
 
 def block(*parts: str) -> Markup:
-    """Parts one below the other; plain text becomes a paragraph."""
+    """Return the parts one below the other; plain text becomes a paragraph."""
     inner = Markup("").join(part if isinstance(part, Markup) else note(part) for part in parts if part)
     return Markup('<div style="overflow-x:auto;font-size:13px;line-height:1.45">{}</div>').format(inner)
 
 
-def heading(said: str) -> Markup:
-    """The line that says what something is."""
-    return Markup('<div style="font-weight:600;margin:.2em 0 .3em;max-width:60em">{}</div>').format(text(said))
+def heading(content: str) -> Markup:
+    """Return a heading."""
+    return Markup('<div style="font-weight:600;margin:.2em 0 .3em;max-width:60em">{}</div>').format(text(content))
 
 
-def note(said: str) -> Markup:
-    """A paragraph."""
-    return Markup('<div style="margin:.2em 0;max-width:60em;opacity:.85">{}</div>').format(text(said))
+def note(content: str) -> Markup:
+    """Return a paragraph."""
+    return Markup('<div style="margin:.2em 0;max-width:60em;opacity:.85">{}</div>').format(text(content))
 
 
-def text(said: str, most: int = LONGEST) -> Markup:
-    """The beginning of a text, printable and escaped."""
-    shown = printable(said)
+def text(content: str, most: int = LONGEST_TEXT) -> Markup:
+    """Return the first ``most`` characters of a text, printable and escaped."""
+    shown = printable(content)
     return escape(shown if len(shown) <= most else f"{shown[: most - 1]}…")
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[Any]], more: str = "") -> Markup:
-    """Rows of text, numbers and bars under their headings, and a line on what is left out.
+    """Return rows of text, numbers and bars under their headings, and a line ``more`` on what is left out.
 
     >>> "&lt;b&gt;" in table(["feature", "weight"], [("<b>", 0.25)])
     True
@@ -81,9 +81,9 @@ def bar(
     mark: float | None = None,
     width: int = 150,
 ) -> Markup:
-    """A bar from start to stop on a track that stands for a range, with a line at a mark; it looks as `FILLS` say.
+    """Return a bar from start to stop on a track for the range ``within``, with a line at a mark; `FILLS` has its look.
 
-    One element with layers of background: notebooks that clean up what they show leave that as it is.
+    It is one element with layers of background, which notebooks that sanitize HTML keep.
     """
     layers = [] if mark is None else [_layer("linear-gradient(currentColor,currentColor)", mark, mark, within, "1px")]
     if np.isfinite([start, stop]).all() and (start or stop):
@@ -94,8 +94,8 @@ def bar(
 
 
 def largest_shares(names: Sequence[str], shares: Array) -> Markup:
-    """The features with the largest shares of something, and how much is left to the others."""
-    order = np.argsort(-shares, kind="stable")[:MOST]
+    """Return a table of the features with the largest shares, and the total share of the others."""
+    order = np.argsort(-shares, kind="stable")[:MOST_ROWS]
     within = (0.0, float(shares.max(initial=0.0)))
     rows = [(names[j], bar(0.0, float(shares[j]), within), in_percent(float(shares[j]))) for j in order]
     left = in_percent(max(0.0, float(shares.sum() - shares[order].sum())))
@@ -104,7 +104,7 @@ def largest_shares(names: Sequence[str], shares: Array) -> Markup:
 
 
 def curve(lines: Mapping[str, Array], places: Array, mark: float, across: str) -> Markup:
-    """Lines over common places, the first one full and the others dashed, with a line at a mark."""
+    """Draw one or two lines over the same places, one solid and one dashed, with a dotted line at a mark."""
     width, height, left, bottom = 420.0, 130.0, 44.0, 16.0
     values = np.concatenate(list(lines.values()))
     low, high = float(values.min()), float(values.max())
@@ -127,7 +127,7 @@ def curve(lines: Mapping[str, Array], places: Array, mark: float, across: str) -
 
 
 def more_of(total: int, shown: int, what: str) -> str:
-    """How many are left out; nothing where none are.
+    """Return how many are left out, as text; empty if none are.
 
     >>> more_of(7_129, 15, "feature"), more_of(3, 2, "case"), more_of(2, 2, "case")
     ('and 7,114 more features', 'and 1 more case', '')
@@ -137,7 +137,7 @@ def more_of(total: int, shown: int, what: str) -> str:
 
 
 def rounded(values: ArrayLike) -> Array:
-    """Numbers that are seen side by side, without the digits that no bar would show.
+    """Return numbers rounded alike, to four digits of the largest.
 
     >>> rounded([12.3456, 0.1234, 1e-9]).tolist()
     [12.35, 0.12, 0.0]
@@ -148,7 +148,7 @@ def rounded(values: ArrayLike) -> Array:
 
 
 def in_percent(share: float) -> str:
-    """A share as text, with no more digits than needed.
+    """Return a share as text in percent.
 
     >>> in_percent(0.125), in_percent(0.00004)
     ('12.5 %', '< 0.1 %')
@@ -165,7 +165,7 @@ def _is_number(value: object) -> bool:
 
 
 def _number(value: Any) -> str:
-    """A number with three or four significant digits; whole ones as they are."""
+    """Return a number as text with three or four significant digits, whole numbers with all."""
     if isinstance(value, Integral) or (np.isfinite(value) and value == round(value) and abs(value) < 1e6):
         return f"{int(value):,}".replace("-", "−")
     if not np.isfinite(value):
@@ -180,13 +180,13 @@ def _cell(tag: str, value: Any, right: bool) -> Markup:
 
 
 def _layer(image: str, start: float, stop: float, within: tuple[float, float], least: str = "2px") -> str:
-    """A background that fills the part from start to stop of the whole."""
+    """Return a background that fills the part from start to stop of the range ``within``."""
     low, high = within
     if not (np.isfinite([start, stop, low, high]).all() and high > low):
         return ""
     first, last = np.clip([(start - low) / (high - low), (stop - low) / (high - low)], 0.0, 1.0)
     size = float(last - first)
-    # A percentage of position is one of the room that the layer leaves free.
+    # CSS states a position as a percentage of the width that the layer leaves free.
     place = 100 * float(first) / (1 - size) if size < 1 else 0.0
     return f"{image} {place:.1f}% 0/max({least},{100 * size:.1f}%) 100% no-repeat"
 

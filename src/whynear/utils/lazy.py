@@ -8,10 +8,10 @@ from typing import Any
 
 
 class LazyPackage(ModuleType):
-    """A package that imports a public name when it is first asked for.
+    """A package that imports a public name when it is first used.
 
-    The name wins over a submodule that is called the same: ``whynear.explain`` is the function, whatever is imported
-    first.
+    A public name takes precedence over a submodule of the same name: ``whynear.explain`` is the function, in whatever
+    order things are imported.
     """
 
     _homes: dict[str, str]
@@ -37,7 +37,7 @@ class LazyPackage(ModuleType):
 
 
 def make_lazy(package: str, homes: Mapping[str, tuple[str, ...]], submodules: tuple[str, ...] = ()) -> list[str]:
-    """Let a package import each name from the module it lives in, and public submodules; returns its ``__all__``."""
+    """Make a package import each public name from its module, and submodules, on first use; return its ``__all__``."""
     module = sys.modules[package]
     names = {name: home for home, held in homes.items() for name in held}
     vars(module).update(_homes=names, _submodules=submodules)
@@ -46,7 +46,7 @@ def make_lazy(package: str, homes: Mapping[str, tuple[str, ...]], submodules: tu
 
 
 def import_public_name(package: str, name: str) -> None:
-    """Import the module in which a public name of an imported package lives; nothing for any other name."""
+    """Import the module of a public name of an imported package; do nothing for any other name."""
     module = sys.modules[package]
     if name in getattr(module, "_homes", {}):
         getattr(module, name)

@@ -1,4 +1,4 @@
-"""Values as JSON takes them."""
+"""Values converted to types that JSON has."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import numpy as np
 
 
 def plain_values(value: Any) -> Any:
-    """The value as JSON takes it: numpy's numbers as Python's, no NaN."""
+    """Return a value in types that JSON has: numpy's numbers as Python's, None for NaN and infinities."""
     match value:
         case dict():
             return {str(key): plain_values(item) for key, item in value.items()}

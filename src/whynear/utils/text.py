@@ -1,15 +1,15 @@
-"""Words and names for people: lists that end, numbers that agree, nothing that controls a terminal."""
+"""Text for messages: short lists, counts, and names without control characters."""
 
 import unicodedata
 from collections.abc import Sequence
 
 _BLANKS = "\t\n\v\f\r\x85\u2028\u2029"
-# Text direction marks can make a line read as something else than it says.
+# Text direction marks can change the order in which a line is shown.
 _REVERSING = "\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 
 
 def printable(text: str) -> str:
-    """The text on one line, with U+FFFD in place of what commands a terminal or cannot be encoded."""
+    """Return the text on one line, with U+FFFD for control characters and characters that cannot be encoded."""
     return text if text.isprintable() else "".join(map(_printable, text))
 
 
@@ -20,13 +20,13 @@ def _printable(letter: str) -> str:
 
 
 def listed(names: Sequence[object], most: int = 5) -> str:
-    """The first few names in quotes, and how many more there are."""
+    """Return the first few names in quotes, and how many more there are."""
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(repr(str(name)) for name in names[:most]) + more
 
 
 def counted(count: int, one: str, many: str) -> str:
-    """A number with the words that agree with it.
+    """Return a count with the singular or the plural words.
 
     >>> counted(1, "row repeats", "rows repeat"), counted(2_500, "row repeats", "rows repeat")
     ('1 row repeats', '2,500 rows repeat')
@@ -35,7 +35,7 @@ def counted(count: int, one: str, many: str) -> str:
 
 
 def in_runs(names: Sequence[str], order: Sequence[str]) -> str:
-    """Names in their order, three or more neighbours by the first and the last of them.
+    """Return names in the given order; three or more in a row are shortened to the first and the last.
 
     >>> in_runs(["a", "b", "c", "e"], ["a", "b", "c", "d", "e"])
     'a to c, e'
@@ -50,12 +50,7 @@ def in_runs(names: Sequence[str], order: Sequence[str]) -> str:
     return ", ".join(f"{run[0]} to {run[-1]}" if len(run) > 2 else ", ".join(run) for run in runs)
 
 
-def shortened(name: str, most: int = 40) -> str:
-    """A name cut to fit beside a bar."""
-    return name if len(name) <= most else f"{name[: most - 1]}…"
-
-
 def harmless(name: str) -> str:
-    """A printable name that no spreadsheet takes for a formula."""
+    """Return a printable name that no spreadsheet evaluates as a formula."""
     name = printable(name)
     return f"'{name}" if name.lstrip(" ").startswith(("=", "+", "-", "@")) else name

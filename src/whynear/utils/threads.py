@@ -1,4 +1,4 @@
-"""Walking over rows in blocks of a byte budget, and over items in chunks on threads."""
+"""Loops over rows in blocks of a byte budget, and over items in chunks on threads."""
 
 import os
 from collections import deque
@@ -25,16 +25,16 @@ def row_blocks(n_rows: int, row_bytes: int, budget: int = BLOCK_BYTES) -> Iterat
 
 
 def n_threads(n_jobs: int | None = None) -> int:
-    """Threads to use: all cores this process may run on for None, ``n_jobs`` otherwise, -1 meaning all.
+    """Return the number of threads: all cores this process may run on for None and -1, otherwise ``n_jobs``.
 
-    ``OMP_NUM_THREADS`` caps the default, so that a worker of a process pool stays on its share of the machine.
+    ``OMP_NUM_THREADS`` limits the default, so that a worker of a process pool uses only its share of the cores.
     """
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if n_jobs is None:
         limit = os.environ.get("OMP_NUM_THREADS", "")
         return max(1, min(cores, int(limit) if limit.isdigit() else cores))
     if n_jobs == 0:
-        raise ValueError("n_jobs=0 has no meaning. Use None or -1 for all cores, or a number from 1 on.")
+        raise ValueError("n_jobs=0 has no meaning. Use None or -1 for all cores, or an integer >= 1.")
     return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)
 
 
@@ -48,8 +48,9 @@ def run_in_chunks(
     """Call ``work(start, stop)`` for consecutive chunks of ``range(n_items)``, on threads.
 
     ``work`` must release the GIL and write to its own part of the result, which makes the result independent of
-    the number of threads. Choose ``chunk`` so that one call takes under 0.2 s: an interrupt is answered when the
-    running chunks are done. Where one takes longer, let ``work`` return early once ``stop`` is set, as it is then.
+    the number of threads. Choose ``chunk`` so that one call takes under 0.2 s: an interrupt takes effect when the
+    running chunks are done. Where one takes longer, let ``work`` return early once ``stop`` is set, which an
+    interrupt or an error does.
     """
     starts = deque(range(0, n_items, chunk))
     threads = min(n_threads(n_jobs), len(starts))
@@ -70,7 +71,7 @@ def run_in_chunks(
         try:
             pending = set(futures)
             while pending:
-                # A bounded wait: a signal is only handled when the main thread runs Python code.
+                # The wait is bounded, because a signal is only handled when the main thread runs Python code.
                 done, pending = wait(pending, timeout=0.1, return_when=FIRST_EXCEPTION)
                 for future in done:
                     future.result()
@@ -81,14 +82,14 @@ def run_in_chunks(
 
 
 def one_blas_thread(size: int = 0) -> Any:
-    """A context in which BLAS keeps to one thread, unless a table of this size is worth more.
+    """Return a context in which BLAS uses one thread, unless a table of this size is large enough for more.
 
-    Threads that wait for each other cost small problems more than they save, on a busy machine many times more.
+    For small problems the waiting of threads for each other takes longer than they save, most of all on a busy machine.
     """
     return _libraries().limit(limits=1 if size < 1 << 20 else None, user_api="blas")
 
 
 @cache
 def _libraries() -> ThreadpoolController:
-    """Looked up once: finding the libraries of a process takes longer than a small problem."""
+    """Return the controller of this process; cached, because to find its libraries takes longer than a small fit."""
     return ThreadpoolController()

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 
 class ByValue:
-    """Compares frozen dataclasses field by field, where ``==`` of their arrays would raise.
+    """Base of frozen dataclasses with arrays: ``==`` compares field by field and never raises.
 
-    For classes made with ``@dataclass(frozen=True, eq=False)``. As anything that holds arrays, they have no hash.
+    For classes made with ``@dataclass(frozen=True, eq=False)``. They have no hash.
     """
 
     def __eq__(self: DataclassInstance, other: object) -> bool:
@@ -25,7 +25,7 @@ class ByValue:
 
 
 def same(first: Any, second: Any) -> bool:
-    """Whether two values are equal: arrays and tables entry by entry, with NaN equal to NaN.
+    """Return whether two values are equal: arrays and tables entry by entry, with NaN equal to NaN.
 
     >>> same({"a": np.array([1.0, np.nan])}, {"a": np.array([1.0, np.nan])})
     True

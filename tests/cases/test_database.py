@@ -1,0 +1,102 @@
+import os
+import sqlite3
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from tests.helpers.case_bases import METRIC, filled
+from whynear.cases import database
+from whynear.cases.case_base import CaseBase
+from whynear.cases.store_faults import CaseBaseError
+
+
+def test_files_of_others_are_named_and_left_alone(tmp_path):
+    text, other = tmp_path / "notes.txt", tmp_path / "other.db"
+    text.write_text("not a data base, but long enough to be read as one: " + 100 * "x")
+    with sqlite3.connect(other) as connection:
+        connection.execute("CREATE TABLE cases (id INTEGER)")
+    before = text.read_bytes(), other.read_bytes()
+    for metric in (None, METRIC):
+        with pytest.raises(CaseBaseError, match=r"notes.txt is no case base: it is not an SQLite file"):
+            CaseBase(text, metric)
+        with pytest.raises(CaseBaseError, match=r"other.db is no case base: it is an SQLite file of another program"):
+            CaseBase(other, metric)
+    assert (text.read_bytes(), other.read_bytes()) == before
+
+
+@pytest.mark.parametrize(("version", "remedy"), [(7, "pip install --upgrade whynear"), (0, "make it again")])
+def test_other_formats_are_refused(tmp_path, version, remedy):
+    path = filled(tmp_path / "base")
+    with sqlite3.connect(path) as connection:
+        connection.execute(f"PRAGMA user_version = {version}")
+    with pytest.raises(CaseBaseError, match=rf"base has format {version}, and this version reads format 1; {remedy}"):
+        CaseBase(path)
+
+
+def test_a_full_disk_leaves_the_old_state(tmp_path):
+    path = filled(tmp_path / "base")
+    with CaseBase(path) as base:
+        before = base.generation
+        base._store.database.execute(f"PRAGMA max_page_count = {os.path.getsize(path) // 4096 + 5}")
+        with pytest.raises(
+            OSError,
+            match=r"disk is full.*about 400000 bytes, \d+ bytes are free there, and .* as it was",
+        ):
+            base.add(np.ones((50_000, 2)))
+        assert (base.generation, len(base)) == (before, 100)
+        assert_array_equal(base.add([[1.0, 1.0]]), [101])
+
+
+def test_what_may_not_be_written_can_be_read(tmp_path, monkeypatch):
+    path = filled(tmp_path / "base")
+    files = set(os.listdir(tmp_path))
+    monkeypatch.setattr(database.os, "access", lambda *_: False)  # the superuser may write anywhere
+    with CaseBase(path) as base:
+        assert len(base.retrieve([0.0, 0.0])) == 10
+        for change in (lambda: base.add([[1.0, 1.0]]), lambda: base.remove([1]), base.compact):
+            with pytest.raises(PermissionError, match=r"base cannot be written. Change the permissions"):
+                change()
+    assert set(os.listdir(tmp_path)) == files
+
+
+def test_removed_cases_are_wiped_out_by_compacting(tmp_path):
+    secret = np.array([[1.2345678e5, 7.654321e4]])
+    with CaseBase(filled(tmp_path / "base"), METRIC) as base:
+        ids = base.add(secret, [{"name": "somebody in particular"}])
+        base.remove(ids)
+        base.compact()
+    content = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    assert secret.astype("<f4").tobytes() not in content
+    assert b"somebody in particular" not in content
+
+
+def test_a_transaction_is_whole_or_undone(tmp_path):
+    base = database.Database(tmp_path / "base", may_create=True, timeout=0)
+    base.prepare()
+    assert base.is_empty()
+    with base.writing():
+        base.execute("CREATE TABLE t (a INTEGER)")
+        base.execute_many("INSERT INTO t VALUES (?)", [(1,), (2,)])
+    with pytest.raises(ZeroDivisionError), base.writing():
+        base.execute_many("INSERT INTO t VALUES (?)", ((1 / number,) for number in (1, 0)))
+    assert not base.is_empty()
+    assert base.first("SELECT sum(a) FROM t") == (3,)
+    assert base.first("SELECT a FROM t WHERE a > 5") is None
+    base.close()
+
+
+def test_a_reader_sees_one_state_while_another_writes(tmp_path):
+    writer = database.Database(tmp_path / "base", may_create=True, timeout=0)
+    writer.prepare()
+    with writer.writing():
+        writer.execute("CREATE TABLE t (a INTEGER)")
+    reader = database.Database(tmp_path / "base", may_create=False, timeout=0)
+    with reader.reading():
+        with writer.writing():
+            writer.execute("INSERT INTO t VALUES (1)")
+        assert reader.first("SELECT count(*) FROM t") == (0,)
+    with reader.reading():
+        assert reader.first("SELECT count(*) FROM t") == (1,)
+    reader.close()
+    writer.close()

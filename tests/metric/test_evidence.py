@@ -1,0 +1,32 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from whynear.metric.evidence import Evidence, votes_by_class
+
+
+def evidence(n_queries):
+    rng = np.random.default_rng(0)
+    indices = rng.integers(0, 6, (n_queries, 3))
+    sq = np.sort(rng.random((n_queries, 3)), axis=1)
+    labels = np.array(["b", "a", "c", "a", "b", "a"])
+    return Evidence(rng.random((6, 2)), labels, indices, sq, rng.random((n_queries, 3)), np.array(["a", "b", "c"]))
+
+
+@pytest.mark.parametrize("n_queries", [1, 5])  # fewer votes than cases, and more
+def test_support_is_the_sum_of_the_votes_of_each_class(n_queries):
+    found = evidence(n_queries)
+    expected = np.zeros((n_queries, 3))
+    for query in range(n_queries):
+        for case, vote in zip(found.indices[query], found.votes[query], strict=True):
+            expected[query, list(found.classes).index(found.labels[case])] += vote
+    assert_array_equal(found.support(), expected)
+
+
+def test_two_votes_for_one_class_both_count():
+    assert_array_equal(votes_by_class(np.array([[1, 1, 0]]), np.array([[2.0, 3.0, 4.0]]), 3), [[4.0, 5.0, 0.0]])
+
+
+def test_evidence_is_compared_by_value():
+    assert evidence(2) == evidence(2)
+    assert evidence(2) != evidence(3)

@@ -1,0 +1,40 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.helpers.problems import problem_of
+from whynear.tables.target import is_missing, target_of
+
+
+def test_integer_and_boolean_targets_are_classes(frame):
+    assert set(problem_of(frame.assign(kind=np.arange(60) % 3), "kind").y) == {"0", "1", "2"}
+    assert set(problem_of(frame.assign(kind=np.arange(60) % 2 == 0), "kind").y) == {"True", "False"}
+
+
+def test_blanks_around_classes_are_removed_and_merging_is_a_caveat(frame):
+    problem = problem_of(frame.assign(kind=["u ", "v", "u", " w"] * 15), "kind")
+    assert set(problem.y) == {"u", "v", "w"}
+    assert [text for text in problem.caveats if "blanks" in text] == [
+        "Classes that differ only in blanks around their names were merged: 'u'."
+    ]
+    assert not problem_of(frame.assign(kind=["u ", "v"] * 30), "kind").caveats
+
+
+def test_a_measurement_is_binned_on_request(frame):
+    problem = problem_of(frame, "a", drop=["kind"], bins=3)
+    assert pd.Series(problem.y).value_counts().to_dict() == {f"bin {i} of 3": 20 for i in (1, 2, 3)}
+    with pytest.raises(ValueError, match="needs a numeric target"):
+        problem_of(frame, "kind", bins=3)
+
+
+def test_missing_targets_are_gaps_and_blanks():
+    assert is_missing(pd.Series(["a", None, "  ", "", np.nan])).tolist() == [False, True, True, True, True]
+
+
+def test_numbers_are_returned_as_such_only_where_measured():
+    values = pd.Series(np.arange(60) / 7, name="y")
+    found, caveats = target_of(values, "t.csv", None, measured=True)
+    assert found.dtype == float
+    assert caveats == []
+    with pytest.raises(ValueError, match=r"t\.csv: the target 'y' looks like a measurement with 60 different values"):
+        target_of(values, "t.csv", None)
