@@ -1,38 +1,21 @@
 import os
-import shutil
 import signal
 import subprocess
-import sys
 import time
+import warnings
 
 import pytest
+import typer
 from sklearn.datasets import load_iris
-from typer.testing import CliRunner
 
 import whynear
-from whynear.cli.app import app, main
-
-NAMED = "import sys; sys.argv[0] = 'whynear'; from whynear.cli.app import main; main()"
-WHYNEAR = [sys.executable, "-c", NAMED]
-
-
-def done(*words, **environment):
-    variables = {**os.environ, **environment}
-    return subprocess.run([*WHYNEAR, *words], capture_output=True, text=True, env=variables, timeout=120)
-
-
-@pytest.mark.parametrize(("words", "code"), [(["datasets"], 0), (["compare", "no", "where"], 2), (["predict"], 2)])
-def test_exit_codes_are_those_of_the_help(words, code, monkeypatch, capsys):
-    monkeypatch.setattr(sys, "argv", ["whynear", *words])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    assert ended.value.code == code
-    assert "Traceback" not in capsys.readouterr().err
+from tests.helpers.command_line import WHYNEAR, run_program
+from whynear.cli.shell import errors_in_a_sentence, plain, warnings_in_a_sentence
 
 
 @pytest.mark.slow
 def test_debug_ends_with_a_traceback_and_code_one():
-    ended = done("compare", "no", "where", "--debug")
+    ended = run_program("compare", "no", "where", "--debug")
     assert ended.returncode == 1, ended.stderr
     assert "Traceback" in ended.stderr
 
@@ -65,22 +48,37 @@ def test_an_interrupt_leaves_no_file_and_code_130(tmp_path):
     assert not (tmp_path / "out.csv").exists()
 
 
-def test_the_help_tells_commands_and_exit_codes(monkeypatch):
-    monkeypatch.setenv("COLUMNS", "200")
-    shown = CliRunner().invoke(app, ["--help"]).stdout
-    for command in ("study", "learn", "predict", "explain", "retrieve", "compare", "datasets"):
-        assert f" {command} " in shown
-    assert "Exit codes: 0 success; 2 invalid input; 130 interrupted; 1 unexpected error" in shown
-    assert "--install-completion" in shown
+@pytest.mark.parametrize(
+    ("error", "code", "text"),
+    [
+        (ValueError("one\ntwo \x1b[2J"), 2, "Error: one two \ufffd[2J\n"),
+        (FileNotFoundError(2, "No such file", "a.csv"), 2, "Error: a.csv: No such file.\n"),
+        (OSError(28, "No space left"), 2, "Error: No space left\n"),
+        (KeyboardInterrupt("Parts are kept."), 130, "Interrupted. Parts are kept.\n"),
+        (KeyboardInterrupt(), 130, "Interrupted.\n"),
+    ],
+)
+def test_errors_end_with_a_sentence_and_a_code(error, code, text, capsys):
+    with pytest.raises(typer.Exit) as ended, errors_in_a_sentence(debug=False):
+        raise error
+    assert ended.value.exit_code == code
+    assert capsys.readouterr().err == text
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
-def test_bash_gets_a_script_that_completes_commands():
-    # The last word keeps bash from leaving its place to the command, which asks what shell it was started from.
-    started = ["bash", "-c", '"$@"; exit', "bash", *WHYNEAR, "--show-completion", "bash"]
-    script = subprocess.run(started, capture_output=True, text=True, timeout=120)
-    assert script.returncode == 0, script.stderr
-    assert "complete -o default -F _whynear_completion whynear" in script.stdout
-    completed = done(_WHYNEAR_COMPLETE="complete_bash", COMP_WORDS="whynear pre", COMP_CWORD="1")
-    assert completed.stdout.split() == ["predict"]
+def test_errors_of_the_program_and_errors_with_debug_are_raised():
+    with pytest.raises(ZeroDivisionError), errors_in_a_sentence(debug=False):
+        raise ZeroDivisionError
+    with pytest.raises(ValueError, match="wrong"), errors_in_a_sentence(debug=True):
+        raise ValueError("wrong")
+
+
+def test_a_warning_is_printed_once(capsys):
+    with warnings_in_a_sentence():
+        for _ in range(2):
+            warnings.warn("two\nlines", stacklevel=1)
+    assert capsys.readouterr().err == "Note: two lines\n"
+
+
+def test_text_cannot_command_rich_or_the_terminal():
+    assert plain("[red]\x1b[31m") == "\\[red]\ufffd[31m"
+    assert plain(3) == "3"

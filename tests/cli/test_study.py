@@ -142,12 +142,6 @@ def test_debug_shows_where_an_error_came_from():
     assert isinstance(result.exception, ValueError)
 
 
-def test_version_and_help():
-    assert run("--version").stdout == f"whynear {whynear.__version__}\n"
-    assert "study" in run("--help").stdout
-    assert "--target" in run("study", "--help").stdout
-
-
 def test_the_command_is_imported_without_the_libraries_that_learn_and_draw():
     heavy = "numpy", "pandas", "sklearn", "scipy", "numba", "matplotlib", "jinja2"
     code = f"import sys, whynear.cli.study; print([name for name in {heavy} if name in sys.modules])"

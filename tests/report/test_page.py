@@ -1,159 +1,78 @@
-"""The report as people meet it, in a real browser."""
+"""The page as text; test_page_in_browser.py opens it."""
 
-import shutil
+import re
 
 import numpy as np
 import pandas as pd
 import pytest
-from selenium.webdriver.common.keys import Keys
 
 import whynear as wn
-from tests.helpers.browser import Browser
-
-DRIVER = shutil.which("chromedriver")
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(DRIVER is None, reason="needs chromedriver (Debian: chromium-driver)"),
-]
+from tests.helpers.studies import numeric_study
+from whynear.report import page
+from whynear.report.page import render
 
 
-@pytest.fixture(scope="module")
-def browser():
-    browser = Browser(DRIVER)
-    yield browser
-    browser.close()
+def test_the_page_loads_nothing(study, saved):
+    text, table = saved["report.html"].read_text(), saved["relevance.csv"]
+    assert len(text) < 3_000_000
+    assert not re.search(r"\bsrc=|@import|url\(\s*['\"]?(?!#)|<link|<script [^t]|href=\"(?!#)", text)
+    assert text.count("<script") == 2  # its data and its script
+    assert study.finding().split(". ")[0] in text
+    assert pd.read_csv(table)["feature"].tolist() == study.frame()["feature"].tolist()
 
 
-def hostile():
-    """Names that would be markup, scripts or the end of one, if anybody took them for it."""
+def test_hostile_names_are_escaped_in_the_page_and_harmless_in_the_table(tmp_path):
     rng = np.random.default_rng(0)
-    X = rng.standard_normal((60, 3))
-    names = ["<script>alert(1)</script>", "</script><img src=x onerror=alert(2)>", "{{ 7 * 7 }} & \"quoted'"]
-    label = np.where(X[:, 0] > 0, "<b>up</b>", "</script><svg onload=alert(3)>")
-    return pd.DataFrame(X, columns=names).assign(**{"<i>target</i>": label})
+    names = ["<script>alert(1)</script>", "=cmd()", "$x^{", "--><img src=x onerror=b>", 'a"onmouseover="b', "@sum"]
+    X = pd.DataFrame(rng.standard_normal((60, 6)), columns=names)
+    table = X.assign(**{"<b>kind</b>": np.where(X["=cmd()"] > 0, "</title><script>", "&")})
+    written = wn.study(table, "<b>kind</b>", learner="grlvq", folds=2).save(tmp_path)
+    files = {path.name: path.read_text() for path in written if path.suffix != ".whynear"}
+    text = re.sub("<!--.*?-->", "", files["report.html"], flags=re.DOTALL)
+    assert text.count("<script") == text.count("</script") == 2
+    text = text[: text.index("<script")]
+    assert "<b>" not in text
+    assert "<img" not in text
+    assert 'a"onmouseover' not in text
+    assert "&lt;script&gt;alert(1)" in text
+    assert not any(line.startswith(("=", "+", "@")) for line in files["relevance.csv"].splitlines())
 
 
-@pytest.fixture(scope="module")
-def pages(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("pages")
-    rng = np.random.default_rng(0)
-    wide = pd.DataFrame(rng.standard_normal((60, 400))).add_prefix("channel ")
-    cases = {
-        "iris": wn.study("iris", learner="grlvq", folds=3),
-        "hostile": wn.study(hostile(), "<i>target</i>", learner="grlvq", folds=2),
-        "wide": wn.study(wide.assign(y=np.where(wide["channel 7"] > 0, "a", "b")), "y", learner="grlvq", folds=2),
-        "measured": wn.study(wide.iloc[:, :5].assign(y=wide["channel 0"] + wide["channel 1"]), "y", folds=2),
-    }
-    for name, study in cases.items():
-        study.save(folder / name)
-    return {name: folder / name / "report.html" for name in cases}
+@pytest.mark.filterwarnings("error")
+def test_names_that_command_a_terminal_or_lack_a_glyph_are_shown_harmlessly(tmp_path):
+    names = ["\x1b[31mred", "two\nlines", "\u202eesrever", "温度"]
+    X = pd.DataFrame(np.random.default_rng(0).random((60, 4)), columns=names)
+    study = wn.study(X.assign(y=np.where(X["温度"] > 0.5, "\x07", "\x9b")), "y", learner="grlvq", folds=2)
+    files = {path.name: path for path in study.save(tmp_path)}
+    for text in (study.finding(), *(files[name].read_text() for name in ("report.html", "relevance.csv"))):
+        assert not set(text) & set("\x1b\x07\x9b\u202e")
+        assert all(shown in text for shown in ["\ufffd[31mred", "two lines", "\ufffdesrever", "温度"])
+    assert study.metric.feature_names == tuple(names)
 
 
-@pytest.mark.parametrize("name", ["iris", "hostile", "wide", "measured"])
-def test_a_page_loads_nothing_complains_of_nothing_and_keeps_nobody_out(browser, pages, name):
-    browser.requests(), browser.complaints()
-    browser.open(pages[name])
-    assert browser.run("return document.documentElement.classList.contains('js')")
-    assert browser.requests() == []
-    assert browser.complaints() == []
-    assert browser.barriers() == {}
-    ids = browser.run("return [...document.querySelectorAll('[id]')].map((e) => e.id)")
-    assert len(ids) == len(set(ids))
-    assert pages[name].stat().st_size < 3_000_000
+def blank(*names):
+    return dict.fromkeys(names, "<svg></svg>")
 
 
-def test_a_hostile_table_stays_text(browser, pages):
-    browser.open(pages["hostile"])
-    assert browser.run("return document.querySelectorAll('main script, main img, main b, main i[onload]').length") == 0
-    assert "<script>alert(1)</script>" in browser.find("tbody.features").text
-    browser.find("#next").click()
-    assert "<b>up</b>" in browser.find("#case").text or "</script>" in browser.find("#case").text
-    assert browser.complaints() == []
+def test_the_page_contains_the_figures_the_features_and_the_lines_that_repeat_it(study):
+    figures = blank("intervals", "map-before", "map-after", *(f"case-{i}" for i in range(1, len(study.cases) + 1)))
+    text = render(study, figures | blank(*(f"votes-{i}" for i in range(1, len(study.cases) + 1))))
+    assert text.count("<svg></svg>") == len(figures) + len(study.cases)
+    assert all(f'<td class="name">{name}</td>' in text for name in study.relevance.feature_names)
+    assert study.relevance.units in text
+    assert "whynear study" in text
 
 
-def test_the_table_can_be_sorted_and_filtered(browser, pages):
-    browser.open(pages["iris"])
-
-    def names():
-        return [cell.text for cell in browser.all("tbody.features td:first-child")]
-
-    by_most = names()
-    assert len(by_most) == 4
-    browser.find("th[data-sort='0'] button").click()
-    assert names() == sorted(by_most)
-    assert browser.find("th[data-sort='0']").get_attribute("aria-sort") == "ascending"
-    browser.find("th[data-sort='0'] button").click()
-    assert names() == sorted(by_most, reverse=True)
-    browser.find("#find").send_keys("PETAL")
-    assert sorted(names()) == ["petal length (cm)", "petal width (cm)"]
-    assert browser.find("#count").text == "2 features"
+def test_only_the_most_relevant_features_are_rows_of_the_page(study, monkeypatch):
+    monkeypatch.setattr(page, "MOST_ROWS", 2)
+    figures = blank("intervals", "map-before", "map-after", *(f"case-{i}" for i in range(1, 19)))
+    text = render(study, figures | blank(*(f"votes-{i}" for i in range(1, 19))))
+    assert text.count("<tr data-feature=") == 2
+    assert "These are the 2 most relevant of 5 features" in text
 
 
-def test_a_feature_chosen_anywhere_is_chosen_everywhere(browser, pages):
-    browser.open(pages["iris"])
-    fills = "return [...document.querySelectorAll('#map-after-class-0 use')].map((use) => use.style.fill)"
-    before = browser.run(fills)
-    button = browser.find("tbody.features tr:nth-child(2) button")
-    name = button.text
-    button.send_keys(Keys.ENTER)
-    assert [row.text.split("\n")[0] for row in browser.all("tr[aria-selected='true'] td:first-child")] == [name]
-    assert len(set(browser.run(fills))) > 1
-    assert name in browser.find("#scale").text
-    assert len(browser.all("#intervals-axes_1 .faint")) == 6  # two parts each of the three others
-    browser.find("body").send_keys(Keys.ESCAPE)
-    assert browser.run(fills) == before
-    assert not browser.all(".faint")
-    browser.run("document.querySelector('#intervals-feature-2-body').dispatchEvent(new MouseEvent('click'))")
-    assert browser.find("tr[aria-selected='true']").get_attribute("data-feature") == "2"
-
-
-def test_a_case_chosen_on_a_map_is_explained(browser, pages):
-    browser.open(pages["iris"])
-    browser.run("document.querySelectorAll('#map-before-class-1 use')[0].dispatchEvent(new MouseEvent('click'))")
-    text = browser.find("#case").text
-    assert text.startswith("Row 50: versicolor, predicted versicolor (probability ")
-    assert "adds to the distance of the nearest versicolor (filled)" in text
-    assert len(browser.all(".chosen")) == 2  # on both maps
-    assert browser.find("#pick").get_attribute("value") == "50"
-    browser.find("#next").send_keys(Keys.ENTER)
-    assert browser.find("#case").text.startswith("Row 51: ")
-    browser.find("body").send_keys(Keys.ESCAPE)
-    assert not browser.find("#case").is_displayed()
-
-
-def test_thousands_of_features_are_read_off_the_area(browser, pages):
-    browser.open(pages["wide"])
-    assert len(browser.all("tbody.features tr")) == 300
-    browser.run(
-        """const box = document.querySelector("#intervals-all-features").getBoundingClientRect();
-        const place = { clientX: box.left + box.width * 7.5 / 400, clientY: box.top + 5, bubbles: true };
-        document.querySelector("#intervals-all-features").dispatchEvent(new MouseEvent("mousemove", place));"""
-    )
-    assert browser.find("#tip").text.startswith("channel 7: ")
-    browser.find("#find").send_keys("channel 399")
-    assert [cell.text for cell in browser.all("tbody.features td:first-child")] == ["channel 399"]
-
-
-def test_without_scripts_everything_can_still_be_read(browser, pages):
-    browser.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
-    try:
-        browser.open(pages["iris"])
-        assert len(browser.all("tbody.features tr")) == 4
-        assert not browser.find("#find").is_displayed()
-        assert browser.find("#intervals-axes_1").is_displayed()
-    finally:
-        browser.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
-
-
-@pytest.mark.parametrize("width", [380, 1000])
-def test_a_page_fits_its_window(browser, pages, width):
-    browser.driver.execute_cdp_cmd(
-        "Emulation.setDeviceMetricsOverride",
-        {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 500},
-    )
-    try:
-        for page in pages.values():
-            browser.open(page)
-            assert browser.run("return document.documentElement.scrollWidth") <= width
-    finally:
-        browser.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+def test_a_numeric_target_is_named_in_the_heading_and_has_no_cases():
+    text = render(numeric_study(), blank("intervals", "map-before", "predictions"))
+    assert "Which features decide “y”?" in text
+    assert 'id="pick"' not in text
+    assert "variance explained" in text

@@ -1,8 +1,11 @@
+import pickle
+
 import pytest
+from matplotlib.figure import Figure
 
 import whynear as wn
 from tests.helpers.notebook_html import shown
-from tests.report.test_page import hostile
+from tests.helpers.studies import hostile, iris_study
 
 
 @pytest.mark.parametrize("measured", [False, True])
@@ -16,3 +19,31 @@ def test_a_study_shows_what_it_found_the_methods_and_the_features(measured):
     assert all(caveat in text for caveat in study.caveats)
     assert all(name in text for name in study.accuracy)
     assert repr(study.relevance) in text
+
+
+def test_the_plot_returns_its_axes_and_draws_into_given_ones():
+    study = iris_study()
+    ax = Figure().add_subplot()
+    assert study.plot(ax, most=3) is ax
+    assert ax.has_data()
+    assert study.plot().get_figure() is not ax.get_figure()
+
+
+def test_a_study_does_not_change_with_the_tables_it_returned():
+    study = iris_study()
+    before = study.finding()
+    accuracy, frame = study.accuracy, study.frame()
+    accuracy.iloc[:] = frame["upper"] = 0.0
+    with pytest.raises(TypeError, match="does not support item assignment"):
+        study.settings["seed"] = 7
+    with pytest.raises(AttributeError):
+        study.accuracy = accuracy
+    assert study.finding() == before
+    assert before in repr(study)
+
+
+def test_a_study_can_be_sent_to_another_process():
+    study = iris_study()
+    sent = pickle.loads(pickle.dumps(study))
+    assert sent.finding() == study.finding()
+    assert sent.settings == study.settings

@@ -13,6 +13,7 @@ from whynear.study.settings import StudySettings, option_of
 from whynear.tables import column_types
 
 SETTINGS = [setting.name for setting in fields(StudySettings)]
+SEEDS = (-1, 2**32, None, 1.5)
 
 
 @pytest.mark.parametrize("name", SETTINGS)
@@ -39,7 +40,7 @@ def test_the_command_takes_the_choices_of_the_library(name, kind):
     assert get_args(get_type_hints(command)[name]) == get_args(kind)
 
 
-def test_only_changed_settings_are_told_and_threads_never():
+def test_only_changed_settings_are_listed_and_threads_never():
     settings = StudySettings(drop=("a", "b"), folds=3, n_jobs=2)
     assert settings.changed() == {"drop": ["a", "b"], "folds": 3}
     assert "n_jobs" not in settings.to_dict()
@@ -49,15 +50,17 @@ def test_only_changed_settings_are_told_and_threads_never():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"random_state": -1}, "seed must be a whole number from 0 to 4294967295, got -1"),
+        *(({"random_state": seed}, rf"from 0 to 4294967295, got {seed} instead \(--seed 0\)") for seed in SEEDS),
         ({"folds": 1}, "folds=1 leaves no rows"),
-        ({"folds": 2.5}, "folds=2.5 leaves no rows"),
-        ({"learner": "svm"}, "no learner 'svm'. Use one of auto, grlvq"),
+        ({"folds": 2.5}, r"folds=2.5 leaves no rows .* Use a whole number"),
+        ({"learner": "svm"}, r"no learner 'svm'. Use one of auto, grlvq, .*lann \(--learner\)"),
     ],
 )
-def test_settings_that_cannot_be_are_refused(settings, message):
+def test_invalid_settings_are_refused(settings, message):
     with pytest.raises(ValueError, match=message):
         StudySettings(**settings)
+    with pytest.raises(ValueError, match=message):
+        wn.study("iris", **settings)
 
 
 def test_the_settings_are_imported_without_the_libraries_that_learn():

@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose
 
 import whynear as wn
 from tests.helpers.problems import problem_of
+from tests.helpers.studies import measured
 from whynear.study import flow
 from whynear.tables.preview import preview, row_names, summary
 
@@ -29,7 +30,7 @@ def study():
     return wn.study(table, "outcome", learner="lgmlvq", categories="onehot", impute="median", folds=3)
 
 
-def test_relevance_is_told_for_the_columns_of_the_table(study):
+def test_relevance_is_stated_for_the_columns_of_the_table(study):
     frame = study.frame().set_index("feature")
     assert sorted(frame.index) == ["colour", "sex", "size", "z"]
     assert frame.loc[["colour", "size"], "strength"].tolist() == ["strong", "strong"]
@@ -64,7 +65,7 @@ def test_cases_are_explained_in_the_columns_of_the_table(study):
         assert_allclose(case.why.contributions.sum(axis=1), case.why.neighbors["sq_distance"])
 
 
-def test_gaps_and_text_are_refused_without_being_asked_for():
+def test_gaps_and_text_are_refused_by_default():
     table = mixed()
     with pytest.raises(ValueError, match=r"2 of 4 columns are not numeric: 'colour' .* \(--categories onehot\)"):
         wn.study(table, "outcome")
@@ -115,15 +116,6 @@ def test_columns_are_previewed():
     ]
 
 
-def measured(n=120, seed=0):
-    """The target is the sum of two columns; a third says the same as one of them, two are noise."""
-    rng = np.random.default_rng(seed)
-    X = rng.standard_normal((n, 5))
-    X[:, 2] = X[:, 1] + 1e-3 * rng.standard_normal(n)
-    table = pd.DataFrame(X, columns=["sure", "one", "other", "noise 1", "noise 2"])
-    return table.assign(y=3 * X[:, 0] + 2 * X[:, 1] + 0.1 * rng.standard_normal(n))
-
-
 @pytest.mark.usefixtures("blank_figures")
 def test_a_measured_target_is_predicted_by_a_linear_map(tmp_path):
     study = wn.study(measured(), "y", effective_dim=4)
@@ -149,30 +141,11 @@ def test_a_measured_target_is_predicted_by_a_linear_map(tmp_path):
     assert wn.load(tmp_path / "model.whynear").score(fresh.drop(columns="y"), fresh["y"]) > 0.98
 
 
-def test_measurements_of_noise_are_told_as_such():
-    rng = np.random.default_rng(0)
-    table = pd.DataFrame(rng.standard_normal((100, 6))).add_prefix("x").assign(y=rng.standard_normal(100))
-    study = wn.study(table, "y")
-    assert study.comparison.expected_scores.mean() < 0.1
-    assert any("hardly better than the mean" in caveat for caveat in study.caveats)
-
-
 def test_what_does_not_fit_a_measured_target_is_refused():
     with pytest.raises(ValueError, match=r"'y' is numeric with 120 different values, and gmlvq predicts classes"):
         wn.study(measured(), "y", learner="gmlvq")
     with pytest.raises(ValueError, match="at least 10 rows are needed"):
         wn.study(measured(8), "y")
-
-
-def test_a_copy_of_a_measured_target_is_suspected():
-    study = wn.study(measured().assign(copy=lambda table: 2 * table["y"] + 1), "y", folds=2)
-    assert any("'copy' says the same as the target" in caveat for caveat in study.caveats)
-
-
-def test_a_category_that_decides_is_suspected():
-    table = mixed().drop(columns=["size", "colour"]).assign(code=lambda table: "c" + table["outcome"])
-    study = wn.study(table, "outcome", learner="grlvq", categories="onehot", folds=2)
-    assert any("'code' alone tells the classes apart" in caveat for caveat in study.caveats)
 
 
 @pytest.mark.usefixtures("blank_figures")

@@ -1,0 +1,45 @@
+"""Studies that several tests read, each made once, and tables for studies."""
+
+from functools import cache
+
+import numpy as np
+import pandas as pd
+from sklearn.datasets import load_iris
+
+import whynear as wn
+
+
+@cache
+def iris_study() -> wn.Study:
+    """The study of iris with a constant column, by GMLVQ on three folds."""
+    return wn.study(load_iris(as_frame=True).frame.assign(constant=3.0), "target", learner="gmlvq", folds=3)
+
+
+@cache
+def numeric_study() -> wn.Study:
+    """The study of a numeric target: the sum of two of four columns."""
+    X = pd.DataFrame(np.random.default_rng(0).standard_normal((60, 4)), columns=["a", "b", "c", "d"])
+    return wn.study(X.assign(y=3 * X["a"] + X["b"]), "y", folds=2)
+
+
+def hostile() -> pd.DataFrame:
+    """A table with names and labels that look like markup, scripts or the end of a script."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 3))
+    names = ["<script>alert(1)</script>", "</script><img src=x onerror=alert(2)>", "{{ 7 * 7 }} & \"quoted'"]
+    label = np.where(X[:, 0] > 0, "<b>up</b>", "</script><svg onload=alert(3)>")
+    return pd.DataFrame(X, columns=names).assign(**{"<i>target</i>": label})
+
+
+def rows_of_two_classes(n_rows: int, **columns: object) -> pd.DataFrame:
+    """The columns, and a target ``y`` of the classes u and v in turn."""
+    return pd.DataFrame({**columns, "y": np.tile(["u", "v"], n_rows)[:n_rows]})
+
+
+def measured(n: int = 120, seed: int = 0) -> pd.DataFrame:
+    """The target is the sum of two columns; a third is a copy of one of them, two are noise."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, 5))
+    X[:, 2] = X[:, 1] + 1e-3 * rng.standard_normal(n)
+    table = pd.DataFrame(X, columns=["sure", "one", "other", "noise 1", "noise 2"])
+    return table.assign(y=3 * X[:, 0] + 2 * X[:, 1] + 0.1 * rng.standard_normal(n))

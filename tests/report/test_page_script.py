@@ -1,0 +1,61 @@
+"""The data of a page for its script."""
+
+import json
+from types import SimpleNamespace
+
+import pytest
+from numpy.testing import assert_allclose
+
+import whynear as wn
+from tests.helpers.studies import hostile, numeric_study
+from whynear.report import page_script
+from whynear.report.page_script import script_data, substitutes
+
+
+@pytest.fixture(scope="module")
+def data(study):
+    return json.loads(script_data(study))
+
+
+def test_features_are_those_of_the_relevance_in_the_order_of_the_table(study, data):
+    assert [feature[0] for feature in data["features"]] == list(study.relevance.feature_names)
+    _, lower, upper, strength, _ = zip(*data["features"], strict=True)
+    assert_allclose([lower, upper], [study.relevance.lower, study.relevance.upper], rtol=1e-3)
+    assert list(strength) == study.relevance.strength.tolist()
+
+
+def test_cases_have_their_rows_classes_and_groups(study, data):
+    cases = data["cases"]
+    assert cases["true"] == study.problem.y.tolist()
+    assert cases["predicted"] == study.comparison.held_out["predicted"].tolist()
+    assert len(cases["probability"]) == 150
+    assert sorted(row for rows in cases["groups"].values() for row in rows) == list(range(150))
+
+
+def test_levels_are_one_digit_a_case_and_reasons_name_features_by_position(study, data):
+    assert all(len(levels) == 150 and set(levels) <= set("01234.") for levels in data["levels"].values())
+    reason = study.reasons[3]
+    found = data["why"][str(reason.place)]
+    assert found["text"] == reason.text
+    assert [study.relevance.feature_names[part[0]] for part in found["parts"]] == [p.feature for p in reason.parts]
+
+
+def test_numeric_targets_have_no_probabilities_and_one_group():
+    cases = json.loads(script_data(numeric_study()))["cases"]
+    assert "probability" not in cases
+    assert list(cases["groups"]) == ["class-0"]
+    assert cases["true"][0] == f"{numeric_study().problem.y[0]:.4g}"
+
+
+def test_no_name_ends_the_element_or_is_not_json():
+    found = wn.study(hostile(), "<i>target</i>", learner="grlvq", folds=2)
+    text = script_data(found)
+    assert not set(text) & set("<>&\u2028\u2029")
+    assert json.loads(text)["features"][0][0] == "<script>alert(1)</script>"
+
+
+def test_the_first_few_substitutes_are_named_and_the_others_counted(monkeypatch):
+    monkeypatch.setattr(page_script, "MOST_SUBSTITUTES", 2)
+    found = SimpleNamespace(of={"a": ("b", "c", "d"), "b": ("a",)})
+    study = SimpleNamespace(relevance=SimpleNamespace(substitutes=found))
+    assert substitutes(study) == {"a": "b, c and 1 more", "b": "a"}

@@ -1,0 +1,35 @@
+"""The tables that are written beside the page."""
+
+import pandas as pd
+
+from tests.helpers.studies import numeric_study
+from whynear.report.tables import comparison_tables, tables
+
+
+def test_every_figure_has_a_table_with_its_data(study, saved):
+    elsewhere = {"intervals": "relevance.csv"}
+    for name in [path.removesuffix(".svg") for path in saved if path.endswith(".svg")]:
+        table = pd.read_csv(saved[elsewhere.get(name, f"{name}.csv")])
+        assert len(table), name
+    votes = pd.read_csv(saved["votes-1.csv"])
+    assert votes[study.relevance.feature_names[0]].tolist() == study.cases[0].why.contributions.iloc[:, 0].tolist()
+
+
+def test_the_scores_and_predictions_are_those_of_the_comparison(study):
+    found = comparison_tables(study.comparison)
+    assert found["scores.csv"].set_index("fold").equals(study.accuracy)
+    assert found["predictions.csv"]["predicted"].tolist() == study.comparison.predictions["predicted"].tolist()
+
+
+def test_points_of_a_map_stand_beside_their_cases(study):
+    found = dict(tables(study))
+    for name, points in study.maps.items():
+        table = found[f"map-{name}.csv"]
+        assert table[["across", "up"]].to_numpy().tolist() == points.tolist()
+        assert table["true"].tolist() == study.problem.y.tolist()
+
+
+def test_a_numeric_target_has_no_tables_of_cases():
+    names = [name for name, _ in tables(numeric_study())]
+    assert {"relevance.csv", "scores.csv", "predictions.csv", "map-before.csv", "profiles.csv"} <= set(names)
+    assert not [name for name in names if name.startswith(("case-", "votes-", "map-after"))]

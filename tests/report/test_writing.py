@@ -1,0 +1,80 @@
+"""All files of a study."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+from sklearn.datasets import load_iris
+
+import whynear as wn
+from tests.helpers import stand_ins
+from whynear.report import writing
+from whynear.report.writing import FILES, UNFINISHED, write_study
+
+
+def test_the_same_seed_gives_the_same_files_byte_for_byte(tmp_path):
+    iris = load_iris(as_frame=True).frame
+    first, second = (
+        [path.read_bytes() for path in wn.study(iris[::5], "target", learner="gmlvq", folds=3).save(tmp_path / name)]
+        for name in ("one", "two")
+    )
+    assert first == second
+
+
+def test_what_is_written_can_be_read_again(study, saved):
+    assert {"study.json", "model.whynear", "relevance.csv", "cases.csv", "predictions.csv"} <= set(saved)
+    content = json.loads(saved["study.json"].read_text())
+    assert content["format"] == 1
+    assert content["finding"] == study.finding()
+    assert content["relevance"]["upper"] == study.relevance.upper.tolist()
+    model = wn.load(saved["model.whynear"])
+    X = study.problem.X
+    assert (model.predict(X) == study.model.predict(X)).all()
+    predictions = pd.read_csv(saved["predictions.csv"])
+    assert list(predictions.columns) == ["index", "true", "predicted", "probability", "by", "fold"]
+    assert len(pd.read_csv(saved["cases.csv"])) == len(study.cases)
+    assert saved["intervals.svg"].read_text().startswith("<svg")
+
+
+@pytest.fixture
+def blank(monkeypatch):
+    """Figures without anything on them."""
+    monkeypatch.setattr(Figure, "savefig", stand_ins.savefig)
+
+
+@pytest.mark.usefixtures("blank")
+def test_all_files_are_in_the_folder_and_the_page_is_the_last(study, tmp_path):
+    written = write_study(study, tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(path.name for path in written)
+    assert set(FILES) <= {path.name for path in written}
+    assert written[-1].name == "report.html"
+
+
+@pytest.mark.usefixtures("blank")
+def test_older_files_stay_where_a_file_cannot_be_written(study, tmp_path, monkeypatch):
+    (tmp_path / "relevance.csv").write_text("older")
+
+    def fail(path: Path, *_):
+        if path.name == "report.html":
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(writing, "write_whole", fail)
+    with pytest.raises(OSError, match="No space left"):
+        write_study(study, tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["relevance.csv"]
+    assert (tmp_path / "relevance.csv").read_text() == "older"
+
+
+@pytest.mark.usefixtures("blank")
+def test_a_warning_names_the_file_by_its_final_path(study, tmp_path, monkeypatch):
+    def save(_model, path):
+        path.write_text("")
+        writing.warnings.warn(f"{path} contains rows.", stacklevel=2)
+
+    monkeypatch.setattr(writing, "save", save)
+    with pytest.warns(UserWarning, match="contains rows") as caught:
+        write_study(study, tmp_path)
+    assert str(caught[0].message) == f"{tmp_path / 'model.whynear'} contains rows."
+    assert not (tmp_path / UNFINISHED).exists()

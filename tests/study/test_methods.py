@@ -1,0 +1,65 @@
+"""The methods that a study compares."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.pipeline import Pipeline
+
+import whynear as wn
+from whynear.study import methods as methods_module
+from whynear.study.methods import BASELINES, LEARNERS, MEAN, MINIMUM_NORM, NCA, PLAIN, Methods, _start, n_varying
+
+RNG = np.random.default_rng(0)
+X = pd.DataFrame(RNG.standard_normal((40, 3)), columns=["a", "b", "c"]).assign(constant=1.0)
+CLASSES = np.where(X["a"] > 0, "u", "v")
+NUMBERS = 3 * X["a"].to_numpy() + X["b"].to_numpy()
+
+
+@pytest.mark.parametrize("name", ["grlvq", "gmlvq", *BASELINES])
+def test_a_method_takes_the_columns_of_the_table_constant_ones_too(name):
+    model = Methods(0).fitted(name, X, CLASSES)
+    assert model.score(X, CLASSES) > 0.8
+    assert n_varying(X) == 3
+
+
+@pytest.mark.parametrize(("name", "least"), [(MINIMUM_NORM, 0.99), (PLAIN, 0.9), (MEAN, 0.0)])
+def test_numbers_are_predicted_by_regressors(name, least):
+    assert Methods(0).fitted(name, X, NUMBERS).score(X, NUMBERS) >= least
+
+
+def test_the_seed_and_the_threads_reach_the_learner():
+    learner = Methods(7, n_jobs=2).fitted("lann", X, CLASSES)[-1]
+    assert (learner.random_state, learner.n_jobs) == (7, 2)
+    assert set(LEARNERS) >= {"grlvq", "lann"}
+
+
+def test_an_encoder_comes_first_and_is_fitted_to_the_same_rows():
+    table = X.assign(colour=np.where(CLASSES == "u", "red", "blue"))
+    table.loc[3, "a"] = np.nan
+    encoder = wn.TableEncoder("onehot", "median")
+    model = Methods(0, encoder).fitted("grlvq", table, CLASSES)
+    assert isinstance(model, Pipeline)
+    assert model[0].fill_values_["a"] == table["a"].median()
+    assert not hasattr(encoder, "fill_values_")
+    assert (model.predict(table) == CLASSES).all()
+
+
+def test_what_does_not_vary_is_predicted_without_it():
+    same = X[["constant"]]
+    assert isinstance(Methods(0).fitted("gmlvq", same, CLASSES), DummyClassifier)
+    assert isinstance(Methods(0).fitted(MINIMUM_NORM, same, NUMBERS), DummyRegressor)
+
+
+def test_nca_is_fitted_to_a_sample_of_many_rows(monkeypatch):
+    monkeypatch.setattr(methods_module, "NCA_ROWS", 20)
+    model = Methods(0).fitted(NCA, X, CLASSES)
+    assert model.pipeline[-1].n_samples_fit_ == 20
+    assert len(model.predict(X)) == 40
+
+
+def test_nca_does_not_start_at_discriminants_that_the_rows_lack():
+    y = np.repeat(["u", "v", "w"], 2)
+    good = pd.DataFrame(RNG.standard_normal((6, 3)))
+    assert _start(good, y, 3) == "auto"  # no fewer than the classes: scikit-learn starts elsewhere
+    assert _start(pd.DataFrame(np.tile(RNG.standard_normal((2, 3)), (3, 1))), y, 2) == "pca"
