@@ -1,10 +1,10 @@
-"""A small learner that does everything right, to be broken in one place at a time."""
+"""Small learners: one that does everything right, to be broken in one place at a time, and one that holds a metric."""
 
 import numpy as np
 from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from whynear import DiagonalMetric
+from whynear import DiagonalMetric, LinearMetric
 from whynear.learn import WithMetric, fit_inputs, predict_inputs
 from whynear.metric import register
 
@@ -42,3 +42,16 @@ class NearestClassMean(WithMetric, ClassifierMixin, BaseEstimator):
     def predict(self, X):
         probabilities = self.predict_proba(X)
         return self.classes_[probabilities.argmax(axis=1)]
+
+
+class Holder(BaseEstimator):
+    """A learner whose metric is the one given, or a random one for the columns of X."""
+
+    def __init__(self, metric=None):
+        self.metric = metric
+
+    def fit(self, X, y=None):
+        self.metric_ = self.metric
+        if self.metric is None:
+            self.metric_ = LinearMetric(np.random.default_rng(1).standard_normal((3, np.shape(X)[1])))
+        return self

@@ -13,8 +13,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
+from tests.helpers.learners import Holder
 from tests.helpers.strategies import cases, global_metrics
-from tests.metric.test_as_metric import Holder
 from whynear import (
     DiagonalMetric,
     LinearMetric,
