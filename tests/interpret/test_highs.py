@@ -1,5 +1,6 @@
 import numpy as np
 from numpy.testing import assert_allclose
+from scipy.optimize import linprog
 
 from tests.helpers.relevance import directions
 from whynear.interpret import highs, programs
@@ -32,3 +33,14 @@ def test_one_hot_rows_start_from_a_complete_basis_with_highs_too():
     start = programs._from_basis(U, b, programs._least_by_highs(U, b / 2))
     assert_allclose([start.mu, np.abs(start.weights).sum(), start.weights[1]], [2, 1, 1])
     assert len(set(start.basis % 6)) == 4
+
+
+def test_the_least_sum_is_that_of_scipy_and_zero_without_an_optimum():
+    U, b = directions(10, 4, seed=2)
+    start = programs.least_norm(U, b)
+    places = np.array([0, 3, 7])
+    cost = np.isin(np.tile(np.arange(10), 2), places).astype(float)
+    equal = {"A_eq": np.hstack([U.T, -U.T]), "b_eq": start.b}
+    expected = linprog(cost, A_ub=np.ones((1, 20)), b_ub=[1.1], **equal).fun
+    assert_allclose(highs.least_sum(U, start.b, 1.1, places), expected, atol=1e-8)
+    assert highs.least_sum(U, start.b, 0.5, places) == 0.0

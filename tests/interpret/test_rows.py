@@ -10,6 +10,7 @@ from whynear import (
     LocalMetric,
     relevance_intervals,
 )
+from whynear.interpret.rows import maps_with_directions, row_problems
 from whynear.metric.projection import principal_directions
 
 
@@ -105,3 +106,17 @@ def test_more_than_a_hundred_maps_are_refused():
     with pytest.raises(ValueError, match="has 101 maps"):
         relevance_intervals(LocalMetric(X, weights=np.ones((101, 3))), X)
     assert relevance_intervals(LocalMetric(X[:100], weights=np.ones((100, 3))), np.repeat(X, 2, axis=0)).rank > 0
+
+
+def test_a_problem_states_the_row_in_the_directions_of_the_data():
+    X, rng = table()
+    X[:, 2] = 1.0
+    omega = rng.standard_normal((2, 8))
+    problems, skipped = row_problems(list(maps_with_directions(LinearMetric(omega), X, None)), "map")
+    assert skipped == ()
+    for problem, row in zip(problems, omega, strict=True):
+        assert 2 not in problem.live
+        assert_allclose(problem.U.T @ problem.U, np.eye(problem.U.shape[1]), atol=1e-9)
+        assert_allclose(problem.U.T @ row[problem.live], problem.b)
+        assert_allclose((X - X.mean(axis=0)) @ problem.map, (X - X.mean(axis=0)) @ row, atol=1e-9)
+        assert (problem.share, problem.anchor) == (1.0, None)
