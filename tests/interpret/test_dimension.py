@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 from numpy.testing import assert_allclose
@@ -8,7 +9,9 @@ from sklearn.preprocessing import StandardScaler
 
 import whynear as wn
 from tests.helpers.learners import NearestClassMean
-from tests.learn.test_minimum_norm import spectra
+from tests.helpers.notebook_html import shown
+from tests.helpers.spectra import spectra
+from whynear.interpret.dimension import EffectiveDimension
 
 
 def noisy_copies(seed, n=60):
@@ -114,3 +117,17 @@ def test_the_curve_is_drawn_into_given_axes():
     assert "directions" in ax.get_xlabel()
     assert len(ax.get_legend().get_texts()) == 2
     assert result.frame().equals(result.curve)
+
+
+@pytest.mark.parametrize("criterion", ["validation_error", "mse", "correlation"])
+def test_an_effective_dimension_tells_what_the_choice_is_worth(criterion):
+    kept, values = np.array([1, 4, 9]), np.array([0.5, 0.25, 0.375])
+    train = "train_error" if criterion == "validation_error" else "train_mse"
+    curve = pd.DataFrame({"effective_dim": kept, train: values / 2, "mse": values, criterion: values})
+    text = shown(EffectiveDimension(4, curve, "projection", criterion))
+    assert f"The {criterion.replace('_', ' ')} is 0.25 with 4 directions and 0.375 with 9." in text
+
+
+def test_an_effective_dimension_of_a_single_candidate_is_shown():
+    curve = pd.DataFrame({"effective_dim": [3], "train_error": [0.0], "validation_error": [0.0]})
+    assert "3 directions" in shown(EffectiveDimension(3, curve, "projection", "validation_error"))

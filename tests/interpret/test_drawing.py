@@ -1,13 +1,11 @@
-from dataclasses import replace
-
 import matplotlib as mpl
 import numpy as np
 import pytest
 from matplotlib import pyplot as plt
 from numpy.testing import assert_array_equal
 
+from tests.helpers.relevance import intervals, with_unknown
 from whynear import LinearMetric, relevance_intervals
-from whynear.datasets import make_relevance
 
 mpl.use("agg")
 
@@ -16,19 +14,6 @@ mpl.use("agg")
 def closed_figures():
     yield
     plt.close("all")
-
-
-def intervals(n_irrelevant=4, seed=0, **changes):
-    data = make_relevance(n_strong=2, n_weak_groups=2, n_irrelevant=n_irrelevant, n_samples=400, random_state=seed)
-    row = [float(name in ("strong_0", "strong_1", "weak_0_0", "weak_1_0")) for name in data.X]
-    found = relevance_intervals(LinearMetric([row], data.feature_names), data.X, 4 + n_irrelevant)
-    return replace(found, **changes)
-
-
-def with_unknown(found):
-    strength = found.strength.copy()
-    strength[3] = "unknown"
-    return replace(found, strength=strength)
 
 
 def labels(ax):

@@ -10,103 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from scipy.optimize import linprog
 
-from whynear import LinearMetric, relevance_intervals
+from tests.helpers.relevance import both_ends, directions
 from whynear.interpret import highs, programs, simplex
-
-KINDS = ["plain", "duplicates", "zero columns", "rank one", "one-hot", "sparse", "tiny", "huge", "short"]
-
-
-def case(seed, kind):
-    """A small table, one row of a map and the number of directions to keep, degenerate in a chosen way."""
-    rng = np.random.default_rng(seed)
-    d = int(rng.integers(2, 7))
-    n = int(rng.integers(2, d + 1)) if kind == "short" else int(rng.integers(d + 1, 3 * d))
-    X, w = rng.standard_normal((n, d)), rng.standard_normal(d)
-    if kind == "duplicates":
-        X[:, d // 2 :] = X[:, : d - d // 2] * rng.choice([1.0, -1.0, 2.0])
-    elif kind == "zero columns":
-        X[:, rng.random(d) < 0.4] = 7.0
-    elif kind == "rank one":
-        X = np.outer(rng.standard_normal(n), rng.integers(-2, 3, d))
-    elif kind == "one-hot":
-        X, w = np.eye(d)[rng.integers(0, d, n)], np.eye(d)[rng.integers(d)]
-    elif kind == "sparse":
-        X, w = X * (rng.random((n, d)) < 0.4), w * (rng.random(d) < 0.4)
-    elif kind in ("tiny", "huge"):
-        scale = 1e-8 if kind == "tiny" else 1e8
-        X, w = X * scale, w * scale
-    singular = np.linalg.svd(X - X.mean(axis=0), compute_uv=False)
-    rank = int(np.count_nonzero(singular > 1e-9 * singular[0]))
-    gaps = [k for k in range(1, rank) if singular[k] < 0.9 * singular[k - 1]]
-    kept = int(rng.choice(gaps)) if gaps and rng.random() < 0.4 else rank
-    return X, w, kept
-
-
-def by_the_paper(X, w, kept, slack):
-    """Eqs. 6, 9 and 10 as they stand, over an explicit basis of the null space, with the budget (1 + slack) mu.
-
-    Only a column that does not vary is set aside: there the programs could waste all slack, and bound it by slack mu.
-    """
-    centred = X - X.mean(axis=0)
-    values, vectors = np.linalg.eigh(centred.T @ centred)
-    null = vectors[:, np.argsort(-values)[kept:]]
-    d, given = len(w), np.abs(w).max()
-    w = w - null @ (null.T @ w)
-    size = np.abs(w).max()
-    if size <= 1e-12 * given:
-        return np.zeros(d), np.zeros(d), 0.0
-    w = w / size
-    free = [(0, None)] * d + [(None, None)] * null.shape[1]
-    total = np.append(np.ones(d), np.zeros(null.shape[1]))
-    A = np.block([[-np.eye(d), null], [-np.eye(d), -null]])
-    b = np.concatenate([-w, w])
-
-    def solve(cost, A, b):
-        found = linprog(cost, A, b, bounds=free)
-        return found.fun if found.status == 0 else np.inf
-
-    mu = solve(total, A, b)
-    A, b = np.vstack([A, total]), np.append(b, (1 + slack) * mu)
-    lower, upper = np.empty(d), np.empty(d)
-    for j in range(d):
-        lower[j] = solve(np.eye(d + null.shape[1])[j], A, b)
-        moved = np.append(np.zeros(d), null[j])
-        # Maximise +-(w_j + sum_i alpha_i v_ij), which itself must not be negative.
-        ends = [solve(-s * moved, np.vstack([A, -s * moved]), np.append(b, s * w[j])) for s in (1, -1)]
-        upper[j] = max(w[j] - ends[0], -w[j] - ends[1])
-    dead = np.linalg.norm(np.delete(vectors, np.argsort(-values)[kept:], axis=1), axis=1) < 1e-7
-    assert_allclose(upper[dead], slack * mu, atol=1e-6 * mu)
-    upper[dead] = 0.0
-    return lower * size, upper * size, mu * size
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_intervals_equal_the_papers_programs_solved_one_by_one(kind):
-    for seed in range(23):
-        X, w, kept = case(seed, kind)
-        if kept == 0:
-            continue
-        slack = (0.001, 0.01, 0.2)[seed % 3]
-        lower, upper, mu = by_the_paper(X, w, kept, slack)
-        found = relevance_intervals(LinearMetric([w]), X, kept, slack)
-        assert_allclose(found.lower, lower, rtol=0, atol=1e-6 * mu, err_msg=f"{kind} {seed}")
-        assert_allclose(found.upper, upper, rtol=0, atol=1e-6 * mu, err_msg=f"{kind} {seed}")
-        assert_allclose(sum(row.mu for row in found.rows), mu, rtol=1e-6)
-        assert found.certificate.error < 1e-9
-
-
-def directions(d, K, seed=0, copies=0):
-    """Orthonormal directions, some rows of which are repeated, and a right-hand side."""
-    rng = np.random.default_rng(seed)
-    rows = rng.standard_normal((d - copies, K))
-    U = np.linalg.qr(np.vstack([rows, rows[:copies]]))[0]
-    return np.ascontiguousarray(U), U.T @ rng.standard_normal(d)
-
-
-def both_ends(d):
-    return np.repeat(np.arange(d), 2), np.tile([1.0, -1.0], d)
 
 
 @pytest.mark.parametrize(("d", "K", "copies"), [(1, 1, 0), (8, 8, 0), (30, 7, 0), (40, 12, 15), (200, 30, 60)])
@@ -133,14 +39,6 @@ def test_highs_takes_over_when_the_simplex_finds_no_least_norm(monkeypatch, loss
         else:
             patch.setattr(programs, "_least_by_simplex", lambda U, b: np.zeros(9, dtype=np.intp))
         assert_allclose(programs.least_norm(U, b).mu, expected, rtol=1e-9)
-
-
-def test_one_hot_rows_start_from_a_complete_basis_with_highs_too():
-    """HiGHS leaves the logicals of rows with right-hand side zero in its basis."""
-    U, b = np.eye(6)[:, :4].copy(), np.array([0.0, 2.0, 0.0, 0.0])
-    start = programs._from_basis(U, b, programs._least_by_highs(U, b / 2))
-    assert_allclose([start.mu, np.abs(start.weights).sum(), start.weights[1]], [2, 1, 1])
-    assert len(set(start.basis % 6)) == 4
 
 
 def test_a_least_norm_that_nobody_finds_is_an_arithmetic_error():
@@ -179,27 +77,6 @@ def test_programs_nobody_can_solve_have_no_value_and_no_map():
     assert lost.sum() > 60
     assert found.by_highs[lost].all()
     assert not found.weights[lost].any()
-
-
-def test_the_time_limit_holds_for_each_program_not_for_all_together():
-    U, b = directions(300, 30, seed=4)
-    start = programs.least_norm(U, b)
-    rest = highs.Programs(U, start.b, 1.01)
-    j = 0
-    while rest.model.getRunTime() < 0.5:
-        rest.solve(j % 300, 1.0, 60.0)
-        j += 1
-    assert rest.solve(200, -1.0, 0.0) is None
-    assert rest.solve(200, -1.0, 0.4) is not None
-
-
-def test_a_program_infeasible_by_rounding_is_relaxed_once():
-    U, b = directions(30, 5, seed=5)
-    start = programs.least_norm(U, b)
-    for missing, solvable in ((3e-8, True), (1e-4, False)):
-        found = highs.Programs(U, start.b, 1 - missing).solve(3, 1.0, 60.0)
-        assert (found is not None) == solvable
-    assert highs.Programs(U, start.b, 1 - 3e-8).solve(3, 1.0, 60.0)[1] >= 0.9e-7
 
 
 def test_a_worn_inverse_is_repaired_and_a_spoilt_basis_goes_to_highs(monkeypatch):

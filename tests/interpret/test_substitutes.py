@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from tests.interpret.test_programs import KINDS, case
+from tests.helpers.relevance import KINDS, case
 from whynear import LinearMetric, LocalMetric, relevance_intervals
 from whynear.datasets import make_relevance
 from whynear.interpret import programs

@@ -6,6 +6,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 import whynear as wn
+from tests.helpers.spectra import spectra
 from whynear.testing import check_metric
 
 
@@ -53,15 +54,6 @@ def test_an_offset_does_not_change_the_map():
     X, y = rng.standard_normal((40, 3)) @ rng.standard_normal((3, 60)), rng.standard_normal(40)
     near, far = (wn.MinimumNormRegressor().fit(X + offset, y).coef_ for offset in (0, 1e6))
     assert_allclose(far, near, rtol=1e-4, atol=1e-6)
-
-
-def spectra(real_data):
-    """Learning and test roles switched, three outliers left out, as in the paper."""
-    data = wn.datasets.load("wine_spectra", real_data)
-    X, y = data.X.to_numpy(), data.y
-    learning, test = np.flatnonzero(data.split == "train"), np.flatnonzero(data.split == "test")
-    learning = np.delete(learning, [33, 34, 83])
-    return X[test], y[test], X[learning], y[learning]
 
 
 def test_wine_spectra_norms_are_the_papers(real_data):

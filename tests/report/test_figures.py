@@ -8,7 +8,7 @@ import pytest
 from matplotlib.figure import Figure
 
 import whynear as wn
-from tests.helpers import stand_ins
+from tests.helpers.blank_figures import save_empty
 from tests.helpers.studies import numeric_study
 from whynear.report.figures import MOST_LINES, _draw_dimension, figures, svg, svg_text
 
@@ -42,7 +42,7 @@ def test_a_whole_figure_can_be_drawn():
 
 
 def test_every_figure_of_a_target_of_classes_and_of_a_numeric_one(study, monkeypatch):
-    monkeypatch.setattr(Figure, "savefig", stand_ins.savefig)
+    monkeypatch.setattr(Figure, "savefig", save_empty)
     names = [name for name, text in figures(study) if text.startswith("<svg")]
     cases = [f"{kind}-{number}" for number in range(1, len(study.cases) + 1) for kind in ("case", "votes")]
     assert names == ["intervals", "dimension", "map-before", "map-after", "profiles", *cases]

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from sklearn.datasets import load_iris
 
 import whynear as wn
-from tests.helpers import stand_ins
+from tests.helpers.blank_figures import save_empty
 from whynear.report import writing
 from whynear.report.writing import FILES, UNFINISHED, write_study
 
@@ -41,7 +41,7 @@ def test_what_is_written_can_be_read_again(study, saved):
 @pytest.fixture
 def blank(monkeypatch):
     """Figures without anything on them."""
-    monkeypatch.setattr(Figure, "savefig", stand_ins.savefig)
+    monkeypatch.setattr(Figure, "savefig", save_empty)
 
 
 @pytest.mark.usefixtures("blank")

@@ -3,7 +3,8 @@ import pytest
 
 from tests.helpers.neighbours import all_sq_distances
 from whynear import DiagonalMetric, LinearMetric, LocalMetric
-from whynear.search.engines import FARTHEST_QUERY, Everything, Products, Tree, list_length
+from whynear.search.engines import Everything, Products, Tree, list_length
+from whynear.search.rounding import FARTHEST_FACTOR
 
 RNG = np.random.default_rng(0)
 CASES = RNG.standard_normal((200, 4)).round(1)
@@ -40,7 +41,7 @@ def test_ties_that_do_not_fit_a_list_are_counted():
 
 
 def test_queries_too_far_away_for_the_bound_have_no_list():
-    far = np.array([[10 * FARTHEST_QUERY, 0, 0, 0], [0, 0, 0, 0]])
+    far = np.array([[10 * FARTHEST_FACTOR, 0, 0, 0], [0, 0, 0, 0]])
     _, counts = Products(METRICS["diagonal"], CASES, 1).candidates(far, 3, NONE[:2])
     assert counts[0] == -1
     assert counts[1] >= 3

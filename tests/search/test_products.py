@@ -3,8 +3,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from whynear import DiagonalMetric, LinearMetric, LocalMetric
-from whynear.search.engines import FARTHEST_QUERY
 from whynear.search.products import GlobalForm, LocalForm, coordinates, error_per_term, may_be_nearest
+from whynear.search.rounding import FARTHEST_FACTOR
 
 RNG = np.random.default_rng(0)
 CASES = RNG.standard_normal((60, 4)) + 3
@@ -54,7 +54,7 @@ def test_infinite_scores_are_no_candidates():
 
 def test_queries_too_far_away_have_no_factors():
     form, _, _ = products(GLOBAL["diagonal"])
-    assert form.factors(GLOBAL["diagonal"], np.full(4, 10 * FARTHEST_QUERY)) is None
+    assert form.factors(GLOBAL["diagonal"], np.full(4, 10 * FARTHEST_FACTOR)) is None
     assert form.factors(GLOBAL["diagonal"], np.full(4, np.nan)) is None
 
 

@@ -57,9 +57,10 @@ def _with_columns(metric: Metric, kept: NDArray[np.bool_]) -> Metric:
 
 
 def measured_to(metric: LocalMetric, cases: NDArray[np.float64], what: str) -> LocalMetric:
-    """The metric with the learner's own cases as anchors, from which its own may differ by a shift and rounding."""
-    away = metric.anchors - cases if metric.anchors.shape == cases.shape else np.full((1, 1), np.inf)
-    if not np.abs(away - away[0]).max() <= 1e-9 * np.abs(cases).max(initial=1.0):
+    """Return the metric with the learner's own cases as anchors, from which its own may differ by a shift."""
+    rounding = 1e-9 * np.abs(cases).max(initial=1.0)
+    away = metric.anchors - cases if metric.anchors.shape == cases.shape else None
+    if away is None or not np.abs(away - away[0]).max() <= rounding:
         raise ValueError(f"metric has other anchors than the {what} of the learner, to which it must measure.")
     return LocalMetric(cases, metric.weights, metric.omegas, metric.feature_names, metric.scale)
 

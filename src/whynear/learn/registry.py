@@ -1,6 +1,6 @@
-"""All learners in one list: what each is called, where it lives, and how a study uses it.
+"""All learners in one list: the name of each, its module, and how a study uses it.
 
-A new learner is one line here. Nothing is imported until a class is used, so that the command line can list the names.
+A new learner is one line here. A class is imported when it is first used, so the command line lists the names quickly.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 class Learner(NamedTuple):
     """One line of the list.
 
-    A study compares those with ``compared`` by default, and fits the others with ``studied`` by their name only; the
-    model that it keeps is fitted to at most ``learned_rows``, which takes minutes.
+    A study compares the learners with ``compared`` by default, and fits the others with ``studied`` only if they are
+    named. The model that it keeps is fitted to at most ``learned_rows`` rows, which takes minutes. It is fitted again
+    with permuted columns, to find the floor of relevance, if the table has at most ``probed_entries`` entries.
     """
 
     kind: str  # the name of the class
@@ -22,20 +23,21 @@ class Learner(NamedTuple):
     studied: bool = False
     compared: bool = False
     learned_rows: int = 100_000
+    probed_entries: int = 0
 
     @property
     def name(self) -> str:
-        """What commands and studies call it."""
+        """The name that commands and studies use."""
         return self.kind.lower()
 
 
 # The simplest first: of equally accurate ones a study keeps the first.
 ALL_LEARNERS = (
-    Learner("GRLVQ", "lvq.grlvq", studied=True, compared=True),
-    Learner("GMLVQ", "lvq.gmlvq", studied=True, compared=True),
-    Learner("LMNN", "lmnn.estimator", studied=True, compared=True, learned_rows=20_000),
-    Learner("LGRLVQ", "lvq.grlvq", studied=True),
-    Learner("LGMLVQ", "lvq.gmlvq", studied=True, compared=True),
+    Learner("GRLVQ", "lvq.grlvq", studied=True, compared=True, probed_entries=200_000),
+    Learner("GMLVQ", "lvq.gmlvq", studied=True, compared=True, probed_entries=200_000),
+    Learner("LMNN", "lmnn.estimator", studied=True, compared=True, learned_rows=20_000, probed_entries=200_000),
+    Learner("LGRLVQ", "lvq.grlvq", studied=True, probed_entries=20_000),
+    Learner("LGMLVQ", "lvq.gmlvq", studied=True, compared=True, probed_entries=20_000),
     Learner("LANN", "lann.estimator", studied=True, compared=True),
     Learner("Slider", "slider.estimator"),
     Learner("DIET", "slider.rivals"),
@@ -47,10 +49,11 @@ ALL_LEARNERS = (
 STUDIED = tuple(learner.name for learner in ALL_LEARNERS if learner.studied)
 COMPARED = tuple(learner.name for learner in ALL_LEARNERS if learner.compared)
 LEARNED_ROWS = {learner.name: learner.learned_rows for learner in ALL_LEARNERS if learner.studied}
+PROBED_ENTRIES = {learner.name: learner.probed_entries for learner in ALL_LEARNERS if learner.studied}
 
 
 def homes() -> dict[str, tuple[str, ...]]:
-    """The names of the classes by the modules they live in."""
+    """Return the names of the classes by their modules."""
     modules = dict.fromkeys(learner.module for learner in ALL_LEARNERS)
     return {
         f"whynear.learn.{module}": tuple(learner.kind for learner in ALL_LEARNERS if learner.module == module)

@@ -16,6 +16,7 @@ from sklearn.pipeline import Pipeline
 from whynear.interpret import Relevance, effective_dimension, relevance_floor, relevance_intervals
 from whynear.interpret.dimension import EffectiveDimension
 from whynear.interpret.encoded import by_column
+from whynear.learn.registry import PROBED_ENTRIES
 from whynear.metric import DiagonalMetric, LocalMetric, Metric, as_metric
 from whynear.study.methods import MINIMUM_NORM, Methods
 from whynear.study.progress import Progress
@@ -26,10 +27,8 @@ LEAST_FLOOR = 0.1
 MOST_ANCHORS = 100  # of a local metric whose maps are bounded one by one
 ROWS_PER_ANCHOR = 4  # at least, on average, for the same
 FEWEST_ROWS = 20  # to choose the dimension or to measure the floor
-# The learners that are fast enough to be fitted again with permuted columns, and the largest table for that.
-MOST_ENTRIES_PROBED = dict.fromkeys(("grlvq", "gmlvq", "lmnn", MINIMUM_NORM), 200_000) | dict.fromkeys(
-    ("lgrlvq", "lgmlvq"), 20_000
-)
+# Largest tables on which a learner is fast enough to be fitted again with permuted columns.
+MOST_ENTRIES_PROBED = {**PROBED_ENTRIES, MINIMUM_NORM: 200_000}
 
 
 @dataclass(frozen=True)

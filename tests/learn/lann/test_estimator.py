@@ -8,29 +8,16 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import softmax
-from sklearn.datasets import load_breast_cancer, load_iris, make_classification
+from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import whynear as wn
+from tests.helpers.lann import GIVEN, rows
 from tests.helpers.processes import work_for
-from whynear.learn.lann.candidates import candidate_lists, local_lists, recall_of_lists, unit_of
-from whynear.learn.lann.choice import affordable, choose_schedule, grid, splits_of
-from whynear.learn.lann.objective import Constraint
-from whynear.learn.lann.training import Schedule, StepRule, TrainingCases
 from whynear.testing import check_learner
-
-GIVEN = {"epochs": 5, "step": 0.1, "beta": 0.3, "decay": 0.0, "shared_epochs": 5, "shared_step": 0.01}
-RULE = StepRule(5, 2, 0.3, 0.1, 0.0, Constraint.BOX, 0.01, 10.0)
-
-
-def rows(n=300, d=6, seed=0, n_classes=2):
-    X, y = make_classification(
-        n, d, n_informative=3, n_redundant=0, n_classes=n_classes, n_clusters_per_class=1, random_state=seed
-    )
-    return StandardScaler().fit_transform(X), y
 
 
 def test_belongs_to_the_library():
@@ -52,9 +39,6 @@ def test_other_forms_predict_as_well(settings):
     model = wn.LANN(random_state=0, **GIVEN, **settings).fit(X[::2], y[::2])
     assert model.score(X[1::2], y[1::2]) > 0.85
     assert_allclose(model.predict_proba(X).sum(axis=1), 1)
-
-
-# Laws
 
 
 def test_predictions_are_those_of_a_double_loop():
@@ -101,94 +85,6 @@ def test_zero_epochs_are_plain_weighted_neighbours():
     assert model.loss_curve_ == []
 
 
-# Lists and their recall
-
-
-def test_lists_hold_the_nearest_others():
-    X, _ = rows(70)
-    lists = candidate_lists(X, 10, 0)
-    sq = wn.LinearMetric(np.eye(6)).sq_distances(X)
-    np.fill_diagonal(sq, np.inf)
-    assert_array_equal(np.sort(lists, axis=1), np.sort(np.argsort(sq, axis=1)[:, :10], axis=1))
-    assert candidate_lists(X[:4], 10, 0).shape == (4, 3)
-    copies = candidate_lists(np.ones((9, 2)), 3, 0)
-    assert (copies != np.arange(9)[:, None]).all()
-
-
-def test_lists_are_the_same_in_pieces_and_on_any_number_of_threads(monkeypatch):
-    X, _ = rows(300)
-    whole = candidate_lists(X, 10, 0)
-    monkeypatch.setattr("whynear.learn.lann.candidates.SEARCH_PRODUCTS_AT_ONCE", 20 * X.size)
-    assert_array_equal(candidate_lists(X, 10, 0, 1), whole)
-    assert_array_equal(candidate_lists(X, 10, 0, 2), whole)
-
-
-def test_an_interrupt_stops_the_search_for_lists():
-    X = np.random.default_rng(0).standard_normal((30_000, 60))
-    raised = []
-
-    def interrupt(signum, frame):
-        raised.append(time.perf_counter())
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGALRM, interrupt)
-    try:
-        start = time.perf_counter()
-        signal.setitimer(signal.ITIMER_REAL, 0.3)
-        with pytest.raises(KeyboardInterrupt):
-            candidate_lists(X, 64, 0)
-    finally:
-        signal.signal(signal.SIGALRM, before)
-    assert raised[0] - start < 3  # a second, on a busy machine
-
-
-def test_recall_is_one_for_lists_by_the_metrics_themselves():
-    X, y = rows(150)
-    model = wn.LANN(random_state=0, n_candidates=8, **GIVEN).fit(X, y)
-    assert 0.3 < model.candidate_recall_ <= 1
-    assert recall_of_lists(wn.NeighborSearch(model.metric_), local_lists(model.metric_, 8, 0), 5, 0) == 1
-    assert wn.LANN(random_state=0, **GIVEN).fit(X, y).candidate_recall_ > 0.95
-
-
-def test_lists_that_miss_neighbours_are_made_anew(monkeypatch):
-    X, y = rows(150)
-    settings = {**GIVEN, "epochs": 10, "step": 0.3}
-    recalls = []
-    for enough in (0.0, 1.0):
-        monkeypatch.setattr("whynear.learn.lann.fitting.RECALL_TO_KEEP_LISTS", enough)
-        recalls.append(wn.LANN(random_state=0, n_candidates=6, **settings).fit(X, y).candidate_recall_)
-    assert recalls[1] > recalls[0] + 0.05
-
-
-@pytest.mark.slow
-def test_every_case_of_a_large_table_keeps_its_own_metric(monkeypatch):
-    X, y = rows(400)
-    monkeypatch.setattr("whynear.learn.lann.fitting.EXACT_LIST_CASES", 100)
-    ordered = wn.LANN(random_state=0, **GIVEN).fit(X, y)
-    assert_array_equal(ordered.metric_.anchors, wn.LANN(random_state=0, **GIVEN).fit(X, y).metric_.anchors)
-    monkeypatch.undo()
-    plain = wn.LANN(random_state=0, **GIVEN).fit(X, y)
-    alike = np.corrcoef(np.log(ordered.metric_.weights).ravel(), np.log(plain.metric_.weights).ravel())[0, 1]
-    shuffled = np.random.default_rng(0).permutation(plain.metric_.weights)
-    by_chance = np.corrcoef(np.log(ordered.metric_.weights).ravel(), np.log(shuffled).ravel())[0, 1]
-    assert alike > by_chance + 0.2
-    assert np.mean(ordered.predict(X) == plain.predict(X)) > 0.9
-
-
-def test_lists_outlive_a_stretch_that_keeps_the_neighbours():
-    X, y = rows(150)
-    cases, _ = TrainingCases.of(X, y, 5, 12, seed=0)
-    assert cases.stretched(np.full(X.shape[1], 2.0), 5, 0)[0].lists is cases.lists
-    strong = cases.stretched(np.r_[1.0, np.full(X.shape[1] - 1, 1e-3)], 5, 0)[0]
-    assert_array_equal(strong.lists, candidate_lists(strong.X, 12, 0))
-
-
-def test_unit_of_copies_is_that_of_the_others():
-    X = np.repeat([[0.0, 0.0], [3.0, 4.0]], 10, axis=0)
-    assert unit_of(X, candidate_lists(X, 15, 0), 5) == 5.0
-    assert unit_of(np.ones((4, 2)), candidate_lists(np.ones((4, 2)), 3, 0), 2) == 1.0
-
-
 @pytest.mark.parametrize("n_components", [None, 2])
 def test_the_trace_stays_what_it_was(n_components):
     X, y = rows(80)
@@ -200,86 +96,6 @@ def test_the_trace_stays_what_it_was(n_components):
         sums = [(model.metric_.weights / model._factors**2).sum(axis=1) for model in (before, after)]
     assert not np.allclose(after.metric_.maps, before.metric_.maps)
     assert_allclose(*sums)
-
-
-# The choice
-
-
-def test_what_is_given_is_not_chosen():
-    proposals = grid({"step": 0.5, "beta": None}, [Schedule(None, 0.1, 1.0, 0.0), Schedule(None, 0.2, 1.0, 0.0)])
-    assert proposals == [Schedule(None, 0.5, 1.0, 0.0)]
-    X, y = rows(100)
-    model = wn.LANN(random_state=0, step=0.2, shared_epochs=3).fit(X, y)
-    assert model.shared_["epochs"] == 3
-    assert model.local_["step"] == 0.2
-
-
-@pytest.mark.parametrize("epochs", [0, 1, 3])
-def test_given_epochs_are_made_whatever_else_is_chosen(epochs):
-    X, y = load_iris(return_X_y=True)
-    local = wn.LANN(epochs=epochs, shared_epochs=0, random_state=0).fit(X, y)
-    assert (local.shared_["epochs"], local.local_["epochs"], local.n_iter_) == (0, epochs, epochs)
-    shared = wn.LANN(epochs=0, shared_epochs=epochs, random_state=0).fit(X, y)
-    assert (shared.shared_["epochs"], shared.local_["epochs"], shared.n_iter_) == (epochs, 0, epochs)
-
-
-def test_given_epochs_are_made_where_nothing_can_be_held_out():
-    model = wn.LANN(epochs=2, random_state=0).fit(np.eye(4), np.arange(4))
-    assert (model.shared_["epochs"], model.local_["epochs"]) == (0, 2)
-
-
-def test_nothing_is_learned_from_labels_that_mean_nothing():
-    learned = []
-    for seed in range(10):
-        rng = np.random.default_rng(seed)
-        model = wn.LANN(random_state=0).fit(rng.standard_normal((120, 8)), rng.integers(2, size=120))
-        learned.append(model.shared_["epochs"] + model.local_["epochs"] > 0)
-    assert np.mean(learned) < 0.8  # of many looks, chance makes one look like a gain at times
-
-
-def test_the_choice_is_the_trial_that_helps_held_out_cases():
-    X, y = rows(400, d=12)
-    X[:, 6:] *= 3  # useless columns in the way
-    cases, _ = TrainingCases.of(X, y.astype(np.intp), 5, 64, 0)
-    trials = [Schedule(None, 1e-9, 1.0, 0.0), Schedule(None, 0.03, 1.0, 0.0)]
-    splits = splits_of(y, 0)
-
-    def choose(trials, n_jobs=1):
-        everywhere = [cases] * len(splits)
-        return choose_schedule(everywhere, splits, np.ones(12), trials, RULE, shared=True, seed=0, n_jobs=n_jobs)
-
-    chosen = choose(trials)
-    assert chosen.step == 0.03
-    assert chosen.epochs > 0
-    assert choose(trials, n_jobs=2) == chosen
-    settled = [Schedule(2, 1e-9, 1.0, 0.0), Schedule(2, 0.03, 1.0, 0.0)]
-    assert choose(settled) == settled[1]
-
-
-def test_splits_cover_small_tables_often_and_large_ones_once():
-    assert len(splits_of(np.arange(30) % 2, 0)) == 15
-    assert splits_of(np.arange(30), 0) == []
-    assert len(splits_of(np.arange(1_000) % 2, 0)) == 5
-    assert len(splits_of(np.arange(3_000) % 2, 0)) == 2
-    assert len(splits_of(np.arange(9_000) % 2, 0)) == 1
-
-
-def test_wide_tables_get_fewer_splits_then_fewer_settings():
-    splits = splits_of(np.arange(30) % 2, 0)
-    found = [affordable(splits, 6, work) for work in (1e6, 5e7, 1e8, 3e8, 1e9, 1e12)]
-    assert [(len(some), most) for some, most in found] == [(15, 6), (5, 6), (2, 6), (1, 6), (1, 2), (1, 2)]
-
-
-def test_a_wide_table_does_not_take_minutes():
-    rng = np.random.default_rng(0)
-    X, y = rng.standard_normal((60, 5_000)), np.arange(60) % 2
-    X[:, :100] += y[:, None]
-    start = time.process_time()
-    wn.LANN(random_state=0).fit(X, y)
-    assert time.process_time() - start < 40
-
-
-# Streams
 
 
 @pytest.mark.parametrize("settings", [{}, {"max_anchors": 50}, {"n_components": 2}], ids=str)
@@ -322,9 +138,6 @@ def test_a_stream_keeps_the_names_of_its_columns():
     with pytest.warns(UserWarning, match="does not have valid feature names"):
         model.partial_fit(table.data.to_numpy()[:3], table.target[:3])
     assert model.metric_.feature_names == tuple(table.feature_names)
-
-
-# Faults
 
 
 @pytest.mark.parametrize(
@@ -435,9 +248,6 @@ def test_it_explains_itself(tmp_path):
     assert wn.load(tmp_path / "model")[-1].metric_ == model[-1].metric_
 
 
-# The paper's data
-
-
 @pytest.mark.parametrize(
     "name", ["iris", *(pytest.param(name, marks=pytest.mark.slow) for name in ("ionosphere", "image_segmentation"))]
 )
@@ -459,15 +269,3 @@ def test_it_is_no_worse_than_plain_neighbours(name, real_data):
 def test_defaults_find_iris():
     X, y = load_iris(return_X_y=True)
     assert wn.LANN(random_state=0).fit(X[::2], y[::2]).score(X[1::2], y[1::2]) > 0.93
-
-
-@pytest.mark.slow
-def test_what_lists_do_not_show_is_not_taken_for_a_gain(real_data):
-    """Once a setting that looked best within the lists let shrunken cases vote everywhere: 0.90 instead of 0.99."""
-    data = wn.datasets.load("pendigits", real_data)
-    X, y = data.X.to_numpy(), np.asarray(data.y)
-    train, test = list(StratifiedKFold(10, shuffle=True, random_state=0).split(X, y))[3]
-    scaler = StandardScaler().fit(X[train])
-    model = wn.LANN(random_state=0).fit(scaler.transform(X[train]), y[train])
-    assert model.score(scaler.transform(X[test]), y[test]) > 0.99
-    assert model.candidate_recall_ > 0.9

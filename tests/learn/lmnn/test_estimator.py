@@ -18,35 +18,9 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from whynear import DiagonalMetric, LinearMetric, LocalMetric, NeighborSearch, load, regularize, save
+from tests.helpers.lmnn import full_loss, noisy, sorted_problem
+from whynear import DiagonalMetric, LocalMetric, load, regularize, save
 from whynear.learn.lmnn.estimator import LMNN
-from whynear.learn.lmnn.large_margin import Settings, descend, learn_map
-from whynear.learn.lmnn.objective import Margins, impostor_pairs, loss_grad, target_neighbors
-from whynear.search.voting import neighbor_votes
-
-
-def noisy(n=300, d=12, seed=0):
-    """Two features that tell three classes apart among many that tell nothing and vary more."""
-    rng = np.random.default_rng(seed)
-    codes = np.arange(n) % 3
-    X = 3.0 * rng.standard_normal((n, d))
-    X[:, :2] = 0.5 * rng.standard_normal((n, 2)) + np.array([[0, 0], [2, 0], [0, 2]])[codes]
-    return X, codes
-
-
-def sorted_problem(X, codes, k=3, **weights):
-    order = np.argsort(codes, kind="stable")
-    X, codes = X[order], codes[order]
-    ends = np.cumsum(np.bincount(codes))[codes].astype(np.int32)
-    return Margins(X, ends, target_neighbors(X, codes, k), **weights)
-
-
-def full_loss(omega, problem):
-    return loss_grad(omega, problem, impostor_pairs(omega, problem))[0]
-
-
-def quiet_step(step):
-    pass
 
 
 def test_features_that_tell_classes_apart_become_relevant():
@@ -76,25 +50,6 @@ def test_the_reported_loss_is_that_of_all_impostors_at_the_metric():
     assert_allclose(full_loss(model.metric_.omega, problem), 2.0 * model.loss_curve_[-1], rtol=1e-6)
     assert model.n_iter_ == len(model.loss_curve_)
     assert model.loss_curve_[-1] < model.loss_curve_[0]
-
-
-def test_the_descent_ends_where_no_small_change_helps():
-    X, codes = noisy(150, 4)
-    problem = sorted_problem(X / X.std(), codes)
-    solution = descend(problem, np.eye(4), max_iter=2000, tol=1e-10, watch=quiet_step)
-    assert solution.converged
-    omega, rng = solution.x.reshape(4, 4), np.random.default_rng(0)
-    loss = full_loss(omega, problem)
-    for _ in range(50):
-        assert full_loss(omega + 0.01 * rng.standard_normal((4, 4)), problem) > loss
-
-
-def test_a_round_that_loses_sight_of_impostors_is_repeated():
-    # Far classes with wide gaps: no pair is near enough to be watched, so the first round shrinks the map to nothing.
-    X, codes = make_blobs(90, 3, centers=3, cluster_std=0.01, center_box=(-50, 50), random_state=0)
-    problem = sorted_problem(X, codes)
-    solution = descend(problem, np.eye(3), max_iter=300, tol=1e-3, watch=quiet_step)
-    assert full_loss(solution.x.reshape(3, 3), problem) < 1e-3 * full_loss(np.zeros((3, 3)), problem)
 
 
 def test_no_impostors_at_all_is_a_normal_case():
@@ -273,33 +228,6 @@ def test_it_survives_a_file_after_a_search(tmp_path):
     assert again.best_params_ == model.best_params_
 
 
-def test_an_inner_search_chooses_parameters():
-    X, codes = noisy(90, 4)
-    grid = {"n_neighbors": (1, 3), "n_components": (None, 2), "push_weight": (0.1, 0.5)}
-    model = LMNN(tune=grid, random_state=0).fit(X, codes)
-    results = model.search_results_
-    best = int(np.argmax(results["mean_accuracy"]))
-    assert model.best_params_ == {name: results[name][best] for name in grid}
-    assert model.n_votes_ == model.best_params_["n_neighbors"]
-    assert model.metric_ == LMNN(**model.best_params_).fit(X, codes).metric_
-
-
-def test_what_an_inner_search_tries_by_itself_fits_the_data():
-    X, codes = noisy(36, 3)
-    results = LMNN(tune=True, cv=2, random_state=0, max_iter=20).fit(X, codes).search_results_
-    assert len(results["mean_accuracy"]) == 4 * 2 * 3
-    assert set(results["n_components"]) == {None, 2}
-
-
-@pytest.mark.filterwarnings("ignore:n_neighbors")
-def test_an_inner_search_copes_with_small_classes():
-    X, codes = noisy(30, 4)
-    codes[:2] = [3, 4]
-    assert 4 in LMNN(tune={"n_neighbors": [1, 2]}, cv=5, random_state=0).fit(X, codes).classes_
-    with pytest.raises(ValueError, match="tune=False"):
-        LMNN(tune=True).fit(X[:3], [0, 1, 2])
-
-
 @pytest.mark.parametrize(
     ("parameter", "message"),
     [
@@ -329,16 +257,6 @@ def test_a_tuned_start_is_the_one_that_is_used():
     assert not hasattr(tuned, "search_results_")
 
 
-@pytest.mark.filterwarnings("ignore:LMNN did not converge in max_iter=3")
-def test_inner_fits_do_not_call_back():
-    X, codes = noisy(60, 4)
-    steps = []
-    model = LMNN(tune={"n_neighbors": [2, 3]}, max_iter=3, tol=0.1, callback=steps.append).fit(X, codes)
-    alone = []
-    LMNN(**model.best_params_, max_iter=3, tol=0.1, callback=alone.append).fit(X, codes)
-    assert steps == alone
-
-
 @pytest.mark.parametrize("values", [3, "3", []])
 def test_values_to_tune_must_be_lists(values):
     with pytest.raises(TypeError, match="tune must give a list of values to try for n_neighbors, got"):
@@ -352,20 +270,6 @@ def test_a_local_metric_is_refused():
         model.with_metric(LocalMetric(X, weights=np.ones_like(X)))
 
 
-def test_votes_weigh_the_inverse_distance():
-    cases, codes = np.array([[0.0], [1.0], [4.0], [100.0]]), np.array([0, 1, 1, 0])
-    votes = neighbor_votes(NeighborSearch(LinearMetric([[1.0]]), cases), codes, np.array([[2.0]]), k=3)
-    weights = np.array([1 / 2, 1 / 1 + 1 / 2])
-    assert_allclose(votes.by_class(codes, 2), [weights / weights.sum()])
-
-
-def test_copies_share_the_vote_even_if_only_one_neighbor_is_asked_for():
-    cases, codes = np.array([[0.0], [0.0], [0.0], [1.0]]), np.array([0, 1, 0, 1])
-    search = NeighborSearch(LinearMetric([[1.0]]), cases)
-    votes = neighbor_votes(search, codes, np.array([[0.0], [1.0]]), k=1)
-    assert_allclose(votes.by_class(codes, 2), [[2 / 3, 1 / 3], [0, 1]])
-
-
 def test_evidence_and_probabilities_agree_where_copies_contradict():
     X, codes = noisy(60, 3)
     X[1:4], codes = X[0], np.r_[0, 1, 1, 1, codes[4:]]
@@ -373,12 +277,3 @@ def test_evidence_and_probabilities_agree_where_copies_contradict():
     evidence = model.evidence(X)
     assert_allclose(evidence.support(), model.predict_proba(X))
     assert_allclose(evidence.support()[0], [0.25, 0.75, 0])
-
-
-def test_the_map_of_the_paper_s_loss_does_not_depend_on_the_order_of_rows():
-    X, codes = noisy(120, 4)
-    settings = Settings(3, None, "identity", 0.5, 1.0, 1, 300, 1e-6, None)
-    order = np.random.default_rng(0).permutation(120)
-    omega, _ = learn_map(X, codes, settings, quiet_step)
-    again, _ = learn_map(X[order], codes[order], settings, quiet_step)
-    assert_allclose(omega.T @ omega, again.T @ again, rtol=1e-3, atol=1e-3)

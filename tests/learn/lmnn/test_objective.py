@@ -5,23 +5,15 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import approx_fprime
 
+from tests.helpers.lmnn import sorted_problem
 from whynear.learn.lmnn import objective as lmnn
 from whynear.learn.lmnn.objective import (
     Impostors,
-    Margins,
     best_scale,
     impostor_pairs,
     loss_grad,
     mean_target_scatter,
-    target_neighbors,
 )
-
-
-def problem_of(X, codes, k=3, **weights):
-    order = np.argsort(codes, kind="stable")
-    X, codes = X[order], codes[order]
-    class_ends = np.cumsum(np.bincount(codes))[codes].astype(np.int32)
-    return Margins(X, class_ends, target_neighbors(X, codes, k), **weights)
 
 
 def random_problem(seed, n=40, d=4, n_classes=3, k=3, grid=False, **weights):
@@ -29,7 +21,7 @@ def random_problem(seed, n=40, d=4, n_classes=3, k=3, grid=False, **weights):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, d))
     codes = np.concatenate([np.arange(n_classes), rng.integers(0, max(1, n_classes - 1), n - n_classes)])
-    return problem_of(np.round(X) if grid else X, codes, k, **weights)
+    return sorted_problem(np.round(X) if grid else X, codes, k, **weights)
 
 
 def slow_loss(omega, problem):
@@ -47,6 +39,8 @@ def slow_loss(omega, problem):
 
 
 seeds = st.integers(0, 10_000)
+
+
 shapes = st.tuples(st.integers(4, 40), st.integers(1, 40), st.integers(1, 4))
 
 
@@ -113,7 +107,7 @@ def test_no_impostor_is_missed_at_any_magnitude(factor):
 def test_no_impostor_is_missed_far_from_the_origin():
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.standard_normal((40, 3)), 1e6 + rng.standard_normal((40, 3))])
-    problem = problem_of(X, rng.integers(0, 3, 80))
+    problem = sorted_problem(X, rng.integers(0, 3, 80))
     omega = np.eye(3)
     assert_allclose(loss_grad(omega, problem, impostor_pairs(omega, problem))[0], slow_loss(omega, problem), rtol=1e-6)
 
@@ -150,14 +144,14 @@ def test_targets_are_the_nearest_of_the_class(seed, k, grid):
 
 
 def test_a_class_of_one_row_has_no_targets_and_is_an_impostor_only():
-    problem = problem_of(np.array([[0.0], [1.0], [0.5]]), np.array([0, 0, 1]), k=1)
+    problem = sorted_problem(np.array([[0.0], [1.0], [0.5]]), np.array([0, 0, 1]), k=1)
     assert_array_equal(problem.targets, [[1], [0], [-1]])
     # (1-mu) 1 + mu [1 + 1 - 0.25] for each of the two targets
     assert_allclose(loss_grad(np.eye(1), problem, impostor_pairs(np.eye(1), problem))[0], 0.5 + 0.5 * 1.75)
 
 
 def test_without_targets_there_is_nothing_to_lose():
-    problem = problem_of(np.array([[0.0], [1.0]]), np.array([0, 1]), k=2)
+    problem = sorted_problem(np.array([[0.0], [1.0]]), np.array([0, 1]), k=2)
     loss, gradient = loss_grad(np.eye(1), problem, impostor_pairs(np.eye(1), problem))
     assert loss == 0
     assert_array_equal(gradient, [[0.0]])

@@ -2,30 +2,21 @@ import signal
 import subprocess
 import sys
 import time
-import tracemalloc
 import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_classification
+from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import whynear as wn
+from tests.helpers.lvq import IRIS, LEARNERS, scaled
 from whynear.learn.lvq import objective as glvq
-from whynear.metric.projection import principal_directions
 from whynear.testing import check_learner
-
-LEARNERS = [wn.GMLVQ, wn.GRLVQ, wn.LGMLVQ, wn.LGRLVQ]
-IRIS = load_iris(return_X_y=True)
-
-
-def scaled(load=load_breast_cancer):
-    X, y = load(return_X_y=True)
-    return StandardScaler().fit_transform(X), y
 
 
 @pytest.mark.parametrize(
@@ -40,9 +31,6 @@ def scaled(load=load_breast_cancer):
 @pytest.mark.filterwarnings("ignore:Class .* different rows", "ignore:GMLVQ did not converge in max_iter=60")
 def test_other_settings_belong_too(learner):
     check_learner(learner)
-
-
-# Laws
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
@@ -99,118 +87,6 @@ def test_predictions_are_those_of_the_nearest_prototype():
         sq = metric.sq_distances(X) if len(metric) > 1 else metric.sq_distances(X, model.prototypes_)
         assert_array_equal(model.predict(X), model.prototype_labels_[sq.argmin(axis=1)])
         assert_array_equal(model.predict(X), model.classes_[model.decision_function(X).argmax(axis=1)])
-
-
-# Prototypes
-
-
-def test_prototypes_per_class_as_a_number_or_a_mapping():
-    X, y = IRIS
-    names = load_iris().target_names[y]
-    model = wn.GMLVQ(n_prototypes={"setosa": 1, "versicolor": 3, "virginica": 2}, random_state=0).fit(X, names)
-    assert model.prototype_labels_.tolist() == ["setosa"] + ["versicolor"] * 3 + ["virginica"] * 2
-    with pytest.raises(ValueError, match="no number for the class 'setosa'"):
-        wn.GMLVQ(n_prototypes={"virginica": 1}).fit(X, names)
-    with pytest.raises(ValueError, match=r"n_prototypes must be an integer >= 1 \(for every class\), got 0"):
-        wn.GMLVQ(n_prototypes=0).fit(X, y)
-
-
-def test_a_class_with_few_rows_gets_fewer_prototypes_with_a_warning():
-    X, y = IRIS
-    keep = np.r_[0:2, 50:150]
-    with pytest.warns(UserWarning, match="Class 0 has 2 different rows and gets as many prototypes, instead of 4"):
-        model = wn.GMLVQ(n_prototypes=4, random_state=0).fit(X[keep], y[keep])
-    assert model.prototype_labels_.tolist() == [0] * 2 + [1] * 4 + [2] * 4
-
-
-# Low rank and effective dimension
-
-
-def test_low_rank():
-    X, y = scaled()
-    model = wn.GMLVQ(n_components=2).fit(X, y)
-    assert model.metric_.omega.shape == (2, 30)
-    assert model.transform(X).shape == (len(X), 2)
-    assert model.get_feature_names_out().tolist() == ["gmlvq0", "gmlvq1"]
-    assert model.score(X, y) > 0.96
-    with pytest.raises(ValueError, match=r"n_components=31 asks for more directions than X has features \(30\)"):
-        wn.GMLVQ(n_components=31).fit(X, y)
-
-
-def test_a_diagonal_metric_keeps_the_names_of_its_columns():
-    table = load_iris(as_frame=True)
-    model = wn.GRLVQ().set_output(transform="pandas").fit(table.data, table.target)
-    mapped = model.transform(table.data)
-    assert mapped.columns.tolist() == table.feature_names
-    assert_allclose(wn.LinearMetric(np.eye(4)).sq_distances(mapped.to_numpy()), model.metric_.sq_distances(table.data))
-
-
-@pytest.mark.parametrize("learner", [wn.GMLVQ, wn.LGMLVQ])
-def test_regularization_during_training_leaves_nothing_to_remove_after_it(learner):
-    X, y = scaled()
-    model = learner(effective_dim=4).fit(X, y)
-    kept = principal_directions(X, 4)
-    omega = model.metric_.omega if learner is wn.GMLVQ else model.metric_.omegas
-    assert_allclose(kept.project(omega), omega, atol=1e-10)
-    assert model.score(X, y) > 0.93
-    with pytest.raises(ValueError, match="effective_dim=31 is not among the 30 directions"):
-        learner(effective_dim=31).fit(X, y)
-
-
-def test_copies_and_weights_count_in_the_directions():
-    X, y = IRIS
-    rng = np.random.default_rng(0)
-    counts = np.where(np.arange(150) % 5, 1, 20 * rng.integers(1, 5, 150))
-    table, labels = np.repeat(X, counts, axis=0), np.repeat(y, counts)
-    kept = principal_directions(table, 2)
-    assert not np.allclose(kept.project(np.eye(4)), principal_directions(X, 2).project(np.eye(4)), atol=1e-3)
-    for learner in (wn.GMLVQ(effective_dim=2), wn.GMLVQ(effective_dim=2, count_prototypes=True)):
-        copied = learner.fit(table, labels).metric_
-        if not learner.count_prototypes:
-            assert_allclose(kept.project(copied.omega), copied.omega, atol=1e-10)
-            assert_allclose(wn.regularize(copied, table, 2).matrix(), copied.matrix(), atol=1e-10)
-        assert learner.fit(X, y, sample_weight=counts).metric_ == copied
-
-
-def test_prototypes_can_count_among_the_rows_that_give_the_directions():
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((60, 3)) * [1.0, 3.0, 3.0]  # the classes differ along the direction of least variance
-    y = np.arange(60) % 2
-    X[:, 0] += 2.0 * y
-    means = np.array([X[y == c].mean(axis=0) for c in (0, 1)])
-    model = wn.GMLVQ(effective_dim=2, count_prototypes=True).fit(X, y)
-    kept = principal_directions(np.vstack([X, means]), 2)
-    assert_allclose(kept.project(model.metric_.omega), model.metric_.omega, atol=1e-8)
-    assert not np.allclose(kept.kept @ kept.kept.T, principal_directions(X, 2).project(np.eye(3)), atol=1e-4)
-
-
-def test_more_columns_than_rows_need_no_square_matrix_of_columns():
-    rng = np.random.default_rng(0)
-    X, y = rng.standard_normal((30, 4000)), np.arange(30) % 2
-    X[:, :50] += y[:, None]
-    tracemalloc.start()
-    model = wn.GMLVQ(max_iter=20).fit(X, y)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert model.metric_.omega.shape[0] <= 29
-    assert peak < 64 << 20  # a square matrix of 4,000 columns has 128 MB
-    regular = wn.regularize(model.metric_, X)
-    assert_allclose(regular.matrix()[:50, :50], model.metric_.matrix()[:50, :50], atol=1e-8)
-
-
-@pytest.mark.slow
-def test_memory_stays_in_proportion_to_the_table():
-    X, y = make_classification(30_000, 40, n_informative=10, random_state=0)
-    model = wn.GMLVQ(max_iter=5)
-    tracemalloc.start()
-    with pytest.warns(ConvergenceWarning):
-        model.fit(X, y)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 8 * X.nbytes
-
-
-# Progress, interrupts, settings
 
 
 def test_non_convergence_warns_and_the_callback_is_told_each_step():
@@ -279,9 +155,6 @@ def test_an_interrupt_stops_learning_within_a_second():
     assert error.decode().strip().endswith("KeyboardInterrupt")
 
 
-# Other metrics
-
-
 def test_predicts_with_a_regularized_metric():
     X, y = scaled()
     model = wn.GMLVQ().fit(X, y)
@@ -291,26 +164,6 @@ def test_predicts_with_a_regularized_metric():
     assert_array_equal(local.with_metric(wn.regularize(local, X)).predict(X), local.predict(X))
     with pytest.raises(ValueError, match="other anchors than the prototypes"):
         local.with_metric(wn.LocalMetric(2 * local.prototypes_, omegas=local.metric_.omegas))
-
-
-def test_a_metric_of_another_kind_is_learned_further_or_refused():
-    X, y = IRIS
-    model = wn.GMLVQ(random_state=0).partial_fit(X, y, classes=[0, 1, 2])
-    local = wn.LocalMetric(model.prototypes_, weights=np.ones((3, 4)))
-    others = [wn.LinearMetric(np.eye(2, 4)), wn.DiagonalMetric(np.ones(4)), local]
-    for other in others:
-        twin = model.with_metric(other).partial_fit(X, y)
-        assert type(twin.metric_) is type(other)
-        assert twin.score(X, y) > 0.8
-    for learner in (model, wn.GRLVQ().fit(X, y)):
-        twin = learner.with_metric(wn.LocalMetric(learner.prototypes_, weights=np.ones((3, 4))))
-        for use in (twin.transform, lambda _, twin=twin: twin.get_feature_names_out()):
-            with pytest.raises(TypeError, match="LocalMetric is not one map for all cases"):
-                use(X)
-    along = wn.GMLVQ(effective_dim=2).fit(X, y)
-    for other in (wn.DiagonalMetric(np.ones(4)), wn.LocalMetric(along.prototypes_, weights=np.ones((3, 4)))):
-        with pytest.raises(TypeError, match=r"weighs columns, and the learner learns along 2 directions"):
-            along.with_metric(other).partial_fit(X, y)
 
 
 def test_names_come_from_the_table_through_a_scaler():

@@ -5,9 +5,7 @@ import pytest
 from sklearn.datasets import load_iris, make_classification
 
 import whynear as wn
-
-LEARNERS = [wn.GMLVQ, wn.GRLVQ, wn.LGMLVQ, wn.LGRLVQ]
-IRIS = load_iris(return_X_y=True)
+from tests.helpers.lvq import IRIS, LEARNERS
 
 
 def test_random_batches_end_near_the_cost_of_lbfgs():

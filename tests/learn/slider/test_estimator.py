@@ -5,8 +5,6 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_iris, load_wine
 from sklearn.exceptions import ConvergenceWarning
@@ -16,22 +14,9 @@ from sklearn.preprocessing import StandardScaler
 
 import whynear as wn
 from tests.helpers.processes import work_for
-from whynear.learn.slider.triples import NearMatches, compare_by_class, compare_by_triplets, held_out
+from tests.helpers.slider import rows
 
 ORDERS = pytest.mark.parametrize("p", [1, 2, 3])
-
-
-def rows(n=300, seed=0):
-    """Two columns that tell the class, of very different size, and three that are large and useless."""
-    rng = np.random.default_rng(seed)
-    y = rng.integers(3, size=n)
-    X = rng.standard_normal((n, 5)) * [1, 1e-3, 30, 30, 30]
-    X[:, 0] += 4 * (y == 1)
-    X[:, 1] += 4e-3 * (y == 2)
-    return X, y
-
-
-# Laws
 
 
 @ORDERS
@@ -55,17 +40,6 @@ def test_useless_columns_lose_their_weight(p):
     assert plain.score(X[200:], y[200:]) < 0.6
 
 
-@ORDERS
-def test_prediction_is_by_the_nearest_cases(p):
-    X, y = rows(120)
-    model = wn.Slider(n_neighbors=3, p=p, random_state=0).fit(X[:80], y[:80])
-    plain = KNeighborsClassifier(3, p=p, metric="minkowski").fit(model.transform(X[:80]), y[:80])
-    assert_allclose(model.predict_proba(X[80:]), plain.predict_proba(model.transform(X[80:])))
-    assert_array_equal(model.predict(X[80:]), plain.predict(model.transform(X[80:])))
-    assert_array_equal(model.get_feature_names_out(), ["x0", "x1", "x2", "x3", "x4"])
-    assert type(model.metric_) is (wn.DiagonalMetric if p == 2 else wn.MinkowskiMetric)
-
-
 def test_the_unit_of_the_table_does_not_matter():
     X, y = rows()
     one, other = (wn.Slider(random_state=0).fit(A, y) for A in (X, 256 * X))
@@ -78,126 +52,6 @@ def test_a_constant_column_weighs_nothing():
     with pytest.warns(UserWarning, match="no weight: x5"):
         model = wn.Slider(random_state=0).fit(np.hstack([X, np.full((300, 1), 7.0)]), y)
     assert model.metric_.weights[-1] == 0
-
-
-def test_threads_do_not_change_the_result():
-    X, y = rows()
-    one, two = (wn.Slider(random_state=0, n_jobs=jobs).fit(X, y) for jobs in (1, 2))
-    assert one.metric_ == two.metric_
-    assert one.loss_curve_ == two.loss_curve_
-
-
-def test_more_starts_never_rank_worse():
-    X, y = rows()
-    few, many = (wn.Slider(random_state=0, n_restarts=n).fit(X, y) for n in (1, 2))
-    assert many.mean_rank_ <= few.mean_rank_
-    assert many.uniform_rank_ == few.uniform_rank_
-
-
-def test_mean_rank_on_new_cases():
-    X, y = rows(900)
-    model = wn.Slider(random_state=0, n_mismatches=10, n_mismatch_sets=20).fit(X[:300], y[:300])
-    exact = wn.ranking.mean_rank(model, X[300:], y[300:], n_mismatches=10)
-    assert_allclose(model.mean_rank(X[300:], y[300:]), exact, atol=0.1)
-    assert exact < wn.ranking.mean_rank(wn.DiagonalMetric(np.ones(5)), X[300:], y[300:]) - 2
-
-
-# Comparisons
-
-
-@given(st.integers(0, 10_000), st.integers(2, 4))
-def test_matches_share_the_class_and_mismatches_do_not(seed, n_classes):
-    rng = np.random.default_rng(seed)
-    codes = rng.integers(n_classes, size=20)
-    pool = np.flatnonzero(rng.random(20) < 0.8)
-    drawn = compare_by_class(codes, np.arange(20), pool, 50, 3, rng)
-    if len(drawn):
-        assert len(drawn) == 50
-        assert (codes[drawn.instances] == codes[drawn.matches]).all()
-        assert (drawn.instances != drawn.matches).all()
-        assert (codes[drawn.instances][:, None] != codes[drawn.mismatches]).all()
-        assert np.isin(drawn.matches, pool).all()
-        assert np.isin(drawn.mismatches, pool).all()
-
-
-def test_all_mismatches_are_drawn_alike():
-    codes = np.repeat([0, 1, 2], [2, 5, 3])
-    drawn = compare_by_class(codes, np.array([2]), np.arange(10), 1000, 5, np.random.default_rng(0))
-    counts = np.bincount(drawn.mismatches.ravel(), minlength=10)
-    assert_array_equal(counts[2:7], 0)
-    assert_allclose(counts[[0, 1, 7, 8, 9]], 1000, atol=120)
-    assert_array_equal(np.unique(drawn.matches), [3, 4, 5, 6])
-
-
-def test_near_matches_are_the_nearest_of_the_class():
-    X, y = rows(60)
-    near = NearMatches(X, 3)
-    everything = np.arange(60)
-    drawn = compare_by_class(y, everything, everything, 400, 1, np.random.default_rng(0), near)
-    sq = wn.DiagonalMetric(np.ones(5)).sq_distances(X)
-    for i, match in zip(drawn.instances, drawn.matches, strict=True):
-        others = np.flatnonzero((y == y[i]) & (everything != i))
-        assert match in others[np.argsort(sq[i, others])[:3]]
-
-
-def test_a_share_of_each_class_is_held_out():
-    codes = np.repeat([0, 1], [40, 20])
-    chosen = held_out(codes, 0.25, np.random.default_rng(0))
-    assert np.bincount(codes[chosen]).tolist() == [10, 5]
-
-
-def every_triplet(y, rng, n=4000):
-    """For every pair of one class a random mismatch: then the rows not given as matches are those of other classes."""
-    first, second = np.nonzero((y[:, None] == y) & ~np.eye(len(y), dtype=bool))
-    third = [rng.choice(np.flatnonzero(y != y[i])) for i in first]
-    return np.column_stack([first, second, third])
-
-
-def test_triplets_and_labels_agree():
-    X, y = rows(90)
-    triplets = every_triplet(y, np.random.default_rng(0))
-    learning, judges = compare_by_triplets(triplets, 90, 0.5, 1000, 20, np.random.default_rng(0))
-    assert (y[judges.instances][:, None] != y[judges.mismatches]).all()
-    assert not np.intersect1d(learning.instances, judges.instances).size
-    by_class = wn.Slider(random_state=0).fit(X, y)
-    by_triplets = wn.Slider(random_state=0).fit_triplets(X, triplets)
-    new, labels = rows(400, seed=1)
-    ranks = [wn.ranking.mean_rank(model, new, labels) for model in (by_class, by_triplets)]
-    assert_allclose(*ranks, atol=0.25)
-    assert max(ranks) < wn.ranking.mean_rank(wn.DiagonalMetric(np.ones(5)), new, labels) - 2
-
-
-def test_without_labels_there_is_a_metric_but_no_prediction():
-    X, y = rows(60)
-    model = wn.Slider(random_state=0).fit(X, y).fit_triplets(X, every_triplet(y, np.random.default_rng(0)))
-    assert model.transform(X).shape == X.shape
-    assert model.metric_ == wn.as_metric(model)
-    with pytest.raises(AttributeError, match="fitted on triplets, without classes to predict"):
-        model.predict(X)
-
-
-def test_few_triplets_of_one_instance():
-    X, _ = rows(10)
-    model = wn.Slider(random_state=0).fit_triplets(X, [[0, 1, 2], [0, 3, 4], [0, 1, 5]])
-    assert_allclose(model.metric_.weights.sum(), 1)
-    assert np.isfinite(wn.Slider(random_state=0).fit_triplets(X[:3], [[0, 1, 2]]).mean_rank_)
-
-
-@pytest.mark.parametrize(
-    ("triplets", "message"),
-    [
-        ([[0, 1]], "three columns instance, match and mismatch"),
-        ([[0, 1, 60]], "row numbers from 0 to 59, got 0 to 60"),
-        ([[0, 1, 2], [3, 3, 4]], r"three different rows, but triplet 1 is \[3, 3, 4\]"),
-        ([[0.0, 1.0, 2.0]], "whole numbers"),
-    ],
-)
-def test_bad_triplets_are_named(triplets, message):
-    with pytest.raises(ValueError, match=message):
-        wn.Slider().fit_triplets(rows(60)[0], triplets)
-
-
-# Faults
 
 
 @pytest.mark.parametrize(
@@ -216,18 +70,6 @@ def test_bad_triplets_are_named(triplets, message):
 def test_bad_settings_are_named(settings, message):
     with pytest.raises(ValueError, match=message):
         wn.Slider(**settings).fit(*rows(40))
-
-
-def test_classes_of_one_row_each_leave_equal_weights():
-    with pytest.warns(UserWarning, match="No class has two rows"):
-        model = wn.Slider(random_state=0).fit(rows(4)[0], [0, 1, 2, 3])
-    assert_allclose(model.metric_.weights, 0.2)
-
-
-def test_contradicting_copies_share_the_vote():
-    X, y = rows(60)
-    X[:3], y[:3] = X[0], [0, 0, 1]
-    assert_allclose(wn.Slider(random_state=0).fit(X, y).predict_proba(X[:1]), [[2 / 3, 1 / 3, 0]])
 
 
 def test_running_out_of_steps_is_told():
@@ -265,7 +107,6 @@ def test_memory_stays_in_proportion_to_the_table():
     assert peak < 64 << 20  # all distances would be 512 MB, the gaps of all triples 6 MB a million
 
 
-# Compiled before it begins, for the same types: an interrupt that meets llvmlite in a callback is lost there.
 INTERRUPTED = """
 import numpy as np, whynear as wn
 rng = np.random.default_rng(0)
@@ -299,9 +140,6 @@ def test_it_explains_itself_and_survives_a_file(tmp_path):
     assert why.prediction == 0
     wn.save(model, tmp_path / "model")
     assert_array_equal(wn.load(tmp_path / "model").predict(X), model.predict(X))
-
-
-# The paper's data
 
 
 @pytest.mark.parametrize(("data", "accuracy", "rank"), [(load_wine, 0.943, 1.9), (load_iris, 0.927, 1.7)])

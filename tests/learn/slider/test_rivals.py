@@ -3,7 +3,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import whynear as wn
-from tests.learn.slider.test_estimator import every_triplet, rows
+from tests.helpers.slider import every_triplet, rows
 from whynear.datasets import make_casebase
 from whynear.learn.slider.rivals import program_weights
 

@@ -1,0 +1,51 @@
+import numpy as np
+
+import whynear as wn
+from tests.helpers.lann import rows
+from whynear.learn.lann.choice import affordable, choose_schedule, grid, splits_of
+from whynear.learn.lann.objective import Constraint
+from whynear.learn.lann.training import Schedule, StepRule, TrainingCases
+
+RULE = StepRule(5, 2, 0.3, 0.1, 0.0, Constraint.BOX, 0.01, 10.0)
+
+
+def test_what_is_given_is_not_chosen():
+    proposals = grid({"step": 0.5, "beta": None}, [Schedule(None, 0.1, 1.0, 0.0), Schedule(None, 0.2, 1.0, 0.0)])
+    assert proposals == [Schedule(None, 0.5, 1.0, 0.0)]
+    X, y = rows(100)
+    model = wn.LANN(random_state=0, step=0.2, shared_epochs=3).fit(X, y)
+    assert model.shared_["epochs"] == 3
+    assert model.local_["step"] == 0.2
+
+
+def test_the_choice_is_the_trial_that_helps_held_out_cases():
+    X, y = rows(400, d=12)
+    X[:, 6:] *= 3  # useless columns in the way
+    cases, _ = TrainingCases.of(X, y.astype(np.intp), 5, 64, 0)
+    trials = [Schedule(None, 1e-9, 1.0, 0.0), Schedule(None, 0.03, 1.0, 0.0)]
+    splits = splits_of(y, 0)
+
+    def choose(trials, n_jobs=1):
+        everywhere = [cases] * len(splits)
+        return choose_schedule(everywhere, splits, np.ones(12), trials, RULE, shared=True, seed=0, n_jobs=n_jobs)
+
+    chosen = choose(trials)
+    assert chosen.step == 0.03
+    assert chosen.epochs > 0
+    assert choose(trials, n_jobs=2) == chosen
+    settled = [Schedule(2, 1e-9, 1.0, 0.0), Schedule(2, 0.03, 1.0, 0.0)]
+    assert choose(settled) == settled[1]
+
+
+def test_splits_cover_small_tables_often_and_large_ones_once():
+    assert len(splits_of(np.arange(30) % 2, 0)) == 15
+    assert splits_of(np.arange(30), 0) == []
+    assert len(splits_of(np.arange(1_000) % 2, 0)) == 5
+    assert len(splits_of(np.arange(3_000) % 2, 0)) == 2
+    assert len(splits_of(np.arange(9_000) % 2, 0)) == 1
+
+
+def test_wide_tables_get_fewer_splits_then_fewer_settings():
+    splits = splits_of(np.arange(30) % 2, 0)
+    found = [affordable(splits, 6, work) for work in (1e6, 5e7, 1e8, 3e8, 1e9, 1e12)]
+    assert [(len(some), most) for some, most in found] == [(15, 6), (5, 6), (2, 6), (1, 6), (1, 2), (1, 2)]

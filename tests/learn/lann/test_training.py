@@ -1,0 +1,75 @@
+from threading import Event
+
+import numpy as np
+from numpy.testing import assert_allclose, assert_array_equal
+
+from tests.helpers.lann import rows
+from whynear.learn.lann.candidates import candidate_lists
+from whynear.learn.lann.objective import Constraint
+from whynear.learn.lann.training import StepRule, Training, TrainingCases, local_metric
+
+
+def test_lists_outlive_a_stretch_that_keeps_the_neighbours():
+    X, y = rows(150)
+    cases, _ = TrainingCases.of(X, y, 5, 12, seed=0)
+    assert cases.stretched(np.full(X.shape[1], 2.0), 5, 0)[0].lists is cases.lists
+    strong = cases.stretched(np.r_[1.0, np.full(X.shape[1] - 1, 1e-3)], 5, 0)[0]
+    assert_array_equal(strong.lists, candidate_lists(strong.X, 12, 0))
+
+
+def training(shared, n=60, step=0.1):
+    X, y = rows(n)
+    cases, _ = TrainingCases.of(X, y.astype(np.intp), 3, 20, seed=0)
+    rule = StepRule(3, 2, 0.3, step, 0.0, Constraint.BOX, 0.01, 10.0)
+    return Training(cases, np.arange(0, n, 2), np.ones(X.shape[1]), rule, seed=0, shared=shared)
+
+
+def test_the_kth_neighbour_is_typically_at_distance_one():
+    X, y = rows(100)
+    cases, unit = TrainingCases.of(X, y, 5, 20, seed=0)
+    assert_allclose(cases.X * unit, X)
+    sq = np.sort(np.square(cases.X[:, None] - cases.X).sum(axis=2), axis=1)[:, 5]
+    assert_allclose(np.median(sq), 1.0)
+
+
+def test_only_rows_that_are_trained_on_change_their_metrics():
+    one = training(shared=False)
+    losses = [one.train_epoch() for _ in range(3)]
+    moved = (one.lam != 1).any(axis=1)
+    assert moved[::2].any()
+    assert not moved[1::2].any()
+    assert np.isfinite(losses).all()
+    assert len(one.metric(one.rows)) == 30
+
+
+def test_a_shared_metric_is_one_for_all_and_no_step_leaves_it():
+    assert training(shared=True).lam.shape == (1, 6)
+    still = training(shared=True, step=0.0)
+    still.train_epoch()
+    assert_array_equal(still.lam, 1.0)
+
+
+def test_a_set_event_stops_an_epoch():
+    one, stop = training(shared=False), Event()
+    stop.set()
+    assert one.train_epoch(stop) == 0.0
+    assert_array_equal(one.lam, 1.0)
+
+
+def test_held_out_rows_are_predicted_by_the_trained_rows():
+    one, held_out = training(shared=True), np.arange(1, 60, 2)
+    cases = one.cases
+    sq = np.square(cases.X[held_out, None] - cases.X[one.rows]).sum(axis=2)
+    near = np.argsort(sq, axis=1)[:, :3]
+    votes = 1 / np.take_along_axis(sq, near, axis=1)
+    support = np.array([np.bincount(cases.codes[one.rows[i]], w, 2) for i, w in zip(near, votes, strict=True)])
+    found = one.held_out_correct(held_out)
+    listed = np.array([np.isin(one.rows[i], cases.lists[h]).all() for i, h in zip(near, held_out, strict=True)])
+    assert listed.any()
+    assert_array_equal(found[listed], (support.argmax(axis=1) == cases.codes[held_out])[listed])
+
+
+def test_roots_become_weights_and_maps_stay_maps():
+    anchors, lam = np.zeros((2, 3)), np.full((2, 3), 3.0)
+    assert_array_equal(local_metric(anchors, lam, ("a", "b", "c")).weights, 9.0)
+    assert_array_equal(local_metric(anchors, lam[:, None]).omegas, 3.0)
