@@ -3,8 +3,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from whynear import DiagonalMetric, LinearMetric, LocalMetric
-from whynear.search.products import GlobalForm, LocalForm, coordinates, error_per_term, may_be_nearest
-from whynear.search.rounding import FARTHEST_FACTOR
+from whynear.search.products import GlobalForm, LocalForm, coordinates, may_be_nearest
+from whynear.search.rounding import FARTHEST_FACTOR, relative_error
 
 RNG = np.random.default_rng(0)
 CASES = RNG.standard_normal((60, 4)) + 3
@@ -31,7 +31,7 @@ def test_scores_are_squared_distances_within_the_stated_error(metric):
     form, terms, unit = products(metric)
     scores = terms.scores(*form.factors(metric, QUERY))
     sq = metric.sq_distances(QUERY[None], None if isinstance(metric, LocalMetric) else CASES)[0] / unit
-    relative = 4 * error_per_term(terms.terms.shape[1])
+    relative = relative_error(terms.terms.shape[1] + 1)
     assert (np.abs(scores - sq) <= relative * sq + terms.slack).all()
     nearest = may_be_nearest(scores, terms.slack, terms.terms.shape[1], 5)
     assert set(np.argsort(sq)[:5]) <= set(nearest)
