@@ -18,7 +18,7 @@ def sorted_problem(X, codes, k=3, **weights):
 
 
 def noisy(n=300, d=12, seed=0):
-    """Two features that tell three classes apart among many that tell nothing and vary more."""
+    """Two features that separate three classes among many useless ones that vary more."""
     rng = np.random.default_rng(seed)
     codes = np.arange(n) % 3
     X = 3.0 * rng.standard_normal((n, d))

@@ -7,7 +7,7 @@ from whynear.learn.slider.triples import compare_by_class
 
 
 def rows(n=300, seed=0):
-    """Two columns that tell the class, of very different size, and three that are large and useless."""
+    """Two columns that predict the class, of very different size, and three that are large and useless."""
     rng = np.random.default_rng(seed)
     y = rng.integers(3, size=n)
     X = rng.standard_normal((n, 5)) * [1, 1e-3, 30, 30, 30]

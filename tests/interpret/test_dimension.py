@@ -15,7 +15,7 @@ from whynear.interpret.dimension import EffectiveDimension
 
 
 def noisy_copies(seed, n=60):
-    """Two classes told by a few directions, in many columns with noise."""
+    """Two classes separated by a few directions, in many columns with noise."""
     rng = np.random.default_rng(seed)
     y = np.arange(n) % 2
     hidden = np.column_stack([4.0 * y + rng.standard_normal(n), rng.standard_normal(n)])
@@ -65,7 +65,7 @@ def test_the_smallest_number_of_directions_wins_among_equals():
     assert best < 0.1
 
 
-def test_learners_without_a_metric_of_their_own_vote_by_nearest_neighbours():
+def test_learners_that_take_no_metric_vote_by_nearest_neighbours():
     X, y = noisy_copies(0)
     nca = make_pipeline(StandardScaler(), NeighborhoodComponentsAnalysis(2, max_iter=10, random_state=0))
     with_knn = make_pipeline(*nca, KNeighborsClassifier(3))
@@ -120,7 +120,7 @@ def test_the_curve_is_drawn_into_given_axes():
 
 
 @pytest.mark.parametrize("criterion", ["validation_error", "mse", "correlation"])
-def test_an_effective_dimension_tells_what_the_choice_is_worth(criterion):
+def test_an_effective_dimension_shows_the_results_of_its_choice(criterion):
     kept, values = np.array([1, 4, 9]), np.array([0.5, 0.25, 0.375])
     train = "train_error" if criterion == "validation_error" else "train_mse"
     curve = pd.DataFrame({"effective_dim": kept, train: values / 2, "mse": values, criterion: values})

@@ -55,7 +55,7 @@ def test_few_features_are_lines_with_names_and_many_areas_along_the_axis():
     assert len(many.plot(most=50).get_yticklabels()) == 41
 
 
-def test_strengths_are_told_apart_without_colour():
+def test_strengths_differ_without_colour():
     ax = with_unknown(intervals()).plot()
     assert [text.split(":")[0] for text in labels(ax)][:4] == ["strong", "weak", "irrelevant", "unknown"]
     handles = ax.get_legend().legend_handles
@@ -63,7 +63,7 @@ def test_strengths_are_told_apart_without_colour():
     assert len(looks) == len(handles)
 
 
-def test_along_the_axis_must_can_and_unknown_are_told_apart_without_colour():
+def test_along_the_axis_must_can_and_unknown_differ_without_colour():
     ax = with_unknown(intervals(60)).plot()
     areas = ax.collections
     assert len({area.get_hatch() for area in areas}) == len(areas) == 2

@@ -42,7 +42,7 @@ def test_parts_that_replace_each_other_do_not_make_the_column_replaceable():
     assert repr(summed) == "Relevance(2 features: 2 strong, 0 weak, 0 irrelevant)"
 
 
-def test_columns_that_say_the_same_name_each_other():
+def test_columns_with_the_same_information_are_substitutes():
     rng = np.random.default_rng(0)
     colours = one_hot(rng, 80, 3)
     X = np.hstack([colours, colours[:, :1], rng.standard_normal((80, 1))])

@@ -81,7 +81,7 @@ def test_no_probes_are_refused(data):
 
 
 def breaking_off(times):
-    """joblib's Parallel whose workers are killed so many times, after the first of their results."""
+    """joblib's Parallel whose workers are killed ``times`` times, after the first of their results."""
     left = [times]
 
     def parallel(**_settings):

@@ -218,7 +218,7 @@ def test_screening_saves_programs():
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_the_features_of_the_xor_data_are_told_apart(seed):
+def test_the_features_of_the_xor_data_get_their_strengths(seed):
     data = make_xor(random_state=seed)
     found = relevance_intervals(LinearMetric([[1.0, 0, 0, 1, 0, 0]], data.feature_names), data.X, 3)
     assert_array_equal(found.strength, data.strength)
@@ -291,7 +291,7 @@ def test_programs_solved_by_highs_give_the_same_intervals(monkeypatch):
 
 
 @pytest.mark.parametrize("slack", [0.0, 0.01])
-def test_features_nobody_can_bound_are_unknown_never_irrelevant(monkeypatch, slack):
+def test_features_without_bounds_are_unknown_never_irrelevant(monkeypatch, slack):
     X, rng = table(d=30, rank=8)
     metric = LinearMetric(rng.standard_normal((2, 30)))
     expected = relevance_intervals(metric, X, slack=slack)
@@ -354,13 +354,13 @@ def test_a_row_without_a_map_of_least_norm_leaves_its_features_unknown(monkeypat
         assert found.plot().get_xlabel()
 
 
-def test_progress_is_told_to_the_end_and_the_inputs_are_left_alone():
+def test_progress_is_reported_to_the_end_and_the_inputs_stay_unchanged():
     X, rng = table(d=60, rank=10)
     X.setflags(write=False)
-    told = []
-    relevance_intervals(LinearMetric(rng.standard_normal((2, 60))), X, progress=lambda *step: told.append(step))
-    shares = [share for _, share in told]
-    assert told[0] == ("find maps of least norm", 0.0)
-    assert told[-1] == ("done", 1.0)
-    assert told[-2][0] == "solved 240 of 240 programs"
+    reported = []
+    relevance_intervals(LinearMetric(rng.standard_normal((2, 60))), X, progress=lambda *step: reported.append(step))
+    shares = [share for _, share in reported]
+    assert reported[0] == ("find maps of least norm", 0.0)
+    assert reported[-1] == ("done", 1.0)
+    assert reported[-2][0] == "solved 240 of 240 programs"
     assert shares == sorted(shares)

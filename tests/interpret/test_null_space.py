@@ -121,7 +121,7 @@ def test_local_maps_are_projected_on_the_rows_they_serve(kind):
         null_space(metric, X)
 
 
-def test_a_local_map_that_serves_nobody_is_projected_on_all_rows():
+def test_a_local_map_that_serves_no_row_is_projected_on_all_rows():
     X = dependent()
     metric = LocalMetric([X[0], X[0] + 1e6], weights=np.ones((2, 8)))
     with pytest.warns(UserWarning, match="1 of 2 maps serve fewer than two rows"):

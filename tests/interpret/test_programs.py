@@ -41,7 +41,7 @@ def test_highs_takes_over_when_the_simplex_finds_no_least_norm(monkeypatch, loss
         assert_allclose(programs.least_norm(U, b).mu, expected, rtol=1e-9)
 
 
-def test_a_least_norm_that_nobody_finds_is_an_arithmetic_error():
+def test_a_least_norm_that_no_solver_finds_is_an_arithmetic_error():
     U = np.array([[1.0, 0.0], [1.0, 0.0]])  # the second row of U^T w = b cannot be met
     with pytest.raises(ArithmeticError, match="no map of least norm"):
         programs.least_norm(U, np.array([1.0, 1.0]))
@@ -69,7 +69,7 @@ def test_programs_the_simplex_gives_up_go_to_highs_and_agree(slack):
             assert_allclose(sign * w[j], value, atol=1e-9)
 
 
-def test_programs_nobody_can_solve_have_no_value_and_no_map():
+def test_unsolved_programs_have_no_value_and_no_map():
     U, b = directions(60, 10, seed=3)
     start = programs.least_norm(U, b)
     found = programs.extremes(start, 1.01, *both_ends(60), most_pivots=0, time_limit=0.0)
@@ -158,10 +158,10 @@ def test_ctrl_c_in_the_middle_stops_soon_and_leaves_no_threads(n_jobs):
         relevance_intervals(LinearMetric([[1.0, 2.0]]), rng.standard_normal((9, 2)))  # compiles or loads
         X, row = rng.standard_normal((60, 4000)), rng.standard_normal((1, 4000))
         begun = []
-        tell = lambda step, share: begun or begun.append(print("running", flush=True)) if share > 0 else None
+        show = lambda step, share: begun or begun.append(print("running", flush=True)) if share > 0 else None
         try:
             for _ in range(100):
-                relevance_intervals(LinearMetric(row), X, n_jobs={n_jobs}, progress=tell)
+                relevance_intervals(LinearMetric(row), X, n_jobs={n_jobs}, progress=show)
         except KeyboardInterrupt:
             print("stopped with", threading.active_count(), "thread", flush=True)
             raise

@@ -61,7 +61,7 @@ def test_rows_add_up():
     assert_allclose(both.lower, alone[0].lower + alone[1].lower, atol=1e-9)
 
 
-def test_a_map_in_the_null_space_is_nothing_but_rounding():
+def test_a_map_in_the_null_space_is_skipped_as_rounding():
     X = np.column_stack([np.arange(9.0)] * 3) / 7
     found = relevance_intervals(LinearMetric([[1.0, 1.0, -2.0]]), X)
     assert (found.rank, found.skipped_rows) == (1, ("row 0",))

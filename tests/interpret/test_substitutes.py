@@ -48,7 +48,7 @@ def test_the_same_call_names_the_same_substitutes():
 
 @settings(max_examples=40)
 @given(st.builds(case, st.integers(0, 10_000), st.sampled_from(KINDS)).filter(lambda drawn: drawn[2] > 0))
-def test_any_feature_may_be_asked_about(drawn):
+def test_substitutes_of_any_feature_can_be_found(drawn):
     X, w, kept = drawn
     found = relevance_intervals(LinearMetric([w]), X, kept)
     names = found.feature_names
@@ -85,7 +85,7 @@ def test_copies_in_the_maps_of_a_local_metric_name_each_other():
     assert found.substitutes.of == {"x0": ("x3",), "x3": ("x0",)}
 
 
-def test_only_the_weak_features_with_the_largest_bounds_are_examined_unasked():
+def test_only_the_weak_features_with_the_largest_bounds_are_examined_by_default():
     rng = np.random.default_rng(4)
     X = np.repeat(rng.standard_normal((70, 30)), 2, axis=1)
     found = relevance_intervals(LinearMetric([np.repeat(np.linspace(1, 2, 30), 2)]), X)

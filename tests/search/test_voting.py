@@ -39,7 +39,7 @@ def test_votes_weigh_the_inverse_distance():
     assert_allclose(votes.by_class(codes, 2), [weights / weights.sum()])
 
 
-def test_copies_share_the_vote_even_if_only_one_neighbor_is_asked_for():
+def test_copies_share_the_vote_of_a_single_neighbor():
     cases, codes = np.array([[0.0], [0.0], [0.0], [1.0]]), np.array([0, 1, 0, 1])
     search = NeighborSearch(LinearMetric([[1.0]]), cases)
     votes = neighbor_votes(search, codes, np.array([[0.0], [1.0]]), k=1)

@@ -1,4 +1,4 @@
-"""What the data can support: null spaces, relevance intervals, effective dimension."""
+"""Interpretation of a metric on data: null space, relevance intervals, effective dimension."""
 
 from whynear.interpret.dimension import EffectiveDimension, effective_dimension
 from whynear.interpret.floor import Floor, relevance_floor

@@ -55,7 +55,7 @@ class EffectiveDimension(ByValue):
     criterion: str
 
     def frame(self) -> pd.DataFrame:
-        """The curve."""
+        """Return a copy of the curve."""
         return self.curve.copy()
 
     def plot(self, ax: Axes | None = None) -> Axes:
@@ -94,8 +94,8 @@ def effective_dimension(
     Parameters
     ----------
     learner : estimator
-        A classifier or regressor with a metric, or a Pipeline ending in one. A fitted one is taken as it is when there
-        is validation data; otherwise it is cloned and fitted, in cross-validation once per fold.
+        A classifier or regressor with a metric, or a Pipeline ending in one. A fitted one is used unchanged if there is
+        validation data; otherwise it is cloned and fitted, in cross-validation once per fold.
     X, y : array-like
         The training data.
     X_val, y_val : array-like, optional
@@ -139,7 +139,7 @@ def _criterion(scoring: str | None, regression: bool) -> str:
 def _splits(
     learner: BaseEstimator, X: Any, y: NDArray[Any], X_val: Any, y_val: Any, regression: bool
 ) -> Iterator[Split]:
-    """Training and validation parts, each with the learner fitted on the training part."""
+    """Yield training and validation parts, each with the learner fitted on the training part."""
     if X_val is not None:
         try:
             check_is_fitted(learner)
@@ -170,7 +170,7 @@ def _candidates(candidates: Sequence[int] | None, rank: int) -> list[int]:
 
 
 def _scores(tried: Sequence[int], splits: Sequence[Split], scheme: str, regression: bool) -> list[dict[str, float]]:
-    """Results at each number of directions, averaged over maps and splits."""
+    """Return the results at each number of directions, averaged over maps and splits."""
     results: dict[int, list[dict[str, float]]] = {K: [] for K in tried}
     for X, y, X_val, y_val, model in splits:
         taken = FittedPipeline.of(model)
@@ -204,7 +204,7 @@ def _metrics(model: Any, X: ArrayLike, tried: Sequence[int], scheme: str) -> Ite
 
 
 def _correlation(first: NDArray[Any], second: NDArray[Any]) -> float:
-    """The correlation, zero where one side never changes."""
+    """Return the correlation, or zero if one side is constant."""
     if np.ptp(first) == 0 or np.ptp(second) == 0:
         return 0.0
     return float(np.corrcoef(first, second)[0, 1])

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from whynear.interpret.paths import RegularizationPaths
     from whynear.interpret.relevance import Relevance
 
-# Blue and orange are told apart by all readers; fill, hatch and marker tell them apart in grey print.
+# Blue and orange differ for all kinds of colour vision; fill, hatch and marker differ in grey print.
 NAMED = ("#1f5f8b", "#e08a1e", "#2e8b57", "#b03060", "#6a5acd", "#5b4636")
 CRITERIA = {
     "validation_error": "classification error",
@@ -35,7 +35,7 @@ STYLES: dict[str, dict[str, Any]] = {
 
 
 def draw_intervals(relevance: Relevance, ax: Axes | None, most: int) -> Axes:
-    """Intervals as lines, one per feature, or as areas along the axis of many features."""
+    """Draw the intervals as lines, one per feature, or as areas along an axis of many features."""
     if len(relevance.feature_names) > most:
         return _draw_along(relevance, ax or new_axes(8, 3.4))
     return _draw_lines(relevance, ax or new_axes(6.5, 1.6 + 0.26 * len(relevance.feature_names)))
@@ -70,7 +70,7 @@ def _draw_lines(relevance: Relevance, ax: Axes) -> Axes:
 def _draw_along(relevance: Relevance, ax: Axes) -> Axes:
     place = np.arange(1, len(relevance.upper) + 1)
     ax.patch.set_gid("all-features")
-    # The edges keep a lone feature visible among thousands.
+    # The edges keep a single feature visible among thousands.
     can = {"facecolor": "#f3c98b", "edgecolor": STYLES["weak"]["color"], "hatch": STYLES["weak"]["hatch"]}
     must = {"facecolor": STYLES["strong"]["color"], "edgecolor": STYLES["strong"]["color"]}
     ax.fill_between(place, relevance.lower, relevance.upper, step="mid", linewidth=0.6, **can)
@@ -97,7 +97,7 @@ def _draw_along(relevance: Relevance, ax: Axes) -> Axes:
 
 
 def draw_dimension(result: EffectiveDimension, ax: Axes | None) -> Axes:
-    """Results on training and validation data over the number of directions, with the choice marked."""
+    """Draw the results on training and validation data over the number of directions, with the choice marked."""
     ax = ax or new_axes(6, 3.4)
     curve, kept = result.curve, result.curve["effective_dim"]
     train = next(name for name in curve if str(name).startswith("train"))
@@ -116,7 +116,7 @@ def draw_dimension(result: EffectiveDimension, ax: Axes | None) -> Axes:
 
 
 def draw_paths(paths: RegularizationPaths, axes: list[Axes] | None) -> list[Axes]:
-    """One panel per method; the features with the largest weights have colours and names, the others are grey."""
+    """Draw one panel per method; the features with the largest weights have colours and names, the others are grey."""
     if axes is None:
         from matplotlib import pyplot as plt
 
@@ -156,7 +156,7 @@ def _handle(kind: str) -> Line2D | Patch:
 
 
 def _legend(ax: Axes, handles: list[Line2D | Patch]) -> None:
-    """Above the axes, where it covers no interval."""
+    """Put the legend above the axes, where it covers no interval."""
     ax.legend(
         handles=handles,
         loc="lower left",

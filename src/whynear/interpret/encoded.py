@@ -1,4 +1,4 @@
-"""Relevance of columns that an encoder made several of: bounds of the sum of their weights."""
+"""Relevance of table columns that an encoder turned into several features: bounds of the sum of their weights."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from whynear.utils.arrays import Array
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SummedRelevance(Relevance):
-    """`Relevance` of the columns of a table, each the sum of what was made of it.
+    """`Relevance` of the columns of a table, each the sum over the features made from it.
 
-    Lower bounds are those of the sum itself, by a program of its own: the parts of a column can replace each other
-    without the column being replaceable. Upper bounds are sums of upper bounds, no larger than the norm allows.
+    Lower bounds are those of the sum itself, by a separate program: the parts of a column can replace each other
+    while the column itself cannot be replaced. Upper bounds are sums of upper bounds, no larger than the norm allows.
     """
 
     parts: Relevance = field(kw_only=True)
     sources: tuple[str, ...] = field(kw_only=True)
 
     def substitutes_of(self, features: Sequence[str] | None = None) -> Substitutes:
-        """Which columns can replace the named ones, by what was made of them."""
+        """Return which columns can replace the named ones, by the features made from them."""
         made = zip(self.parts.feature_names, self.sources, strict=True)
         wanted = None if features is None else [part for part, column in made if column in features]
         found = self.parts.substitutes_of(wanted)
@@ -55,7 +55,7 @@ def by_column(relevance: Relevance, sources: Sequence[str], columns: Sequence[st
     Parameters
     ----------
     relevance : Relevance
-        Of the features as the metric knows them.
+        The relevance of the features of the metric.
     sources : sequence of str
         For each of them the column it comes from.
     columns : sequence of str, optional

@@ -1,4 +1,4 @@
-"""How relevant pure noise gets: the bound below which relevance means nothing."""
+"""The relevance that pure noise reaches: features below this bound count as irrelevant."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Floor(float):
     bounds: Array
 
     def __new__(cls, bounds: Iterable[float]) -> Floor:
-        """Make the floor of what probes reached."""
+        """Return the floor for the bounds that probes reached."""
         values = np.sort(np.array(list(bounds), dtype=np.float64))
         floor = super().__new__(cls, values[-1])
         floor.bounds, floor.confidence = values, len(values) / (len(values) + 1)
@@ -55,7 +55,7 @@ class Floor(float):
 
 @dataclass(frozen=True)
 class _Round:
-    """One table with probes beside the real columns: how many, and the seed of their permutations."""
+    """One table with probes added: their number, and the seed of their permutations."""
 
     n_probes: int
     seed: np.random.SeedSequence
@@ -74,9 +74,9 @@ def relevance_floor(
 ) -> Floor:
     """Find the upper bound that features of pure noise reach under a learner.
 
-    Permuted copies of random columns, which by construction tell nothing about the target, are put beside the real
-    columns, the metric is learned again, and the largest upper bound of a copy, relative to the largest of all, is the
-    floor. Half as many copies as columns that vary are tried at a time, in as many rounds as it takes.
+    Permuted copies of random columns, which by construction carry no information about the target, are added to the
+    real columns, the metric is learned again, and the largest upper bound of a copy, relative to the largest of all, is
+    the floor. Half as many copies as columns that vary are tried at a time, in as many rounds as needed.
 
     Parameters
     ----------
@@ -104,8 +104,8 @@ def relevance_floor(
     first = next(iter(estimators_of(learner)), None)
     if isinstance(first, ColumnTransformer | OneHotEncoder | TableEncoder):
         raise TypeError(
-            f"relevance_floor puts further columns of numbers beside those of X, which {type(first).__name__} does not "
-            "take. Transform X by it and hand over the steps behind it."
+            f"relevance_floor adds columns of numbers to X, which {type(first).__name__} does not take. "
+            "Transform X with it and pass the steps after it."
         )
     frame = X if isinstance(X, pd.DataFrame) else pd.DataFrame(np.asarray(X)).add_prefix("x")
     varying = int(np.count_nonzero(np.ptp(frame.to_numpy(dtype=float), axis=0) > 0))
@@ -126,7 +126,7 @@ def _run(
     settings: dict[str, Any],
     n_jobs: int | None,
 ) -> dict[int, list[float]]:
-    """The bounds of each round; what was finished when a process died is kept, the rest tried once more."""
+    """Return the bounds of each round; if a process dies, finished rounds are kept and the others repeated once."""
     results: dict[int, list[float]] = {}
     for attempt in (1, 2):
         missing = [number for number in range(len(rounds)) if number not in results]
@@ -138,7 +138,7 @@ def _run(
         except TerminatedWorkerError as error:
             if attempt == 2:
                 raise RuntimeError(
-                    "A worker process died twice while the floor was estimated, perhaps for want of memory. "
+                    "A worker process died twice while the floor was estimated, perhaps because memory ran out. "
                     "Use fewer processes (n_jobs) or fewer probes."
                 ) from error
     return results
@@ -147,7 +147,7 @@ def _run(
 def _bounds(
     number: int, one: _Round, learner: BaseEstimator, frame: pd.DataFrame, y: Any, settings: dict[str, Any]
 ) -> tuple[int, list[float]]:
-    """Learn with probes beside the columns and bound what the probes can matter."""
+    """Fit the learner with probes added; return the round and the relative upper bounds of its probes."""
     rng = np.random.default_rng(one.seed)
     varying = np.flatnonzero(np.ptp(frame.to_numpy(dtype=float), axis=0) > 0)
     places = varying if len(varying) else np.arange(frame.shape[1])

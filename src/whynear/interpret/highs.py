@@ -1,4 +1,4 @@
-"""The programs of `programs` by HiGHS, for those few that the compiled simplex does not finish; imported by need."""
+"""The programs of `programs` solved by HiGHS, for the few that the compiled simplex does not finish."""
 
 import highspy
 import numpy as np

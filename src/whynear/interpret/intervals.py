@@ -86,7 +86,7 @@ def relevance_intervals(
     Examples
     --------
     >>> from whynear import LinearMetric
-    >>> X = np.array([[0, 0, 1], [1, 1, 0], [2, 2, 2], [4, 4, 1]])  # the first two columns say the same
+    >>> X = np.array([[0, 0, 1], [1, 1, 0], [2, 2, 2], [4, 4, 1]])  # the first two columns are equal
     >>> relevance_intervals(LinearMetric([[1.0, 0.0, 1.0]]), X).frame().round(2)
       feature  lower  upper strength
     0      x0    0.0   1.01     weak
@@ -169,7 +169,7 @@ def _least_norm(problem: RowProblem) -> programs.LeastNorm | None:
 
 
 def _unbounded(problem: RowProblem, budget: float, d: int) -> RowBounds:
-    """What holds of a row without its map of least norm: the row itself acts alike, so the least norm is not larger."""
+    """Return safe bounds of a row without a map of least norm: that norm is at most the norm of the row itself."""
     norm = float(np.abs(problem.map).sum())
     upper = np.zeros(d)
     upper[problem.live] = budget * norm
@@ -257,4 +257,4 @@ def _row_bounds(
 
 
 def _silent(_step: str, _share: float) -> None:
-    """Progress that nobody wants to see."""
+    """Ignore the progress."""

@@ -1,4 +1,4 @@
-"""Null-space regularization (Strickert, Hammer, Villmann, Biehl 2013): the smallest map that does the same."""
+"""Null-space regularization (Strickert, Hammer, Villmann, Biehl 2013): the smallest map with the same distances."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def regularize(
     effective_dim: int | None = None,
     prototypes: ArrayLike | None = None,
 ) -> LinearMetric | LocalMetric:
-    r"""Remove from a metric what the data cannot support.
+    r"""Remove from a metric the part that acts where the data do not vary.
 
     Replaces :math:`\Omega` by :math:`\Omega \Psi_K` (eqs. 6 and 8), where :math:`\Psi_K` projects on the K directions
     in which the data vary most. With all of them every distance on the data stays, and the result is the one smallest
@@ -53,7 +53,7 @@ def regularize(
 
     Examples
     --------
-    >>> regularize(LinearMetric([[1.0, 0.0]]), [[0, 0], [1, 1], [2, 2]]).omega  # two columns that say the same
+    >>> regularize(LinearMetric([[1.0, 0.0]]), [[0, 0], [1, 1], [2, 2]]).omega  # two equal columns
     array([[0.5, 0.5]])
     """
     given, X, _ = quadratic_and_rows(metric, X)
@@ -66,7 +66,7 @@ def regularize(
 def regularized_at(
     metric: Metric | BaseEstimator, X: ArrayLike, dimensions: Sequence[int]
 ) -> Iterator[LinearMetric | LocalMetric]:
-    """The metric as `regularize` makes it, at several numbers of directions; those of the data are found once."""
+    """Yield the metric regularized at several numbers of directions; the directions of the data are found once."""
     given, X, _ = quadratic_and_rows(metric, X)
     if isinstance(given, LocalMetric):
         yield from (regularize(given, X, K) for K in dimensions)
@@ -79,7 +79,7 @@ def regularized_at(
 
 @dataclass(frozen=True)
 class NullSpace:
-    """What projecting on the kept directions does to a metric.
+    """The effect of projecting a metric on the kept directions.
 
     Attributes
     ----------
@@ -181,14 +181,14 @@ def _projector_steps(step: NullSpaceProjector) -> list[Step]:
 
 
 def served_rows(metric: LocalMetric, X: ArrayLike) -> NDArray[np.intp]:
-    """For each row of X the number of its nearest anchor, under the anchors' own maps."""
+    """Return for each row of X the number of its nearest anchor, under the anchors' own maps."""
     return NeighborSearch(metric).nearest(X, k=1)[1][:, 0]
 
 
 def quadratic_and_rows(
     metric: Any, X: Any
 ) -> tuple[LinearMetric | DiagonalMetric | LocalMetric, Any, FittedPipeline | None]:
-    """What `metric_and_rows` gives, refused unless the metric is a quadratic form with linear maps."""
+    """Return what `metric_and_rows` returns; refuse metrics that are no quadratic form with linear maps."""
     value, rows, model = metric_and_rows(metric, X)
     if not isinstance(value, LinearMetric | DiagonalMetric | LocalMetric):
         raise TypeError(
@@ -198,7 +198,7 @@ def quadratic_and_rows(
 
 
 def rank_of(metric: Metric | BaseEstimator, X: ArrayLike) -> int:
-    """Number of directions in which the data vary, as the learner saw them."""
+    """Return the number of directions in which the data vary, in the coordinates of the learner."""
     given, rows, _ = quadratic_and_rows(metric, X)
     return seen_by_learner(given[0] if isinstance(given, LocalMetric) else given, rows)[1].rank
 
@@ -209,7 +209,7 @@ def seen_by_learner(
     effective_dim: int | None = None,
     prototypes: ArrayLike | None = None,
 ) -> tuple[LinearMetric | DiagonalMetric, Directions]:
-    """The metric and the directions of the data, both in the coordinates the learner saw."""
+    """Return the metric and the directions of the data, both in the coordinates the learner saw."""
     rows = metric.learned_coordinates(X)
     if prototypes is not None:
         rows = np.vstack([rows, metric.learned_coordinates(prototypes)])

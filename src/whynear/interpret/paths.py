@@ -1,4 +1,4 @@
-"""What the usual shrinkage methods make of the same map: lasso, elastic net and ridge."""
+"""Weights of a map under the usual shrinkage methods: lasso, elastic net and ridge."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ class RegularizationPaths(ByValue):
 def regularization_paths(metric: Metric | BaseEstimator, X: ArrayLike, row: int = 0) -> RegularizationPaths:
     r"""Regress what a row of the map does to the data on the data, with lasso, elastic net and ridge.
 
-    Shows beside `relevance_intervals` what shrinkage makes of features that say the same: lasso keeps one of them,
-    ridge spreads the weight over all, and neither tells that they can replace each other (Schulz et al. 2015, Fig. 4).
+    A comparison with `relevance_intervals`: of features with the same information lasso keeps one, ridge spreads the
+    weight over all, and neither shows that they can replace each other (Schulz et al. 2015, Fig. 4).
 
     Parameters
     ----------

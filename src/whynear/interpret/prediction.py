@@ -1,4 +1,4 @@
-"""Predicting with another metric, whatever the learner is."""
+"""Predictions of any learner with another metric."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from whynear.metric import Metric
 from whynear.search import NeighborSearch
 from whynear.search.voting import Votes, vote_weights
 
-Judged = Callable[[Metric], tuple[NDArray[Any], NDArray[Any]]]
+PredictBoth = Callable[[Metric], tuple[NDArray[Any], NDArray[Any]]]
 N_NEIGHBORS = 5
 
 
-def predictions(learner: Any, X: ArrayLike, y: ArrayLike, X_val: ArrayLike) -> Judged:
-    """What a fitted learner predicts for its training and its validation cases, as a function of another metric.
+def predictions(learner: Any, X: ArrayLike, y: ArrayLike, X_val: ArrayLike) -> PredictBoth:
+    """Return a function from a metric to the learner's predictions for its training and its validation cases.
 
-    Learners with ``with_metric`` predict by themselves, also at the end of a Pipeline, whose other steps are taken once
-    for all metrics. For all others the nearest rows of X under the metric vote, weighted by their inverse distance; a
-    row of X never votes for itself.
+    Learners with ``with_metric`` predict with that metric, also at the end of a Pipeline, whose other steps are applied
+    once for all metrics. For all other learners the nearest rows of X under the metric vote, weighted by their
+    inverse distance; a row of X never votes for itself.
     """
     is_chain = isinstance(learner, Pipeline)
     last = learner.steps[-1][1] if is_chain else learner
@@ -42,7 +42,7 @@ def predictions(learner: Any, X: ArrayLike, y: ArrayLike, X_val: ArrayLike) -> J
 
 
 class _Vote:
-    """The vote of the nearest rows, each by its inverse squared distance; rows at distance zero outvote all others."""
+    """The vote of the nearest rows, each by its inverse squared distance; rows at distance zero vote alone."""
 
     def __init__(self, metric: Metric, X: ArrayLike, y: ArrayLike, k: int) -> None:
         self.search = NeighborSearch(metric, X)

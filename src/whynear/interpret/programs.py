@@ -38,8 +38,8 @@ class Extremes:
     """The largest (or smallest) value of chosen weights, and the maps that attain it.
 
     ``columns`` and ``values`` hold the non-zero weights of each map. ``error`` bounds the error of each value;
-    infinite where neither the simplex nor HiGHS came to an end, whose weights are zero. ``by_highs`` tells which were
-    handed to HiGHS.
+    infinite where neither the simplex nor HiGHS found an optimum; the weights are zero there. ``by_highs`` marks the
+    programs passed to HiGHS.
     """
 
     values: Array

@@ -93,7 +93,7 @@ class Certificate:
     error : float
         The largest error a bound may have, relative to the least norm mu of its row.
     programs, fallbacks, unknowns : int
-        Number of linear programs, of those handed to HiGHS, and of features with one that nobody could solve.
+        Number of linear programs, of those passed to HiGHS, and of features with a program that neither could solve.
     """
 
     error: float
@@ -157,12 +157,12 @@ class Relevance(ByValue):
         return _threshold(self.upper, float(self.floor), self.strength == "unknown")
 
     def frame(self) -> pd.DataFrame:
-        """One row per feature: its bounds and its strength."""
+        """Return one row per feature: its bounds and its strength."""
         columns = {"feature": self.feature_names, "lower": self.lower, "upper": self.upper, "strength": self.strength}
         return pd.DataFrame(columns)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain numbers, strings and lists."""
+        """Return everything as plain numbers, strings and lists."""
         return {
             "features": list(self.feature_names),
             "lower": self.lower.tolist(),
@@ -208,7 +208,7 @@ class Relevance(ByValue):
         return self.substitutes_of()
 
     def substitutes_of(self, features: Sequence[str] | None = None) -> Substitutes:
-        """Which features can replace the named ones (the 50 weak ones with the largest upper bounds without names)."""
+        """Return which features can replace the named ones (without names the 50 weak ones with the largest bounds)."""
         return find_substitutes(self, features)
 
     def plot(self, ax: Axes | None = None, most: int = 40) -> Axes:
@@ -239,12 +239,12 @@ class Relevance(ByValue):
 
 
 def strengths(lower: Array, upper: Array, floor: float, unknown: NDArray[np.bool_]) -> NDArray[np.str_]:
-    """Tell strong, weak and irrelevant features apart by a floor relative to the largest upper bound."""
+    """Return the strength of each feature, by a floor relative to the largest upper bound."""
     threshold = _threshold(upper, floor, unknown)
     names = np.where(lower > threshold, "strong", np.where(upper > threshold, "weak", "irrelevant"))
     return np.where(unknown, "unknown", names)
 
 
 def _threshold(upper: Array, floor: float, unknown: NDArray[np.bool_]) -> float:
-    """The floor times the largest upper bound that is known; never so low that rounding would count."""
+    """Return the floor times the largest known upper bound, but never less than rounding."""
     return max(floor, ROUNDING) * float(upper[~unknown].max(initial=0.0))

@@ -36,7 +36,7 @@ Part = tuple[LinearMetric | DiagonalMetric, Directions, float, int | None]
 def maps_with_directions(
     given: LinearMetric | DiagonalMetric | LocalMetric, X: ArrayLike, effective_dim: int | None
 ) -> Iterator[Part]:
-    """Each map with the directions of the data it serves, and the share of the data."""
+    """Yield each map with the directions of the rows it serves, their share of the data, and its anchor."""
     if not isinstance(given, LocalMetric):
         yield *seen_by_learner(given, X, effective_dim), 1.0, None
         return
@@ -57,7 +57,7 @@ def maps_with_directions(
 
 
 def row_problems(parts: Sequence[Part], rows: str) -> tuple[list[RowProblem], tuple[str, ...]]:
-    """The rows to bound, and the names of those left out because they are negligible."""
+    """Return the rows to bound, and the names of those left out because they are negligible."""
     problems: list[RowProblem] = []
     skipped: list[str] = []
     for metric, directions, share, anchor in parts:
@@ -70,7 +70,7 @@ def row_problems(parts: Sequence[Part], rows: str) -> tuple[list[RowProblem], tu
             mapped = times(metric, U)
         if rows == "eigen":
             left, scales, right = np.linalg.svd(mapped, full_matrices=False)
-            # An eigenvector has no sign of its own: it gets that of the row of the map it is most like.
+            # The sign of an eigenvector is arbitrary: it gets that of the row of the map it is most like.
             signs = np.sign(left[np.abs(left).argmax(axis=0), np.arange(left.shape[1])])
             mapped = (signs * scales)[:, None] * right
         norms = np.linalg.norm(mapped, axis=1)

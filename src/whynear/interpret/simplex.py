@@ -237,7 +237,7 @@ def refine(
 def maximize_slack(
     U: NDArray[Any], basis: NDArray[Any], inverse: NDArray[Any], x: NDArray[Any], stalls: NDArray[Any], most_pivots: int
 ) -> int:  # pragma: no cover - compiled
-    """Pivot one program, whose target is s, at most so many times; return its state. Time O(d K) a pivot."""
+    """Pivot one program, whose target is s, at most ``most_pivots`` times; return its state. Time O(d K) a pivot."""
     d, rows = U.shape[0], len(basis)
     alone, target, sign = np.zeros(1, np.intp), np.full(1, 2 * d), np.ones(1)
     states, pivots, ys = np.zeros(1, np.int64), np.zeros(1, np.int64), np.empty((1, rows))

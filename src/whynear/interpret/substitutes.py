@@ -1,4 +1,4 @@
-"""Which features can replace which: force one to an end of its interval and see whose bounds move."""
+"""Which features can replace which: force one to the end of its interval and find whose bounds fall."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from whynear.utils.arrays import Array
 if TYPE_CHECKING:
     from whynear.interpret.relevance import Relevance
 
-MOST = 50
-MOVED = 0.5  # of an upper bound: what counts as taking a place
+MOST_EXAMINED = 50  # weak features, unless features are named
+SUBSTITUTE_FALL = 0.5  # share of its upper bound that a substitute loses, at least
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Substitutes:
     left_out: tuple[str, ...]
 
     def frame(self) -> pd.DataFrame:
-        """One row per examined feature: those that can replace it, and its group."""
+        """Return one row per examined feature: those that can replace it, and its group."""
         group = {name: number for number, names in enumerate(self.groups, start=1) for name in names}
         rows = [(name, ", ".join(others), group.get(name)) for name, others in self.of.items()]
         return pd.DataFrame(rows, columns=["feature", "substitutes", "group"])
@@ -51,18 +51,18 @@ def find_substitutes(relevance: Relevance, features: Sequence[str] | None = None
     """Examine the named features, or the weak ones with the largest upper bounds.
 
     A feature is forced to the largest weight it can have. Another one whose upper bound then falls by more than half
-    was doing the same work: with the first one in place, nothing is left for it to do. Bounds are summed over rows.
+    carries the same information and is a substitute of the first. Bounds are summed over rows.
     """
     names = relevance.feature_names
     weak = np.flatnonzero(relevance.strength == "weak")
     if features is None:
-        chosen = weak[np.argsort(-relevance.upper[weak], kind="stable")[:MOST]]
+        chosen = weak[np.argsort(-relevance.upper[weak], kind="stable")[:MOST_EXAMINED]]
     else:
         places = {name: place for place, name in enumerate(names)}
         if unknown := [name for name in features if name not in places]:
             raise ValueError(f"features must be among the {len(names)} of the metric, got {unknown[0]!r}.")
         chosen = np.array([places[name] for name in features], dtype=np.intp)
-    partners = np.union1d(chosen, weak[np.argsort(-relevance.upper[weak], kind="stable")[:MOST]])
+    partners = np.union1d(chosen, weak[np.argsort(-relevance.upper[weak], kind="stable")[:MOST_EXAMINED]])
     fallen = np.zeros((len(chosen), len(partners)))
     for row, feature in enumerate(chosen):
         left = _upper_bounds_with(relevance, int(feature), partners)
@@ -70,7 +70,9 @@ def find_substitutes(relevance: Relevance, features: Sequence[str] | None = None
             fallen[row] = np.where(relevance.upper[partners] > 0, 1 - left / relevance.upper[partners], 0.0)
         fallen[row, partners == feature] = 0.0
     of = {
-        names[feature]: tuple(names[partners[k]] for k in np.argsort(-share, kind="stable") if share[k] > MOVED)
+        names[feature]: tuple(
+            names[partners[k]] for k in np.argsort(-share, kind="stable") if share[k] > SUBSTITUTE_FALL
+        )
         for feature, share in zip(chosen, fallen, strict=True)
     }
     left_out = tuple(names[place] for place in weak if place not in set(chosen.tolist()))
@@ -110,7 +112,7 @@ def _row_upper_bounds(
     if own @ own > 1 - 1e-9:  # a direction that only this feature has: the others cannot take part in it
         aside = np.linalg.svd(own[None, :])[2][1:].T
         U, rest = U @ aside, aside.T @ rest
-    if np.abs(rest).max(initial=0.0) <= 1e-9:  # the feature does all the work alone; only slack is left to the others
+    if np.abs(rest).max(initial=0.0) <= 1e-9:  # the feature alone gives the whole row; only slack is left to the others
         bounds[wanted] = max(left, 0.0)
         return bounds
     columns = np.searchsorted(live[others], partners[wanted])

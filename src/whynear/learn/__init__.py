@@ -1,4 +1,4 @@
-"""Learners: what turns a labelled table into a metric."""
+"""Learners: estimators that fit a metric to a labelled table."""
 
 from typing import TYPE_CHECKING
 

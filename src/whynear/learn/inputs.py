@@ -1,4 +1,4 @@
-"""The first line of every ``fit`` and ``predict``: tables and targets checked, faults named."""
+"""Checks of tables and targets, with which every ``fit`` and ``predict`` begins."""
 
 import warnings
 from typing import Any, NamedTuple, Self
@@ -36,14 +36,14 @@ class Labelled(NamedTuple):
     def distinct(self) -> Self:
         """The same training set, each different row once, with the weight of all its copies.
 
-        The rows come in an order of their own: what is learned from them depends neither on the order of the table
-        nor on whether a row is repeated or weighted, not even by rounding.
+        The order of the rows depends on their values only: a fit to them depends neither on the order of the table nor
+        on whether a row is repeated or weighted, not even by rounding.
         """
         rows = pd.DataFrame(self.X + 0.0)  # -0.0 is 0.0
         keys = pd.util.hash_pandas_object(rows.assign(code=self.codes), index=False).to_numpy()
         _, first, group = np.unique(keys, return_index=True, return_inverse=True)
         if not (np.array_equal(self.X[first][group], self.X) and np.array_equal(self.codes[first][group], self.codes)):
-            return self  # two rows share a key, once in 2^64: then copies stay
+            return self  # two different rows share a hash, which is very rare: then copies stay
         weights = np.zeros(len(first))
         np.add.at(weights, group, self.weights)
         return self._replace(X=self.X[first], codes=self.codes[first], weights=weights)
@@ -87,13 +87,13 @@ def stream_inputs(
     sample_weight: ArrayLike | None = None,
     least: int = 2,
 ) -> Labelled:
-    """Check a part of a stream; the first part names all classes that may come, and has at least so many rows.
+    """Check a part of a stream; the first part needs all classes that may occur, and at least ``least`` rows.
 
     Rows of weight zero are left out. The columns keep the names that they had first.
     """
     first = not hasattr(learner, "classes_")
     if first and classes is None:
-        raise ValueError("classes must be passed on the first call to partial_fit: all labels that may come.")
+        raise ValueError("classes must be passed on the first call to partial_fit: all labels that may occur.")
     values, labels, names = _table_and_labels(learner, X, y, reset=first, least=least if first else 1)
     check_magnitudes(values, names)
     known = np.unique(np.asarray(classes)) if first else learner.classes_
@@ -105,7 +105,7 @@ def stream_inputs(
     new = np.unique(labels[known[codes] != labels])
     if len(new):
         raise ValueError(
-            f"y holds {new.tolist()[0]!r}, which is not among the classes {known.tolist()}. Fit anew with it."
+            f"y holds {new.tolist()[0]!r}, which is not among the classes {known.tolist()}. Fit again with all classes."
         )
     weights = _weights(sample_weight, len(values))
     counting = weights > 0
@@ -141,7 +141,7 @@ def _weights(sample_weight: ArrayLike | None, n: int) -> NDArray[np.float64]:
 
 
 def predict_inputs(learner: BaseEstimator, X: ArrayLike) -> NDArray[np.float64]:
-    """Check cases to be predicted against what the learner was fitted on."""
+    """Check cases to be predicted against the columns that the learner was fitted on."""
     check_is_fitted(learner)
     values: NDArray[np.float64] = validate_data(
         learner, X, dtype=np.float64, order="C", ensure_all_finite=False, reset=False

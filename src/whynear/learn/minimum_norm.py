@@ -28,7 +28,7 @@ class MinimumNormRegressor(WithMetric, RegressorMixin, BaseEstimator):
     effective_dim : int, default=None
         Number of directions of the centred data kept (see `regularize`); all for None.
     fit_intercept : bool, default=True
-        Whether X and y are centred first. Without it the pseudo-inverse is that of X as it is.
+        Whether X and y are centred first. Without it the pseudo-inverse is that of X without centring.
 
     Attributes
     ----------

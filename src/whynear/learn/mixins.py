@@ -1,4 +1,4 @@
-"""What learners share: prediction with another metric, and one map for all cases as a transformer."""
+"""Mixins of learners: prediction with another metric, and one map for all cases as a transformer."""
 
 import copy
 from typing import Any, NamedTuple, Self
@@ -23,7 +23,7 @@ class Predictions(NamedTuple):
 
 
 class WithMetric:
-    """Gives a learner `with_metric`."""
+    """Adds `with_metric` to a learner."""
 
     metric_: Any
 
@@ -40,7 +40,7 @@ class WithMetric:
         given, expected = as_metric(metric), self.metric_.n_features
         value = given.as_learned()
         if given.scale is not None and np.isfinite(given.scale).sum() == expected:
-            value = _with_columns(value, np.isfinite(given.scale))  # without those a step before the learner took away
+            value = _with_columns(value, np.isfinite(given.scale))  # without columns that an earlier step removed
         if value.n_features != expected:
             raise ValueError(f"metric must have the {expected} features of the learner, got {value.n_features}.")
         if set(value.feature_names) == set(self.metric_.feature_names):
@@ -51,7 +51,7 @@ class WithMetric:
 
 
 def _with_columns(metric: Metric, kept: NDArray[np.bool_]) -> Metric:
-    """The metric of some of its columns; the last axis of every array it holds counts them."""
+    """Return the metric of the kept columns, which are the last axis of all its arrays."""
     names = tuple(name for name, keep in zip(metric.feature_names, kept, strict=True) if keep)
     return rebuild(type(metric), names, {name: array[..., kept] for name, array in metric.arrays().items()})
 
@@ -66,7 +66,7 @@ def measured_to(metric: LocalMetric, cases: NDArray[np.float64], what: str) -> L
 
 
 class MapsCases(TransformerMixin):
-    """Gives a learner with a linear or diagonal metric `transform`, after which distances are Euclidean."""
+    """Adds `transform` to a learner with a linear or diagonal metric: mapped cases have Euclidean distances."""
 
     metric_: Any
 

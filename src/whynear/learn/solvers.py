@@ -1,4 +1,4 @@
-"""Minimisation of a smooth loss: what every learner hands its objective to."""
+"""Minimisation of smooth losses, used by all learners."""
 
 import warnings
 from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ PATIENCE_PASSES = 5  # over the cases
 
 
 class Step(NamedTuple):
-    """What a callback gets after every iteration."""
+    """The argument of a callback, which is called after every iteration."""
 
     n_iter: int
     loss: float
@@ -45,7 +45,7 @@ class Solution:
 
 
 def watcher(name: str, verbose: bool, callback: Callback | None) -> Callback:
-    """What is called after every iteration of a learner: prints where asked for, then calls the user's callback."""
+    """Return the function called after every iteration: it prints if ``verbose``, then calls the user's callback."""
 
     def watch(step: Step) -> None:
         if verbose:
@@ -57,7 +57,7 @@ def watcher(name: str, verbose: bool, callback: Callback | None) -> Callback:
 
 
 def warn_unless_converged(solution: Solution, learner: Any) -> None:
-    """Say that the iterations ran out, and what to do about it."""
+    """Warn if the iterations ran out, and name the parameters to change."""
     if not solution.converged:
         warnings.warn(
             f"{type(learner).__name__} did not converge in max_iter={learner.max_iter} iterations: its loss is still "
@@ -87,13 +87,13 @@ def lbfgs(loss_grad: LossGrad, start: Array, *, max_iter: int, tol: float, watch
         options={"maxiter": max_iter, "maxfun": 20 * max_iter + 100, "ftol": tol, "gtol": 1e-10, "maxcor": 10},
     )
     solution.x = found.x
-    # A line search that finds no lower loss has met the limit of rounding, which is an end like any other.
+    # A line search that finds no lower loss has reached the limit of rounding, which counts as convergence.
     solution.converged = found.status != OUT_OF_STEPS_STATUS
     return solution
 
 
 def lbfgs_in_turn(losses: Sequence[LossGrad], start: Array, *, max_iter: int, tol: float, watch: Callback) -> Solution:
-    """Minimise losses one after the other, each from where the one before it ended; the last one with care.
+    """Minimise losses one after the other, each from where the one before it ended; the last one to the full tolerance.
 
     All of them together take ``max_iter`` iterations at most.
     """
@@ -138,7 +138,7 @@ class Adam:
 
     @classmethod
     def at(cls, x: Array) -> Self:
-        """A beginning with no gradient seen."""
+        """Return the state before the first step."""
         return cls(np.array(x), np.zeros_like(x), np.zeros_like(x))
 
     def step(self, gradient: Array, learning_rate: float) -> None:
@@ -160,7 +160,7 @@ def epoch(
     learning_rate: float,
     rng: np.random.RandomState,
 ) -> float:
-    """One pass over n cases in random batches, a step for each; the mean loss met on the way."""
+    """One pass over n cases in random batches, with a step for each; return the mean of their losses."""
     order, total = rng.permutation(n), 0.0
     for start in range(0, n, batch_size):
         rows = np.sort(order[start : start + batch_size])

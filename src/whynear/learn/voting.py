@@ -1,4 +1,4 @@
-"""What learners share whose training cases vote: a search that is kept, and predictions from what it finds."""
+"""Prediction by the votes of training cases, with a neighbour search that is kept between predictions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Search = TypeVar("Search")
 
 
 class VotingCases:
-    """Gives a learner `predict` and `predict_proba` from its `evidence`, and keeps the search that finds it."""
+    """Adds `predict` and `predict_proba` to a learner with `evidence`, and keeps its neighbour search."""
 
     classes_: NDArray[Any]
 
@@ -36,7 +36,7 @@ class VotingCases:
         return self._probabilities(evidence, evidence.support())
 
     def predictions_from(self, evidence: Evidence) -> Predictions:
-        """What `predict` and `predict_proba` give for the cases of which this is the `evidence`, without a search."""
+        """Return what `predict` and `predict_proba` return for the cases of this `evidence`, without a search."""
         support = evidence.support()
         return Predictions(self.classes_[support.argmax(axis=1)], self._probabilities(evidence, support))
 
@@ -45,14 +45,14 @@ class VotingCases:
         return support / support.sum(axis=1, keepdims=True)
 
     def _kept_search(self, make: Callable[..., Search], *values: Any, **settings: Any) -> Search:
-        """``make(*values, **settings)``, made once: until a value is another object or a setting is another."""
+        """Return ``make(*values, **settings)``, made again only if a value is another object or a setting differs."""
         with _LOCK:
             kept = _KEPT.setdefault(self, _Kept())
         return kept.get(make, values, settings)
 
 
 class _Kept:
-    """The search of one learner, and what it was made of. Threads that need it at once wait for one to make it."""
+    """The search of one learner, and the values it was made from. Threads that need it at once wait for the first."""
 
     def __init__(self) -> None:
         self.lock = Lock()
@@ -64,7 +64,7 @@ class _Kept:
         made_of = (make, *values)
         with self.lock:
             if not (_same_objects(made_of, self.values) and settings == self.settings):
-                self.search, self.values = None, ()  # an old one need not be in memory beside the new one
+                self.search, self.values = None, ()  # frees the old one before the new one is made
                 self.search = make(*values, **settings)
                 self.values, self.settings = made_of, settings
             return self.search
@@ -74,7 +74,7 @@ def _same_objects(some: tuple[Any, ...], others: tuple[Any, ...]) -> bool:
     return len(some) == len(others) and all(one is other for one, other in zip(some, others, strict=True))
 
 
-# By learner and outside of it: a copy, a clone, a pickle or a file of a learner has no search, and predicting leaves
-# the attributes of the learner as they were. A search is forgotten with its learner.
+# Kept outside the learners: a copy, a clone, a pickle or a file of a learner has no search, and predicting changes no
+# attribute of the learner. A search is deleted with its learner.
 _KEPT: WeakKeyDictionary[Any, _Kept] = WeakKeyDictionary()
 _LOCK = Lock()

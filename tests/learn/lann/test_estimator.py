@@ -192,10 +192,10 @@ INTERRUPTED = """
 import numpy as np, whynear as wn
 rng = np.random.default_rng(0)
 X, y = rng.standard_normal((20_000, 40)), rng.integers(3, size=20_000)
-tell = lambda step: print(step.n_iter, flush=True)
-wn.LANN(random_state=0, epochs=2, shared_epochs=1, callback=tell).fit(X[:400], y[:400])  # compiles or loads
+show = lambda step: print(step.n_iter, flush=True)
+wn.LANN(random_state=0, epochs=2, shared_epochs=1, callback=show).fit(X[:400], y[:400])  # compiles or loads
 print("start", flush=True)
-wn.LANN(random_state=0, callback=tell{settings}).fit(X, y)
+wn.LANN(random_state=0, callback=show{settings}).fit(X, y)
 """
 
 
@@ -223,7 +223,7 @@ def test_an_interrupt_stops_learning_within_a_second(settings):
     assert error.strip().endswith("KeyboardInterrupt")
 
 
-def test_progress_is_told():
+def test_progress_is_reported():
     X, y = rows(60)
     steps = []
     model = wn.LANN(random_state=0, callback=steps.append, **GIVEN).fit(X, y)

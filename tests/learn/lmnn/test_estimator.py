@@ -23,7 +23,7 @@ from whynear import DiagonalMetric, LocalMetric, load, regularize, save
 from whynear.learn.lmnn.estimator import LMNN
 
 
-def test_features_that_tell_classes_apart_become_relevant():
+def test_features_that_separate_classes_become_relevant():
     X, codes = noisy()
     model = LMNN(n_neighbors=3).fit(X[:200], codes[:200])
     relevances = model.metric_.relevances()
@@ -107,7 +107,7 @@ def test_a_full_map_is_the_same_from_either_start():
 
 @pytest.mark.parametrize("init", ["auto", "pca", "identity"])
 @pytest.mark.parametrize("n_components", [1, 2, 5])
-def test_low_rank_maps_have_as_many_rows_as_asked_for(init, n_components):
+def test_low_rank_maps_have_n_components_rows(init, n_components):
     X, codes = noisy(150, 5)
     X[:, 4] = X[:, 3]  # four directions only
     model = LMNN(init=init, n_components=n_components).fit(X, codes)
@@ -152,14 +152,14 @@ def test_more_passes_find_targets_under_the_learned_map():
     assert thrice.loss_curve_[-1] < once.loss_curve_[-1]
 
 
-def test_running_out_of_iterations_is_said():
+def test_running_out_of_iterations_warns():
     X, codes = noisy()
     with pytest.warns(ConvergenceWarning, match="max_iter=2"):
         model = LMNN(max_iter=2).fit(X, codes)
     assert model.n_iter_ == 2
 
 
-def test_it_tells_how_it_goes(capsys):
+def test_iterations_are_printed_and_passed_to_the_callback(capsys):
     X, codes = noisy(100, 4)
     steps = []
     model = LMNN(verbose=True, callback=steps.append).fit(X, codes)
@@ -189,9 +189,9 @@ def test_ctrl_c_in_the_middle_stops_soon():
         X, y = rng.standard_normal((6000, 20)), rng.integers(0, 10, 6000)
         LMNN().fit(X[:200], y[:200])  # compiles or loads
         begun = []
-        tell = lambda step: begun or begun.append(print("running", flush=True))
+        show = lambda step: begun or begun.append(print("running", flush=True))
         try:
-            LMNN(tol=1e-12, max_iter=10000, callback=tell).fit(X, y)
+            LMNN(tol=1e-12, max_iter=10000, callback=show).fit(X, y)
         except KeyboardInterrupt:
             print("stopped", flush=True)
             raise

@@ -16,7 +16,7 @@ def test_an_inner_search_chooses_parameters():
     assert model.metric_ == LMNN(**model.best_params_).fit(X, codes).metric_
 
 
-def test_what_an_inner_search_tries_by_itself_fits_the_data():
+def test_the_default_grid_of_an_inner_search_fits_the_data():
     X, codes = noisy(36, 3)
     results = LMNN(tune=True, cv=2, random_state=0, max_iter=20).fit(X, codes).search_results_
     assert len(results["mean_accuracy"]) == 4 * 2 * 3

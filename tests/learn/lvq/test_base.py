@@ -89,7 +89,7 @@ def test_predictions_are_those_of_the_nearest_prototype():
         assert_array_equal(model.predict(X), model.classes_[model.decision_function(X).argmax(axis=1)])
 
 
-def test_non_convergence_warns_and_the_callback_is_told_each_step():
+def test_non_convergence_warns_and_the_callback_gets_each_step():
     steps = []
     with pytest.warns(ConvergenceWarning, match="GMLVQ did not converge in max_iter=3"):
         model = wn.GMLVQ(max_iter=3, callback=steps.append).fit(*scaled())

@@ -64,7 +64,7 @@ def spectra(folder, name, left_out=()):
     return X[known], bins[known], X[~known], bins[~known]
 
 
-def test_wine_spectra_are_told_better_with_seven_directions(real_data):
+def test_wine_spectra_are_predicted_better_with_seven_directions(real_data):
     X, y, X_test, y_test = spectra(real_data, "wine_spectra", [33, 34, 83])
     errors = {}
     for effective_dim in (None, 7):
@@ -77,7 +77,7 @@ def test_wine_spectra_are_told_better_with_seven_directions(real_data):
     assert errors[7][1] < errors[None][1] - 0.05  # published: 0.29
 
 
-def test_tecator_spectra_are_told_from_few(real_data):
+def test_tecator_spectra_are_predicted_from_few(real_data):
     X, y, X_test, y_test = spectra(real_data, "tecator")
     scaler = StandardScaler().fit(X)
     model = wn.GMLVQ(n_components=2).fit(scaler.transform(X), y)

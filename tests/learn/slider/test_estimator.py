@@ -72,13 +72,13 @@ def test_bad_settings_are_named(settings, message):
         wn.Slider(**settings).fit(*rows(40))
 
 
-def test_running_out_of_steps_is_told():
+def test_running_out_of_steps_warns():
     with pytest.warns(ConvergenceWarning, match="did not converge in max_iter=3 steps"):
         model = wn.Slider(max_iter=3, random_state=0).fit(*rows())
     assert model.n_iter_ == 3
 
 
-def test_progress_is_told(capsys):
+def test_progress_is_reported(capsys):
     steps = []
     model = wn.Slider(random_state=0, callback=steps.append, verbose=True).fit(*rows())
     losses = [step.loss for step in steps]

@@ -22,12 +22,12 @@ from whynear.utils.threads import run_in_chunks
 Split = tuple[Indices, Indices]  # rows to train on, rows held out
 
 TRIED_EPOCHS = (1, 2, 4, 8, 14, 20)  # after which held-out cases are predicted
-HOPELESS_EPOCHS = 8  # after which a trial that does worse than no training is given up
+HOPELESS_EPOCHS = 8  # after which a trial that is worse than no training ends
 N_FOLDS = 5
 ENOUGH_PREDICTIONS = 300  # smaller tables are split several times
-TWO_SPLITS_ROWS, ONE_SPLIT_ROWS = 2_000, 6_000  # beyond which so many splits tell enough
-PRODUCTS_BUDGET = 2e9  # that a choice may take
-VERIFIED_CASES = 2_000  # held-out cases that a choice is tried on among all cases
+TWO_SPLITS_ROWS, ONE_SPLIT_ROWS = 2_000, 6_000  # beyond which two splits, or one, are enough
+PRODUCTS_BUDGET = 2e9  # products that choosing a schedule may take
+VERIFIED_CASES = 2_000  # held-out cases that verify a choice among all cases
 CAUTION_ERRORS = 1.0  # standard errors by which a trial must do better than no training
 
 
@@ -39,7 +39,7 @@ def splits_of(codes: Indices, seed: int) -> list[Split]:
     folds = min(N_FOLDS, largest)
     repeats = int(np.clip(ENOUGH_PREDICTIONS // n, 1, 3))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # of classes with fewer rows than folds: they count as they can
+        warnings.simplefilter("ignore", UserWarning)  # raised for classes with fewer rows than folds
         splits = list(RepeatedStratifiedKFold(n_splits=folds, n_repeats=repeats, random_state=seed).split(codes, codes))
     if n > TWO_SPLITS_ROWS:
         splits = splits[: 2 if n <= ONE_SPLIT_ROWS else 1]
@@ -63,7 +63,7 @@ def most_epochs(trials: Sequence[Schedule]) -> int:
 
 
 def grid(given: dict[str, Any], proposals: Sequence[Schedule]) -> list[Schedule]:
-    """Proposals with what the user gave put in their places, each once."""
+    """Return the proposals with the values given by the user, each once."""
     settled = {name: value for name, value in given.items() if value is not None}
     return list(dict.fromkeys(replace(proposal, **settled) for proposal in proposals))
 
@@ -118,7 +118,7 @@ def holds_among_all(
 ) -> bool:
     """Whether held-out cases are predicted no worse than without training when all trained rows may be neighbours.
 
-    Lists of candidates cannot tell: a case whose weights shrink comes near to others in whose lists it does not stand.
+    Lists of candidates do not show this: a case whose weights shrink comes near to others whose lists lack it.
     """
     gain = 0
     for of_split, (rows, held_out) in zip(cases, splits, strict=True):

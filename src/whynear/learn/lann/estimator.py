@@ -1,4 +1,4 @@
-"""Locally adaptive nearest neighbours: every training case measures the distance to itself in its own way."""
+"""Locally adaptive nearest neighbours: every training case has its own metric for the distances to it."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from whynear.search.voting import Votes, cast_votes, vote_weights
 from whynear.utils.arrays import Array
 from whynear.utils.checks import check_parameters, choice, number, whole
 
-STREAM_SCHEDULE = Schedule(1, 0.1, 0.3, 0.003)  # where nothing was held out to choose by
+STREAM_SCHEDULE = Schedule(1, 0.1, 0.3, 0.003)  # used without held-out cases to choose by
 EXACT_SEARCH_CASES = 200_000  # up to which "auto" searches among all of them
 ZERO_SQ_DISTANCE = 1e-20  # and below: rounding, where a k-th neighbour is at about one
 
 
 @register
 class LANN(VotingCases, WithMetric, ClassifierMixin, BaseEstimator):
-    r"""Locally adaptive nearest neighbours: classification by the k nearest cases, each with a metric of its own.
+    r"""Locally adaptive nearest neighbours: classification by the k nearest cases, each with its own metric.
 
-    A class is supported by its cases among the k nearest, each by the inverse of its squared distance, which it
-    measures itself. Learning first weighs the columns alike for all cases, then lets every case find its own weights:
+    A class is supported by its cases among the k nearest, each by the inverse of its squared distance under its own
+    metric. Learning first weighs the columns alike for all cases, then lets every case find its own weights:
     each training case in turn moves the metrics of its neighbours so that its own class gets more support. A case never
     votes for itself.
 
@@ -45,7 +45,7 @@ class LANN(VotingCases, WithMetric, ClassifierMixin, BaseEstimator):
         Number of neighbours that vote.
     n_components : int, default=None
         Rows of a map for each case, which starts at the map of `LMNN`; None learns a weight per column instead, which
-        is all that most tables can bear.
+        is enough for most tables.
     step, beta, decay, epochs : float and int, default=None
         How cases learn their own metrics: size of a step, steepness of the probabilities, share of the way back to the
         common weights after each step, and passes over the cases; no pass leaves the common weights. None is chosen
@@ -62,8 +62,8 @@ class LANN(VotingCases, WithMetric, ClassifierMixin, BaseEstimator):
     max_anchors : int, default=None
         The most cases that `partial_fit` remembers: the oldest are forgotten.
     search : {"auto", "exact", "candidates"}, default="auto"
-        How predictions find neighbours: among all cases, or among lists of candidates, of which `search_recall` tells
-        what they miss: lists do not let all contradicting copies of a case vote. "auto" is exact up to 200,000 cases,
+        How predictions find neighbours: among all cases, or among lists of candidates. `search_recall` measures
+        what lists miss; with lists, not all contradicting copies of a case vote. "auto" is exact up to 200,000 cases,
         and every search is up to ``n_candidates``.
     n_jobs : int, default=None
         Number of threads; all cores for None.
@@ -96,11 +96,11 @@ class LANN(VotingCases, WithMetric, ClassifierMixin, BaseEstimator):
     -----
     What is not given is chosen on held-out cases: splits (five folds, repeated for small tables; one or two splits for
     large ones) are learned by several settings of step, beta and decay, and their held-out cases predicted after 1, 2,
-    4, 8, 14 and 20 epochs. The setting with most of them correct is taken if it beats doing nothing by a standard error
+    4, 8, 14 and 20 epochs. The setting with most of them correct is taken if it beats no training by a standard error
     of the difference, first for the common weights, then for each case's own, which must also hold when every case may
     be a neighbour and not those of its list alone. Where rows, candidates, columns and epochs make that more than about
-    2e9 products, there are fewer splits, then fewer settings. So the default falls back to plain weighted neighbours on
-    tables where learning does harm.
+    2e9 products, there are fewer splits, then fewer settings. So the default is plain weighted neighbours on tables
+    where learning makes predictions worse.
 
     Probabilities are the softmax of the support of the classes over beta; where neighbours are at distance zero, their
     shares.
@@ -174,8 +174,8 @@ class LANN(VotingCases, WithMetric, ClassifierMixin, BaseEstimator):
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Learn from a part of a stream, case by case: each moves its neighbours' metrics, then becomes a case itself.
 
-        However the stream is cut into parts, the result is the same. Without a `fit` before it, columns are taken as
-        scaled (StandardScaler), and what the parameters leave open is set, not chosen. With no epochs, given or chosen
+        However the stream is cut into parts, the result is the same. Without a `fit` before it, columns must be
+        scaled (StandardScaler), and parameters that are None get fixed values. With no epochs, given or chosen
         by `fit`, cases are only remembered.
 
         Parameters
@@ -183,7 +183,7 @@ class LANN(VotingCases, WithMetric, ClassifierMixin, BaseEstimator):
         X, y
             As for `fit`.
         classes : array-like, optional
-            All classes that may come; needed on the first call, unless `fit` came before.
+            All classes that may occur; needed on the first call, unless `fit` came before.
         """
         data = stream_inputs(self, X, y, classes, least=1)
         self._check_settings()
@@ -212,7 +212,7 @@ class LANN(VotingCases, WithMetric, ClassifierMixin, BaseEstimator):
     def evidence(self, X: ArrayLike) -> Evidence:
         """The training cases that vote, nearest first: each by its inverse squared distance, those at zero alone.
 
-        Of many copies of a query some vote for all, in an exact search; others find only those in their lists.
+        If many cases are copies of a query, some vote for all of them in an exact search; lists find only their own.
         """
         queries, search, k = predict_inputs(self, X), self._search(), self._n_votes
         if isinstance(search, NeighborSearch):
@@ -241,7 +241,7 @@ class LANN(VotingCases, WithMetric, ClassifierMixin, BaseEstimator):
 
     def _search(self) -> NeighborSearch | CandidateSearch:
         limits = {"exact": np.inf, "auto": EXACT_SEARCH_CASES, "candidates": 0}
-        # Lists that would hold every case say no less.
+        # Lists that hold every case find the same neighbours.
         if len(self.metric_) <= max(limits[self.search], self.n_candidates):
             return self._kept_search(NeighborSearch, self.metric_, n_jobs=self.n_jobs)
         return self._kept_search(CandidateSearch, self.metric_, n_candidates=self.n_candidates, n_jobs=self.n_jobs)

@@ -1,4 +1,4 @@
-"""From cases to a metric for each of them, step by step: common weights first, then what every case adds of its own."""
+"""Fitting of a metric for each case: common weights first, then the metric of each case."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ RECALL_TO_KEEP_LISTS = 0.9  # half-way: with less, lists are made anew by the me
 
 @dataclass(frozen=True)
 class FitSettings:
-    """What the user settled; None for what is to be chosen."""
+    """The settings given by the user; None for those to choose."""
 
     rule: StepRule
     shared: dict[str, Any]
@@ -52,7 +52,7 @@ class FittedMetrics:
 def fit_local_metrics(
     X: Array, codes: Indices, settings: FitSettings, *, seed: int, watch: Callback, n_jobs: int | None = None
 ) -> FittedMetrics:
-    """Choose what is not settled on held-out cases, then train on all; many cases in an order that is read fast."""
+    """Choose the open settings on held-out cases, then train on all; many cases are first sorted by nearness."""
     if len(X) <= EXACT_LIST_CASES:
         return _fit_in_order(X, codes, settings, seed, watch, n_jobs)
     order = neighborly_order(X, seed)
@@ -98,7 +98,7 @@ class _LossCurve:
 
 @dataclass(frozen=True)
 class _Trials:
-    """The splits to choose by, and the schedules to try on them: one alone where none is to be chosen."""
+    """The splits to choose by, and the schedules to try on them: a single one if none is to be chosen."""
 
     splits: list[Split]
     shared: list[Schedule]
@@ -109,7 +109,7 @@ class _Trials:
 
 
 def _affordable_trials(cases: TrainingCases, settings: FitSettings, seed: int) -> _Trials:
-    """As many splits and trials as can be tried in time."""
+    """Return the splits and trials that the budget allows."""
     shared, local = grid(settings.shared, SHARED_TRIALS), grid(settings.local, LOCAL_TRIALS)
     chooses_shared, chooses_local = _is_open(settings.shared), _is_open(settings.local)
     splits = splits_of(cases.codes, seed) if chooses_shared or chooses_local else []
@@ -162,7 +162,7 @@ def _train_shared(
 
 
 def _start(cases: TrainingCases, n_components: int | None, k: int) -> Array:
-    """Ones, or a map with large margins between the classes: few directions of the data would lose what matters."""
+    """Return ones, or a map with large margins between the classes, which principal directions could lose."""
     if n_components is None:
         return np.ones(cases.X.shape[1])
     init: Start = "identity" if n_components == cases.X.shape[1] else "pca"

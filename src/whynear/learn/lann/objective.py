@@ -183,7 +183,7 @@ def learn_case(
 ) -> float:  # pragma: no cover - compiled
     """Take the step of case i: move the metrics of its neighbours among the candidates, and return its loss.
 
-    ``decay`` draws a metric that moves back to ``start`` by that share of the way. The last four are room to work in.
+    ``decay`` draws a metric that moves back to ``start`` by that share of the way. The last four are work arrays.
     """
     n_classes, beta, step, decay, constraint, low, high = rule
     x = X[i]

@@ -34,7 +34,7 @@ class StepRule:
 
     @property
     def compiled(self) -> lann.Rule:
-        """The rule in the order and the types of the compiled code, which is compiled once then."""
+        """The rule as a tuple for the compiled code, always with the same types."""
         beta, step, decay, low, high = map(float, (self.beta, self.step, self.decay, self.low, self.high))
         return self.n_classes, beta, step, decay, int(self.constraint), low, high
 

@@ -45,7 +45,7 @@ class LMNN(VotingCases, WithMetric, MapsCases, ClassifierMixin, BaseEstimator):
     push_weight : float, default=0.5
         Weight of pushing impostors away, between 0 and 1. Drawing targets near weighs the rest.
     margin : float, default=1.0
-        The gap in squared distance. It states the unit of the learned distances and changes nothing else.
+        The gap in squared distance. It sets the unit of the learned distances and changes nothing else.
     n_passes : int, default=1
         How often the map is learned. From the second time on, target neighbours are those under the map learned before,
         which helps where there are many cases and can overfit where there are few.
@@ -59,7 +59,7 @@ class LMNN(VotingCases, WithMetric, MapsCases, ClassifierMixin, BaseEstimator):
     cv : int, default=3
         Number of inner folds, fewer if the classes are small.
     random_state : int, RandomState or None, default=None
-        Seed of the inner folds. The descent itself has no chance in it.
+        Seed of the inner folds. The descent itself is deterministic.
     verbose : bool, default=False
         Whether to print each iteration.
     callback : callable, default=None
@@ -70,7 +70,7 @@ class LMNN(VotingCases, WithMetric, MapsCases, ClassifierMixin, BaseEstimator):
     Attributes
     ----------
     metric_ : LinearMetric
-        What was learned.
+        The learned metric.
     classes_ : ndarray of shape (n_classes,)
         The labels.
     cases_, codes_ : ndarrays of shape (n_samples, n_features), (n_samples,)
@@ -142,7 +142,7 @@ class LMNN(VotingCases, WithMetric, MapsCases, ClassifierMixin, BaseEstimator):
         """Learn the map. Time O(n^2 c) for each search for impostors and O(n d c) for each iteration."""
         data = fit_inputs(self, X, y)
         chosen: dict[str, Any] = {}
-        for name in ("best_params_", "search_results_"):  # of an earlier fit
+        for name in ("best_params_", "search_results_"):  # from an earlier fit
             self.__dict__.pop(name, None)
         if self.tune:
             chosen, self.search_results_ = inner_search(self, data, self._grid(data.X.shape))
@@ -160,7 +160,7 @@ class LMNN(VotingCases, WithMetric, MapsCases, ClassifierMixin, BaseEstimator):
     def evidence(self, X: ArrayLike) -> Evidence:
         """The training cases that vote, nearest first, each by the inverse of its distance, all votes summing to one.
 
-        Of many copies of a query some vote for all.
+        If many cases are copies of a query, some vote for all of them.
         """
         queries = predict_inputs(self, X)
         search = self._kept_search(NeighborSearch, self.metric_, self.cases_, n_jobs=self.n_jobs)

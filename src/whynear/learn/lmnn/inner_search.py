@@ -17,10 +17,10 @@ Folds = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
 def inner_search(
     learner: Any, data: Labelled, grid: Mapping[str, Sequence[Any]]
 ) -> tuple[dict[str, Any], dict[str, list[Any]]]:
-    """The parameters of the grid with the best mean accuracy, and a table of all: one list for each column.
+    """Return the parameters of the grid with the best mean accuracy, and a table of all: one list per column.
 
-    ``learner`` has the parameters ``tune``, ``cv``, ``random_state``, ``verbose`` and ``callback``. Of equals the
-    first is best.
+    ``learner`` has the parameters ``tune``, ``cv``, ``random_state``, ``verbose`` and ``callback``. Of equally
+    accurate ones the first is best.
     """
     folds = _folds(data, learner.cv, learner.random_state)
     tried = list(ParameterGrid({name: list(values) for name, values in grid.items()}))
@@ -36,7 +36,7 @@ def inner_search(
 
 def _accuracy(candidate: Any, data: Labelled, train: NDArray[np.intp], test: NDArray[np.intp]) -> float:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # small classes and slow descents are said once, of the final fit
+        warnings.simplefilter("ignore")  # the final fit warns of small classes and slow descents
         model = clone(candidate).fit(data.X[train], data.codes[train])
     return float(np.mean(model.predict(data.X[test]) == data.codes[test]))
 

@@ -1,4 +1,4 @@
-"""How the map of large margin nearest neighbours is found: coordinates, start, and descent with an active set."""
+"""The fit of the map of large margin nearest neighbours: coordinates, start, and descent with an active set."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -40,7 +40,7 @@ ROUNDING_SHARE = 1e-9
 
 @dataclass(frozen=True)
 class Settings:
-    """What the estimator was asked for; see `LMNN`."""
+    """The parameters of `LMNN` that the descent uses."""
 
     n_neighbors: int
     n_components: int | None
@@ -54,7 +54,7 @@ class Settings:
 
 
 def learn_map(X: Array, codes: NDArray[np.intp], settings: Settings, watch: Callback) -> tuple[Array, Solution]:
-    """Learn the map omega of shape (n_components, n_features), and say how the descent went."""
+    """Learn the map omega of shape (n_components, n_features), and return it with the solution of the descent."""
     with one_blas_thread(X.size * min(X.shape) // PRODUCTS_PER_ENTRY):
         return _learn_map(X, codes, settings, watch)
 
@@ -73,7 +73,7 @@ def _learn_map(X: Array, codes: NDArray[np.intp], settings: Settings, watch: Cal
     unit = float(np.abs(centred).max()) or 1.0
     centred /= unit
     vectors = principal_directions(centred).vectors
-    if not vectors.shape[1]:  # all rows are the same: any direction tells as much
+    if not vectors.shape[1]:  # all rows are equal: any direction will do
         vectors = np.eye(X.shape[1], 1)
     along = centred @ vectors
     targets = target_neighbors(along, codes, settings.n_neighbors, settings.n_jobs)
@@ -105,8 +105,8 @@ def _scales(scatter: Array) -> tuple[Array, Array]:
 def _start(settings: Settings, vectors: Array) -> tuple[Array, Array]:
     """The map the descent starts from, in principal coordinates, and what turns its image back afterwards.
 
-    Turning a map changes no distance. All directions start as principal ones, most telling first, for then the sum of a
-    large distance is cut short; an identity is turned back.
+    Turning a map changes no distance. All directions start as principal ones, of largest variance first, because then
+    the sum of a large distance is cut short; an identity is turned back.
     """
     d, rank = vectors.shape
     if settings.init == "pca":

@@ -19,13 +19,13 @@ from whynear.utils.threads import row_blocks
 Pairs = tuple[NDArray[np.int32], NDArray[np.int32]]
 Buffers = tuple[Array, Array]
 
-# One block of scores stays in the cache, and one call of a kernel ends soon enough for an interrupt to be answered.
+# One block of scores stays in the cache, and one call of a kernel is short enough for an interrupt to be answered soon.
 BLOCK_ROWS, BLOCK_COLUMNS = 256, 4096
 CHUNK_TERMS = 50_000_000
 PRODUCT_TERMS = 2_000_000_000
 
 TILE_COLUMNS = 256
-TERMS_BETWEEN_LOOKS = 32
+TERMS_BETWEEN_CHECKS = 32
 
 # Lists of pairs longer than this are not kept, but found anew for every evaluation of the loss: 8 bytes a pair.
 MOST_PAIRS = 8_000_000
@@ -37,7 +37,7 @@ FARTHEST_SQ_DISTANCE, VANISHING_SQ_DISTANCE = 1e30, 1e-36
 
 @dataclass(frozen=True)
 class Margins:
-    """What the loss is about: cases in the order of their classes, and the targets each of them is to have near.
+    """The data of the loss: cases in the order of their classes, and the target neighbours of each.
 
     Attributes
     ----------
@@ -125,7 +125,7 @@ def loss_grad(
 
 
 def empty_buffers(omega: Array, problem: Margins) -> Buffers:
-    """Memory for `loss_grad` to use again and again."""
+    """Return work arrays that `loss_grad` can reuse."""
     shape = (len(problem.X), len(omega))
     return np.empty(shape), np.empty(shape)
 
@@ -226,10 +226,10 @@ def _part_of_sq_distance(Z: NDArray[Any], i: int, j: int, begin: int, end: int) 
 
 @njit(cache=True, nogil=True)
 def _sq_distance_within(Z: NDArray[Any], i: int, j: int, limit: float) -> float:  # pragma: no cover
-    """Squared distance, or what it has grown to when it is seen to exceed the limit."""
+    """Squared distance, or a part of its sum that already exceeds the limit."""
     total = 0.0
-    for begin in range(0, Z.shape[1], TERMS_BETWEEN_LOOKS):
-        total += _part_of_sq_distance(Z, i, j, begin, min(begin + TERMS_BETWEEN_LOOKS, Z.shape[1]))
+    for begin in range(0, Z.shape[1], TERMS_BETWEEN_CHECKS):
+        total += _part_of_sq_distance(Z, i, j, begin, min(begin + TERMS_BETWEEN_CHECKS, Z.shape[1]))
         if total >= limit:
             break
     return total

@@ -1,4 +1,4 @@
-"""What the learners of vector quantization share: prototypes and the distance to them, learned together."""
+"""The base class of the learners of vector quantization: prototypes and the distance to them, learned together."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ GENTLE_SIGMA = 5.0  # steepness of a squashing with which learning can begin
 
 
 class LVQ(WithMetric, ClassifierMixin, BaseEstimator):
-    """Classification by the nearest prototype; a subclass says whether its maps are local and whether diagonal."""
+    """Classification by the nearest prototype; subclasses state whether maps are local and whether diagonal."""
 
     _local: bool
     _diagonal: bool
@@ -107,14 +107,14 @@ class LVQ(WithMetric, ClassifierMixin, BaseEstimator):
         X, y, sample_weight
             As for `fit`.
         classes : array-like, optional
-            All classes that may come; needed on the first call, unless `fit` came before.
+            All classes that may occur; needed on the first call, unless `fit` came before.
         """
         self._check_settings()
         data = stream_inputs(self, X, y, classes, sample_weight)
         rng = check_random_state(self.random_state)
         if not hasattr(self, "metric_"):
             self.classes_, self.loss_curve_, self._stream, self._n_seen = data.classes, [], None, 0
-            varying = np.ones(data.X.shape[1], dtype=bool)  # a column may come to vary
+            varying = np.ones(data.X.shape[1], dtype=bool)  # a column may vary later
             coordinates, quantizer = self._begin(data, varying, self._streamed_components(data.X.shape[1]), rng)
         else:
             coordinates, quantizer = self._resumed()
@@ -169,7 +169,7 @@ class LVQ(WithMetric, ClassifierMixin, BaseEstimator):
         return Evidence(self.prototypes_, self.prototype_labels_, indices, distances, votes, self.classes_)
 
     def predictions_from(self, evidence: Evidence) -> Predictions:
-        """What `predict` and `predict_proba` give for the cases of which this is the `evidence`."""
+        """Return what `predict` and `predict_proba` return for the cases of this `evidence`."""
         codes = np.searchsorted(self.classes_, evidence.labels[evidence.indices])
         by_class = np.empty_like(evidence.sq_distances)
         np.put_along_axis(by_class, codes, evidence.sq_distances, axis=1)
@@ -181,7 +181,7 @@ class LVQ(WithMetric, ClassifierMixin, BaseEstimator):
         twin = super().with_metric(metric)
         if isinstance(twin.metric_, LocalMetric):
             twin.metric_ = measured_to(twin.metric_, self.prototypes_, "prototypes")
-        twin._stream = None  # which went with the parameters of the other metric
+        twin._stream = None  # which belongs to the parameters of the old metric
         return twin
 
     def _sq_distances(self, X: Array) -> Array:
@@ -284,7 +284,7 @@ class LVQ(WithMetric, ClassifierMixin, BaseEstimator):
         return of_batch
 
     def _settle(self, quantizer: Quantizer, coordinates: Coordinates, data: Labelled) -> None:
-        """Set what a fitted learner has; the rows of ``data`` tell how certain it may be."""
+        """Set what a fitted learner has; ``certainty_`` is fitted to the rows of ``data``."""
         self._coordinates = vars(coordinates)
         self.prototypes_ = coordinates.points(quantizer.prototypes)
         self.prototype_labels_ = self.classes_[quantizer.labels]

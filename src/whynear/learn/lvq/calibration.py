@@ -28,7 +28,7 @@ def certainty(relative: Array, codes: NDArray[np.intp], weights: Array) -> float
     """The factor t for which softmax(t r) fits the classes best.
 
     One number by maximum likelihood: the loss is convex in t and Newton's method finds it. Targets are smoothed by one
-    case per class, as Platt did for his sigmoid: cases all predicted right would otherwise ask for certainty.
+    case per class, as Platt did for his sigmoid: t would otherwise have no bound where all are predicted right.
     """
     n, n_classes = relative.shape
     targets = np.full((n, n_classes), 1.0 / (n + n_classes))

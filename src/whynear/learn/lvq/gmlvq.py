@@ -85,8 +85,8 @@ class GMLVQ(MapsCases, MatrixLVQ):
         mu / (1 + exp(-sigma mu)).
     sigma : float, default=5.0
         Its steepness; a steep one is approached from a gentle one. A large one with ``"sigmoid"`` counts errors
-        (Strickert et al. use 50). ``"swish"`` cares little about cases that are predicted right: often a little more
-        accurate, with more weight on useless features.
+        (Strickert et al. use 50). ``"swish"`` gives little weight to cases that are predicted right: often a
+        little more accurate, with more weight on useless features.
     prototype_init : {"auto", "means", "kmeans"}, default="auto"
         Where prototypes start: at the mean of their class, or at cluster centres, which ``"auto"`` takes for classes
         with several.
@@ -147,7 +147,7 @@ class GMLVQ(MapsCases, MatrixLVQ):
 
 @register
 class LGMLVQ(MatrixLVQ):
-    r"""Localized GMLVQ: every prototype measures by a linear map of its own.
+    r"""Localized GMLVQ: every prototype has its own linear map.
 
     As `GMLVQ`, with :math:`||\Omega_j (x - w_j)||^2` the squared distance to prototype j. The trace of every
     :math:`\Lambda_j` is one, during training too: the sizes of the maps are not learned.
@@ -172,8 +172,8 @@ class LGMLVQ(MatrixLVQ):
         mu / (1 + exp(-sigma mu)).
     sigma : float, default=5.0
         Its steepness; a steep one is approached from a gentle one. A large one with ``"sigmoid"`` counts errors
-        (Strickert et al. use 50). ``"swish"`` cares little about cases that are predicted right: often a little more
-        accurate, with more weight on useless features.
+        (Strickert et al. use 50). ``"swish"`` gives little weight to cases that are predicted right: often a
+        little more accurate, with more weight on useless features.
     prototype_init : {"auto", "means", "kmeans"}, default="auto"
         Where prototypes start: at the mean of their class, or at cluster centres, which ``"auto"`` takes for classes
         with several.

@@ -1,4 +1,4 @@
-"""Vector quantization with a weight per feature: the same for all prototypes, or for each its own."""
+"""Vector quantization with a weight per feature: the same for all prototypes, or separate ones for each."""
 
 from whynear.learn.lvq.base import LVQ
 from whynear.learn.mixins import MapsCases
@@ -21,8 +21,8 @@ class GRLVQ(MapsCases, LVQ):
         mu / (1 + exp(-sigma mu)).
     sigma : float, default=5.0
         Its steepness; a steep one is approached from a gentle one. A large one with ``"sigmoid"`` counts errors
-        (Strickert et al. use 50). ``"swish"`` cares little about cases that are predicted right: often a little more
-        accurate, with more weight on useless features.
+        (Strickert et al. use 50). ``"swish"`` gives little weight to cases that are predicted right: often a
+        little more accurate, with more weight on useless features.
     prototype_init : {"auto", "means", "kmeans"}, default="auto"
         Where prototypes start: at the mean of their class, or at cluster centres, which ``"auto"`` takes for classes
         with several.
@@ -77,7 +77,7 @@ class GRLVQ(MapsCases, LVQ):
 
 @register
 class LGRLVQ(LVQ):
-    r"""Localized GRLVQ: every prototype weighs the features in its own way.
+    r"""Localized GRLVQ: every prototype has its own weights of the features.
 
     As `GRLVQ`, with weights of their own for the distance to each prototype; those of every prototype sum to one.
 
@@ -90,8 +90,8 @@ class LGRLVQ(LVQ):
         mu / (1 + exp(-sigma mu)).
     sigma : float, default=5.0
         Its steepness; a steep one is approached from a gentle one. A large one with ``"sigmoid"`` counts errors
-        (Strickert et al. use 50). ``"swish"`` cares little about cases that are predicted right: often a little more
-        accurate, with more weight on useless features.
+        (Strickert et al. use 50). ``"swish"`` gives little weight to cases that are predicted right: often a
+        little more accurate, with more weight on useless features.
     prototype_init : {"auto", "means", "kmeans"}, default="auto"
         Where prototypes start: at the mean of their class, or at cluster centres, which ``"auto"`` takes for classes
         with several.

@@ -12,9 +12,9 @@ from whynear.utils.arrays import Array, Indices
 
 @dataclass(frozen=True)
 class Coordinates:
-    """Where a learner works: cases about their mean, divided by one number, along chosen directions of the data.
+    """The coordinates of a fit: cases about their mean, divided by one number, along chosen directions of the data.
 
-    One number for all columns keeps the distances as they are and frees the steps of the solver from their units.
+    One number for all columns keeps all ratios of distances, and the steps of the solver do not depend on units.
     """
 
     origin: Array
@@ -56,7 +56,7 @@ class Quantizer:
 
     @classmethod
     def of(cls, metric: Metric, prototypes: Array, labels: Indices, coordinates: Coordinates) -> Self:
-        """What was learned, as it is learned further."""
+        """Return the quantizer of a fitted metric, to learn it further."""
         match metric:
             case DiagonalMetric():
                 maps = np.sqrt(metric.weights)
@@ -79,7 +79,7 @@ class Quantizer:
         return cls(maps, coordinates.inside(prototypes), labels, isinstance(metric, LocalMetric))
 
     def packed(self) -> Array:
-        """All parameters in a row, as solvers want them."""
+        """Return all parameters as one vector, for solvers."""
         return np.concatenate([self.maps.ravel(), self.prototypes.ravel()])
 
     def unpacked(self, x: Array) -> Self:

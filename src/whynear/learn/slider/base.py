@@ -1,4 +1,4 @@
-"""What all learners of ranking weights share: comparisons from labels or triplets, and prediction by neighbours."""
+"""The base class of the learners of ranking weights: comparisons of labels or triplets, prediction by neighbours."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ FEWEST_TRIPLES, FEWEST_JUDGES = 10_000, 5_000  # drawn from small tables; larger
 
 
 class Weighting(NamedTuple):
-    """What a search found: shares of the distance, the curve of nearer mismatches, steps made, and whether it ended."""
+    """The result of a search: shares of the distance, curve of nearer mismatches, number of steps, convergence."""
 
     shares: Array
     curve: list[float]

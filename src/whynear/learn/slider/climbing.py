@@ -18,7 +18,7 @@ SORTING_NANOSECONDS, JUDGING_NANOSECONDS = 100, 8  # for each triple and each co
 
 @dataclass
 class Climb:
-    """One start and where it has got to."""
+    """One climb: its current shares and what they were judged."""
 
     task: RankingTask
     shares: Array
@@ -38,7 +38,7 @@ class Climb:
         self.nearer = self.task.nearer(self.shares)
 
     def advance(self, n_steps: int, tol: float) -> None:
-        """Make so many steps, each feature once before any comes again."""
+        """Make ``n_steps`` steps; every feature is used once before any is used again."""
         while len(self.waiting) < n_steps:
             self.waiting = np.concatenate([self.waiting, self.rng.permutation(np.flatnonzero(self.task.varies))])
         order, self.waiting = self.waiting[:n_steps], self.waiting[n_steps:]
@@ -58,7 +58,7 @@ class Climb:
 def climb_all(
     climbs: list[Climb], *, patience: int, max_iter: int, tol: float, n_jobs: int | None, watch: Callback
 ) -> Climb:
-    """Let all climb until each has made ``patience`` steps in vain or ``max_iter`` in all; the best one, ties first."""
+    """Let all climb until each has made ``patience`` steps in vain or ``max_iter`` in all; return the best."""
     task = climbs[0].task
     cost = SORTING_NANOSECONDS * len(task.triples) + JUDGING_NANOSECONDS * task.judges.mismatches.size
     at_once = int(np.clip(ROUND_NANOSECONDS / max(cost, 1), 1, max(1, task.varies.sum())))

@@ -24,7 +24,7 @@ class Slider(RankedNeighbors):
     where the two are equally far, the crossovers; the weight that puts most matches first is tried, and kept only if
     the mean rank of matches among mismatches improves on comparisons held out for it.
 
-    Columns are taken as they are and need no scaling: their weights take care of it.
+    Columns need no scaling: the weights adapt to their units.
 
     Parameters
     ----------
@@ -45,14 +45,14 @@ class Slider(RankedNeighbors):
     validation_share : float, default=0.5
         Share of the rows held out as instances that judge.
     n_mismatches : int, default=20
-        Mismatches among which a match is ranked. More pairs tell more than more mismatches for each.
+        Mismatches among which a match is ranked. More pairs say more than more mismatches per pair.
     n_mismatch_sets : int, default=1
         Number of such sets for each judging pair.
     n_restarts : int, default=4
         Number of starts, climbed on threads: equal weights, then weights by which all columns count alike, then random
         ones. The one that ends with the best rank is kept.
     patience : int, default=None
-        A climb ends after so many steps in a row without improvement; None is the number of features.
+        A climb ends after this many steps in a row without improvement; None is the number of features.
     max_iter : int, default=20000
         Most steps of a climb.
     tol : float, default=0.0001

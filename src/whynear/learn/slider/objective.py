@@ -88,7 +88,7 @@ def best_share(
     w_c = rest / (rest - feature), to its better where feature > 0 >= rest, to its worse where rest > 0 >= feature;
     all others hold always or never. Equality does not hold, so the best shares are open intervals between neighbouring
     crossovers (0 and 1 may belong to them); the middle of the widest is returned. Time O(t log t) for the two sorts;
-    ``rising`` and ``falling`` are room for the crossovers.
+    ``rising`` and ``falling`` are work arrays for the crossovers.
     """
     n_rising = n_falling = always = 0
     for t in range(len(feature)):

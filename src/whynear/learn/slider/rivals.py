@@ -16,15 +16,15 @@ from whynear.learn.solvers import Callback, Step
 from whynear.metric import register
 from whynear.utils.checks import number, whole
 
-MOST_PROGRAM_TRIPLES = 2_000  # rows of a linear program, unless asked for otherwise
+MOST_PROGRAM_TRIPLES = 2_000  # rows of a linear program, unless n_triples is given
 
 
 @register
 class DIET(RankedNeighbors):
     """Weights from a few levels, 0, 1/q, ..., 1, each moved up or down by one level while matches rank better.
 
-    All start at one, so that the rank is never worse than that of equal weights. Weights are of the columns as they
-    are: scale these first.
+    All start at one, so that the rank is never worse than that of equal weights. The columns
+    are not scaled inside: scale them first.
 
     Parameters
     ----------

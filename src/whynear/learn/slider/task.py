@@ -1,4 +1,4 @@
-"""A ranking to be learned: columns in units of their own, triples that propose and comparisons that judge."""
+"""A ranking to be learned: columns in comparable units, triples that propose weights, comparisons that judge."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from whynear.learn.slider import objective as slider
 from whynear.learn.slider.triples import Comparisons
 from whynear.utils.arrays import Array
 
-SPREAD_PAIRS = 2_000  # of rows that tell how much a column varies
+SPREAD_PAIRS = 2_000  # random pairs of rows that measure how much a column varies
 
 
 def spreads(X: Array, p: int, rng: np.random.Generator) -> Array:
@@ -26,7 +26,7 @@ def spreads(X: Array, p: int, rng: np.random.Generator) -> Array:
 
 @dataclass(frozen=True)
 class RankingTask:
-    """What weights are searched for: each column is divided by its unit, so that weights become shares of a distance.
+    """The data of a search for weights: columns are divided by their units, and weights become shares of a distance.
 
     Attributes
     ----------
@@ -70,12 +70,12 @@ class RankingTask:
         return np.isfinite(self.log_units)
 
     def shares_of(self, weights: Array) -> Array:
-        """Shares of the distance, summing to one, for weights of the columns as they are."""
+        """Shares of the distance, summing to one, for weights of the original columns."""
         with np.errstate(divide="ignore"):
             return _normalised(np.log(weights) + self.log_units)
 
     def weights_of(self, shares: Array) -> Array:
-        """Weights of the columns as they are, summing to one; zero for constant columns."""
+        """Weights of the original columns, summing to one; zero for constant columns."""
         if not self.varies.any():
             return np.full(self.n_features, 1.0 / self.n_features)
         with np.errstate(divide="ignore", invalid="ignore"):

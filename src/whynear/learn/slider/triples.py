@@ -30,7 +30,7 @@ class Comparisons(NamedTuple):
 
 
 def held_out(codes: Indices, share: float, rng: np.random.Generator) -> NDArray[np.bool_]:
-    """Which rows are held out, that share of each class as nearly as it goes."""
+    """Which rows are held out, this share of each class up to rounding."""
     order = rng.permutation(len(codes))
     order = order[np.argsort(codes[order], kind="stable")]
     turn = np.floor((np.arange(len(codes)) + 1) * share) > np.floor(np.arange(len(codes)) * share)

@@ -17,7 +17,7 @@ CHUNK_COMPARISONS = 10_000_000  # judged in one compiled call: well under 0.2 s
 
 
 class JudgedWeights:
-    """Weights of the columns as they are, and the rank the judges give them.
+    """Weights of the original columns, and the rank of matches that the judges find under them.
 
     Attributes
     ----------
@@ -70,13 +70,13 @@ class JudgedWeights:
         return self.task.shares_of(self.weights)
 
     def measure(self) -> None:
-        """Sum all margins anew: what is left after taking a large column away by subtraction is rounding."""
+        """Sum all margins again: subtracting a large column from the sum would leave rounding errors."""
         self.judged = self.task.margins(self.weights * self.factors, self.task.judges)
         self.nearer = float(slider.nearer_share(self.judged, 1.0, self.judged, 0.0))
 
 
 def best_of_all(judged: JudgedWeights, features: NDArray[np.intp], change: float) -> bool:
-    """Make the one change of these that lowers the rank most; whether there was one."""
+    """Make the change that lowers the rank most; return whether there was one."""
     if not len(features):
         return False
     found = judged.trials(features, np.full(len(features), change))
@@ -87,7 +87,7 @@ def best_of_all(judged: JudgedWeights, features: NDArray[np.intp], change: float
 
 
 def nudge_each(judged: JudgedWeights, order: Sequence[int], n_levels: int) -> bool:
-    """Move every weight in turn to the next level above or below, where that lowers the rank; whether one moved."""
+    """Move each weight in turn to the next level above or below if that lowers the rank; return whether one moved."""
     moved, step = False, 1.0 / n_levels
     for feature in order:
         level = round(judged.weights[feature] * n_levels)
