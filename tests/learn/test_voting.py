@@ -26,6 +26,8 @@ VOTING = {
     "Slider, Manhattan": wn.Slider(p=1, max_iter=5, n_restarts=1, tol=0.1, random_state=0, **SMALL),
     "ForwardSelection": wn.ForwardSelection(random_state=0, **SMALL),
 }
+# pynndescent, which finds candidates, compiles for a minute.
+TIERED = [pytest.param(name, marks=pytest.mark.slow if "candidates" in name else ()) for name in VOTING]
 
 
 def table(seed=0):
@@ -34,7 +36,7 @@ def table(seed=0):
     return X, np.array(["ant", "bee", "cat"])[(X[:, 0] > 0).astype(int) + (X[:, 1] > 0.5)]
 
 
-@pytest.fixture(params=VOTING)
+@pytest.fixture(params=TIERED)
 def model(request):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -170,6 +172,7 @@ def test_another_setting_makes_another_search(model, made):
     assert_predicts_by_what_it_has(model.set_params(n_jobs=1), made)
 
 
+@pytest.mark.slow
 def test_another_kind_of_search_is_made(made):
     model = clone(VOTING["LANN"]).fit(*table())
     assert model.search_recall(queries()) == 1.0
