@@ -4,7 +4,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from tests.helpers.learners import Holder, NearestClassMean
+from tests.helpers.learners import NearestClassMean
 from whynear import DiagonalMetric
 from whynear.interpret.prediction import predictions
 
@@ -35,7 +35,7 @@ def test_the_steps_before_the_learner_are_applied():
 
 def test_without_a_learner_that_takes_metrics_the_nearest_rows_vote_but_never_for_themselves():
     X, y, X_val = two_tables()
-    predict = predictions(Holder(), X, y, X_val)
+    predict = predictions(KNeighborsClassifier(5).fit(X, y), X, y, X_val)
     train, validation = predict(DiagonalMetric(np.ones(3)))
     nearest = KNeighborsClassifier(5, weights=lambda d: 1 / d).fit(X, y)
     assert_array_equal(validation, nearest.predict(X_val))

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from sklearn.pipeline import Pipeline
 
 from whynear.metric import Metric
+from whynear.metric.pipeline import FittedPipeline
 from whynear.search import NeighborSearch
 from whynear.search.voting import Votes, vote_weights
 
@@ -25,12 +25,12 @@ def predictions(learner: Any, X: ArrayLike, y: ArrayLike, X_val: ArrayLike) -> P
     once for all metrics. For all other learners the nearest rows of X under the metric vote, weighted by their
     inverse distance; a row of X never votes for itself.
     """
-    is_chain = isinstance(learner, Pipeline)
-    last = learner.steps[-1][1] if is_chain else learner
+    fitted = FittedPipeline.of(learner)
+    last = fitted.learner
     if not hasattr(last, "with_metric"):
         k = getattr(last, "n_neighbors", N_NEIGHBORS)
         return lambda metric: _Vote(metric, X, y, k).of_both(X, X_val)
-    seen = [learner[:-1].transform(cases) if is_chain and len(learner) > 1 else cases for cases in (X, X_val)]
+    seen = [fitted.seen(fitted.table(cases)) for cases in (X, X_val)]
     both = pd.concat(seen) if isinstance(seen[0], pd.DataFrame) else np.concatenate([np.asarray(part) for part in seen])
     n_train = len(both) - len(np.asarray(seen[1]))
 

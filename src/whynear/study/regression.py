@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.dummy import DummyRegressor
 from sklearn.pipeline import Pipeline
 
 from whynear.interpret import effective_dimension
@@ -51,7 +52,7 @@ def with_directions(model: Any, X: pd.DataFrame, y: NDArray[Any], effective_dim:
     """Fit the model again with the given number of directions, or with the fewest that predict these rows well."""
     fitted = FittedPipeline.of(model)
     rest, numbers = fitted.without_encoder, fitted.numbers(X)
-    if not isinstance(rest, Pipeline) or not n_varying(numbers):
+    if isinstance(fitted.learner, DummyRegressor) or not n_varying(numbers):
         return model
     if effective_dim is None:
         effective_dim = fewest_directions(effective_dimension(rest, numbers, y), len(numbers))

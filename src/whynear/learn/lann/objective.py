@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from whynear.utils.arrays import Indices
 
-Array = NDArray[np.floating]
+Floats = NDArray[np.floating]
 Rule = tuple[int, float, float, float, int, float, float]  # n_classes, beta, step, decay, constraint, low, high
 
 SQ_DISTANCE_FLOOR = 1e-4  # where the median to the k-th neighbour is about one
@@ -36,7 +36,7 @@ class Constraint(IntEnum):
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
-def sq_distance(metric: Array, x: Array, anchor: Array) -> float:  # pragma: no cover - compiled
+def sq_distance(metric: Floats, x: Floats, anchor: Floats) -> float:  # pragma: no cover - compiled
     """Squared distance of x to an anchor by the anchor's metric, of shape (d,) or (c, d)."""
     total = 0.0
     if metric.ndim == 1:
@@ -54,15 +54,15 @@ def sq_distance(metric: Array, x: Array, anchor: Array) -> float:  # pragma: no 
 
 @njit(cache=True, nogil=True)
 def nearest(
-    x: Array,
+    x: Floats,
     candidates: Indices,
     itself: int,
-    anchors: Array,
+    anchors: Floats,
     own: Indices,
-    lam: Array,
+    lam: Floats,
     active: NDArray[np.bool_],
     found: Indices,
-    sq: Array,
+    sq: Floats,
 ) -> int:  # pragma: no cover - compiled
     """Fill the numbers and squared distances of the nearest active candidates, rising; return how many there are.
 
@@ -87,7 +87,7 @@ def nearest(
 
 @njit(cache=True, nogil=True)
 def class_support(
-    found: Indices, sq: Array, count: int, codes: Indices, support: Array
+    found: Indices, sq: Floats, count: int, codes: Indices, support: Floats
 ) -> None:  # pragma: no cover - compiled
     """Fill the support of each neighbour's own class, neighbour by neighbour."""
     for a in range(count):
@@ -100,7 +100,7 @@ def class_support(
 
 @njit(cache=True, nogil=True)
 def log_normalizer(
-    found: Indices, support: Array, count: int, codes: Indices, n_classes: int, beta: float
+    found: Indices, support: Floats, count: int, codes: Indices, n_classes: int, beta: float
 ) -> float:  # pragma: no cover - compiled
     """The log of the sum of exp(S / beta) over all classes; those of no neighbour have no support."""
     largest = 0.0
@@ -121,7 +121,7 @@ def log_normalizer(
 
 @njit(cache=True, nogil=True)
 def constrain(
-    metric: Array, start: Array, constraint: int, low: float, high: float
+    metric: Floats, start: Floats, constraint: int, low: float, high: float
 ) -> None:  # pragma: no cover - compiled
     """Bring a metric back to its constraint, which ``start`` meets, in place."""
     flat, home = metric.reshape(-1), start.reshape(-1)
@@ -144,7 +144,9 @@ def constrain(
 
 
 @njit(cache=True, nogil=True)
-def gradient(metric: Array, x: Array, anchor: Array, slope: float, out: Array) -> None:  # pragma: no cover - compiled
+def gradient(
+    metric: Floats, x: Floats, anchor: Floats, slope: float, out: Floats
+) -> None:  # pragma: no cover - compiled
     """Fill slope times the derivative of the squared distance by the metric, no longer than LONGEST_GRADIENT."""
     length = 0.0
     if metric.ndim == 1:
@@ -169,17 +171,17 @@ def gradient(metric: Array, x: Array, anchor: Array, slope: float, out: Array) -
 def learn_case(
     i: int,
     candidates: Indices,
-    X: Array,
+    X: Floats,
     codes: Indices,
     own: Indices,
-    lam: Array,
-    start: Array,
+    lam: Floats,
+    start: Floats,
     active: NDArray[np.bool_],
     rule: Rule,
     found: Indices,
-    sq: Array,
-    support: Array,
-    slope: Array,
+    sq: Floats,
+    support: Floats,
+    slope: Floats,
 ) -> float:  # pragma: no cover - compiled
     """Take the step of case i: move the metrics of its neighbours among the candidates, and return its loss.
 
@@ -214,12 +216,12 @@ def learn_case(
 @njit(cache=True, nogil=True)
 def learn_cases(
     cases: Indices,
-    X: Array,
+    X: Floats,
     codes: Indices,
     lists: Indices,
     own: Indices,
-    lam: Array,
-    start: Array,
+    lam: Floats,
+    start: Floats,
     active: NDArray[np.bool_],
     k: int,
     rule: Rule,
@@ -239,10 +241,10 @@ def learn_stream(
     first: int,
     last: int,
     window: int,
-    X: Array,
+    X: Floats,
     codes: Indices,
-    lam: Array,
-    start: Array,
+    lam: Floats,
+    start: Floats,
     k: int,
     rule: Rule,
 ) -> float:  # pragma: no cover - compiled
@@ -265,11 +267,11 @@ def learn_stream(
 @njit(cache=True, nogil=True)
 def predicted_correctly(
     cases: Indices,
-    X: Array,
+    X: Floats,
     codes: Indices,
     lists: Indices,
     own: Indices,
-    lam: Array,
+    lam: Floats,
     active: NDArray[np.bool_],
     k: int,
     correct: NDArray[np.bool_],

@@ -1,0 +1,104 @@
+"""The layout of the library: its public names, one test file for each module, one owner for each idea."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import whynear as wn
+
+SOURCE = Path(wn.__file__).parent
+TESTS = Path(__file__).parent
+MODULES = sorted(path.relative_to(SOURCE) for path in SOURCE.rglob("*.py") if path.name != "__init__.py")
+ONLY_TYPES = {Path("utils/arrays.py")}
+
+PUBLIC = [
+    "GMLVQ",
+    "GRLVQ",
+    "LGMLVQ",
+    "LGRLVQ",
+    "LMNN",
+    "LANN",
+    "Slider",
+    "DIET",
+    "ForwardSelection",
+    "BackwardElimination",
+    "LPWeights",
+    "LinearMetric",
+    "DiagonalMetric",
+    "LocalMetric",
+    "as_metric",
+    "regularize",
+    "NullSpaceProjector",
+    "null_space",
+    "relevance_intervals",
+    "relevance_floor",
+    "regularization_paths",
+    "effective_dimension",
+    "MinimumNormRegressor",
+    "explain",
+    "class_profiles",
+    "embed",
+    "embedding_score",
+    "CaseBase",
+    "save",
+    "load",
+    "study",
+    "ranking.mean_rank",
+    "ranking.match_share",
+    "ranking.recall_at",
+    "ranking.reciprocal_rank",
+    "datasets.load",
+    "datasets.make_xor",
+    "datasets.make_licorice",
+    "datasets.make_relevance",
+    "datasets.make_casebase",
+    "datasets.bin_target",
+    "datasets.read_table",
+    "MinkowskiMetric",
+    "NeighborSearch",
+    "CandidateSearch",
+    "TableEncoder",
+    "Relevance",
+    "Retrieval",
+    "Explanation",
+    "Study",
+    "plot_embedding",
+    "plot_class_profiles",
+    "predict_table",
+    "compare_studies",
+]
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_a_public_name_stays(name):
+    found = wn
+    for part in name.split("."):
+        found = getattr(found, part)
+    assert callable(found)
+
+
+@pytest.mark.parametrize("module", MODULES, ids=str)
+def test_a_module_has_tests_under_its_name(module):
+    assert module in ONLY_TYPES or (TESTS / module.parent / f"test_{module.name}").exists()
+
+
+@pytest.mark.parametrize("module", MODULES, ids=str)
+def test_kinds_of_arrays_are_defined_once(module):
+    tree = ast.parse((SOURCE / module).read_text())
+    assigned = {target.id for node in tree.body if isinstance(node, ast.Assign) for target in node.targets
+                if isinstance(target, ast.Name)}  # fmt: skip
+    assert module in ONLY_TYPES or not assigned & {"Array", "Indices"}
+
+
+def test_pipelines_are_taken_apart_in_one_folder():
+    texts = {module: (SOURCE / module).read_text() for module in MODULES}
+    found = {str(module) for module, text in texts.items() if ", Pipeline)" in text or "best_estimator_" in text}
+    assert {name for name in found if not name.startswith("metric")} == {"study/methods.py"}  # which puts them together
+
+
+def test_test_modules_hold_no_helpers_of_others():
+    for path in TESTS.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("tests."):
+                assert not node.module.rpartition(".")[2].startswith("test_"), f"{path.name} imports {node.module}"
