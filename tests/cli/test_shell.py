@@ -29,6 +29,7 @@ def opened_once_it_is_read(pipe, process):
     raise AssertionError(process.communicate())
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
 def test_an_interrupt_leaves_no_file_and_code_130(tmp_path):
     iris = load_iris(as_frame=True)

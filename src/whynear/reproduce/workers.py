@@ -107,6 +107,8 @@ def _dask_client(n_jobs: int, address: str | None) -> Iterator[Any]:
         n_workers = None if n_jobs < 0 else n_jobs
         cluster = LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=None)
         with cluster, Client(cluster) as client:
+            # Dask does not replace a worker that is killed while it starts: without any, work would wait forever.
+            cluster.adapt(minimum=len(cluster.workers), maximum=len(cluster.workers))
             yield client
         return
     with Client(address) as client:
