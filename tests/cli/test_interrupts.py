@@ -43,7 +43,8 @@ def ended_by(process, delay):
 @pytest.mark.parametrize("delay", [0, 0.02, 0.05, 0.1, 0.2])
 def test_help_that_is_interrupted(delay):
     code, errors, _ = ended_by(started("--help"), delay)
-    assert (code, errors) in [(130, "Interrupted.\n"), (0, "")]
+    shutting_down = (-signal.SIGINT, "")  # Python takes its handlers away before it ends; a shell calls that 130 too
+    assert (code, errors) in [(130, "Interrupted.\n"), (0, ""), shutting_down]
 
 
 @pytest.mark.parametrize("delay", [0, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0, 1.5, 2.0, 3.0, 4.0])
