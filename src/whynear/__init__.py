@@ -22,6 +22,7 @@ __all__ = make_lazy(
             "regularize",
             "relevance_floor",
             "relevance_intervals",
+            "relevance_tolerance",
         ),
         "whynear.learn": (*(learner.kind for learner in ALL_LEARNERS), "MinimumNormRegressor"),
         "whynear.metric": (
@@ -63,6 +64,7 @@ if TYPE_CHECKING:
     from whynear.interpret import regularize as regularize
     from whynear.interpret import relevance_floor as relevance_floor
     from whynear.interpret import relevance_intervals as relevance_intervals
+    from whynear.interpret import relevance_tolerance as relevance_tolerance
     from whynear.learn import DIET as DIET
     from whynear.learn import GMLVQ as GMLVQ
     from whynear.learn import GRLVQ as GRLVQ

@@ -90,6 +90,104 @@ def test_intervals_equal_the_papers_programs_solved_one_by_one(kind):
         assert found.certificate.error < 1e-9
 
 
+def with_ranges(X, w, tolerance, slack):
+    """The programs with a tolerance as they stand, each by scipy's linprog."""
+    centred = X - X.mean(axis=0)
+    _, singular, rows = np.linalg.svd(centred, full_matrices=False)
+    rank = np.count_nonzero(singular > 1e-9 * singular[0])
+    U, singular = rows[:rank].T, singular[:rank]
+    b, t = U.T @ w, tolerance * np.linalg.norm(centred @ w) / singular
+    A, ends = np.vstack([np.hstack([U.T, -U.T]), np.hstack([-U.T, U.T])]), np.concatenate([b + t, t - b])
+    exact = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+    mu = linprog(np.ones(2 * len(w)), A, ends, options=exact).fun
+    if mu <= 1e-12 * np.abs(w).sum():
+        return np.zeros(len(w)), np.zeros(len(w)), 0.0
+    A, ends = np.vstack([A, np.ones(2 * len(w))]), np.append(ends, (1 + slack) * mu)
+    high, low = np.empty(len(w)), np.empty(len(w))
+    for j in range(len(w)):
+        cost = np.zeros(2 * len(w))
+        cost[[j, len(w) + j]] = -1.0, 1.0
+        high[j] = -linprog(cost, A, ends, options=exact).fun
+        low[j] = linprog(-cost, A, ends, options=exact).fun
+    lower = np.where((low <= 0) & (high >= 0), 0.0, np.minimum(np.abs(low), np.abs(high)))
+    return lower, np.maximum(np.abs(low), np.abs(high)), mu
+
+
+def drawn_with_ranges(seed):
+    """A table and a row of a map, some with copies, near copies or columns of very different size."""
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(5, 30)), int(rng.integers(2, 12))
+    X = rng.standard_normal((n, d)) * (10 ** rng.uniform(-2, 1, d) if seed % 2 else 1.0)
+    if seed % 3 == 0:
+        X[:, -1] = X[:, 0]
+    if seed % 5 == 0:
+        X = np.hstack([X, X + 0.01 * rng.standard_normal(X.shape)])
+    return X, rng.standard_normal(X.shape[1]) * (rng.random(X.shape[1]) < 0.7)
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_with_a_tolerance_intervals_equal_linprog(part):
+    for seed in range(50 * part, 50 * part + 50):
+        X, w = drawn_with_ranges(seed)
+        tolerance, slack = (0.01, 0.05, 0.1, 0.3)[seed % 4], (0.001, 0.01, 0.2)[seed % 3]
+        lower, upper, mu = with_ranges(X, w, tolerance, slack)
+        found = relevance_intervals(LinearMetric([w]), X, slack=slack, tolerance=tolerance)
+        assert_allclose(found.lower, lower, rtol=0, atol=1e-6 * mu, err_msg=f"seed {seed}")
+        assert_allclose(found.upper, upper, rtol=0, atol=1e-6 * mu, err_msg=f"seed {seed}")
+        assert found.certificate.fallbacks == 0
+        assert found.certificate.error < 1e-9
+
+
+@given(CASES)
+def test_no_tolerance_is_equality_at_full_rank(drawn):
+    X, w, _ = drawn
+    same_bounds(relevance_intervals(LinearMetric([w]), X, tolerance=0.0), relevance_intervals(LinearMetric([w]), X))
+
+
+def test_a_hardly_varying_direction_is_free_within_the_tolerance():
+    rng = np.random.default_rng(0)
+    a, c = rng.standard_normal((2, 100))
+    X = np.column_stack([a, a + 0.01 * rng.standard_normal(100), c])
+    metric = LinearMetric([[1.0, 0.0, 1.0]])
+    assert (relevance_intervals(metric, X).strength == ["strong", "irrelevant", "strong"]).all()
+    found = relevance_intervals(metric, X, tolerance=0.05)
+    assert (found.strength == ["weak", "weak", "strong"]).all()
+    assert found.tolerance == found.to_dict()["tolerance"] == 0.05
+    assert "5%" in found._repr_html_()
+    assert found.substitutes.groups == (("x0", "x1"),)
+    extreme = relevance_intervals(metric, X, tolerance=0.05, extremes=True, rows="map")
+    effect = (X - X.mean(axis=0)) @ [1.0, 0.0, 1.0]
+    _, singular, rows = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
+    allowed = 0.05 * np.linalg.norm(effect) / singular
+    for one in extreme.extreme_metrics():
+        assert (np.abs(rows @ (one.omega[0] - [1.0, 0.0, 1.0])) <= allowed + 1e-9).all()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_screening_changes_no_strength_with_a_tolerance(seed):
+    rng = np.random.default_rng(seed)
+    X, w = rng.standard_normal((25, 60)), rng.standard_normal(60) * (rng.random(60) < 0.2)
+    full, quick = (relevance_intervals(LinearMetric([w]), X, tolerance=0.05, screen=screen) for screen in (False, True))
+    assert (full.strength == quick.strength).all()
+    assert quick.certificate.programs < full.certificate.programs
+
+
+def test_rows_within_the_tolerance_of_nothing_are_left_out():
+    X = np.random.default_rng(0).standard_normal((50, 3))
+    metric = LinearMetric([[1.0, 1.0, 0.0], [0.0, 0.0, 0.001]])
+    assert relevance_intervals(metric, X).lower[2] > 0
+    found = relevance_intervals(metric, X, tolerance=0.01)
+    assert len(found.rows) == 1
+    assert found.lower[2] == 0
+    assert found.skipped_rows == ("row 1",)
+
+
+@pytest.mark.parametrize("tolerance", [-0.1, 1.0, "5%", np.nan])
+def test_a_tolerance_outside_its_range_is_refused(tolerance):
+    with pytest.raises(ValueError, match="tolerance"):
+        relevance_intervals(LinearMetric([[1.0]]), [[0.0], [1.0]], tolerance=tolerance)
+
+
 @given(CASES, st.sampled_from([0.0, 0.01, 0.1]))
 def test_the_map_of_least_norm_lies_inside_every_interval(drawn, slack):
     X, w, kept = drawn
@@ -335,11 +433,11 @@ def test_a_row_without_a_map_of_least_norm_leaves_its_features_unknown(monkeypat
     expected = relevance_intervals(LinearMetric(omega), X, rows="map")
     solve, calls = programs.least_norm, []
 
-    def fail(U, b):
+    def fail(U, b, t):
         calls.append(b)
         if len(calls) % 2:
             raise ArithmeticError("no map of least norm")
-        return solve(U, b)
+        return solve(U, b, t)
 
     monkeypatch.setattr(programs, "least_norm", fail)
     for screen in (False, True):

@@ -19,7 +19,8 @@ from whynear.interpret import highs, programs, simplex
 def test_the_simplex_finds_the_least_norm_that_highs_finds(d, K, copies):
     U, b = directions(d, K, seed=d, copies=copies)
     start = programs.least_norm(U, b)
-    expected = programs._from_basis(U, b, programs._least_by_highs(U, b / np.abs(b).max()))
+    t = np.zeros(K)
+    expected = programs._from_basis(U, b, t, *programs._least_by_highs(U, b / np.abs(b).max(), t))
     assert_allclose(start.mu, expected.mu, rtol=1e-9)
     assert_allclose(U.T @ start.weights, start.b, atol=1e-12)
     assert_allclose(np.abs(start.weights).sum(), 1.0)
@@ -37,7 +38,8 @@ def test_highs_takes_over_when_the_simplex_finds_no_least_norm(monkeypatch, loss
         elif loss == "no optimum":
             patch.setattr(programs.simplex, "maximize_slack", lambda *_: simplex.FAILED)
         else:
-            patch.setattr(programs, "_least_by_simplex", lambda U, b: np.zeros(9, dtype=np.intp))
+            nothing = np.zeros(9, dtype=np.intp), np.zeros(9, dtype=bool)
+            patch.setattr(programs, "_least_by_simplex", lambda U, b, t: nothing)
         assert_allclose(programs.least_norm(U, b).mu, expected, rtol=1e-9)
 
 
@@ -45,6 +47,47 @@ def test_a_least_norm_that_no_solver_finds_is_an_arithmetic_error():
     U = np.array([[1.0, 0.0], [1.0, 0.0]])  # the second row of U^T w = b cannot be met
     with pytest.raises(ArithmeticError, match="no map of least norm"):
         programs.least_norm(U, np.array([1.0, 1.0]))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_with_ranges_simplex_and_highs_find_the_same_least_norm(monkeypatch, seed):
+    U, b = directions(40, 9, seed=seed, copies=seed * 5)
+    t = np.random.default_rng(seed).exponential(0.3, 9) * (np.arange(9) % 3 > 0)
+    found = programs.least_norm(U, b, t)
+    monkeypatch.setattr(programs.simplex, "maximize_slack", lambda *_: simplex.FAILED)
+    by_highs = programs.least_norm(U, b, t)
+    assert_allclose(by_highs.mu, found.mu, rtol=1e-9)
+    for start in (found, by_highs):
+        assert (np.abs(U.T @ start.weights - start.b) <= start.t + 1e-12).all()
+        assert_allclose(np.abs(start.weights).sum(), 1.0)
+        assert_allclose(start.b @ start.multipliers - start.t @ np.abs(start.multipliers), 1.0)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_with_ranges_programs_given_up_go_to_highs_and_agree(seed):
+    U, b = directions(40, 10, seed=seed, copies=10)
+    start = programs.least_norm(U, b, np.linspace(0, 0.5, 10) * np.abs(b).max())
+    features, signs = both_ends(40)
+    fast = programs.extremes(start, 1.05, features, signs)
+    slow = programs.extremes(start, 1.05, features, signs, most_pivots=0)
+    assert not fast.by_highs.any()
+    assert slow.by_highs.sum() > 30
+    assert_allclose(slow.values, fast.values, atol=1e-6)
+    safe = programs.safe_bounds(start, 1.05)
+    assert (fast.values.reshape(-1, 2).max(axis=1) <= safe + 1e-9).all()
+
+
+@given(st.integers(0, 10_000))
+def test_at_the_same_norm_wider_ranges_never_narrow_an_interval(seed):
+    U, b = directions(12, 5, seed=seed, copies=4)
+    features, signs = both_ends(12)
+    most = 1.01 * programs.least_norm(U, b).mu  # a norm that all of them allow
+    before = None
+    for t in (0.0, 0.01, 0.05, 0.2):
+        start = programs.least_norm(U, b, np.full(5, t * np.abs(b).max()))
+        ends = start.mu * programs.extremes(start, most / start.mu, features, signs).values
+        assert before is None or (ends >= before - 1e-9 * most).all()
+        before = ends
 
 
 @pytest.mark.parametrize("slack", [0.0, 0.01, 0.3])
@@ -132,7 +175,7 @@ def test_certificates_bound_the_true_error(seed):
     start = programs.least_norm(U, b)
     features, signs = both_ends(25)
     found = programs.extremes(start, 1.05, features, signs)
-    rest = highs.Programs(U, start.b, 1.05)
+    rest = highs.Programs(U, start.b, start.t, 1.05)
     for j in range(0, 50, 9):
         w, error = rest.solve(features[j], signs[j], 60.0)
         assert abs(signs[j] * w[features[j]] - found.values[j]) <= found.error[j] + error + 1e-8

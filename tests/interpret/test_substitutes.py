@@ -107,7 +107,7 @@ def test_a_failing_solver_claims_no_substitutes(monkeypatch):
     X = np.random.default_rng(5).standard_normal((20, 3))
     found = relevance_intervals(LinearMetric([[1.0, 1, 1, 0]]), np.column_stack([X, X[:, 0]]))
 
-    def fail(U, b):
+    def fail(U, b, t):
         raise ArithmeticError("no map of least norm")
 
     monkeypatch.setattr(programs, "least_norm", fail)

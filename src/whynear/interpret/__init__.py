@@ -7,6 +7,7 @@ from whynear.interpret.null_space import NullSpace, NullSpaceProjector, null_spa
 from whynear.interpret.paths import RegularizationPaths, regularization_paths
 from whynear.interpret.relevance import Relevance
 from whynear.interpret.substitutes import Substitutes
+from whynear.interpret.tolerance import RelevanceTolerance, relevance_tolerance
 
 __all__ = [
     "EffectiveDimension",
@@ -15,6 +16,7 @@ __all__ = [
     "NullSpaceProjector",
     "RegularizationPaths",
     "Relevance",
+    "RelevanceTolerance",
     "Substitutes",
     "effective_dimension",
     "null_space",
@@ -22,4 +24,5 @@ __all__ = [
     "regularize",
     "relevance_floor",
     "relevance_intervals",
+    "relevance_tolerance",
 ]

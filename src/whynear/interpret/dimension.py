@@ -9,16 +9,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, clone, is_regressor
-from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import KFold, StratifiedKFold
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import BaseEstimator, is_regressor
 
 from whynear.interpret.intervals import relevance_intervals
 from whynear.interpret.null_space import quadratic_and_rows, rank_of, regularized_at
-from whynear.interpret.prediction import predictions
+from whynear.interpret.validation import Split, splits
 from whynear.metric import Metric
-from whynear.metric.pipeline import FittedPipeline
 from whynear.utils import html
 from whynear.utils.checks import choice
 from whynear.utils.values import ByValue
@@ -26,10 +22,7 @@ from whynear.utils.values import ByValue
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-FOLDS = 5
 MOST_CANDIDATES = 40
-
-Split = tuple[Any, NDArray[Any], Any, NDArray[Any], Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,12 +109,9 @@ def effective_dimension(
     choice("scheme", scheme, ("projection", "extremes"))
     regression = is_regressor(learner)
     criterion = _criterion(scoring, regression)
-    if (X_val is None) != (y_val is None):
-        raise ValueError("X_val and y_val belong together: give both or neither.")
-    splits = list(_splits(learner, X, np.asarray(y), X_val, y_val, regression))
-    ranks = [rank_of(model, X_train) for X_train, _, _, _, model in splits]
-    tried = _candidates(candidates, min(ranks))
-    rows = _scores(tried, splits, scheme, regression)
+    held_out = list(splits(learner, X, y, X_val, y_val))
+    tried = _candidates(candidates, min(rank_of(split.model, split.X) for split in held_out))
+    rows = _scores(tried, held_out, scheme, regression)
     curve = pd.DataFrame(rows).assign(effective_dim=tried)
     curve = curve[["effective_dim", *curve.columns.drop("effective_dim")]]
     values = -curve[criterion] if criterion == "correlation" else curve[criterion]
@@ -136,30 +126,6 @@ def _criterion(scoring: str | None, regression: bool) -> str:
     return allowed[choice("scoring", scoring, allowed, f"for a {'regressor' if regression else 'classifier'}")]
 
 
-def _splits(
-    learner: BaseEstimator, X: Any, y: NDArray[Any], X_val: Any, y_val: Any, regression: bool
-) -> Iterator[Split]:
-    """Yield training and validation parts, each with the learner fitted on the training part."""
-    if X_val is not None:
-        try:
-            check_is_fitted(learner)
-            model = learner
-        except NotFittedError:
-            model = clone(learner).fit(X, y)
-        yield X, y, X_val, np.asarray(y_val), model
-        return
-    kind, folds = (KFold, FOLDS) if regression else (StratifiedKFold, max(2, min(FOLDS, _largest_class(y))))
-    for train, test in kind(folds, shuffle=True, random_state=0).split(X, y):
-        X_train, X_test = (
-            X.iloc[part] if isinstance(X, pd.DataFrame) else np.asarray(X)[part] for part in (train, test)
-        )
-        yield X_train, y[train], X_test, y[test], clone(learner).fit(X_train, y[train])
-
-
-def _largest_class(y: NDArray[Any]) -> int:
-    return int(np.unique(y, return_counts=True)[1].max())
-
-
 def _candidates(candidates: Sequence[int] | None, rank: int) -> list[int]:
     if candidates is None:
         return sorted({round(K) for K in np.linspace(1, rank, min(rank, MOST_CANDIDATES))})
@@ -169,26 +135,23 @@ def _candidates(candidates: Sequence[int] | None, rank: int) -> list[int]:
     return sorted({int(K) for K in candidates})
 
 
-def _scores(tried: Sequence[int], splits: Sequence[Split], scheme: str, regression: bool) -> list[dict[str, float]]:
+def _scores(tried: Sequence[int], held_out: Sequence[Split], scheme: str, regression: bool) -> list[dict[str, float]]:
     """Return the results at each number of directions, averaged over maps and splits."""
     results: dict[int, list[dict[str, float]]] = {K: [] for K in tried}
-    for X, y, X_val, y_val, model in splits:
-        taken = FittedPipeline.of(model)
-        if not hasattr(taken.learner, "with_metric"):  # then the rows vote, in the columns of the metric
-            X, X_val = taken.numbers(X), taken.numbers(X_val)
-        predict = predictions(model, X, y, X_val)
-        for K, metric in _metrics(model, X, tried, scheme):
-            train, validation = predict(taken.as_seen(metric) if hasattr(taken.learner, "with_metric") else metric)
+    for split in held_out:
+        predict = split.predictor()
+        for K, metric in _metrics(split.model, split.rows(), tried, scheme):
+            train, validation = predict(metric)
             if regression:
                 results[K].append(
                     {
-                        "train_mse": float(np.mean((train - y) ** 2)),
-                        "mse": float(np.mean((validation - y_val) ** 2)),
-                        "correlation": _correlation(validation, y_val),
+                        "train_mse": float(np.mean((train - split.y) ** 2)),
+                        "mse": float(np.mean((validation - split.y_val) ** 2)),
+                        "correlation": _correlation(validation, split.y_val),
                     }
                 )
             else:
-                errors = float(np.mean(train != y)), float(np.mean(validation != y_val))
+                errors = float(np.mean(train != split.y)), float(np.mean(validation != split.y_val))
                 results[K].append({"train_error": errors[0], "validation_error": errors[1]})
     return [{name: float(np.mean([one[name] for one in found])) for name in found[0]} for found in results.values()]
 

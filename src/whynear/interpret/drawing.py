@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from whynear.interpret.dimension import EffectiveDimension
     from whynear.interpret.paths import RegularizationPaths
     from whynear.interpret.relevance import Relevance
+    from whynear.interpret.tolerance import RelevanceTolerance
 
 # Blue and orange differ for all kinds of colour vision; fill, hatch and marker differ in grey print.
 NAMED = ("#1f5f8b", "#e08a1e", "#2e8b57", "#b03060", "#6a5acd", "#5b4636")
@@ -109,6 +110,26 @@ def draw_dimension(result: EffectiveDimension, ax: Axes | None) -> Axes:
     ax.annotate(f" best: {result.best}", place, xycoords=("data", "axes fraction"), color="0.35", fontsize="small")
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.set_xlabel("effective dimension (directions of the data kept)")
+    ax.set_ylabel(CRITERIA[result.criterion])
+    tidy(ax, "y")
+    ax.legend(frameon=False, fontsize="small")
+    return ax
+
+
+def draw_tolerance(result: RelevanceTolerance, ax: Axes | None) -> Axes:
+    """Draw the results over the tolerance, the excess over the learned map with its error, and the choice."""
+    ax = ax or new_axes(6, 3.4)
+    curve = result.curve
+    train = next(name for name in curve if str(name).startswith("train"))
+    named = result.criterion.replace("_", " ")
+    look: dict[str, Any] = {"color": NAMED[0], "marker": "o", "markersize": 4, "capsize": 2, "elinewidth": 1}
+    ax.errorbar(curve["tolerance"], curve[result.criterion], curve["standard_error"], label=named, **look)
+    look = {"color": NAMED[1], "marker": "s", "markersize": 4}
+    ax.plot(curve["tolerance"], curve[train], "--", label=str(train).replace("_", " "), **look)
+    ax.axvline(result.best, color="0.35", linestyle=":", linewidth=1)
+    place = (result.best, 0.03)
+    ax.annotate(f" chosen: {result.best:g}", place, xycoords=("data", "axes fraction"), color="0.35", fontsize="small")
+    ax.set_xlabel("tolerance (share of the effect of the map)")
     ax.set_ylabel(CRITERIA[result.criterion])
     tidy(ax, "y")
     ax.legend(frameon=False, fontsize="small")

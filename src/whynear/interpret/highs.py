@@ -2,24 +2,29 @@
 
 import highspy
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import qr
 
+from whynear.interpret.programs import basic_columns
 from whynear.utils.arrays import Array, Indices
 
 
-def least_norm_basis(U: Array, b: Array) -> Indices:
-    """The basis of the map of least L1 norm among the w with U^T w = b."""
-    model = program(U, b, budget=None)
+def least_norm_basis(U: Array, b: Array, t: Array) -> tuple[Indices, NDArray[np.bool_]]:
+    """The basis of the map of least L1 norm among the w with |U^T w - b| <= t, and the ranges at their upper end."""
+    model = program(U, b, t, budget=None)
     model.run()
     if model.getModelStatus() != highspy.HighsModelStatus.kOptimal:
         raise ArithmeticError(f"HiGHS found no map of least norm: {model.modelStatusToString(model.getModelStatus())}.")
-    status = np.array([int(value) for value in model.getBasis().col_status])
-    return _completed(U, np.flatnonzero(status == int(highspy.HighsBasisStatus.kBasic)))
+    basic, upper = int(highspy.HighsBasisStatus.kBasic), int(highspy.HighsBasisStatus.kUpper)
+    columns = np.array([int(value) for value in model.getBasis().col_status])
+    rows = np.array([int(value) for value in model.getBasis().row_status])
+    basis = _completed(U, np.flatnonzero(columns == basic), np.flatnonzero((rows == basic) & (t > 0)))
+    return basis, (rows != upper) & (rows != basic) & (t > 0)  # a row at its lower end is a range at its upper end
 
 
-def least_sum(U: Array, b: Array, budget: float, places: Indices) -> float:
+def least_sum(U: Array, b: Array, t: Array, budget: float, places: Indices) -> float:
     """The least sum of the absolute weights at these places; zero where HiGHS finds none."""
-    model, d = program(U, b, budget), len(U)
+    model, d = program(U, b, t, budget), len(U)
     columns = np.concatenate([places, d + places]).astype(np.int32)
     model.changeColsCost(len(columns), columns, np.ones(len(columns)))
     model.run()
@@ -31,9 +36,9 @@ def least_sum(U: Array, b: Array, budget: float, places: Indices) -> float:
 class Programs:
     """The largest and smallest weights under a budget, all from one model."""
 
-    def __init__(self, U: Array, b: Array, budget: float) -> None:
-        self.U, self.b, self.budget = U, b, budget
-        self.model = program(U, b, budget)
+    def __init__(self, U: Array, b: Array, t: Array, budget: float) -> None:
+        self.U, self.b, self.t, self.budget = U, b, t, budget
+        self.model = program(U, b, t, budget)
 
     def solve(self, feature: int, sign: float, time_limit: float) -> tuple[Array, float] | None:
         """One program, relaxed once where rounding made it infeasible. None if it does not end in an optimum."""
@@ -50,15 +55,15 @@ class Programs:
                 if status == highspy.HighsModelStatus.kOptimal:
                     pair = np.asarray(model.getSolution().col_value).reshape(2, d)
                     weights = pair[0] - pair[1]
-                    residual = float(np.abs(self.U.T @ weights - self.b).max())
+                    residual = float((np.abs(self.U.T @ weights - self.b) - self.t).max(initial=0.0))
                     return weights, max(residual, relaxation * self.budget)
         finally:
             model.changeColsCost(2, np.array([feature, d + feature], dtype=np.int32), np.zeros(2))
         return None
 
 
-def program(U: Array, b: Array, budget: float | None) -> highspy.Highs:
-    """Columns p and q, rows U^T (p - q) = b; with a budget the row sum(p + q) <= budget, else the sum as cost."""
+def program(U: Array, b: Array, t: Array, budget: float | None) -> highspy.Highs:
+    """Columns p, q; rows |U^T (p - q) - b| <= t; with a budget the row sum(p + q) <= budget, else the sum as cost."""
     d = len(U)
     blocks = [np.hstack([U.T, -U.T])] + ([] if budget is None else [np.ones((1, 2 * d))])
     matrix = np.vstack(blocks)
@@ -66,8 +71,8 @@ def program(U: Array, b: Array, budget: float | None) -> highspy.Highs:
     lp.num_col_, lp.num_row_ = 2 * d, len(matrix)
     lp.col_cost_ = np.ones(2 * d) if budget is None else np.zeros(2 * d)
     lp.col_lower_, lp.col_upper_ = np.zeros(2 * d), np.full(2 * d, highspy.kHighsInf)
-    lp.row_lower_ = b if budget is None else np.append(b, -highspy.kHighsInf)
-    lp.row_upper_ = b if budget is None else np.append(b, budget)
+    lp.row_lower_ = b - t if budget is None else np.append(b - t, -highspy.kHighsInf)
+    lp.row_upper_ = b + t if budget is None else np.append(b + t, budget)
     lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
     lp.a_matrix_.start_ = np.arange(2 * d + 1, dtype=np.int32) * len(matrix)
     lp.a_matrix_.index_ = np.tile(np.arange(len(matrix), dtype=np.int32), 2 * d)
@@ -80,12 +85,13 @@ def program(U: Array, b: Array, budget: float | None) -> highspy.Highs:
     return model
 
 
-def _completed(U: Array, basic: Indices) -> Indices:
-    """Basic columns that span all rows: where HiGHS kept logicals of rows, columns at zero take their place."""
+def _completed(U: Array, basic: Indices, ranges: Indices) -> Indices:
+    """Basic columns that span all rows: where HiGHS kept logicals of equations, columns at zero take their place."""
     d, K = U.shape
-    if len(basic) == K:
-        return basic
-    have = U[basic % d]
-    rest = U - (U @ np.linalg.pinv(have)) @ have if len(basic) else U
+    found = np.concatenate([basic, 2 * d + 1 + ranges])
+    if len(found) == K:
+        return found
+    have = basic_columns(U, found)
+    rest = U - (U @ np.linalg.pinv(have)) @ have if len(found) else U
     order = qr(rest.T, mode="r", pivoting=True)[1]
-    return np.concatenate([basic, order[: K - len(basic)]])
+    return np.concatenate([found, order[: K - len(found)]])

@@ -33,6 +33,7 @@ def relevance_intervals(
     extremes: bool = False,
     n_jobs: int | None = None,
     *,
+    tolerance: float = 0.0,
     screen: bool = False,
     time_limit: float = 60.0,
     progress: Progress | None = None,
@@ -40,9 +41,9 @@ def relevance_intervals(
     r"""Bound for each feature how much it can and must matter in a metric.
 
     Many maps act alike on given data. Among those equal to a row :math:`w` of the map on the data,
-    :math:`\Psi_K w' = \Psi_K w`, and of nearly the least L1 norm, :math:`\|w'\|_1 \leq (1 + slack) \mu`, the weight
-    of a feature ranges over an interval. A feature whose weight cannot be zero must matter (strong); one whose weight
-    can be large but also zero can be replaced (weak).
+    :math:`\Psi_K w' = \Psi_K w`, or different from it by at most ``tolerance``, and of nearly the least L1 norm,
+    :math:`\|w'\|_1 \leq (1 + slack) \mu`, the weight of a feature ranges over an interval. A feature whose weight
+    cannot be zero must matter (strong); one whose weight can be large but also zero can be replaced (weak).
 
     Parameters
     ----------
@@ -65,6 +66,10 @@ def relevance_intervals(
         Keep the maps that attain the bounds (for features that ``screen`` leaves out, the map of least norm).
     n_jobs : int, optional
         Number of threads; None or -1 for all cores.
+    tolerance : float
+        By how much maps may differ in every direction of the data, as a share of what the whole map does there; see
+        `relevance_tolerance`. Zero asks for equality. On a table whose columns all vary by themselves equality leaves
+        no room at all, and a tolerance shows more than a cut at ``effective_dim``.
     screen : bool
         Solve no programs for features that safe bounds show to be below the floor; their upper bounds are then these.
     time_limit : float
@@ -81,7 +86,10 @@ def relevance_intervals(
     With U the kept directions, the programs read: maximise :math:`\pm w'_j` subject to
     :math:`U^T w' = U^T w, \|w'\|_1 \leq (1 + slack)\mu`: K + 1 rows instead of the paper's 2 d, and two programs per
     feature instead of three. All start from the basis of the map of least norm, in batches by a compiled primal
-    simplex.
+    simplex. With a tolerance each row becomes a range, :math:`|u_k \cdot (w' - w)| \leq tolerance\, \|X_c\Omega^T\| /
+    s_k`, where :math:`s_k` is the singular value of the centred data :math:`X_c` in the direction :math:`u_k`:
+    directions in which the data hardly vary become free by themselves. A wider tolerance admits more maps of the same
+    norm, but the least norm :math:`\mu` falls with it, and with :math:`\mu` the scale of all weights.
 
     Examples
     --------
@@ -94,15 +102,16 @@ def relevance_intervals(
     2      x2    1.0   1.00   strong
     """
     number("slack", slack, why="no map has less than the least norm")
+    number("tolerance", tolerance, below=1.0, why="a map that differs by its whole effect may be zero")
     choice("rows", rows, ("eigen", "map"))
     given, X, model = quadratic_and_rows(metric, X)
     report = progress or _silent
     report("find maps of least norm", 0.0)
     with one_blas_thread(np.size(X)):
         parts = list(maps_with_directions(given, X, effective_dim))
-        problems, skipped = row_problems(parts, rows)
+        budget = 1.0 + slack
+        problems, skipped = row_problems(parts, rows, tolerance, budget)
     starts = [_least_norm(problem) for problem in problems]
-    budget = 1.0 + slack
     chosen = _worth_solving(problems, starts, budget, float(floor), given.n_features) if screen else None
 
     worth = [np.arange(len(p.live)) if chosen is None else np.flatnonzero(chosen[p.live]) for p in problems]
@@ -148,6 +157,7 @@ def relevance_intervals(
         rows=tuple(bounds),
         floor=floor,
         slack=slack,
+        tolerance=tolerance,
         effective_dim=max((directions.effective_dim for _, directions, _, _ in parts), default=0),
         rank=max((directions.rank for _, directions, _, _ in parts), default=0),
         units=given.units,
@@ -163,7 +173,7 @@ def relevance_intervals(
 def _least_norm(problem: RowProblem) -> programs.LeastNorm | None:
     """The map of least norm, or None if no solver finds it."""
     try:
-        return programs.least_norm(problem.U, problem.b)
+        return programs.least_norm(problem.U, problem.b, problem.t)
     except ArithmeticError:
         return None
 

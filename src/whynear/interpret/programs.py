@@ -20,15 +20,18 @@ PIVOTS_AT_ONCE = 20  # of the map of least norm: an interrupt is answered betwee
 
 @dataclass(frozen=True)
 class LeastNorm:
-    """The least L1 norm mu of w with U^T w = b, a map that has it, and its basis and multipliers.
+    """The least L1 norm mu of w with |U^T w - b| <= t, a map that has it, and its basis and multipliers.
 
-    Scaled so that mu is one: ``b`` is the given right-hand side divided by ``mu``.
+    Scaled so that mu is one: ``b`` and ``t`` are the given ones divided by ``mu``. ``at_upper`` marks the
+    ranges at their upper end, where U^T w = b - t.
     """
 
     U: Array
     b: Array
+    t: Array
     mu: float
     basis: Indices
+    at_upper: NDArray[np.bool_]
     weights: Array
     multipliers: Array
 
@@ -49,45 +52,63 @@ class Extremes:
     by_highs: NDArray[np.bool_]
 
 
-def least_norm(U: Array, b: Array) -> LeastNorm:
-    """Solve min ||w||_1 subject to U^T w = b; all other programs start from its basis.
+def least_norm(U: Array, b: Array, t: Array | None = None) -> LeastNorm:
+    """Solve min ||w||_1 subject to |U^T w - b| <= t, equal without t; all other programs start from its basis.
 
-    By the same simplex, or by HiGHS where that does not end in an optimum.
+    By the same simplex, or by HiGHS where that does not end in an optimum. Some |b| must exceed its t, else the map of
+    least norm is zero.
     """
+    t = np.zeros(len(b)) if t is None else t
     scale = float(np.abs(b).max())
-    basis = _least_by_simplex(U, b / scale)
-    start = None if basis is None else _from_basis(U, b, basis)
+    found = _least_by_simplex(U, b / scale, t / scale)
+    start = None if found is None else _from_basis(U, b, t, *found)
     if start is not None and np.abs(U @ start.multipliers).max() <= 1 + 1e-8:
         return start
-    start = _from_basis(U, b, _least_by_highs(U, b / scale))
+    start = _from_basis(U, b, t, *_least_by_highs(U, b / scale, t / scale))
     if start is None:
         raise ArithmeticError("The basis of the map of least norm is not feasible.")
     return start
 
 
-def _from_basis(U: Array, b: Array, basis: Indices) -> LeastNorm | None:
+def _from_basis(U: Array, b: Array, t: Array, basis: Indices, at_upper: NDArray[np.bool_]) -> LeastNorm | None:
     """The map of a basis, computed afresh; None where rounding made the basis infeasible."""
-    d = len(U)
-    signed = np.where(basis[:, None] < d, U[basis % d], -U[basis % d])
+    d, is_range = len(U), basis > 2 * len(U)
+    columns = basic_columns(U, basis)
     try:
-        amounts = np.linalg.solve(signed.T, b)
-        multipliers: Array = np.linalg.solve(signed, np.ones(len(basis))).astype(np.float64)
+        amounts = np.linalg.solve(columns.T, np.where(at_upper, b - t, b + t))
+        multipliers: Array = np.linalg.solve(columns, np.where(is_range, 0.0, 1.0)).astype(np.float64)
     except np.linalg.LinAlgError:
         return None
-    mu = float(amounts.sum())
-    if not amounts.min() >= -1e-7 * mu:
+    mu = float(amounts[~is_range].sum())
+    spans = 2 * t[basis[is_range] - 2 * d - 1]
+    if not (amounts.min() >= -1e-7 * mu and (amounts[is_range] <= spans + 1e-7 * mu).all()):
         return None
     weights = np.zeros(d)
-    np.add.at(weights, basis % d, np.where(basis < d, amounts, -amounts))
-    return LeastNorm(U, b / mu, mu, basis, weights / mu, multipliers)
+    own = basis[~is_range]
+    np.add.at(weights, own % d, np.where(own < d, 1.0, -1.0) * amounts[~is_range])
+    return LeastNorm(U, b / mu, t / mu, mu, basis, at_upper, weights / mu, multipliers)
 
 
-def _least_by_simplex(U: Array, b: Array) -> Indices | None:
-    """Begin with independent columns, each on the side that makes its amount positive, and maximise what is left."""
+def basic_columns(U: Array, bases: Indices) -> Array:
+    """The column of each basic number in the rows of U^T (p - q) + r, of shape (..., K); zero for s."""
     d, K = U.shape
+    sides = np.where(bases < d, 1.0, np.where(bases < 2 * d, -1.0, 0.0))
+    columns = U[bases % d] * sides[..., None]
+    if (bases > 2 * d).any():
+        columns = np.where((bases > 2 * d)[..., None], (bases - 2 * d - 1)[..., None] == np.arange(K), columns)
+    return columns
+
+
+def _least_by_simplex(U: Array, b: Array, t: Array) -> tuple[Indices, NDArray[np.bool_]] | None:
+    """Begin with independent columns, each on the side that makes its amount positive, and maximise what is left.
+
+    Every range begins at the end that asks for the smaller product.
+    """
+    d, K = U.shape
+    at_upper = (b > 0) & (t > 0)
     independent = qr(U.T, mode="r", pivoting=True)[1][:K]
     try:
-        amounts = np.linalg.solve(U[independent].T, b)
+        amounts = np.linalg.solve(U[independent].T, np.where(at_upper, b - t, b + t))
         basis = np.append(np.where(amounts >= 0, independent, d + independent), 2 * d)
         matrix = np.ones((K + 1, K + 1))
         matrix[:K] = np.where(basis < d, U[basis % d].T, -U[basis % d].T)
@@ -96,36 +117,41 @@ def _least_by_simplex(U: Array, b: Array) -> Indices | None:
     except np.linalg.LinAlgError:
         return None
     x = np.append(np.abs(amounts), np.abs(amounts).sum())  # twice the norm of the first map is the budget
-    x, inverse, stalls = x / x[-1], np.ascontiguousarray(inverse), np.zeros(1, dtype=np.int64)
+    unit, inverse, stalls = float(x[-1]), np.ascontiguousarray(inverse), np.zeros(1, dtype=np.int64)
+    x, spans = x / unit, 2 * t / unit
     state, rounds = simplex.RUNNING, (40 * K + 400) // PIVOTS_AT_ONCE
     with one_blas_thread():
         while state == simplex.RUNNING and rounds > 0:
-            state = simplex.maximize_slack(U, basis, inverse, x, stalls, PIVOTS_AT_ONCE)
+            state = simplex.maximize_slack(U, spans, basis, inverse, x, at_upper, stalls, PIVOTS_AT_ONCE)
             rounds -= 1
-    return basis[:-1] if state == simplex.OPTIMAL and basis[-1] == 2 * d else None
+    if state != simplex.OPTIMAL or 2 * d not in basis:
+        return None
+    return basis[basis != 2 * d], at_upper
 
 
-def _least_by_highs(U: Array, b: Array) -> Indices:
+def _least_by_highs(U: Array, b: Array, t: Array) -> tuple[Indices, NDArray[np.bool_]]:
     from whynear.interpret import highs
 
-    return highs.least_norm_basis(U, b)
+    return highs.least_norm_basis(U, b, t)
 
 
 def least_sum(start: LeastNorm, budget: float, places: Indices) -> float:
     """The least sum of the absolute weights at these places; zero, which always holds, where HiGHS finds none."""
     from whynear.interpret import highs
 
-    return max(0.0, highs.least_sum(start.U, start.b, budget, places) - ACCEPTED)
+    return max(0.0, highs.least_sum(start.U, start.b, start.t, budget, places) - ACCEPTED)
 
 
 def safe_bounds(start: LeastNorm, budget: float) -> Array:
     """Bounds of |w_j| that hold without solving a program, from the multipliers z of the map of least norm.
 
-    Because w.Uz = b.z and |Uz| <= 1: w_j <= (budget - b.z) / (1 - u_j.z) and -w_j <= (budget - b.z) / (1 + u_j.z).
+    Because w.Uz >= b.z - t.|z| = c and |Uz| <= 1: w_j <= (budget - c) / (1 - u_j.z) and
+    -w_j <= (budget - c) / (1 + u_j.z).
     """
     prices = start.U @ start.multipliers
     excess = max(1.0, float(np.abs(prices).max()))  # rounding may leave z a little outside
-    gap = max(budget - float(start.b @ start.multipliers) / excess, 0.0) + ROUNDING
+    least = float(start.b @ start.multipliers - start.t @ np.abs(start.multipliers))
+    gap = max(budget - least / excess, 0.0) + ROUNDING
     rest = 1.0 - np.abs(prices) / excess - ROUNDING
     bounds = np.full(len(prices), budget)
     np.divide(gap, rest, out=bounds, where=rest > 0)
@@ -143,7 +169,7 @@ def extremes(
     most_pivots: int | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Extremes:
-    """Maximise sign * w_j for each pair of feature and sign, among w with U^T w = b and ||w||_1 <= budget.
+    """Maximise sign * w_j for each pair of feature and sign, among w with |U^T w - b| <= t and ||w||_1 <= budget.
 
     Values are relative to mu, as ``start`` is. Programs run in batches whose prices are one matrix product.
     """
@@ -183,12 +209,14 @@ class _Batch:
         self.start, self.budget, self.features, self.signs = start, budget, features, signs
         n, d, rows = len(features), *start.U.shape[:1], start.U.shape[1] + 1
         self.most_pivots = 40 * rows + 400 if most_pivots is None else most_pivots
-        self.right = np.append(start.b, budget)
+        self.right, self.spans = np.append(start.b + start.t, budget), 2 * start.t
         first = np.append(start.basis, 2 * d)
-        inverse = np.linalg.inv(_matrices(self._columns(first[None, :]))[0])
+        inverse = np.linalg.inv(self._matrices(first[None, :])[0])
         self.bases = np.tile(first, (n, 1))
         self.inverses = np.tile(inverse, (n, 1, 1))
-        self.xs = np.tile(np.maximum(inverse @ self.right, 0.0), (n, 1))
+        self.at_upper = np.tile(start.at_upper, (n, 1))
+        left = self.right - np.append(np.where(start.at_upper, self.spans, 0.0), 0.0)
+        self.xs = np.tile(np.maximum(inverse @ left, 0.0), (n, 1))
         self.ys = signs[:, None] * ((features[:, None] == first) * 1.0 - (features[:, None] + d == first)) @ inverse
         self.states = np.full(n, simplex.RUNNING)
         self.stalls = np.zeros(n, dtype=np.int64)
@@ -215,11 +243,13 @@ class _Batch:
                     active,
                     np.matmul(self.ys[active, :-1].astype(precision), U.T),
                     self.start.U,
+                    self.spans,
                     self.features,
                     self.signs,
                     self.bases,
                     self.inverses,
                     self.xs,
+                    self.at_upper,
                     self.ys,
                     self.states,
                     self.stalls,
@@ -228,11 +258,10 @@ class _Batch:
                     tolerance,
                 )
 
-    def _columns(self, bases: Indices) -> Array:
-        """The rows of U behind each basis with their signs, of shape (n, K + 1, K); zero for s."""
-        d = len(self.start.U)
-        sides = np.where(bases < d, 1.0, np.where(bases < 2 * d, -1.0, 0.0))
-        return self.start.U[bases % d] * sides[:, :, None]
+    def _matrices(self, bases: Indices) -> Array:
+        """Basis matrices of shape (n, K + 1, K + 1), with the row of the budget."""
+        columns = np.swapaxes(basic_columns(self.start.U, bases), 1, 2)
+        return np.concatenate([columns, (bases <= 2 * len(self.start.U))[:, None, :] * 1.0], axis=1)
 
     def _certify(self) -> Array:
         """A bound of the error of each value, from the basis and residuals computed afresh.
@@ -244,12 +273,14 @@ class _Batch:
         with np.errstate(all="ignore"):
             simplex.refine(
                 self.start.U,
+                self.spans,
                 self.right,
                 self.features,
                 self.signs,
                 self.bases,
                 self.inverses,
                 self.xs,
+                self.at_upper,
                 self.ys,
                 error,
             )
@@ -261,16 +292,22 @@ class _Batch:
 
     def _refactor(self, again: Indices) -> None:
         """Begin anew from the same bases with fresh inverses; those that lost their feasibility are given up."""
-        good = self.xs[again].min(axis=1) > -1e-9
+        good = self._outside(again) < 1e-9
         self.states[again[~good]] = simplex.FAILED
         again = again[good]
         try:
-            self.inverses[again] = np.linalg.inv(_matrices(self._columns(self.bases[again])))
+            self.inverses[again] = np.linalg.inv(self._matrices(self.bases[again]))
         except np.linalg.LinAlgError:
             self.states[again] = simplex.FAILED
             return
         self.xs[again] = np.maximum(self.xs[again], 0.0)
         self.states[again], self.stalls[again] = simplex.RUNNING, 0
+
+    def _outside(self, programs: Indices) -> Array:
+        """How far the amounts of programs are outside what their columns may have."""
+        bases, xs, d = self.bases[programs], self.xs[programs], len(self.start.U)
+        most = np.where(bases > 2 * d, np.append(self.spans, np.inf)[np.maximum(bases - 2 * d - 1, -1)], np.inf)
+        return np.maximum(-xs, xs - most).max(axis=1)
 
     def _result(self, error: Array, time_limit: float) -> Extremes:
         d = len(self.start.U)
@@ -283,7 +320,7 @@ class _Batch:
         if by_highs.any():
             from whynear.interpret import highs
 
-            rest = highs.Programs(self.start.U, self.start.b, self.budget)
+            rest = highs.Programs(self.start.U, self.start.b, self.start.t, self.budget)
             for program in np.flatnonzero(by_highs):
                 found = rest.solve(self.features[program], self.signs[program], time_limit)
                 if found is not None:
@@ -292,9 +329,3 @@ class _Batch:
                     kept = np.argsort(-np.abs(w), kind="stable")[: columns.shape[1]]
                     columns[program], weights[program] = kept, w[kept]
         return Extremes(values, columns.astype(np.intp), weights, error, by_highs)
-
-
-def _matrices(columns: Array) -> Array:
-    """Basis matrices of shape (n, K + 1, K + 1), with the row of the budget."""
-    n, rows, _ = columns.shape
-    return np.concatenate([np.swapaxes(columns, 1, 2), np.ones((n, 1, rows))], axis=1)

@@ -120,8 +120,10 @@ class Relevance(ByValue):
         The bounds row by row.
     floor : float
         What counts as nothing, relative to the largest upper bound.
-    slack, effective_dim, rank : float, int, int
-        The tolerance of the norm, the number of directions kept and the number there are.
+    slack, tolerance : float
+        By how much the norm may exceed the least one, and the share by which maps may differ on the data.
+    effective_dim, rank : int
+        The number of directions kept and the number there are.
     units : str
         What a weight refers to: "per standard deviation" behind a StandardScaler, "per scaled unit" behind others.
     skipped_rows : tuple of str
@@ -137,6 +139,7 @@ class Relevance(ByValue):
     rows: tuple[RowBounds, ...]
     floor: float
     slack: float
+    tolerance: float
     effective_dim: int
     rank: int
     units: Units
@@ -156,6 +159,13 @@ class Relevance(ByValue):
         """What counts as nothing: the floor times the largest upper bound."""
         return _threshold(self.upper, float(self.floor), self.strength == "unknown")
 
+    @property
+    def agreement(self) -> str:
+        """What the maps that count have in common, in words."""
+        if self.tolerance > 0:
+            return f"differ by at most {self.tolerance:.0%} in every direction of the data"
+        return f"agree on {self.effective_dim} of {self.rank} directions of the data"
+
     def frame(self) -> pd.DataFrame:
         """Return one row per feature: its bounds and its strength."""
         columns = {"feature": self.feature_names, "lower": self.lower, "upper": self.upper, "strength": self.strength}
@@ -170,6 +180,7 @@ class Relevance(ByValue):
             "strength": self.strength.tolist(),
             "floor": float(self.floor),
             "slack": self.slack,
+            "tolerance": self.tolerance,
             "effective_dim": self.effective_dim,
             "rank": self.rank,
             "units": self.units,
@@ -231,9 +242,8 @@ class Relevance(ByValue):
         more = html.more_of(len(order), len(top), "feature")
         return html.block(
             html.heading(repr(self)),
-            f"The least and the most each feature can weigh, {self.units}, among maps that agree on "
-            f"{self.effective_dim} of {self.rank} directions of the data. The line marks the floor "
-            f"{self.threshold:.3g}: what stays below it counts as nothing.",
+            f"The least and the most each feature can weigh, {self.units}, among maps that {self.agreement}. "
+            f"The line marks the floor {self.threshold:.3g}: what stays below it counts as nothing.",
             html.table(["feature", "interval", "least", "most", "strength"], rows, more and f"{more}: {counts}"),
         )
 

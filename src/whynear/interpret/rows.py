@@ -20,10 +20,14 @@ EPS = float(np.finfo(float).eps)
 
 @dataclass(frozen=True, eq=False)
 class RowProblem:
-    """One row to bound: the columns that vary, the directions, the row in them, and its weight in the sum."""
+    """One row to bound: the columns that vary, the directions, the row in them, and its weight in the sum.
+
+    ``t`` is by how much another map may differ from the row in each direction.
+    """
 
     U: Array
     b: Array
+    t: Array
     live: NDArray[np.intp]
     map: Array
     share: float
@@ -56,8 +60,13 @@ def maps_with_directions(
             yield one, directions, len(mine) / len(rows), anchor
 
 
-def row_problems(parts: Sequence[Part], rows: str) -> tuple[list[RowProblem], tuple[str, ...]]:
-    """Return the rows to bound, and the names of those left out because they are negligible."""
+def row_problems(
+    parts: Sequence[Part], rows: str, tolerance: float = 0.0, budget: float = 1.0
+) -> tuple[list[RowProblem], tuple[str, ...]]:
+    """Return the rows to bound, and the names of those left out: negligible, or zero within the tolerance.
+
+    Directions in which no map of at most ``budget`` times the norm of the row can leave the tolerance are left out.
+    """
     problems: list[RowProblem] = []
     skipped: list[str] = []
     for metric, directions, share, anchor in parts:
@@ -76,10 +85,17 @@ def row_problems(parts: Sequence[Part], rows: str) -> tuple[list[RowProblem], tu
         norms = np.linalg.norm(mapped, axis=1)
         rounding = len(U) * EPS * np.sqrt(metric.relevances().sum())  # what a map in the null space leaves
         kept = norms > max(NEGLIGIBLE * norms.max(initial=0.0), rounding)
+        scales = directions.singular_values[: U.shape[1]]
+        t = tolerance * float(np.linalg.norm(mapped * scales)) / scales
+        kept &= (np.abs(mapped) > t).any(axis=1)
         whose = "" if anchor is None else f"anchor {anchor}, "
         skipped += [f"{whose}row {row}" for row in np.flatnonzero(~kept)]
         lengths = np.linalg.norm(U, axis=1)
         live = np.flatnonzero(lengths > 1e-10 * lengths.max(initial=0.0))
         for b in mapped[kept]:
-            problems.append(RowProblem(np.ascontiguousarray(U[live]), b, live, U @ b, share, anchor))
+            row = U @ b
+            reach = budget * float(np.abs(row).sum()) * np.abs(U).max(axis=0)
+            binding = (t == 0) | (t < np.abs(b) + reach)
+            own = np.ascontiguousarray(U[live][:, binding])
+            problems.append(RowProblem(own, b[binding], t[binding], live, row, share, anchor))
     return problems, tuple(skipped)

@@ -109,15 +109,15 @@ def _row_upper_bounds(
     own = start.U[live == feature][0]
     U, rest = start.U[others], start.b - forced * own
     left = budget - abs(forced)
-    if own @ own > 1 - 1e-9:  # a direction that only this feature has: the others cannot take part in it
+    if own @ own > 1 - 1e-9 and not start.t.any():  # a direction only this feature has: the others take no part in it
         aside = np.linalg.svd(own[None, :])[2][1:].T
         U, rest = U @ aside, aside.T @ rest
-    if np.abs(rest).max(initial=0.0) <= 1e-9:  # the feature alone gives the whole row; only slack is left to the others
-        bounds[wanted] = max(left, 0.0)
+    if (np.abs(rest) - start.t[: len(rest)]).max(initial=0.0) <= 1e-9:  # the feature alone gives the whole row
+        bounds[wanted] = max(left, 0.0)  # only slack is left to the others
         return bounds
     columns = np.searchsorted(live[others], partners[wanted])
     try:
-        again = programs.least_norm(np.ascontiguousarray(U), rest)
+        again = programs.least_norm(np.ascontiguousarray(U), rest, start.t[: len(rest)])
     except ArithmeticError:
         bounds[wanted] = budget
         return bounds

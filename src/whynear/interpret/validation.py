@@ -1,0 +1,69 @@
+"""Validation of a learner under other metrics: the rows held out, and the predictions for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, clone, is_regressor
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.utils.validation import check_is_fitted
+
+from whynear.interpret.prediction import PredictBoth, predictions
+from whynear.metric.pipeline import FittedPipeline
+
+FOLDS = 5
+
+
+class Split(NamedTuple):
+    """Training and validation rows, and the learner fitted on the training rows."""
+
+    X: Any
+    y: NDArray[Any]
+    X_val: Any
+    y_val: NDArray[Any]
+    model: Any
+
+    def predictor(self) -> PredictBoth:
+        """Return a function from a metric of the model to its predictions for training and validation rows."""
+        taken = FittedPipeline.of(self.model)
+        if hasattr(taken.learner, "with_metric"):
+            predict = predictions(self.model, self.X, self.y, self.X_val)
+            return lambda metric: predict(taken.as_seen(metric))
+        # Then the rows vote, in the columns of the metric.
+        return predictions(self.model, taken.numbers(self.X), self.y, taken.numbers(self.X_val))
+
+    def rows(self) -> Any:
+        """Return the training rows in the columns of the metric, where the learner takes no other metric."""
+        taken = FittedPipeline.of(self.model)
+        return self.X if hasattr(taken.learner, "with_metric") else taken.numbers(self.X)
+
+
+def splits(learner: BaseEstimator, X: Any, y: Any, X_val: Any = None, y_val: Any = None) -> Iterator[Split]:
+    """Yield the given training and validation rows, or the folds of a cross-validation without validation rows."""
+    if (X_val is None) != (y_val is None):
+        raise ValueError("X_val and y_val belong together: give both or neither.")
+    y = np.asarray(y)
+    if X_val is not None:
+        try:
+            check_is_fitted(learner)
+            model = learner
+        except NotFittedError:
+            model = clone(learner).fit(X, y)
+        yield Split(X, y, X_val, np.asarray(y_val), model)
+        return
+    regression = is_regressor(learner)
+    kind, folds = (KFold, FOLDS) if regression else (StratifiedKFold, max(2, min(FOLDS, _largest_class(y))))
+    for train, test in kind(folds, shuffle=True, random_state=0).split(X, y):
+        X_train, X_test = (
+            X.iloc[part] if isinstance(X, pd.DataFrame) else np.asarray(X)[part] for part in (train, test)
+        )
+        yield Split(X_train, y[train], X_test, y[test], clone(learner).fit(X_train, y[train]))
+
+
+def _largest_class(y: NDArray[Any]) -> int:
+    return int(np.unique(y, return_counts=True)[1].max())
