@@ -1,0 +1,44 @@
+"""From evidence to a word for each feature."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from whynear.utils.arrays import Array
+from whynear.verdict.information import Information
+from whynear.verdict.leaving_out import Costs
+
+INDISPENSABLE, REPLACEABLE, NO_EVIDENCE, UNDECIDED = "indispensable", "replaceable", "no evidence", "undecided"
+WORDS = (INDISPENSABLE, REPLACEABLE, NO_EVIDENCE, UNDECIDED)
+SIGNIFICANT = 0.05
+LEAST_LOSS = 1.0  # points; what costs less is not indispensable, however surely
+MOST_LOSS = 2.0  # points; what may cost more is not called replaceable
+
+
+def decide(information: Information, costs: Costs, works: bool, n_rows: int) -> NDArray[np.str_]:
+    """Return the verdict on each feature.
+
+    Indispensable: no model does as well without it, after Holm's correction for all features, and at least a point is
+    lost. Replaceable: it carries information, and leaving it out costs at most two points. No evidence: an effect of
+    the usual size would have shown. Everything else is undecided, and so is everything but "no evidence" where no model
+    beats the class shares.
+    """
+    needed = (holm(costs.p_values) < SIGNIFICANT) & (costs.losses >= LEAST_LOSS) & works
+    found = information.found
+    spare = found & ~needed & (costs.most <= MOST_LOSS) & works
+    absent = information.absent(n_rows) & ~needed
+    return np.select([needed, spare, absent], [INDISPENSABLE, REPLACEABLE, NO_EVIDENCE], UNDECIDED)
+
+
+def holm(p_values: Array) -> Array:
+    """Return p-values adjusted for all features by Holm's step-down method.
+
+    >>> holm(np.array([0.01, 0.5, 0.02])).round(3).tolist()
+    [0.03, 0.5, 0.04]
+    """
+    m = len(p_values)
+    order = np.argsort(p_values, kind="stable")
+    adjusted = np.empty(m)
+    adjusted[order] = np.maximum.accumulate(p_values[order] * np.arange(m, 0, -1))
+    return np.minimum(adjusted, 1.0)

@@ -1,0 +1,124 @@
+"""The features of a table as standardised columns; a category, or a number with gaps, has several."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from whynear.utils.arrays import Array, Indices
+
+OUTLYING = 2.5  # standard deviations; values beyond are drawn in by a logarithm
+GAPS = 0.02  # share of missing values from which being missing may itself carry information
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureColumns:
+    """Standardised columns, and the feature each belongs to.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The features.
+    values : ndarray of shape (n_rows, n_columns)
+        The columns. Those of one feature together have as much variance as any other feature.
+    owners : ndarray of shape (n_columns,)
+        The number of the feature of each column.
+    """
+
+    names: tuple[str, ...]
+    values: Array
+    owners: Indices
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return len(self.names)
+
+    def rows(self, chosen: Indices) -> FeatureColumns:
+        """Return the same columns with some of the rows."""
+        return FeatureColumns(self.names, self.values[chosen], self.owners)
+
+    def of(self, features: Sequence[int] | Indices) -> Array:
+        """Return the columns of these features."""
+        return self.values[:, np.isin(self.owners, np.asarray(features, dtype=np.intp))]
+
+    def only(self, features: Sequence[int] | Indices) -> FeatureColumns:
+        """Return these features alone, in their order in the table."""
+        kept = np.sort(np.asarray(features, dtype=np.intp))
+        mine = np.isin(self.owners, kept)
+        return FeatureColumns(
+            tuple(self.names[j] for j in kept), self.values[:, mine], np.searchsorted(kept, self.owners[mine])
+        )
+
+
+def feature_columns(X: Any) -> FeatureColumns:
+    """Turn a table of numbers and categories into standardised columns.
+
+    Values far out are drawn in, so that heavy tails do not decide. Categories become indicators. Missing numbers become
+    the median, with an indicator where there are enough of them; missing categories are a category.
+    """
+    frame = X if isinstance(X, pd.DataFrame) else pd.DataFrame(np.asarray(X)).add_prefix("x")
+    blocks, owners = [], []
+    for place, (_, column) in enumerate(frame.items()):
+        made = _numbers(column) if pd.api.types.is_numeric_dtype(column.dtype) else _indicators(column)
+        varying = made.std(axis=0) > 0
+        made = made[:, varying] / max(1, np.count_nonzero(varying)) ** 0.5
+        blocks.append(made)
+        owners += [place] * made.shape[1]
+    values = np.hstack(blocks) if blocks else np.empty((len(frame), 0))
+    return FeatureColumns(tuple(map(str, frame.columns)), values, np.array(owners, dtype=np.intp))
+
+
+def _numbers(column: pd.Series) -> Array:
+    """Return a column of numbers, standardised, and where values are missing."""
+    values = column.to_numpy(dtype=np.float64, na_value=np.nan)
+    known = np.isfinite(values)
+    if not known.any():
+        return np.zeros((len(values), 1))
+    filled = np.where(known, values, np.median(values[known]))
+    parts = [_drawn_in(filled)]
+    if np.mean(~known) >= GAPS:
+        parts.append(_standardised((~known).astype(float)))
+    return np.column_stack(parts)
+
+
+def _indicators(column: pd.Series) -> Array:
+    """Return one standardised column for each category; two categories share one."""
+    codes, categories = pd.factorize(column.astype(object).where(column.notna(), "missing").astype(str), sort=True)
+    made = (codes[:, None] == np.arange(len(categories))).astype(float)
+    made = made[:, :1] if made.shape[1] == 2 else made
+    return np.column_stack([_standardised(one) for one in made.T])
+
+
+def _drawn_in(values: Array) -> Array:
+    values = values - np.median(values)
+    spread, usual = values.std(), 1.4826 * float(np.median(np.abs(values)))
+    spread = min(spread, 1.5 * usual) if usual > 0 else spread
+    if spread <= 1e-12 * np.abs(values).max(initial=0.0) or spread == 0:
+        return np.zeros(len(values))
+    scaled = values / spread
+    far = np.maximum(np.abs(scaled) - OUTLYING, 0.0)
+    return _standardised(np.where(far > 0, np.sign(scaled) * (OUTLYING + np.log1p(far)), scaled))
+
+
+def _standardised(values: Array) -> Array:
+    centred = values - values.mean()
+    spread = centred.std()
+    return centred / spread if spread > 0 else np.zeros(len(values))
+
+
+def chosen_rows(n: int, most: int, strata: NDArray[Any], rng: np.random.Generator) -> Indices:
+    """Return at most so many rows, of every class in proportion."""
+    if n <= most:
+        return np.arange(n)
+    order = rng.permutation(n)
+    places = np.empty(n)
+    for stratum in np.unique(strata):  # each class spread evenly over the range
+        mine = order[strata[order] == stratum]
+        places[mine] = (np.arange(len(mine)) + rng.random()) / len(mine)
+    return np.sort(np.argsort(places, kind="stable")[:most]).astype(np.intp)

@@ -1,0 +1,174 @@
+"""Evidence that a feature carries information about the target, alone or together with another one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import f as f_distribution
+from scipy.stats import norm, rankdata
+
+from whynear.utils.arrays import Array, Indices
+from whynear.verdict.feature_columns import FeatureColumns
+from whynear.verdict.targets import Target
+
+FALSE_DISCOVERIES = 0.05
+LIKELIHOOD = np.log(0.05)  # of an effect as large as others have, against none
+UNLIKE = 0.3  # correlation up to which a found column may be accounted for
+MOST_MULTIPLIED = 300  # columns whose products with each other are tried
+USUAL = 0.7  # of the median size of the effects found
+WORTH_SEEING = 0.25  # size of an effect, per root of the number of rows, where none was found
+
+
+@dataclass(frozen=True, eq=False)
+class Information:
+    """How surely and how strongly each feature carries information.
+
+    Attributes
+    ----------
+    p_values, q_values : ndarray of shape (n_features,)
+        Of no information, and adjusted for the number of features (Benjamini and Hochberg).
+    sizes : ndarray of shape (n_features,)
+        The p-values as deviations of a normal variable.
+    shares : ndarray of shape (n_features,)
+        The largest share of the target's variance that one of the feature's tests explains.
+    """
+
+    p_values: Array
+    q_values: Array
+    sizes: Array
+    shares: Array
+
+    @property
+    def found(self) -> NDArray[np.bool_]:
+        """Features that carry information."""
+        return self.q_values < FALSE_DISCOVERIES
+
+    def absent(self, n_rows: int) -> NDArray[np.bool_]:
+        """Features for which an effect of the usual size would have shown."""
+        usual = USUAL * float(np.median(self.sizes[self.found])) if self.found.any() else WORTH_SEEING * n_rows**0.5
+        return ~self.found & (self.sizes * usual - usual**2 / 2 < LIKELIHOOD)
+
+    def with_more_rows(self, times: float) -> Information:
+        """Return what the same effects would show with so many times the rows."""
+        sizes = self.sizes * times**0.5
+        p_values = 2 * norm.sf(sizes)
+        return Information(p_values, adjusted(p_values), sizes, self.shares)
+
+
+def information(columns: FeatureColumns, target: Target) -> Information:
+    """Test every feature: its ranks, its squares, its products with others, and its part beside unlike found ones."""
+    values, basis = _independent_rows(columns.values, target)
+    tests = [_explained(rankdata(values, axis=0), basis), _explained(rankdata(np.square(values), axis=0), basis)]
+    products, product_shares = _products(values, basis, columns.owners, tests[0][0])
+    first = _combined(np.array([tests[0][0], tests[1][0], products]))
+    beside = _beside_found(values, basis, columns.owners, first)
+    p_columns = _combined(np.array([tests[0][0], tests[1][0], products, beside]))
+    shares = np.maximum.reduce([tests[0][1], tests[1][1], product_shares])
+    p_values, best = np.ones(columns.n_features), np.zeros(columns.n_features)
+    for j in range(columns.n_features):
+        mine = columns.owners == j
+        if mine.any():
+            p_values[j] = min(1.0, float(p_columns[mine].min()) * np.count_nonzero(mine))
+            best[j] = shares[mine].max()
+    sizes = norm.isf(np.clip(p_values, 1e-300, 1.0) / 2)
+    return Information(p_values, adjusted(p_values), sizes, best)
+
+
+def _independent_rows(values: Array, target: Target) -> tuple[Array, Array]:
+    """Return the columns, and an orthonormal basis of the centred target; means of groups with one target each."""
+    Y = target.Y
+    if target.grouped:
+        counts = np.bincount(target.groups)
+        means = np.column_stack([np.bincount(target.groups, column) / counts for column in Y.T])
+        if np.allclose(means[target.groups], Y):
+            values = np.column_stack([np.bincount(target.groups, column) / counts for column in values.T])
+            Y = means
+    if target.measured:
+        Y = rankdata(Y, axis=0)
+    centred = Y - Y.mean(axis=0)
+    left, singular, _ = np.linalg.svd(centred, full_matrices=False)
+    return values, left[:, singular > 1e-9 * singular.max(initial=0.0)]
+
+
+def _explained(made: Array, basis: Array, used: int = 0) -> tuple[Array, Array]:
+    """Return p-value and share of the variance of each column that the target explains, by an F-test."""
+    n, k = basis.shape
+    centred = made - made.mean(axis=0)
+    total = np.square(centred).sum(axis=0)
+    between = np.square(basis.T @ centred).sum(axis=0)
+    return _f_test(between, total, k, n - k - 1 - used)
+
+
+def _f_test(between: Array, total: Array, k: int, left: int) -> tuple[Array, Array]:
+    shares = np.divide(between, total, out=np.zeros_like(between), where=total > 1e-300).clip(0, 1)
+    if left < 1:
+        return np.ones_like(shares), shares
+    ratio = (shares / k) / np.maximum((1 - shares) / left, 1e-300)
+    return np.asarray(f_distribution.sf(ratio, k, left)), shares
+
+
+def _products(values: Array, basis: Array, owners: Indices, alone: Array) -> tuple[Array, Array]:
+    """Return for each column the smallest p-value of its products with other features, for their number."""
+    p_values, best = np.ones(values.shape[1]), np.zeros(values.shape[1])
+    tried = np.sort(np.argsort(alone, kind="stable")[:MOST_MULTIPLIED])
+    few, n = values[:, tried], len(values)
+    squares = np.square(few)
+    for place, column in enumerate(tried):
+        others = owners[tried] != owners[column]
+        if not others.any():
+            continue
+        one = few[:, place]
+        total = np.square(one) @ squares[:, others] - n * np.square(one @ few[:, others] / n)
+        between = np.square((basis * one[:, None]).T @ few[:, others]).sum(axis=0)  # the basis is centred
+        found, shares = _f_test(between, total, basis.shape[1], n - basis.shape[1] - 1)
+        p_values[column] = min(1.0, float(found.min()) * len(found))
+        best[column] = shares.max()
+    return p_values, best
+
+
+def _beside_found(values: Array, basis: Array, owners: Indices, alone: Array) -> Array:
+    """Return p-values of each column once found columns unlike it are accounted for."""
+    found = np.flatnonzero(adjusted(alone) < FALSE_DISCOVERIES)
+    if not len(found):
+        return alone
+    n = len(values)
+    found = found[np.argsort(alone[found], kind="stable")]
+    p_values = np.ones(values.shape[1])
+    lengths = np.maximum(np.linalg.norm(values, axis=0), 1e-300)
+    alike = np.abs((values[:, found].T @ values) / lengths[found][:, None] / lengths)
+    for j in range(values.shape[1]):
+        others = found[(alike[:, j] < UNLIKE) & (owners[found] != owners[j])][: max(1, n // 5)]
+        q = np.linalg.qr(np.column_stack([np.ones(n), values[:, others]]))[0]
+        own = values[:, j] - q @ (q.T @ values[:, j])
+        left, singular, _ = np.linalg.svd(basis - q @ (q.T @ basis), full_matrices=False)
+        left = left[:, singular > 1e-9]
+        between = np.square(left.T @ own).sum(keepdims=True)
+        p_values[j] = _f_test(
+            between, np.square(own).sum(keepdims=True), max(1, left.shape[1]), n - q.shape[1] - left.shape[1]
+        )[0][0]
+    return p_values
+
+
+def _combined(p_values: Array) -> Array:
+    """Combine dependent tests of the same column by Cauchy's distribution."""
+    clipped = np.clip(p_values, 1e-300, 0.95)
+    small = clipped < 1e-15
+    parts = np.where(small, 1 / (np.pi * clipped), np.tan((0.5 - np.where(small, 0.5, clipped)) * np.pi))
+    mean = parts.mean(axis=0)
+    return np.where(mean > 1e10, 1 / (np.pi * np.maximum(mean, 1.0)), 0.5 - np.arctan(mean) / np.pi)
+
+
+def adjusted(p_values: Array) -> Array:
+    """Return q-values of Benjamini and Hochberg.
+
+    >>> adjusted(np.array([0.01, 0.5, 0.02])).round(3).tolist()
+    [0.03, 0.5, 0.03]
+    """
+    m = len(p_values)
+    order = np.argsort(p_values, kind="stable")
+    scaled = p_values[order] * m / np.arange(1, m + 1)
+    q_values = np.empty(m)
+    q_values[order] = np.minimum.accumulate(scaled[::-1])[::-1]
+    return np.minimum(q_values, 1.0)

@@ -1,0 +1,155 @@
+"""The models that answer with and without features: kernel ridge in several shapes, and the learner itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, clone
+from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
+
+from whynear.utils.arrays import Array, Indices
+from whynear.verdict import kernel_ridge
+from whynear.verdict.feature_columns import FeatureColumns
+from whynear.verdict.targets import Answers, Target
+
+FOLDS = 5
+WORKS = 2.33  # standard errors by which a model must beat the class shares
+
+
+class KernelModels:
+    """Kernel ridge models of a table; those near the best of them answer when features are left out.
+
+    Attributes
+    ----------
+    full : dict of str to Answers
+        What each kernel says with all features.
+    best : str
+        The kernel of least loss.
+    near : list of str
+        The kernels within a standard error of it.
+    """
+
+    def __init__(self, columns: FeatureColumns, target: Target, like: KernelModels | None = None) -> None:
+        self.columns, self.target = columns, target
+        self.products = columns.values @ columns.values.T
+        self.full: dict[str, Answers] = {}
+        self.ridges: dict[str, float] = {}
+        for name in kernel_ridge.KERNELS if like is None else like.near:
+            K = kernel_ridge.kernel(name, self.products, columns.n_features)
+            if like is None:
+                found = kernel_ridge.tuned(K, target.Y, target.groups)
+            else:
+                found = kernel_ridge.at_ridge(K, target.Y, target.groups, like.ridges[name])
+            self.full[name], self.ridges[name] = target.answers(found.predicted), found.ridge
+        self.best = min(self.full, key=lambda name: float(self.full[name].loss.mean()))
+        self.near = [name for name, found in self.full.items() if _as_good(found, self.answers, target)]
+
+    @property
+    def answers(self) -> Answers:
+        """What the best kernel says with all features."""
+        return self.full[self.best]
+
+    def without(self, features: Sequence[int] | Indices, *, tune: bool = False) -> Answers:
+        """Return the best answers of the kernels that are near the best, without these features."""
+        own = self.columns.of(features)
+        return self._best_of(self.products - own @ own.T, self.columns.n_features - len(features), self.near, tune)
+
+    def with_only(self, features: Sequence[int] | Indices, names: Sequence[str] | None = None) -> Answers:
+        """Return the best answers of the kernels with these features alone."""
+        own = self.columns.of(features)
+        return self._best_of(own @ own.T, len(features), names or kernel_ridge.KERNELS, tune=True)
+
+    def _best_of(self, products: Array, n_features: int, names: Sequence[str], tune: bool) -> Answers:
+        target, answers = self.target, []
+        for name in names:
+            K = kernel_ridge.kernel(name, products, n_features)
+            if tune:
+                found = kernel_ridge.tuned(K, target.Y, target.groups)
+            else:
+                found = kernel_ridge.at_ridge(K, target.Y, target.groups, self.ridges[name])
+            answers.append(target.answers(found.predicted))
+        return min(answers, key=lambda one: float(one.loss.mean()))
+
+
+def _as_good(found: Answers, best: Answers, target: Target) -> bool:
+    """Return whether the loss exceeds the best by at most a standard error of the difference."""
+    excess, error = target.mean_and_error(found.loss - best.loss)
+    return excess <= error + 1e-12
+
+
+def beats_guessing(answers: Answers, target: Target) -> bool:
+    """Return whether a model predicts better than the class shares, or the mean, do."""
+    gain, error = target.mean_and_error(target.guessed().loss - answers.loss)
+    return gain > WORKS * error
+
+
+class Refits:
+    """The learner itself, fitted again on folds with some features made constant."""
+
+    def __init__(self, learner: BaseEstimator, X: Any, y: NDArray[Any], target: Target, seed: int) -> None:
+        self.learner, self.X, self.y, self.target, self.seed = learner, X, y, target, seed
+        self._known: dict[tuple[tuple[int, ...], int], Answers] = {}
+
+    def without(self, features: Sequence[int] = (), repeats: int = 1) -> Answers:
+        """Return the answers for held-out rows, as means over repeated cross-validations."""
+        key = tuple(sorted(int(j) for j in features)), repeats
+        if key not in self._known:
+            X = _made_constant(self.X, key[0])
+            found = [self.target.answers(self._held_out(X, repeat)) for repeat in range(repeats)]
+            parts = (np.mean([getattr(one, name) for one in found], axis=0) for name in ("loss", "score", "expected"))
+            self._known[key] = Answers(*parts)
+        return self._known[key]
+
+    def _held_out(self, X: Any, repeat: int) -> Array:
+        """Return predictions of the columns of the target for rows that were not learned from."""
+        predicted = np.tile(self.target.Y.mean(axis=0), (len(self.y), 1))
+        classes, codes = (None, self.y) if self.target.measured else np.unique(self.y, return_inverse=True)
+        for train, test in self._folds(repeat):
+            model = clone(self.learner).fit(_rows(X, train), self.y[train])
+            if classes is None:
+                numbers = self.y.astype(np.float64)
+                guessed = np.asarray(model.predict(_rows(X, test)), dtype=np.float64)
+                predicted[test, 0] = (guessed - numbers.mean()) / numbers.std()
+                continue
+            known = np.searchsorted(classes, np.unique(self.y[train]))
+            predicted[test] = 0.0
+            if hasattr(model, "predict_proba"):
+                predicted[np.ix_(test, known)] = model.predict_proba(_rows(X, test))
+            else:
+                guessed = np.searchsorted(classes, model.predict(_rows(X, test)))
+                predicted[test, guessed] = 1.0
+        del codes
+        return predicted
+
+    def _folds(self, repeat: int) -> list[tuple[Indices, Indices]]:
+        seed, target, strata = self.seed + repeat, self.target, self.target.strata
+        if target.grouped:
+            kind = GroupKFold if target.measured else StratifiedGroupKFold
+            folds = min(FOLDS, int(target.groups.max()) + 1)
+            return list(kind(folds, shuffle=True, random_state=seed).split(strata, strata, target.groups))
+        if target.measured:
+            return list(KFold(FOLDS, shuffle=True, random_state=seed).split(strata))
+        folds = max(2, min(FOLDS, int(np.bincount(strata).max())))
+        return list(StratifiedKFold(folds, shuffle=True, random_state=seed).split(strata, strata))
+
+
+def _rows(X: Any, chosen: Indices) -> Any:
+    return X.iloc[chosen] if isinstance(X, pd.DataFrame) else X[chosen]
+
+
+def _made_constant(X: Any, features: Sequence[int]) -> Any:
+    """Return the table with some columns at one value: any Pipeline takes it, and none learns from them."""
+    if not features:
+        return X
+    changed = X.copy()
+    for j in features:
+        if isinstance(X, pd.DataFrame):
+            column = X.iloc[:, j]
+            changed.isetitem(j, pd.Series([column.mode(dropna=False).iloc[0]] * len(X), X.index, column.dtype))
+        else:
+            changed[:, j] = np.median(X[:, j])
+    return changed

@@ -1,0 +1,115 @@
+"""The target as numbers, and the losses of predictions of it row by row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import log_softmax
+from sklearn.base import BaseEstimator, is_regressor
+
+from whynear.utils.arrays import Array, Indices
+
+SLOPES = np.concatenate([[0.0], np.geomspace(0.25, 64, 25)])
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """What a model says about held-out rows.
+
+    Attributes
+    ----------
+    loss : ndarray of shape (n_rows,)
+        Half the Brier score of calibrated probabilities; for a measured target the squared error over the variance.
+    score : ndarray of shape (n_rows,)
+        Whether the class is right; for a measured target one minus the loss, whose mean is R2.
+    expected : ndarray of shape (n_rows,)
+        The probability of the predicted class, the score to expect; less noisy than the score.
+    """
+
+    loss: Array
+    score: Array
+    expected: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """Classes as indicators, or a standardised measurement; and the group of each row.
+
+    Attributes
+    ----------
+    Y : ndarray of shape (n_rows, n_outputs)
+        The columns that models predict.
+    measured : bool
+        Whether the target is a measurement.
+    groups : ndarray of shape (n_rows,)
+        Rows with the same number are held out together.
+    """
+
+    Y: Array
+    measured: bool
+    groups: Indices
+
+    def rows(self, chosen: Indices) -> Target:
+        """Return the target of some of the rows; classes that none of them has are dropped."""
+        Y = self.Y[chosen]
+        groups = np.unique(self.groups[chosen], return_inverse=True)[1]
+        return Target(Y if self.measured else Y[:, Y.sum(axis=0) > 0], self.measured, groups.astype(np.intp))
+
+    @property
+    def strata(self) -> NDArray[Any]:
+        """The class of each row; zero for a measured target."""
+        return np.zeros(len(self.Y), dtype=np.intp) if self.measured else self.Y.argmax(axis=1)
+
+    @property
+    def grouped(self) -> bool:
+        """Whether some rows belong together."""
+        return int(self.groups.max(initial=-1)) + 1 < len(self.groups)
+
+    def answers(self, predicted: Array) -> Answers:
+        """Return the losses of predictions of Y, calibrated where they stand for classes."""
+        if self.measured:
+            loss = np.square(predicted - self.Y).mean(axis=1) / max(float(self.Y.var()), 1e-300)
+            return Answers(loss, 1 - loss, 1 - loss)
+        log_prior = np.log(np.maximum(self.Y.mean(axis=0), 1e-12))
+        away = predicted - self.Y.mean(axis=0)
+        own = self.Y > 0
+        tried = [log_softmax(slope * away + log_prior, axis=1) for slope in SLOPES]
+        best = max(tried, key=lambda found: float(found[own].mean()))
+        probabilities = np.exp(best)
+        return Answers(
+            0.5 * np.square(probabilities - self.Y).sum(axis=1),
+            (probabilities.argmax(axis=1) == self.Y.argmax(axis=1)).astype(float),
+            probabilities.max(axis=1),
+        )
+
+    def guessed(self) -> Answers:
+        """Return what the class shares, or the mean, say."""
+        return self.answers(np.broadcast_to(self.Y.mean(axis=0), self.Y.shape))
+
+    def mean_and_error(self, values: Array) -> tuple[float, float]:
+        """Return the mean of a value of each row and its standard error; rows of a group are not independent."""
+        mean = float(values.mean())
+        sums = np.bincount(self.groups, values - mean)
+        groups = len(sums)
+        if groups < 2:
+            return mean, float("inf")
+        return mean, float(np.sqrt(np.square(sums).sum() * groups / (groups - 1)) / len(values))
+
+
+def target_of(learner: BaseEstimator, y: Any, groups: Any = None) -> Target:
+    """Return the target of a learner: a measurement for a regressor, classes for all others."""
+    y = np.asarray(y)
+    numbers = np.arange(len(y)) if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
+    if is_regressor(learner):
+        values = y.astype(np.float64)
+        spread = values.std()
+        if spread == 0:
+            raise ValueError("y must vary, got the same value in every row instead.")
+        return Target(((values - values.mean()) / spread)[:, None], True, numbers.astype(np.intp))
+    classes, codes = np.unique(y, return_inverse=True)
+    if len(classes) < 2:
+        raise ValueError(f"y must have at least two classes, got {classes[0]!r} in every row instead.")
+    return Target(np.eye(len(classes))[codes], False, numbers.astype(np.intp))
