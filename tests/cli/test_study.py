@@ -20,7 +20,7 @@ from whynear.cli.app import main
 @pytest.fixture
 def table(tmp_path):
     path = tmp_path / "iris.csv"
-    load_iris(as_frame=True).frame.iloc[::3].to_csv(path, index=False)
+    load_iris(as_frame=True).frame.iloc[::5].to_csv(path, index=False)
     return path
 
 
@@ -148,6 +148,7 @@ def test_the_command_is_imported_without_the_libraries_that_learn_and_draw():
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "[]\n"
 
 
+@pytest.mark.usefixtures("blank_figures")
 def test_json_is_what_study_json_holds(table, tmp_path):
     words = ["--target", "target", "--learner", "grlvq", "--folds", 2, "--json", "--out", tmp_path / "out"]
     result = run("study", table, *words)
@@ -203,8 +204,8 @@ def test_an_interrupt_leaves_the_finished_parts(table, tmp_path, monkeypatch):
     names = ["model.whynear", "predictions.csv", "scores.csv"]
     assert stopped.stderr.strip() == f"Interrupted. The finished parts are in {kept}: {', '.join(names)}."
     assert sorted(path.name for path in kept.iterdir()) == names
-    assert len(pd.read_csv(kept / "predictions.csv")) == 50
-    assert whynear.load(kept / "model.whynear").predict(pd.read_csv(table).drop(columns="target")).shape == (50,)
+    assert len(pd.read_csv(kept / "predictions.csv")) == 30
+    assert whynear.load(kept / "model.whynear").predict(pd.read_csv(table).drop(columns="target")).shape == (30,)
     done = run(*words)
     assert done.exit_code == 0, done.output
     assert not kept.exists()

@@ -3,14 +3,16 @@
 import pytest
 
 import whynear as wn
+from tests.helpers.studies import small_study
 from whynear.study.saved import SavedStudy, read_study
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def study():
-    return wn.study("iris", learner="grlvq", folds=2)
+    return small_study()
 
 
+@pytest.mark.usefixtures("blank_figures")
 def test_a_study_is_compared_like_its_folder_and_its_file(study, tmp_path):
     study.save(tmp_path / "study")
     given = wn.compare_studies(study, study)

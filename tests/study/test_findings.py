@@ -33,7 +33,7 @@ def test_one_feature_is_enough():
     assert "Of 1 feature, 1 is indispensable: “a”." in study.finding()
 
 
-@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 10))])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 10))])
 def test_the_finding_states_the_known_truth(seed):
     data = wn.datasets.make_relevance(400, random_state=seed)
     study = wn.study(data.X.assign(kind=data.y), "kind", learner="gmlvq", folds=3)

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-import whynear as wn
+from tests.helpers.studies import small_study
 from whynear.study.saved import as_saved, read_study
 
 
@@ -13,8 +13,9 @@ def written(path, **content):
     return path
 
 
+@pytest.mark.usefixtures("blank_figures")
 def test_a_study_is_read_as_it_was_saved(tmp_path):
-    study = wn.study("iris", learner="grlvq", folds=2)
+    study = small_study()
     study.save(tmp_path)
     read, given = read_study(tmp_path), as_saved(study)
     assert read.scores == given.scores == tuple(study.comparison.expected_scores)

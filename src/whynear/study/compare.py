@@ -136,7 +136,7 @@ def compare_studies(first: StrPath | Study | SavedStudy, second: StrPath | Study
     --------
     >>> import whynear as wn
     >>> iris = wn.datasets.load("iris")
-    >>> table = iris.X.assign(species=iris.y)
+    >>> table = iris.X.assign(species=iris.y)[::5]
     >>> options = {"learner": "grlvq", "folds": 2}
     >>> both = wn.study(table, "species", **options)
     >>> without = wn.study(table, "species", drop="sepal width (cm)", **options)
