@@ -126,7 +126,7 @@ def sufficient_sets(
     costs : mapping of str to float, optional
         What it costs to measure each feature; features not named cost 1. The cheapest sufficient set is returned.
     tolerance : float, optional
-        Points of accuracy (or R2) that may be lost; without it, what is not significant (1.645 standard errors of loss).
+        Points of accuracy (or R2) that may be lost; without it, 1.645 standard errors of the loss.
     groups : array-like of shape (n_samples,), optional
         Rows of one group are never on both sides of a split.
     n_jobs : int, optional
