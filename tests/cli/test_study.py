@@ -5,6 +5,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from importlib import import_module
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ from sklearn.metrics import r2_score
 
 import whynear
 from tests.helpers.command_line import run
+from tests.helpers.studies import measured
 from whynear.cli import study as study_printing
 from whynear.cli.app import main
 
@@ -34,12 +36,14 @@ def test_a_table_becomes_a_report(table, tmp_path):
     assert {"report.html", "relevance.csv", "study.json", "model.whynear", "predictions.csv", "cases.csv"} <= written
 
 
-@pytest.mark.parametrize("target", ["target", "sepal length (cm)"])
+@pytest.mark.parametrize("kind", ["classes", "numbers"])
 @pytest.mark.usefixtures("blank_figures")
-def test_terminal_page_and_files_state_the_same_accuracy(table, tmp_path, monkeypatch, target):
-    monkeypatch.setattr("whynear.study.flow.COMPARED", ("grlvq", "gmlvq"))
+def test_terminal_page_and_files_state_the_same_accuracy(table, tmp_path, monkeypatch, kind):
+    if kind == "numbers":
+        measured(60).rename(columns={"y": "target"}).to_csv(table, index=False)
+    monkeypatch.setattr(import_module("whynear.study.flow"), "COMPARED", ("grlvq", "gmlvq"))
     monkeypatch.setenv("COLUMNS", "500")
-    shown = run("study", table, "--target", target, "--folds", 3, "--out", tmp_path).stdout
+    shown = run("study", table, "--target", "target", "--folds", 3, "--out", tmp_path).stdout
     held = json.loads((tmp_path / "study.json").read_text())
     stated = f"{held['expected']:.1%} ± {held['expected_error']:.1%} of "
     page = (tmp_path / "report.html").read_text()
@@ -47,7 +51,7 @@ def test_terminal_page_and_files_state_the_same_accuracy(table, tmp_path, monkey
     assert stated in held["finding"]
     assert page.count(stated) == 2
     predictions = pd.read_csv(tmp_path / "predictions.csv")
-    if target == "target":
+    if kind == "classes":
         assert (
             held["expected"] == (predictions["true"] == predictions["predicted"]).mean() == held["errors"]["accuracy"]
         )

@@ -87,7 +87,7 @@ def test_the_page_shows_the_errors_of_the_study(study, saved):
     assert [kind == "right" for kind, _, _ in cells] == [i == j for i in range(3) for j in range(3)]
     assert section.count("<svg") == 2
     for error in errors.worst:
-        shown = f'<td class="name">{error.row}</td><td class="name">{error.true}</td><td class="name">{error.predicted}</td>'
+        shown = "".join(f'<td class="name">{value}</td>' for value in (error.row, error.true, error.predicted))
         assert f'{shown}<td class="number">{error.probability:.1%}</td>' in section
     for one in errors.by_class:
         assert f'<td class="number">{one.recall:.1%}</td>' in section
