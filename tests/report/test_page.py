@@ -81,7 +81,7 @@ def test_a_numeric_target_is_named_in_the_heading_and_has_no_cases():
 def test_the_page_shows_the_errors_of_the_study(study, saved):
     text, errors = saved["report.html"].read_text(), study.errors
     section = text[text.index('<h2 id="errors">') : text.index("<h2>The cases on a plane</h2>")]
-    cells = re.findall(r'<td class="number (\w+)" style="--share: ([\d.]+)"[^>]*>([\d,]+)<small>', section)
+    cells = re.findall(r'<td class="number (\w+)" style="--share: ([\d.]+)"[^>]*>([\d,]+)<', section)
     assert [int(count) for _, _, count in cells] == errors.confusion.ravel().tolist()
     assert [float(share) for _, share, _ in cells] == pytest.approx(errors.shares.ravel().tolist(), abs=5e-4)
     assert [kind == "right" for kind, _, _ in cells] == [i == j for i in range(3) for j in range(3)]

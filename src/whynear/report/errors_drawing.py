@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import cycle
 from typing import TYPE_CHECKING
 
 from whynear.utils.axes import CLASS_COLORS, short_name, tidy
@@ -20,12 +21,12 @@ MARGIN = 0.02  # around the unit square, so that lines on its edge are drawn who
 def draw_roc(roc: Roc, ax: Axes) -> Axes:
     """Draw the ROC curves, and the diagonal that guessing reaches."""
     _unit_square(ax)
-    for curve in roc.curves:
+    for curve, style in zip(roc.curves, cycle(LINE_STYLES)):
         ax.plot(
             curve.false_rate,
             curve.true_rate,
             color=CLASS_COLORS[curve.place % len(CLASS_COLORS)],
-            linestyle=LINE_STYLES[curve.place % len(LINE_STYLES)],
+            linestyle=style,
             linewidth=2,
             label=f"{short_name(str(curve.label))} (area {curve.area:.3f})",
         )
