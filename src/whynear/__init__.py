@@ -40,6 +40,7 @@ __all__ = make_lazy(
         "whynear.study.learning": ("learn_table",),
         "whynear.study.prediction": ("explain_row", "predict_table"),
         "whynear.tables": ("TableEncoder",),
+        "whynear.verdict": ("SufficientSets", "Verdicts", "sufficient_sets", "verdicts"),
     },
     submodules=("datasets", "ranking"),
 )
@@ -93,3 +94,7 @@ if TYPE_CHECKING:
     from whynear.study.prediction import explain_row as explain_row
     from whynear.study.prediction import predict_table as predict_table
     from whynear.tables import TableEncoder as TableEncoder
+    from whynear.verdict import SufficientSets as SufficientSets
+    from whynear.verdict import Verdicts as Verdicts
+    from whynear.verdict import sufficient_sets as sufficient_sets
+    from whynear.verdict import verdicts as verdicts

@@ -67,7 +67,7 @@ def feature_columns(X: Any) -> FeatureColumns:
     for place, (_, column) in enumerate(frame.items()):
         made = _numbers(column) if pd.api.types.is_numeric_dtype(column.dtype) else _indicators(column)
         varying = made.std(axis=0) > 0
-        made = made[:, varying] / max(1, np.count_nonzero(varying)) ** 0.5
+        made = made[:, varying] / np.sqrt(max(1, int(np.count_nonzero(varying))))
         blocks.append(made)
         owners += [place] * made.shape[1]
     values = np.hstack(blocks) if blocks else np.empty((len(frame), 0))

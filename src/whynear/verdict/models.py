@@ -36,6 +36,7 @@ class KernelModels:
     def __init__(self, columns: FeatureColumns, target: Target, like: KernelModels | None = None) -> None:
         self.columns, self.target = columns, target
         self.products = columns.values @ columns.values.T
+        self.near: list[str] = []
         self.full: dict[str, Answers] = {}
         self.ridges: dict[str, float] = {}
         for name in kernel_ridge.KERNELS if like is None else like.near:
@@ -107,7 +108,7 @@ class Refits:
     def _held_out(self, X: Any, repeat: int) -> Array:
         """Return predictions of the columns of the target for rows that were not learned from."""
         predicted = np.tile(self.target.Y.mean(axis=0), (len(self.y), 1))
-        classes, codes = (None, self.y) if self.target.measured else np.unique(self.y, return_inverse=True)
+        classes = None if self.target.measured else np.unique(self.y)
         for train, test in self._folds(repeat):
             model = clone(self.learner).fit(_rows(X, train), self.y[train])
             if classes is None:
@@ -122,7 +123,6 @@ class Refits:
             else:
                 guessed = np.searchsorted(classes, model.predict(_rows(X, test)))
                 predicted[test, guessed] = 1.0
-        del codes
         return predicted
 
     def _folds(self, repeat: int) -> list[tuple[Indices, Indices]]:

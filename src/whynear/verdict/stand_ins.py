@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -14,10 +15,14 @@ from whynear.verdict.leaving_out import cost_of
 from whynear.verdict.models import KernelModels
 from whynear.verdict.targets import Answers, Target
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 NEEDED = 1.645  # standard errors of loss that a member's absence must cost
 RECOVERED = 2.33  # standard errors of loss that its stand-in must win back
 NOT_WORSE = 1.645  # standard errors of loss that the stand-in may cost
-MOST_PRICE = 3.0  # points that the stand-in may cost
+MOST_PRICE = 3.0  # points that the stand-in may cost, with 95 % confidence
+ALIKE = 0.4  # correlation of a feature with its stand-in, at least
 MOST_NAMED = 8  # stand-ins of one member
 
 
@@ -58,6 +63,12 @@ class StandIns:
         """Return one row per pair: feature, stand_in, price and error in points."""
         return pd.DataFrame([vars(pair) for pair in self.pairs], columns=["feature", "stand_in", "price", "error"])
 
+    def plot(self, ax: Axes | None = None, most: int = 30) -> Axes:
+        """Draw a matrix of the points lost with each stand-in."""
+        from whynear.verdict.drawing import draw_stand_ins
+
+        return draw_stand_ins(self, ax, most)
+
     def of(self, feature: str) -> tuple[StandIn, ...]:
         """Return the stand-ins of a feature, cheapest first."""
         return tuple(sorted((p for p in self.pairs if p.feature == feature), key=lambda p: (p.price, p.stand_in)))
@@ -72,9 +83,15 @@ def find_stand_ins(
 ) -> StandIns:
     """Put every other feature in the place of every member of a sufficient set, and refit.
 
-    A stand-in is as good as the member within the error, and clearly better than nothing in its place.
+    A stand-in carries some of the same information, is as good as the member within the error, and is clearly better
+    than nothing in its place.
     """
-    swaps = [(place, other) for place in range(len(members)) for other in others]
+    swaps = [
+        (place, other)
+        for place, member in enumerate(members)
+        for other in others
+        if _correlation(columns, member, other) >= ALIKE
+    ]
     models = KernelModels(columns.only(sorted({*members, *others})), target)
     at = {j: k for k, j in enumerate(sorted({*members, *others}))}
     whole = models.with_only([at[j] for j in members])
@@ -107,7 +124,7 @@ def find_stand_ins(
             lack = lacking[place]
             assert lack is not None
             back = cost_of(lack, found, target)
-            if price.deviation <= NOT_WORSE and price.loss <= MOST_PRICE and back.deviation >= RECOVERED:
+            if price.deviation <= NOT_WORSE and price.most <= MOST_PRICE and back.deviation >= RECOVERED:
                 good[other] = found
         if good:
             good = dict(sorted(good.items(), key=lambda item: float(item[1].loss.mean()))[:MOST_NAMED])
@@ -115,6 +132,13 @@ def find_stand_ins(
             groups.append(tuple(columns.names[j] for j in everyone))
             pairs += _pairs(everyone, columns.names, target)
     return StandIns(tuple(pairs), tuple(groups))
+
+
+def _correlation(columns: FeatureColumns, one: int, other: int) -> float:
+    """Return the largest absolute correlation between the columns of two features."""
+    first, second = columns.of([one]), columns.of([other])
+    lengths = np.outer(np.linalg.norm(first, axis=0), np.linalg.norm(second, axis=0))
+    return float(np.abs(first.T @ second / np.maximum(lengths, 1e-300)).max(initial=0.0))
 
 
 def _pairs(group: dict[int, Answers], names: Sequence[str], target: Target) -> list[StandIn]:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 FOLDS = 5
 MOST_ROWS = 400  # to choose sets by
+LITTLE = 1.5  # points that a set may lose where that is surely measured but hardly matters
 SIZES = (*range(1, 11), 12, 15, 20, 30, 40)
 AS_GOOD = 1.645  # standard errors by which a set may be worse than the best
 
@@ -263,10 +264,17 @@ def _smallest(
         enough = (curve["score"] >= curve["score"].iloc[-1] - tolerance / 100 - 1e-12).to_numpy()
     else:
         best = answers[int(curve["excess"].to_numpy().argmin())]
-        worse = [target.mean_and_error(found.loss - best.loss) for found in answers]
-        enough = np.array([excess <= AS_GOOD * error + 1e-12 for excess, error in worse])
+        enough = np.array([_as_good(found, best, target) for found in answers])
     costs = np.array([prices[list(chosen)].sum() for chosen in sets])
     return int(np.where(enough, costs, np.inf).argmin())
+
+
+def _as_good(found: Answers, best: Answers, target: Target) -> bool:
+    """Return whether answers are no worse than the best, within the error or by less than matters."""
+    excess, error = target.mean_and_error(found.loss - best.loss)
+    lost, lost_error = target.mean_and_error(best.score - found.score)
+    little = 100 * lost <= LITTLE and lost <= AS_GOOD * lost_error
+    return excess <= AS_GOOD * error + 1e-12 or little
 
 
 def _prices(costs: Mapping[str, float] | None, names: Sequence[str]) -> Array:
