@@ -8,9 +8,9 @@ INSTALLED := .venv/.installed
 study: $(INSTALLED)
 	$(BIN)/whynear study
 
-# The quick tier: all but the tests marked slow, and fewer examples of each property.
+# The quick tier: all but the tests marked slow, and fewer examples of each property; a core for each of two processes.
 test: $(INSTALLED)
-	$(BIN)/pytest -n 2 --dist loadfile -m "not slow" --hypothesis-profile quick $(PYTEST_ARGS)
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist loadfile -m "not slow" --hypothesis-profile quick $(PYTEST_ARGS)
 
 test-all: $(INSTALLED)
 	$(BIN)/pytest -n 2 --dist loadfile $(PYTEST_ARGS)

@@ -47,11 +47,10 @@ def written(path, **changes):
 
 def test_differences_are_those_of_the_files(folder):
     found, one, two = answer(folder / "one", folder / "two"), held(folder / "one"), held(folder / "two")
-    first, second = np.array(one["expected_scores"]), np.array(two["expected_scores"])
-    error = np.sqrt(first.var(ddof=1) / 3 + second.var(ddof=1) / 4)
-    assert found["difference"] == pytest.approx(second.mean() - first.mean())
+    error = np.sqrt(one["expected_error"] ** 2 + two["expected_error"] ** 2)
+    assert found["difference"] == two["expected"] - one["expected"]
     assert found["standard_error"] == pytest.approx(error)
-    assert found["exceeds_error"] == (abs(second.mean() - first.mean()) > error)
+    assert found["exceeds_error"] == (abs(found["difference"]) > error)
     assert (found["first"]["chosen"], found["second"]["chosen"]) == ("grlvq", "gmlvq")
     strengths = [dict(zip(s["relevance"]["features"], s["relevance"]["strength"], strict=True)) for s in (one, two)]
     assert found["lost"] == [{"feature": DROPPED, "strength": strengths[0][DROPPED]}]
@@ -94,7 +93,7 @@ def test_studies_of_numbers_are_compared_by_their_own_measure(tmp_path):
     two = written(tmp_path / "two.json", measure="r2", expected_scores=[0.8, 0.8])
     found = answer(one, two)
     assert found["difference"] == pytest.approx(0.2)
-    assert "the first reaches 0.600 ± 0.141 and the second 0.800 ± 0.000 (r2)" in found["finding"]
+    assert "the first reaches 0.600 ± 0.100 and the second 0.800 ± 0.000 (r2)" in found["finding"]
     refused = run(one, written(tmp_path / "three.json"))
     assert refused.exit_code == 2
     assert "scores by r2 and " in refused.stderr
@@ -105,7 +104,7 @@ def test_what_is_missing_is_unknown(tmp_path):
     found = answer(written(tmp_path / "one.json", expected_scores=None), written(tmp_path / "two.json", chosen=None))
     assert found["difference"] is None
     assert found["exceeds_error"] is None
-    assert "too few folds to compare the scores." in found["finding"]
+    assert "there are too few scores to compare them." in found["finding"]
     assert "The effective dimension is unknown in both." in found["finding"]
 
 

@@ -56,7 +56,7 @@ def test_missing_targets_are_refused_by_row(tmp_path):
     ("gaps", "caveat"),
     [
         ({1: None, 4: "  "}, "2 rows have no value of the target and were left out."),
-        pytest.param({1: None}, "1 row has no value of the target and was left out."),
+        pytest.param({1: None}, "1 row has no value of the target and was left out.", marks=pytest.mark.slow),
     ],
 )
 def test_rows_without_a_target_are_dropped_on_request_and_counted(tmp_path, gaps, caveat):
@@ -147,7 +147,7 @@ def test_magnitudes_beyond_any_square_are_refused_by_column(tmp_path, factor, fa
     assert remedy in said
 
 
-@pytest.mark.parametrize("factor", [1e100, 1e-100])
+@pytest.mark.parametrize("factor", [1e100, pytest.param(1e-100, marks=pytest.mark.slow)])
 def test_large_and_small_magnitudes_change_no_answer(tmp_path, plain, factor):
     result = studied(tmp_path, cases().assign(noise=cases()["noise"] * factor))
     pd.testing.assert_frame_equal(result.relevance, plain.relevance)

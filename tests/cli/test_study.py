@@ -5,14 +5,17 @@ import subprocess
 import sys
 import tempfile
 import time
+from importlib import import_module
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
+from sklearn.metrics import r2_score
 
 import whynear
 from tests.helpers.command_line import run
+from tests.helpers.studies import measured
 from whynear.cli import study as study_printing
 from whynear.cli.app import main
 
@@ -20,7 +23,7 @@ from whynear.cli.app import main
 @pytest.fixture
 def table(tmp_path):
     path = tmp_path / "iris.csv"
-    load_iris(as_frame=True).frame.iloc[::3].to_csv(path, index=False)
+    load_iris(as_frame=True).frame.iloc[::5].to_csv(path, index=False)
     return path
 
 
@@ -31,6 +34,30 @@ def test_a_table_becomes_a_report(table, tmp_path):
     assert "petal" in result.stdout
     written = {path.name for path in (tmp_path / "out").iterdir()}
     assert {"report.html", "relevance.csv", "study.json", "model.whynear", "predictions.csv", "cases.csv"} <= written
+
+
+@pytest.mark.parametrize("kind", ["classes", "numbers"])
+@pytest.mark.usefixtures("blank_figures")
+def test_terminal_page_and_files_state_the_same_accuracy(table, tmp_path, monkeypatch, kind):
+    if kind == "numbers":
+        measured(60).rename(columns={"y": "target"}).to_csv(table, index=False)
+    monkeypatch.setattr(import_module("whynear.study.flow"), "COMPARED", ("grlvq", "gmlvq"))
+    monkeypatch.setenv("COLUMNS", "500")
+    shown = run("study", table, "--target", "target", "--folds", 3, "--out", tmp_path).stdout
+    held = json.loads((tmp_path / "study.json").read_text())
+    stated = f"{held['expected']:.1%} ± {held['expected_error']:.1%} of "
+    page = (tmp_path / "report.html").read_text()
+    assert stated in shown
+    assert stated in held["finding"]
+    assert page.count(stated) == 2
+    predictions = pd.read_csv(tmp_path / "predictions.csv")
+    if kind == "classes":
+        assert (
+            held["expected"] == (predictions["true"] == predictions["predicted"]).mean() == held["errors"]["accuracy"]
+        )
+        assert f"({held['expected']:.1%}) are predicted right" in page
+    else:
+        assert held["expected"] == pytest.approx(r2_score(predictions["true"], predictions["predicted"]))
 
 
 @pytest.mark.usefixtures("blank_figures")
@@ -148,6 +175,7 @@ def test_the_command_is_imported_without_the_libraries_that_learn_and_draw():
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "[]\n"
 
 
+@pytest.mark.usefixtures("blank_figures")
 def test_json_is_what_study_json_holds(table, tmp_path):
     words = ["--target", "target", "--learner", "grlvq", "--folds", 2, "--json", "--out", tmp_path / "out"]
     result = run("study", table, *words)
@@ -203,8 +231,8 @@ def test_an_interrupt_leaves_the_finished_parts(table, tmp_path, monkeypatch):
     names = ["model.whynear", "predictions.csv", "scores.csv"]
     assert stopped.stderr.strip() == f"Interrupted. The finished parts are in {kept}: {', '.join(names)}."
     assert sorted(path.name for path in kept.iterdir()) == names
-    assert len(pd.read_csv(kept / "predictions.csv")) == 50
-    assert whynear.load(kept / "model.whynear").predict(pd.read_csv(table).drop(columns="target")).shape == (50,)
+    assert len(pd.read_csv(kept / "predictions.csv")) == 30
+    assert whynear.load(kept / "model.whynear").predict(pd.read_csv(table).drop(columns="target")).shape == (30,)
     done = run(*words)
     assert done.exit_code == 0, done.output
     assert not kept.exists()

@@ -16,6 +16,12 @@ def iris_study() -> wn.Study:
 
 
 @cache
+def small_study() -> wn.Study:
+    """The study of iris by name, by GRLVQ on two folds."""
+    return wn.study("iris", learner="grlvq", folds=2)
+
+
+@cache
 def numeric_study() -> wn.Study:
     """The study of a numeric target: the sum of two of four columns."""
     X = pd.DataFrame(np.random.default_rng(0).standard_normal((60, 4)), columns=["a", "b", "c", "d"])

@@ -24,7 +24,8 @@ from whynear.testing import check_learner
 
 CHEAP = {
     "lann": {"epochs": 5, "step": 0.1, "beta": 0.3, "decay": 0.0, "shared_epochs": 5, "shared_step": 0.03},
-    "lpweights": {"n_triples": 200},
+    "lpweights": {"n_triples": 100},
+    "slider": {"n_triples": 1000, "n_validation": 500, "n_restarts": 2},
 }
 
 

@@ -236,7 +236,11 @@ def test_a_search_that_cannot_be_made_is_tried_again(model):
 # Copies of cases
 
 
-@pytest.mark.parametrize("learner", [wn.LANN(random_state=0, **GIVEN), wn.LMNN(max_iter=2, tol=0.9)], ids=str)
+@pytest.mark.parametrize(
+    "learner",
+    [wn.LANN(random_state=0, **GIVEN), pytest.param(wn.LMNN(max_iter=2, tol=0.9), marks=pytest.mark.slow)],
+    ids=str,
+)
 def test_a_crowd_of_copies_needs_no_square_of_memory(learner):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((12_000, 4))

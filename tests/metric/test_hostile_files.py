@@ -13,25 +13,21 @@ from whynear.utils.archive import ArchiveError, write_archive
 LOAD = """
 import json, sys
 import whynear as wn
+from multiprocessing import get_context
 from whynear.metric import files
 from whynear.utils.archive import ArchiveError
 from tests.helpers.memory import peak_bytes
 wn.load
-start, faults = peak_bytes(), []
-for path in sys.argv[1:]:
+def loaded(path):
+    start, fault = peak_bytes(), ""
     try:
         wn.load(path)
-        faults.append("")
     except ArchiveError as error:
-        faults.append(str(error))
-print(json.dumps([faults, peak_bytes() - start]))
+        fault = str(error)
+    return fault, peak_bytes() - start
+with get_context("fork").Pool(1, maxtasksperchild=1) as pool:
+    print(json.dumps(pool.map(loaded, sys.argv[1:], chunksize=1)))
 """
-
-
-def loaded(*paths):
-    """What is wrong with each file, and the bytes that loading them took at the most."""
-    command = [sys.executable, "-c", LOAD, *map(str, paths)]
-    return json.loads(subprocess.run(command, capture_output=True, text=True, check=True, timeout=100).stdout)
 
 
 def node(**state):
@@ -49,45 +45,10 @@ def written(path, state, arrays=None):
 
 
 LONG = ["x" * 60_000, *["a", "b"] * 5_000]
-
-
-def test_one_long_label_does_not_widen_all_others(tmp_path):
-    path = written(tmp_path / "long", {"mean_": labels(LONG)})
-    assert path.stat().st_size < 200_000
-    faults, peak = loaded(path)
-    assert faults == [""]
-    assert peak < 100 << 20
-    assert wn.load(path).mean_.tolist() == LONG
-
-
-def test_many_wide_arrays_of_labels_share_one_limit(tmp_path):
-    wide = labels(["x" * 1_000, *["a"] * 1_000])
-    path = written(tmp_path / "wide", {f"a{i}": wide for i in range(500)})
-    faults, peak = loaded(path)
-    assert faults == [""]
-    assert peak < 60 * path.stat().st_size + (150 << 20)
-
-
-def test_labels_of_an_ordinary_width_keep_their_type(tmp_path):
-    names = np.array(["short", "a longer one", "ü"] * 1_000)
-    again = wn.load(written(tmp_path / "names", {"mean_": labels(names.tolist())})).mean_
-    assert again.dtype == names.dtype
-    assert again.tolist() == names.tolist()
-
-
+WIDE = labels(["x" * 1_000, *["a"] * 1_000])
 ONE = {"array": "big"}
 LOCAL = {"metric": "LocalMetric", "names": ["x"], "arrays": {"anchors": ONE, "weights": {"array": "other"}}}
-
-
-@pytest.mark.parametrize("kind", [ONE, LOCAL], ids=["array", "metric"])
-def test_one_part_is_not_unfolded_into_many_arrays(tmp_path, kind):
-    parts = {"big": np.zeros((1 << 20, 1)), "other": np.ones((1 << 20, 1))}
-    path = written(tmp_path / "many", {f"a{i}": kind for i in range(400)}, parts)
-    faults, peak = loaded(path)
-    assert "its part big is used twice" in faults[0]
-    assert peak < 5 * path.stat().st_size
-
-
+UNFOLDED = {"array": ONE, "metric": LOCAL}
 ABSURD = {
     "terabytes": {"mean_": labels(["x" * 3_000_000, *["a"] * 1_000_000])},
     "no such shape": {"mean_": labels(["a"], [10**30])},
@@ -105,11 +66,52 @@ ABSURD = {
 }
 
 
+@pytest.fixture(scope="module")
+def loaded(tmp_path_factory):
+    """Every file by its name, what is wrong with it, and the bytes that loading it took at the most."""
+    folder = tmp_path_factory.mktemp("hostile")
+    states = {"long": {"mean_": labels(LONG)}, "wide": {f"a{i}": WIDE for i in range(500)}, **ABSURD}
+    paths = {name: written(folder / name, state) for name, state in states.items()}
+    parts = {"big": np.zeros((1 << 20, 1)), "other": np.ones((1 << 20, 1))}
+    for name, kind in UNFOLDED.items():
+        paths[name] = written(folder / name, {f"a{i}": kind for i in range(400)}, parts)
+    command = [sys.executable, "-c", LOAD, *map(str, paths.values())]
+    answers = json.loads(subprocess.run(command, capture_output=True, text=True, check=True, timeout=100).stdout)
+    return {name: (path, *answer) for (name, path), answer in zip(paths.items(), answers, strict=True)}
+
+
+def test_one_long_label_does_not_widen_all_others(loaded):
+    path, fault, peak = loaded["long"]
+    assert path.stat().st_size < 200_000
+    assert fault == ""
+    assert peak < 100 << 20
+    assert wn.load(path).mean_.tolist() == LONG
+
+
+def test_many_wide_arrays_of_labels_share_one_limit(loaded):
+    path, fault, peak = loaded["wide"]
+    assert fault == ""
+    assert peak < 60 * path.stat().st_size + (150 << 20)
+
+
+def test_labels_of_an_ordinary_width_keep_their_type(tmp_path):
+    names = np.array(["short", "a longer one", "ü"] * 1_000)
+    again = wn.load(written(tmp_path / "names", {"mean_": labels(names.tolist())})).mean_
+    assert again.dtype == names.dtype
+    assert again.tolist() == names.tolist()
+
+
+@pytest.mark.parametrize("kind", UNFOLDED)
+def test_one_part_is_not_unfolded_into_many_arrays(loaded, kind):
+    path, fault, peak = loaded[kind]
+    assert "its part big is used twice" in fault
+    assert peak < 5 * path.stat().st_size
+
+
 @pytest.mark.parametrize("what", ABSURD)
-def test_a_header_that_asks_for_the_impossible_is_refused_or_harmless(tmp_path, what):
-    path = written(tmp_path / "absurd", ABSURD[what])
-    faults, peak = loaded(path)
-    assert not faults[0] or faults[0].startswith(f"{path} cannot be read: ")
+def test_a_header_that_asks_for_the_impossible_is_refused_or_harmless(loaded, what):
+    path, fault, peak = loaded[what]
+    assert not fault or fault.startswith(f"{path} cannot be read: ")
     assert peak < 40 * path.stat().st_size + (100 << 20)
 
 

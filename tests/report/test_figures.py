@@ -45,7 +45,7 @@ def test_every_figure_of_a_target_of_classes_and_of_a_numeric_one(study, monkeyp
     monkeypatch.setattr(Figure, "savefig", save_empty)
     names = [name for name, text in figures(study) if text.startswith("<svg")]
     cases = [f"{kind}-{number}" for number in range(1, len(study.cases) + 1) for kind in ("case", "votes")]
-    assert names == ["intervals", "dimension", "map-before", "map-after", "profiles", *cases]
+    assert names == ["intervals", "dimension", "roc", "calibration", "map-before", "map-after", "profiles", *cases]
     assert [name for name, _ in figures(numeric_study())] == ["intervals", "dimension", "map-before", "predictions"]
 
 

@@ -24,7 +24,7 @@ def test_the_page_loads_nothing(study, saved):
 def test_hostile_names_are_escaped_in_the_page_and_harmless_in_the_table(tmp_path):
     rng = np.random.default_rng(0)
     names = ["<script>alert(1)</script>", "=cmd()", "$x^{", "--><img src=x onerror=b>", 'a"onmouseover="b', "@sum"]
-    X = pd.DataFrame(rng.standard_normal((60, 6)), columns=names)
+    X = pd.DataFrame(rng.standard_normal((24, 6)), columns=names)
     table = X.assign(**{"<b>kind</b>": np.where(X["=cmd()"] > 0, "</title><script>", "&")})
     written = wn.study(table, "<b>kind</b>", learner="grlvq", folds=2).save(tmp_path)
     files = {path.name: path.read_text() for path in written if path.suffix != ".whynear"}
@@ -41,7 +41,7 @@ def test_hostile_names_are_escaped_in_the_page_and_harmless_in_the_table(tmp_pat
 @pytest.mark.filterwarnings("error")
 def test_names_that_command_a_terminal_or_lack_a_glyph_are_shown_harmlessly(tmp_path):
     names = ["\x1b[31mred", "two\nlines", "\u202eesrever", "温度"]
-    X = pd.DataFrame(np.random.default_rng(0).random((60, 4)), columns=names)
+    X = pd.DataFrame(np.random.default_rng(0).random((24, 4)), columns=names)
     study = wn.study(X.assign(y=np.where(X["温度"] > 0.5, "\x07", "\x9b")), "y", learner="grlvq", folds=2)
     files = {path.name: path for path in study.save(tmp_path)}
     for text in (study.finding(), *(files[name].read_text() for name in ("report.html", "relevance.csv"))):
@@ -76,3 +76,37 @@ def test_a_numeric_target_is_named_in_the_heading_and_has_no_cases():
     assert "Which features decide “y”?" in text
     assert 'id="pick"' not in text
     assert "variance explained" in text
+
+
+def test_the_page_shows_the_errors_of_the_study(study, saved):
+    text, errors = saved["report.html"].read_text(), study.errors
+    section = text[text.index('<h2 id="errors">') : text.index("<h2>The cases on a plane</h2>")]
+    cells = re.findall(r'<td class="number (\w+)" style="--share: ([\d.]+)"[^>]*>([\d,]+)<', section)
+    assert [int(count) for _, _, count in cells] == errors.confusion.ravel().tolist()
+    assert [float(share) for _, share, _ in cells] == pytest.approx(errors.shares.ravel().tolist(), abs=5e-4)
+    assert [kind == "right" for kind, _, _ in cells] == [i == j for i in range(3) for j in range(3)]
+    assert section.count("<svg") == 2
+    for error in errors.worst:
+        shown = "".join(f'<td class="name">{value}</td>' for value in (error.row, error.true, error.predicted))
+        assert f'{shown}<td class="number">{error.probability:.1%}</td>' in section
+    for one in errors.by_class:
+        assert f'<td class="number">{one.recall:.1%}</td>' in section
+    assert f"under the ROC curve {errors.roc.area:.3f}" in section
+    assert f"expected error {errors.calibration.error:.3f}" in section
+
+
+def test_of_many_classes_the_most_frequent_confusions_are_shown(study, monkeypatch):
+    monkeypatch.setattr(page, "MOST_CLASSES", 2)
+    figures = blank("intervals", "map-before", "map-after", *(f"case-{i}" for i in range(1, 19)))
+    text = render(study, figures | blank(*(f"votes-{i}" for i in range(1, 19))))
+    assert "The most frequent confusions among 3 classes" in text
+    assert "These are the 2 classes of the lowest recall" in text
+    assert "--share" not in text[text.index('<h2 id="errors">') :]
+
+
+def test_the_page_of_a_numeric_target_shows_its_largest_residuals():
+    study = numeric_study()
+    text = render(study, blank("intervals", "map-before", "predictions"))
+    for error in study.errors.largest:
+        assert f'<td class="name">{error.row}</td><td class="number">{error.true:.4g}</td>' in text
+    assert f"is {study.errors.typical:.4g}; half of them" in text

@@ -27,7 +27,7 @@ def test_features_are_those_of_the_relevance_in_the_order_of_the_table(study, da
 def test_cases_have_their_rows_classes_and_groups(study, data):
     cases = data["cases"]
     assert cases["true"] == study.problem.y.tolist()
-    assert cases["predicted"] == study.comparison.held_out["predicted"].tolist()
+    assert cases["predicted"] == study.comparison.predictions["predicted"].tolist()
     assert len(cases["probability"]) == 150
     assert sorted(row for rows in cases["groups"].values() for row in rows) == list(range(150))
 

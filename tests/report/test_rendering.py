@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import whynear as wn
+from tests.helpers.studies import small_study
 from whynear import report
 from whynear.study import cases, reasons
 
@@ -40,8 +41,9 @@ def test_the_report_imports_values_and_drawing_only(path):
             assert module.startswith(ROOMS) or (module, name) in DRAWING_AND_SAVING, (module, name)
 
 
+@pytest.mark.usefixtures("blank_figures")
 def test_saving_a_finished_study_computes_nothing_anew(monkeypatch, tmp_path):
-    study = wn.study("iris", learner="grlvq", folds=2)
+    study = small_study()
 
     def refused(*_, **__):
         raise AssertionError("computed while the report was written")

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from tests.helpers.studies import numeric_study
-from whynear.report.tables import comparison_tables, tables
+from whynear.report.tables import comparison_tables, error_tables, tables
 
 
 def test_every_figure_has_a_table_with_its_data(study, saved):
@@ -19,6 +19,13 @@ def test_the_scores_and_predictions_are_those_of_the_comparison(study):
     found = comparison_tables(study.comparison)
     assert found["scores.csv"].set_index("fold").equals(study.accuracy)
     assert found["predictions.csv"]["predicted"].tolist() == study.comparison.predictions["predicted"].tolist()
+
+
+def test_the_tables_of_errors_hold_the_confusion_and_the_classes(study):
+    found = dict(error_tables(study.errors))
+    assert found["confusion.csv"]["count"].sum() == len(study.problem.y)
+    assert found["classes.csv"]["class"].tolist() == list(study.errors.classes)
+    assert found["classes.csv"]["recall"].tolist() == [one.recall for one in study.errors.by_class]
 
 
 def test_points_of_a_map_stand_beside_their_cases(study):

@@ -14,7 +14,10 @@ from whynear.report import writing
 from whynear.report.writing import FILES, UNFINISHED, write_study
 
 
-def test_the_same_seed_gives_the_same_files_byte_for_byte(tmp_path):
+@pytest.mark.parametrize("drawn", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_the_same_seed_gives_the_same_files_byte_for_byte(tmp_path, monkeypatch, drawn):
+    if not drawn:
+        monkeypatch.setattr(Figure, "savefig", save_empty)
     iris = load_iris(as_frame=True).frame
     first, second = (
         [path.read_bytes() for path in wn.study(iris[::5], "target", learner="gmlvq", folds=3).save(tmp_path / name)]

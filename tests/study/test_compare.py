@@ -3,14 +3,16 @@
 import pytest
 
 import whynear as wn
+from tests.helpers.studies import small_study
 from whynear.study.saved import SavedStudy, read_study
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def study():
-    return wn.study("iris", learner="grlvq", folds=2)
+    return small_study()
 
 
+@pytest.mark.usefixtures("blank_figures")
 def test_a_study_is_compared_like_its_folder_and_its_file(study, tmp_path):
     study.save(tmp_path / "study")
     given = wn.compare_studies(study, study)
@@ -24,7 +26,7 @@ def test_a_study_is_compared_like_its_folder_and_its_file(study, tmp_path):
 
 
 def test_studies_of_classes_and_of_numbers_are_not_compared(study):
-    other = SavedStudy("other", "t", "y", 10, "minimum norm", "r2", (0.5, 0.6), 2, {}, {}, ())
+    other = SavedStudy("other", "t", "y", 10, "minimum norm", "r2", 0.55, 0.05, 2, 2, {}, {}, ())
     with pytest.raises(ValueError, match="iris scores by accuracy and other by r2"):
         wn.compare_studies(study, other)
-    assert wn.compare_studies(other, other).first.score == "0.550 ± 0.071"
+    assert wn.compare_studies(other, other).first.score == "0.550 ± 0.050"

@@ -15,15 +15,21 @@ from whynear.study.methods import Methods
 @pytest.fixture
 def comparison():
     accuracy = pd.DataFrame({"grlvq": [0.5, 1.0], "gmlvq": [1.0, 1.0], "plain kNN": [0.0, 0.5], "NCA with kNN": 0.5})
-    held_out = pd.DataFrame({"true": ["u", "v", "v"], "predicted": ["u", "u", "v"], "fold": [1, 2, 1]})
-    return Comparison(accuracy, "gmlvq", pd.Series([0.5, 1.0]), held_out, held_out=held_out, models=("one", "two"))
+    predictions = pd.DataFrame({"true": ["u", "v", "v"], "predicted": ["u", "u", "v"], "fold": [1, 2, 1]})
+    by_method = pd.DataFrame({"grlvq": list("uuv"), "gmlvq": list("uvv"), "plain kNN": "u", "NCA with kNN": "v"})
+    models = ("one", "two")
+    return Comparison(accuracy, "gmlvq", pd.Series([1.0, 0.0]), predictions, by_method=by_method, models=models)
 
 
 def test_scores_are_summed_up_by_method(comparison):
     first = comparison.methods[0]
-    assert (first.name, first.mean, first.by_fold) == ("grlvq", 0.75, (0.5, 1.0))
-    assert first.deviation == pytest.approx(np.std([0.5, 1.0], ddof=1))
-    assert comparison.expected == 0.75
+    assert (first.name, first.score.value, first.by_fold) == ("grlvq", 2 / 3, (0.5, 1.0))
+    assert [comparison.score_of(name).value for name in comparison.accuracy] == [2 / 3, 1.0, 1 / 3, 2 / 3]
+
+
+def test_the_score_of_the_study_is_that_of_its_predictions_over_all_rows(comparison):
+    assert comparison.expected == comparison.score.value == 2 / 3
+    assert comparison.expected_error == comparison.score.error == pytest.approx(np.sqrt(2 / 9 / 2))
 
 
 def test_baselines_are_no_learners(comparison):
@@ -38,7 +44,7 @@ def test_a_row_has_the_model_of_the_fold_that_held_it_out(comparison):
     learner = DummyClassifier().fit([[0.0]], ["u"])
     assert replace(comparison, models=(learner, learner)).model_without(0) is None
     models = iris_study().comparison.models
-    folds = iris_study().comparison.held_out["fold"]
+    folds = iris_study().comparison.predictions["fold"]
     assert iris_study().comparison.model_without(7) is models[folds.iloc[7] - 1]
 
 
@@ -65,6 +71,47 @@ def test_every_row_is_predicted_once_without_it():
     right = (predictions["true"] == predictions["predicted"]).groupby(predictions["fold"]).mean()
     assert_allclose(right, study.comparison.expected_scores)
     assert predictions["probability"].between(1 / 3, 1).all()
+
+
+def test_the_probabilities_of_every_row_sum_to_one_and_hold_that_of_its_prediction():
+    comparison = iris_study().comparison
+    probabilities, predictions = comparison.probabilities, comparison.predictions
+    assert list(probabilities) == ["0", "1", "2"]
+    assert probabilities.index.equals(predictions.index)
+    assert ((probabilities >= 0) & (probabilities <= 1)).all(axis=None)
+    assert_allclose(probabilities.sum(axis=1), 1)
+    assert (probabilities.idxmax(axis=1) == predictions["predicted"]).all()
+    assert_allclose(probabilities.max(axis=1), predictions["probability"])
+
+
+@pytest.fixture(scope="module")
+def several():
+    """Three learners compared on a noisy table."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.standard_normal((60, 3)), columns=["a", "b", "c"])
+    y = np.where(X["a"] + rng.standard_normal(60) > 0, "u", "v")
+    names = ["grlvq", "gmlvq", "lmnn"]
+    return X, compare_classifiers(X, y, names, Methods(0), n_folds=3, report=lambda *_: None)
+
+
+def test_predictions_are_those_of_the_models_chosen_without_the_row(several):
+    X, comparison = several
+    predictions = comparison.predictions
+    for fold, model in enumerate(comparison.models, start=1):
+        rows = predictions["fold"] == fold
+        assert (model.predict(X[rows]) == predictions.loc[rows, "predicted"]).all()
+        assert_allclose(model.predict_proba(X[rows]), comparison.probabilities[rows])
+        assert predictions.loc[rows, "by"].nunique() == 1
+        assert type(model[-1]).__name__.lower() == predictions.loc[rows, "by"].iloc[0]
+
+
+def test_the_predictions_of_each_method_give_its_scores(several):
+    comparison = several[1]
+    fold, true = comparison.predictions["fold"], comparison.predictions["true"]
+    right = comparison.by_method.eq(true, axis=0).groupby(fold).mean()
+    assert_allclose(right, comparison.accuracy)
+    for name, found in comparison.by_method.items():
+        assert comparison.score_of(name).value == (found == true).mean()
 
 
 @pytest.mark.slow

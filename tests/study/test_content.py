@@ -15,6 +15,9 @@ def test_the_content_is_json_and_holds_what_the_study_holds():
     assert (held["chosen"], held["measure"]) == ("gmlvq", "accuracy")
     assert held["accuracy"] == study.accuracy.to_dict("list")
     assert held["expected_scores"] == study.comparison.expected_scores.tolist()
+    assert (held["expected"], held["expected_error"]) == (study.comparison.expected, study.comparison.expected_error)
+    assert held["errors"]["confusion"] == study.errors.confusion.tolist()
+    assert held["errors"]["accuracy"] == held["expected"]
     assert held["relevance"]["upper"] == study.relevance.upper.tolist()
     assert [column["column"] for column in held["columns"]] == list(study.problem.X)
     assert set(held["profiles"]) == {"0", "1", "2"}
@@ -28,5 +31,6 @@ def test_a_numeric_target_has_other_scores_and_no_cases():
     held = content(numeric_study())
     assert held["measure"] == "r2"
     assert held["expected_scores"] == held["accuracy"]["minimum norm"]
+    assert held["errors"]["typical"] == numeric_study().errors.typical
     assert held["cases"] == []
     assert list(held["maps"]) == ["before"]

@@ -17,6 +17,7 @@ def test_the_finding_says_it_in_words_and_numbers():
     study = iris_study()
     text = study.finding()
     assert re.search(r"predicts \d+\.\d% ± \d+\.\d% of held-out cases right, plain kNN \d+\.\d%", text)
+    assert f"predicts {study.comparison.score} of held-out cases right" in text
     assert study.frame()["feature"][0] in text
 
 
@@ -33,7 +34,7 @@ def test_one_feature_is_enough():
     assert "Of 1 feature, 1 is indispensable: “a”." in study.finding()
 
 
-@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 10))])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 10))])
 def test_the_finding_states_the_known_truth(seed):
     data = wn.datasets.make_relevance(400, random_state=seed)
     study = wn.study(data.X.assign(kind=data.y), "kind", learner="gmlvq", folds=3)
@@ -48,7 +49,7 @@ def test_measurements_of_noise_are_a_caveat():
     rng = np.random.default_rng(0)
     table = pd.DataFrame(rng.standard_normal((100, 6))).add_prefix("x").assign(y=rng.standard_normal(100))
     study = wn.study(table, "y")
-    assert study.comparison.expected_scores.mean() < 0.1
+    assert study.comparison.expected < 0.1
     assert any("hardly better than the mean" in caveat for caveat in study.caveats)
 
 

@@ -14,7 +14,7 @@ from whynear.testing import check_metric
 
 @pytest.fixture(scope="module")
 def iris():
-    return load_iris(as_frame=True).frame.assign(constant=3.0)
+    return load_iris(as_frame=True).frame[::3].reset_index(drop=True).assign(constant=3.0)
 
 
 def test_the_metric_is_stated_in_the_columns_of_the_table(iris):
@@ -33,7 +33,7 @@ def test_a_column_without_any_value_is_irrelevant(iris):
 
 
 def test_small_classes_make_fewer_folds(iris):
-    small = iris.iloc[:103]
+    small = iris.iloc[[*range(34), 40, 41, 42]]
     study = wn.study(small, "target", learner="grlvq")
     assert len(study.accuracy) == 3
     assert any("has 3 rows, so 3 folds were made instead of 5" in caveat for caveat in study.caveats)
@@ -72,21 +72,28 @@ def test_a_table_in_which_nothing_changes_is_refused(iris):
 ONE_ROW = np.eye(1, 40, 3).ravel()
 NOISE = np.random.default_rng(0).random(40)
 EQUAL_MEANS = np.repeat([0.0, 1.0], 20)
+SCARCE = {
+    "one row varies": rows_of_two_classes(40, a=ONE_ROW),
+    "4 rows": rows_of_two_classes(4, a=NOISE[:4]),
+    "pure": rows_of_two_classes(40, a=np.tile([0.0, 1.0], 20)),
+    "pairs": pd.DataFrame({"a": NOISE, "b": NOISE[::-1], "y": [f"c{i // 2}" for i in range(40)]}),
+    "dependent columns": pd.DataFrame(
+        {f"x{i}": NOISE + i * NOISE[::-1] for i in range(9)} | {"y": [f"c{i // 5}" for i in range(40)]}
+    ),
+}
+ALSO_SCARCE = {
+    "in one fold only": rows_of_two_classes(40, a=ONE_ROW, b=NOISE),
+    "6 rows": rows_of_two_classes(6, a=NOISE[:6], b=NOISE[6:12]),
+    "equal means": rows_of_two_classes(40, a=EQUAL_MEANS),
+}
 
 
 @pytest.mark.parametrize(
     "table",
     [
-        rows_of_two_classes(40, a=ONE_ROW),
-        rows_of_two_classes(40, a=ONE_ROW, b=NOISE),
-        rows_of_two_classes(6, a=NOISE[:6], b=NOISE[6:12]),
-        rows_of_two_classes(4, a=NOISE[:4]),
-        rows_of_two_classes(40, a=np.tile([0.0, 1.0], 20)),
-        rows_of_two_classes(40, a=EQUAL_MEANS),
-        pd.DataFrame({"a": NOISE, "b": NOISE[::-1], "y": [f"c{i // 2}" for i in range(40)]}),
-        pd.DataFrame({f"x{i}": NOISE + i * NOISE[::-1] for i in range(9)} | {"y": [f"c{i // 5}" for i in range(40)]}),
+        *(pytest.param(table, id=name) for name, table in SCARCE.items()),
+        *(pytest.param(table, id=name, marks=pytest.mark.slow) for name, table in ALSO_SCARCE.items()),
     ],
-    ids=["one row varies", "in one fold only", "6 rows", "4 rows", "pure", "equal means", "pairs", "dependent columns"],
 )
 @pytest.mark.parametrize("learner", ["gmlvq", pytest.param("auto", marks=pytest.mark.slow)])
 @pytest.mark.filterwarnings("error")
@@ -112,7 +119,7 @@ LOCAL = [pytest.param(name, marks=pytest.mark.slow) for name in ("lgmlvq", "lgrl
 @pytest.mark.parametrize("name", ["grlvq", "lmnn", *LOCAL])
 @pytest.mark.usefixtures("blank_figures")
 def test_any_learner_of_the_library_can_be_chosen_by_name(name, iris, tmp_path):
-    study = wn.study(iris[::2], "target", learner=name, folds=3)
+    study = wn.study(iris, "target", learner=name, folds=3)
     assert study.accuracy.columns[0] == study.comparison.chosen == study.settings["learner"] == name
     assert (study.accuracy.mean() > 0.9).all()
     assert study.finding().startswith(f"{name.upper()} predicts")

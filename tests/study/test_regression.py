@@ -1,6 +1,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.metrics import r2_score
 
 from whynear.study.methods import MINIMUM_NORM, Methods
 from whynear.study.regression import compare_regressors, relevance_profile, root_mean_squared_error, with_directions
@@ -16,6 +17,9 @@ def test_the_linear_map_is_compared_with_plain_knn_and_the_mean():
     assert comparison.expected > 0.99
     assert comparison.predictions.index.tolist() == X.index.tolist()
     assert root_mean_squared_error(comparison.predictions) < 0.1
+    assert comparison.expected == pytest.approx(r2_score(Y, comparison.predictions["predicted"]))
+    assert comparison.score_of("mean").value == pytest.approx(r2_score(Y, comparison.by_method["mean"]))
+    assert comparison.probabilities is None
 
 
 def test_the_directions_asked_for_are_used():

@@ -7,21 +7,35 @@ import pytest
 from typer.testing import CliRunner
 
 import whynear as wn
+from tests.helpers.studies import small_study
 from whynear.cli.app import app
 from whynear.study.repeat import python_lines, shell_line
 
 pytestmark = pytest.mark.usefixtures("blank_figures")
 
 
-@pytest.fixture
-def study(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def write_cases():
     rng = np.random.default_rng(0)
-    table = pd.DataFrame(rng.random((60, 3)), columns=["a", "it's", "b c"]).assign(name=[f"P{i}" for i in range(60)])
+    table = pd.DataFrame(rng.random((40, 3)), columns=["a", "it's", "b c"]).assign(name=[f"P{i}" for i in range(40)])
     table.assign(kind=np.where(table["a"] > 0.5, "u", "v")).to_csv("my cases.csv", index=False)
+
+
+@pytest.fixture(scope="module")
+def first_study(tmp_path_factory):
     settings = {"learner": "grlvq", "folds": 3, "drop": ["it's"], "index": "name", "random_state": 7}
     settings |= {"drop_missing_target": True, "encoding": "latin-1"}
-    return wn.study("my cases.csv", "kind", **settings)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path_factory.mktemp("first"))
+        write_cases()
+        return wn.study("my cases.csv", "kind", **settings)
+
+
+@pytest.fixture
+def study(first_study, tmp_path, monkeypatch):
+    """A study of a table that is in the current folder, where nothing else is."""
+    monkeypatch.chdir(tmp_path)
+    write_cases()
+    return first_study
 
 
 def asked(study):
@@ -45,8 +59,7 @@ def test_the_command_repeats_the_study(study):
 
 
 def test_what_is_usual_is_not_said():
-    study = wn.study("iris", folds=2, learner="grlvq")
-    assert python_lines(*asked(study)).splitlines()[-1] == (
+    assert python_lines(*asked(small_study())).splitlines()[-1] == (
         "wn.study('iris', 'target', learner='grlvq', folds=2).save('study')"
     )
 

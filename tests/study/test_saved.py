@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-import whynear as wn
+from tests.helpers.studies import small_study
 from whynear.study.saved import as_saved, read_study
 
 
@@ -13,11 +13,14 @@ def written(path, **content):
     return path
 
 
+@pytest.mark.usefixtures("blank_figures")
 def test_a_study_is_read_as_it_was_saved(tmp_path):
-    study = wn.study("iris", learner="grlvq", folds=2)
+    study = small_study()
     study.save(tmp_path)
     read, given = read_study(tmp_path), as_saved(study)
-    assert read.scores == given.scores == tuple(study.comparison.expected_scores)
+    assert (read.expected, read.expected_error) == (given.expected, given.expected_error)
+    assert (read.expected, read.expected_error) == (study.comparison.expected, study.comparison.expected_error)
+    assert read.score == str(study.comparison.score)
     assert read.strengths == given.strengths == dict(study.frame()[["feature", "strength"]].to_numpy())
     assert (read.name, given.name) == (str(tmp_path), "iris")
     assert (read.source, read.target, read.rows, read.chosen, read.effective_dim) == (
@@ -43,13 +46,14 @@ def test_a_study_is_read_as_it_was_saved(tmp_path):
 )
 def test_scores_are_read_under_their_old_names_too(tmp_path, measure, content):
     study = read_study(written(tmp_path / "study.json", **content))
-    assert (study.measure, study.scores) == (measure, (0.5, 0.7))
-    assert study.mean == pytest.approx(0.6)
+    assert (study.measure, study.folds) == (measure, 2)
+    assert (study.expected, study.expected_error) == pytest.approx((0.6, 0.1))
 
 
 def test_a_score_is_written_in_the_units_of_its_measure(tmp_path):
     path = tmp_path / "study.json"
-    assert read_study(written(path, expected_scores=[0.5, 0.7])).score == "60.0% ± 14.1%"
+    assert read_study(written(path, expected_scores=[0.5, 0.7])).score == "60.0% ± 10.0%"
     assert read_study(written(path, expected_scores=[0.5])).score == "50.0%"
-    assert read_study(written(path, measure="r2", expected_scores=[0.5, 0.7])).score == "0.600 ± 0.141"
+    assert read_study(written(path, expected=0.9, expected_error=0.02, expected_scores=[1])).score == "90.0% ± 2.0%"
+    assert read_study(written(path, measure="r2", expected_scores=[0.5, 0.7])).score == "0.600 ± 0.100"
     assert read_study(written(path, expected_scores=[None])).score == "no score"

@@ -46,7 +46,6 @@ any_arrays = hnp.arrays(
 layouts = st.sampled_from([lambda a: a, np.asfortranarray, np.transpose, lambda a: a[::-2] if a.ndim else a])
 
 
-@settings(derandomize=True, max_examples=50, deadline=None)
 @given(header=st.dictionaries(st.text(), json_values, max_size=5))
 def test_headers_come_back_identical(shared, header):
     path = shared / "headers"

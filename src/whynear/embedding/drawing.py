@@ -8,17 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from whynear.embedding.inputs import embedded_classes
+from whynear.utils.axes import CLASS_COLORS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
 
-# Readers with any kind of colour vision can distinguish these colours; markers distinguish them in grey print. As 10
-# and 9 have no common divisor, 90 classes look different.
-COLORS = (
-    *("#1f5f8b", "#e08a1e", "#44aa99", "#882255", "#88ccee"),
-    *("#999933", "#aa4499", "#117733", "#ddcc77", "#3a3a3a"),
-)
+# They distinguish classes in grey print. As 10 colours and 9 markers have no common divisor, 90 classes look different.
 MARKERS = ("o", "^", "s", "D", "v", "P", "*", "X", "p")
 LEGEND_ROWS = 20
 
@@ -62,7 +58,7 @@ def plot_embedding(embedding: ArrayLike, y: ArrayLike, ax: Axes | None = None, e
             across,
             up,
             s=size,
-            c=COLORS[code % len(COLORS)],
+            c=CLASS_COLORS[code % len(CLASS_COLORS)],
             marker=MARKERS[code % len(MARKERS)],
             edgecolors="white",
             linewidths=0.2,
@@ -93,7 +89,7 @@ def plot_embedding(embedding: ArrayLike, y: ArrayLike, ax: Axes | None = None, e
 
 
 def _handle(code: int, name: str) -> Line2D:
-    color, marker = COLORS[code % len(COLORS)], MARKERS[code % len(MARKERS)]
+    color, marker = CLASS_COLORS[code % len(CLASS_COLORS)], MARKERS[code % len(MARKERS)]
     return _point(color=color, marker=marker, markersize=6, label=name)
 
 

@@ -15,13 +15,16 @@ from matplotlib.figure import Figure
 
 from whynear.embedding import plot_embedding
 from whynear.explain import plot_class_profiles
+from whynear.report.errors_drawing import draw_calibration, draw_roc
 from whynear.report.regression_drawing import draw_map_of_numbers, draw_predictions
+from whynear.study.errors import ErrorAnatomy
 
 if TYPE_CHECKING:
     from whynear.study.interpretation import Interpretation
     from whynear.study.result import Study
 
 MAP_SIZE = (4.8, 3.8)  # inches: small, because two are shown side by side
+ERRORS_SIZE = (4.8, 4.4)
 PIXELS_PER_INCH = 150  # of the parts that are drawn as pixels
 MOST_LINES = 40  # features with a line and a name each; more are drawn in the order of the table
 
@@ -50,6 +53,9 @@ def _draw_dimension(interpretation: Interpretation, ax: Axes) -> Axes:
 
 
 def _of_classes(study: Study, n_features: int) -> Iterator[tuple[str, str]]:
+    if isinstance(study.errors, ErrorAnatomy):
+        yield svg("roc", partial(draw_roc, study.errors.roc), ERRORS_SIZE)
+        yield svg("calibration", partial(draw_calibration, study.errors.calibration), ERRORS_SIZE)
     for name, points in study.maps.items():
         yield svg(
             f"map-{name}", partial(plot_embedding, points, study.problem.y, errors=study.comparison.wrong), MAP_SIZE

@@ -8,7 +8,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from whynear.report.page_script import script_data, substitutes
+from whynear.study.errors import ClassErrors, ErrorAnatomy
 from whynear.study.repeat import python_lines, shell_line
+from whynear.study.residuals import Residuals
 from whynear.utils.text import printable
 
 if TYPE_CHECKING:
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
 
 
 MOST_ROWS = 300  # of the table of features; the script of the page can show the others
+MOST_CLASSES = 12  # in the tables of errors
 
 
 def _harmless(value: Any) -> Any:
@@ -25,6 +28,14 @@ def _harmless(value: Any) -> Any:
 _PAGES = Environment(
     loader=PackageLoader("whynear.report"), autoescape=True, undefined=StrictUndefined, finalize=_harmless
 )
+
+
+def _worst_classes(errors: ErrorAnatomy | Residuals) -> list[ClassErrors]:
+    """Return the classes in their order; where there are many, those of the lowest recall."""
+    if isinstance(errors, Residuals):
+        return []
+    classes = list(errors.by_class)
+    return classes if len(classes) <= MOST_CLASSES else sorted(classes, key=lambda one: one.recall)[:MOST_CLASSES]
 
 
 def render(study: Study, figures: dict[str, str]) -> str:
@@ -38,6 +49,8 @@ def render(study: Study, figures: dict[str, str]) -> str:
         rows=[(places[str(row.feature)], row) for row in rows[:MOST_ROWS]],
         n_features=len(rows),
         substitutes=substitutes(study),
+        most_classes=MOST_CLASSES,
+        worst_classes=_worst_classes(study.errors),
         figures={name: Markup(svg) for name, svg in figures.items()},
         data=script_data(study),
         python=python_lines(*repeated),

@@ -68,7 +68,7 @@ def _features(study: Study) -> list[list[Any]]:
 
 def _cases(study: Study) -> dict[str, Any]:
     """Return the cases in their order, and the cases of each group of points on the maps."""
-    found = study.comparison.held_out
+    found = study.comparison.predictions
     facts: dict[str, Any] = {
         "rows": [str(name) for name in found.index],
         "true": [_label(value) for value in found["true"]],

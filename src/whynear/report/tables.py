@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from whynear.study.cases import cases_frame
+from whynear.study.errors import ErrorAnatomy
 
 if TYPE_CHECKING:
     from whynear.study.comparison import Comparison
@@ -19,9 +20,11 @@ def tables(study: Study) -> Iterator[tuple[str, pd.DataFrame]]:
     yield "relevance.csv", study.frame()
     yield "cases.csv", cases_frame(study.cases)
     yield from comparison_tables(study.comparison).items()
+    if isinstance(study.errors, ErrorAnatomy):
+        yield from error_tables(study.errors)
     if study.interpretation.dimension is not None:
         yield "dimension.csv", study.interpretation.dimension.frame()
-    found = study.comparison.held_out
+    found = study.comparison.predictions
     for name, points in study.maps.items():
         place = pd.DataFrame(points, index=found.index, columns=["across", "up"])
         shown = pd.concat([place, found[["true", "predicted"]]], axis=1)
@@ -31,6 +34,18 @@ def tables(study: Study) -> Iterator[tuple[str, pd.DataFrame]]:
         yield f"case-{number}.csv", case.why.frame()
         votes = case.why.contributions.reset_index(drop=True)
         yield f"votes-{number}.csv", pd.concat([case.why.neighbors, votes], axis=1)
+
+
+def error_tables(errors: ErrorAnatomy) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Yield which classes were confused, recall and precision of each, and the data of the figures of errors."""
+    yield "confusion.csv", errors.frame()
+    yield "classes.csv", pd.DataFrame(errors.by_class).rename(columns={"label": "class"})
+    curves = [
+        pd.DataFrame({"class": curve.label, "false_rate": curve.false_rate, "true_rate": curve.true_rate})
+        for curve in errors.roc.curves
+    ]
+    yield "roc.csv", pd.concat(curves)
+    yield "calibration.csv", pd.DataFrame(errors.calibration.bins)
 
 
 def comparison_tables(comparison: Comparison) -> dict[str, pd.DataFrame]:

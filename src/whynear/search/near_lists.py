@@ -92,8 +92,7 @@ def split(
                 total += cases[row, f] * (cases[one, f] - cases[other, f])
             along[place] = total
         half = size // 2
-        ranked = np.argsort(along) if size < 64 else np.argpartition(along, half)
-        order[first:last] = order[first:last][ranked]
+        order[first:last] = order[first:last][np.argpartition(along, half)]
         after[2 * part], after[2 * part + 1] = first, first + half
     after[-1] = edges[-1]
     return after

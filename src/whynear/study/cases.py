@@ -52,8 +52,8 @@ def cases_frame(cases: Sequence[Case]) -> pd.DataFrame:
 
 
 def explained_cases(X: pd.DataFrame, y: NDArray[Any], comparison: Comparison, report: Progress) -> tuple[Case, ...]:
-    """Explain a typical, a borderline and a wrongly predicted case of each class, by the model fitted without it."""
-    chosen = selected_rows(y, comparison.held_out)
+    """Explain a typical, a borderline and a wrongly predicted case of each class, by the learner chosen without it."""
+    chosen = selected_rows(y, comparison.predictions)
     cases = []
     for number, (place, kind) in enumerate(chosen):
         report("explain cases", number / len(chosen))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import sqrt
+from math import hypot
 from typing import Any
 
 from whynear.study.result import Study
@@ -23,9 +23,9 @@ class StudyDifferences:
     first, second : SavedStudy
         The studies.
     difference : float or None
-        The mean score of the second on held-out rows minus that of the first.
+        The score of the second on held-out rows minus that of the first.
     standard_error : float or None
-        The standard error of that difference for independent folds: sqrt(s1² / n1 + s2² / n2).
+        The standard error of that difference for independent rows: sqrt(e1² + e2²).
     changed : tuple of (feature, strength, strength)
         Features of both studies whose strength differs.
     gained, lost : tuple of (feature, strength)
@@ -87,7 +87,7 @@ class StudyDifferences:
         scores = f"the first reaches {self.first.score} and the second {self.second.score}"
         start = f"On held-out rows, {scores} ({self.first.measure})"
         if self.difference is None or self.standard_error is None:
-            return f"{start}: there are too few folds to compare the scores."
+            return f"{start}: there are too few scores to compare them."
         size = "larger" if self.exceeds_error else "not larger"
         gap, error = _points(self.difference, self.first.measure), _points(self.standard_error, self.first.measure)
         return f"{start}: the difference of {gap} is {size} than its standard error of {error.lstrip('+')}."
@@ -136,7 +136,7 @@ def compare_studies(first: StrPath | Study | SavedStudy, second: StrPath | Study
     --------
     >>> import whynear as wn
     >>> iris = wn.datasets.load("iris")
-    >>> table = iris.X.assign(species=iris.y)
+    >>> table = iris.X.assign(species=iris.y)[::5]
     >>> options = {"learner": "grlvq", "folds": 2}
     >>> both = wn.study(table, "species", **options)
     >>> without = wn.study(table, "species", drop="sepal width (cm)", **options)
@@ -162,7 +162,7 @@ def _differences(first: SavedStudy, second: SavedStudy) -> StudyDifferences:
     return StudyDifferences(
         first=first,
         second=second,
-        difference=None if first.mean is None or second.mean is None else second.mean - first.mean,
+        difference=None if first.expected is None or second.expected is None else second.expected - first.expected,
         standard_error=_standard_error(first, second),
         changed=tuple(
             (name, before[name], after[name]) for name in before if after.get(name, before[name]) != before[name]
@@ -184,9 +184,9 @@ def _points(value: float, measure: str) -> str:
 
 
 def _standard_error(first: SavedStudy, second: SavedStudy) -> float | None:
-    if first.deviation is None or second.deviation is None:
+    if first.expected_error is None or second.expected_error is None:
         return None
-    return sqrt(first.deviation**2 / len(first.scores) + second.deviation**2 / len(second.scores))
+    return hypot(first.expected_error, second.expected_error)
 
 
 def _data(study: SavedStudy) -> str:
@@ -202,9 +202,9 @@ def _summary(study: SavedStudy) -> dict[str, Any]:
         "rows": study.rows,
         "chosen": study.chosen,
         "measure": study.measure,
-        "mean": study.mean,
-        "deviation": study.deviation,
-        "folds": len(study.scores),
+        "expected": study.expected,
+        "expected_error": study.expected_error,
+        "folds": study.folds,
         "effective_dim": study.effective_dim,
     }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,10 +16,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold
 
 from whynear.metric.pipeline import FittedPipeline
-from whynear.study.folds import Fold, folds_of, in_order
+from whynear.study.folds import folds_of, in_order
 from whynear.study.methods import BASELINES, MEAN, SIMPLEST_FIRST, Methods
+from whynear.study.probabilities import aligned, of_predictions
 from whynear.study.progress import Progress
 from whynear.study.sample import stratified_rows
+from whynear.study.score import Measure, Score, score_of
 
 INNER_FOLDS = 3
 INNER_ROWS = 1_000  # at most, to choose a learner within a fold
@@ -27,11 +29,10 @@ INNER_ROWS = 1_000  # at most, to choose a learner within a fold
 
 @dataclass(frozen=True)
 class MethodScores:
-    """A method's scores on held-out rows: their mean, their standard deviation, and each fold's."""
+    """A method's score over all held-out rows, and its scores by fold."""
 
     name: str
-    mean: float
-    deviation: float
+    score: Score
     by_fold: tuple[float, ...]
 
 
@@ -47,32 +48,36 @@ class Comparison:
     chosen : str
         The simplest learner within one standard error of the best.
     expected_scores : Series
-        By fold, the score of the learner that was chosen from the other folds alone: what is expected of the choice on
-        new rows. Where one learner was given, its own scores.
+        By fold, the score of the learner that was chosen from the other folds alone. Where one learner was given, its
+        own scores.
     predictions : DataFrame
         For each row, by the learner chosen without it: ``true``, ``predicted``, ``probability`` of the prediction,
         ``by`` (the learner) and ``fold``. For a numeric target: ``true``, ``predicted`` and ``fold``.
     measure : {"accuracy", "r2"}
         The kind of score: the share of rows predicted right, or for a numeric target the share of variance explained.
-    held_out : DataFrame
-        As ``predictions``, always by the chosen learner.
+    by_method : DataFrame
+        The held-out prediction of each row by each method.
+    probabilities : DataFrame or None
+        The probability of each class for each row, by the learner chosen without it; each row sums to one. None for a
+        numeric target.
     models : tuple of Pipeline
-        The chosen learner, fitted without the rows of each fold.
+        For each fold, the learner chosen without its rows, fitted without them.
     """
 
     accuracy: pd.DataFrame
     chosen: str
     expected_scores: pd.Series
     predictions: pd.DataFrame
-    measure: Literal["accuracy", "r2"] = "accuracy"
-    held_out: pd.DataFrame = field(kw_only=True)
+    measure: Measure = "accuracy"
+    by_method: pd.DataFrame = field(kw_only=True)
+    probabilities: pd.DataFrame | None = field(default=None, kw_only=True)
     models: tuple[Any, ...] = field(kw_only=True, repr=False)
 
     @property
     def methods(self) -> tuple[MethodScores, ...]:
         """The scores of each method, in the order of the columns of ``accuracy``."""
         return tuple(
-            MethodScores(str(name), float(scores.mean()), float(scores.std()), tuple(scores.tolist()))
+            MethodScores(str(name), self.score_of(str(name)), tuple(scores.tolist()))
             for name, scores in self.accuracy.items()
         )
 
@@ -82,19 +87,36 @@ class Comparison:
         return sum(name not in (*BASELINES, MEAN) for name in self.accuracy)
 
     @property
+    def score(self) -> Score:
+        """The score of the study: that of ``predictions``, which is expected on new rows."""
+        return self._score(self.predictions["predicted"])
+
+    @property
     def expected(self) -> float:
-        """The score expected of the choice on new rows: the mean of ``expected_scores``."""
-        return float(self.expected_scores.mean())
+        """The value of ``score``."""
+        return self.score.value
+
+    @property
+    def expected_error(self) -> float:
+        """The standard error of ``score`` over rows."""
+        return self.score.error
 
     @property
     def wrong(self) -> NDArray[np.bool_]:
-        """For each row, whether the chosen learner, fitted without it, predicts another class."""
-        return (self.held_out["true"] != self.held_out["predicted"]).to_numpy()
+        """For each row, whether the learner chosen without it predicts another class."""
+        return (self.predictions["true"] != self.predictions["predicted"]).to_numpy()
+
+    def score_of(self, method: str) -> Score:
+        """Return the score of one method over all held-out rows."""
+        return self._score(self.by_method[method])
 
     def model_without(self, place: int) -> Any | None:
-        """Return the chosen learner fitted without a row; None where no column varies in the rows it was fitted to."""
-        model = self.models[self.held_out["fold"].iloc[place] - 1]
+        """Return the model of ``predictions`` for a row; None where no column varies in the rows it was fitted to."""
+        model = self.models[self.predictions["fold"].iloc[place] - 1]
         return None if isinstance(FittedPipeline.of(model).learner, DummyClassifier) else model
+
+    def _score(self, predicted: pd.Series) -> Score:
+        return score_of(self.predictions["true"].to_numpy(), predicted.to_numpy(), self.measure)
 
 
 def compare_classifiers(
@@ -102,32 +124,34 @@ def compare_classifiers(
 ) -> Comparison:
     """Compare learners and baselines on the same folds; choose among several learners again within every fold."""
     names = [name for name in SIMPLEST_FIRST if name in learners]
+    classes = np.unique(y)
+    by_method = {name: np.empty_like(y) for name in (*names, *BASELINES)}
+    probabilities = np.empty((len(y), len(classes)))
     scores, expected, by_choice, fitted = [], [], [], []
     for fold in folds_of(X, y, n_folds, methods.seed, report):
-        known, held_out = fold.known, fold.held_out
-        models = {name: _fitted(name, *known, methods) for name in (*names, *BASELINES)}
-        scores.append({name: model.score(*held_out) for name, model in models.items()})
+        known, (rows, true) = fold.known, fold.held_out
+        models = {name: _fitted(name, *known, methods) for name in by_method}
+        for name, model in models.items():
+            by_method[name][fold.test] = model.predict(rows)
+        scores.append({name: float(np.mean(found[fold.test] == true)) for name, found in by_method.items()})
         chosen = names[0] if len(names) == 1 else _chosen_within(*known, names, methods)
         expected.append(scores[-1][chosen])
-        by_choice.append(_predicted(models[chosen], fold).assign(by=chosen, fold=fold.number))
-        fitted.append((fold, models))
+        fitted.append(models[chosen])
+        shares = aligned(models[chosen].predict_proba(rows), models[chosen].classes_, classes)
+        probabilities[fold.test] = shares
+        predicted = by_method[chosen][fold.test]
+        probability = of_predictions(shares, predicted, classes)
+        by_choice.append(fold.table(predicted=predicted, probability=probability).assign(by=chosen, fold=fold.number))
     accuracy = pd.DataFrame(scores).rename_axis("fold")
-    best = simplest_of_the_best(accuracy[names])
     return Comparison(
         accuracy,
-        best,
+        simplest_of_the_best(accuracy[names]),
         pd.Series(expected, name="accuracy"),
         in_order(by_choice),
-        held_out=in_order([_predicted(models[best], fold).assign(fold=fold.number) for fold, models in fitted]),
-        models=tuple(models[best] for _, models in fitted),
+        by_method=pd.DataFrame(by_method, X.index),
+        probabilities=pd.DataFrame(probabilities, X.index, classes),
+        models=tuple(fitted),
     )
-
-
-def _predicted(model: Any, fold: Fold) -> pd.DataFrame:
-    """Return the predictions of a model for the held-out rows."""
-    probabilities = model.predict_proba(fold.held_out[0])
-    best = probabilities.argmax(axis=1)
-    return fold.table(predicted=model.classes_[best], probability=probabilities.max(axis=1))
 
 
 def simplest_of_the_best(accuracy: pd.DataFrame) -> str:

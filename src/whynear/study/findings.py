@@ -66,20 +66,21 @@ def _caveats(problem: Problem, comparison: Comparison, interpretation: Interpret
 
 def _caveats_of_classes(problem: Problem, comparison: Comparison) -> list[str]:
     said = []
-    chosen, plain = comparison.accuracy[comparison.chosen].mean(), comparison.accuracy[PLAIN].mean()
-    if chosen < plain - 0.01:
+    expected, plain = comparison.expected, comparison.score_of(PLAIN).value
+    if expected < plain - 0.01:
         said.append(
-            f"Plain kNN predicts better than the learned metric ({plain:.1%} against {chosen:.1%}): what follows "
+            f"Plain kNN predicts better than the learned metric ({plain:.1%} against {expected:.1%}): what follows "
             "describes a metric that the table does not ask for."
         )
     largest = problem.y.size and np.unique(problem.y, return_counts=True)[1].max() / problem.y.size
-    if comparison.expected_scores.mean() <= largest + 0.02:
+    if expected <= largest + 0.02:
         said.append(
             f"Predictions are hardly better than always naming the most frequent class ({largest:.1%}): the features "
             "may say nothing about the target, and their relevance is then that of chance."
         )
-    if comparison.expected_scores.mean() > 0.999 and len(problem.X.columns) > 1:
-        said.append("Every held-out case is predicted right: look for a column that was made from the target.")
+    if expected > 0.999 and len(problem.X.columns) > 1:
+        every = "Every" if expected == 1 else "Nearly every"
+        said.append(f"{every} held-out case is predicted right: look for a column that was made from the target.")
     return said + [
         f"Column {name!r} alone tells the classes apart: if it was made from the target, leave it out with --drop."
         for name in deciding_columns(problem.X, problem.y)
@@ -88,13 +89,13 @@ def _caveats_of_classes(problem: Problem, comparison: Comparison) -> list[str]:
 
 def _caveats_of_numbers(problem: Problem, comparison: Comparison) -> list[str]:
     said = []
-    chosen, plain = comparison.accuracy[comparison.chosen].mean(), comparison.accuracy[PLAIN].mean()
-    if chosen < plain - 0.02:
+    expected, plain = comparison.expected, comparison.score_of(PLAIN).value
+    if expected < plain - 0.02:
         said.append(
-            f"Plain kNN explains more of the variance than a linear map ({plain:.0%} against {chosen:.0%}): the target "
-            "may depend on the features in a way that is not linear. Classes (--bins 3) may show more."
+            f"Plain kNN explains more of the variance than a linear map ({plain:.1%} against {expected:.1%}): the "
+            "target may depend on the features in a way that is not linear. Classes (--bins 3) may show more."
         )
-    if chosen <= 0.05:
+    if expected <= 0.05:
         said.append(
             "Predictions are hardly better than the mean of the target: the features may say nothing about it, and "
             "their relevance is then that of chance."
@@ -137,25 +138,21 @@ def deciding_columns(X: pd.DataFrame, y: NDArray[Any]) -> list[str]:
 
 
 def _prediction(problem: Problem, comparison: Comparison, interpretation: Interpretation) -> str:
-    expected, plain = comparison.expected_scores, comparison.accuracy[PLAIN]
+    expected, plain = comparison.score, comparison.score_of(PLAIN)
     if problem.kind == "numbers":
         error, spread = root_mean_squared_error(comparison.predictions), float(np.std(problem.y))
         return (
             f"A linear map of {interpretation.effective_dim} directions predicts held-out values with a typical "
-            f"error of {error:.3g}, where the mean alone errs by {spread:.3g}: it explains {_percent(expected)} of the "
-            f"variance, plain kNN {_percent(plain)}."
+            f"error of {error:.3g}, where the mean alone errs by {spread:.3g}: it explains {expected} of the "
+            f"variance, plain kNN {plain}."
         )
     chosen = comparison.chosen.upper()
     if comparison.n_learners == 1:
-        return f"{chosen} predicts {_percent(expected)} of held-out cases right, plain kNN {_percent(plain)}."
+        return f"{chosen} predicts {expected} of held-out cases right, plain kNN {plain}."
     return (
         f"{chosen} is the simplest of {comparison.n_learners} learners near the best. Learners chosen this way predict "
-        f"{_percent(expected)} of held-out cases right, plain kNN {_percent(plain)}."
+        f"{expected} of held-out cases right, plain kNN {plain}."
     )
-
-
-def _percent(scores: pd.Series) -> str:
-    return f"{scores.mean():.1%} ± {scores.std():.1%}"
 
 
 def _strengths(interpretation: Interpretation) -> list[str]:

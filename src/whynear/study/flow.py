@@ -17,6 +17,7 @@ from whynear.explain import class_profiles
 from whynear.metric.pipeline import FittedPipeline
 from whynear.study.cases import explained_cases
 from whynear.study.comparison import Comparison, compare_classifiers
+from whynear.study.errors import errors_of
 from whynear.study.findings import findings_of
 from whynear.study.folds import possible_folds
 from whynear.study.interpretation import Interpretation, interpret
@@ -25,6 +26,7 @@ from whynear.study.methods import COMPARED, LEARNED_ROWS, Methods, n_varying
 from whynear.study.progress import Finished, Progress, Steps
 from whynear.study.reasons import reasons_of
 from whynear.study.regression import compare_regressors, relevance_profile, with_directions
+from whynear.study.residuals import residuals_of
 from whynear.study.result import Study
 from whynear.study.sample import at_most
 from whynear.study.settings import COMPARED_ROWS, StudySettings
@@ -163,6 +165,7 @@ def _studied(problem: Problem, settings: StudySettings, steps: Steps) -> Study:
     return Study(
         problem=used,
         comparison=comparison,
+        errors=errors_of(comparison) if of_classes else residuals_of(comparison.predictions),
         model=model,
         interpretation=interpretation,
         profiles=class_profiles(model) if of_classes else relevance_profile(model, problem.target),

@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.dummy import DummyRegressor
+from sklearn.metrics import r2_score
 from sklearn.pipeline import Pipeline
 
 from whynear.interpret import effective_dimension
@@ -28,22 +29,25 @@ def compare_regressors(
 
     The number of directions of the map is chosen within every fold, from the training rows alone.
     """
-    scores, predicted, fitted = [], [], []
+    by_method = {name: np.empty(len(y)) for name in (MINIMUM_NORM, PLAIN, MEAN)}
+    scores, predictions, fitted = [], [], []
     for fold in folds_of(X, y, n_folds, methods.seed, report):
-        known, held_out = fold.known, fold.held_out
-        models = {name: methods.fitted(name, *known) for name in (MINIMUM_NORM, PLAIN, MEAN)}
-        chosen = models[MINIMUM_NORM] = with_directions(models[MINIMUM_NORM], *known, effective_dim)
-        scores.append({name: model.score(*held_out) for name, model in models.items()})
-        predicted.append(fold.table(predicted=chosen.predict(held_out[0]), fold=fold.number))
-        fitted.append(chosen)
-    r2, predictions = pd.DataFrame(scores).rename_axis("fold"), in_order(predicted)
+        known, (rows, true) = fold.known, fold.held_out
+        models = {name: methods.fitted(name, *known) for name in by_method}
+        models[MINIMUM_NORM] = with_directions(models[MINIMUM_NORM], *known, effective_dim)
+        for name, model in models.items():
+            by_method[name][fold.test] = model.predict(rows)
+        scores.append({name: float(r2_score(true, found[fold.test])) for name, found in by_method.items()})
+        predictions.append(fold.table(predicted=by_method[MINIMUM_NORM][fold.test], fold=fold.number))
+        fitted.append(models[MINIMUM_NORM])
+    r2 = pd.DataFrame(scores).rename_axis("fold")
     return Comparison(
         r2,
         MINIMUM_NORM,
         r2[MINIMUM_NORM].rename("r2"),
-        predictions,
+        in_order(predictions),
         measure="r2",
-        held_out=predictions,
+        by_method=pd.DataFrame(by_method, X.index),
         models=tuple(fitted),
     )
 

@@ -19,10 +19,12 @@ from whynear.metric import Metric, as_metric
 from whynear.study.cases import Case
 from whynear.study.comparison import Comparison, MethodScores
 from whynear.study.content import content
+from whynear.study.errors import ErrorAnatomy
 from whynear.study.findings import Findings
 from whynear.study.interpretation import Interpretation
 from whynear.study.levels import FeatureLevels
 from whynear.study.reasons import Reason
+from whynear.study.residuals import Residuals
 from whynear.study.settings import StudySettings
 from whynear.tables.problem import Problem
 from whynear.utils import html
@@ -45,6 +47,8 @@ class Study:
         The features and the target of the rows that were compared, and the kinds of the columns.
     comparison : Comparison
         Learners and baselines on the same held-out folds, the choice among them, and the held-out predictions.
+    errors : ErrorAnatomy or Residuals
+        The errors of the held-out predictions: of classes, or of a numeric target.
     model : Pipeline
         The chosen learner, fitted to all rows; it takes the columns of the table.
     interpretation : Interpretation
@@ -69,6 +73,7 @@ class Study:
 
     problem: Problem
     comparison: Comparison
+    errors: ErrorAnatomy | Residuals
     model: Pipeline
     interpretation: Interpretation
     profiles: pd.DataFrame
@@ -143,20 +148,18 @@ class Study:
 
     def _repr_html_(self) -> str:
         methods = self.comparison.methods
-        within = (min(0.0, *(method.mean for method in methods)), 1.0)
-        rows = [(method.name, self._bar(method, within), _percent(method)) for method in methods]
+        within = (min(0.0, *(method.score.value for method in methods)), 1.0)
+        rows = [(method.name, self._bar(method, within), str(method.score)) for method in methods]
         score = "held-out cases predicted right" if self.comparison.measure == "accuracy" else "variance explained"
         return html.block(
             html.heading(f"Study of {self.problem.source}"),
             self.finding(),
             *self.caveats,
-            html.table(["method", score, ""], rows),
+            html.table(["each method by itself", score, ""], rows),
             Markup(self.relevance._repr_html_()),
         )
 
     def _bar(self, method: MethodScores, within: tuple[float, float]) -> Markup:
-        return html.bar(0.0, method.mean, within, "strong" if method.name == self.comparison.chosen else "irrelevant")
-
-
-def _percent(method: MethodScores) -> str:
-    return f"{100 * method.mean:.1f} ± {100 * method.deviation:.1f} %"
+        return html.bar(
+            0.0, method.score.value, within, "strong" if method.name == self.comparison.chosen else "irrelevant"
+        )

@@ -35,8 +35,11 @@ class SavedStudy:
         The chosen learner.
     measure : str
         The kind of score: "accuracy", or "r2" for a numeric target.
-    scores : tuple of float
-        By fold, the score on held-out rows of a learner chosen without them.
+    expected, expected_error : float or None
+        The score over all held-out rows, each predicted by a learner chosen without it, and its standard error; those
+        of the mean over folds in older files.
+    folds : int
+        Number of folds.
     effective_dim : int or None
         Number of directions of the data on which maps are equal.
     strengths : mapping of str to str
@@ -53,29 +56,21 @@ class SavedStudy:
     rows: int | None
     chosen: str
     measure: str
-    scores: tuple[float, ...]
+    expected: float | None
+    expected_error: float | None
+    folds: int
     effective_dim: int | None
     strengths: Mapping[str, str]
     settings: Mapping[str, Any]
     caveats: tuple[str, ...]
 
     @property
-    def mean(self) -> float | None:
-        """The mean score; None if there are no scores."""
-        return float(np.mean(self.scores)) if self.scores else None
-
-    @property
-    def deviation(self) -> float | None:
-        """The standard deviation of the scores over folds; None if there are fewer than two."""
-        return float(np.std(self.scores, ddof=1)) if len(self.scores) > 1 else None
-
-    @property
     def score(self) -> str:
-        """The mean score and its standard deviation over folds, as text."""
-        if self.mean is None:
+        """The score and its standard error, as text."""
+        if self.expected is None:
             return "no score"
-        around = "" if self.deviation is None else f" ± {_share(self.deviation, self.measure)}"
-        return f"{_share(self.mean, self.measure)}{around}"
+        around = "" if self.expected_error is None else f" ± {_share(self.expected_error, self.measure)}"
+        return f"{_share(self.expected, self.measure)}{around}"
 
 
 def read_study(path: StrPath) -> SavedStudy:
@@ -119,7 +114,8 @@ def _study(held: dict[str, Any], name: str) -> SavedStudy:
     measure = str(held.get("measure") or "accuracy")
     # Older versions wrote the scores under one of the other names.
     names = ("expected_scores", f"honest_{measure}", "honest_accuracy")
-    scores = next((held[name] for name in names if name in held), None) or []
+    held_scores = next((held[name] for name in names if name in held), None) or []
+    scores = np.array([score for score in held_scores if score is not None and math.isfinite(score)], dtype=float)
     dimension = relevance.get("effective_dim", settings.get("effective dimension"))
     return SavedStudy(
         name=name,
@@ -128,7 +124,11 @@ def _study(held: dict[str, Any], name: str) -> SavedStudy:
         rows=_count(held.get("rows")),
         chosen=str(held.get("chosen") or "unknown"),
         measure=measure,
-        scores=tuple(float(score) for score in scores if score is not None and math.isfinite(score)),
+        expected=_number(held.get("expected", scores.mean() if scores.size else None)),
+        expected_error=_number(
+            held.get("expected_error", scores.std(ddof=1) / np.sqrt(scores.size) if scores.size > 1 else None)
+        ),
+        folds=scores.size,
         effective_dim=_count(dimension),
         strengths={
             str(feature): str(strength)
@@ -145,3 +145,7 @@ def _share(value: float, measure: str) -> str:
 
 def _count(value: Any) -> int | None:
     return None if value is None else int(value)
+
+
+def _number(value: Any) -> float | None:
+    return None if value is None else float(value)

@@ -10,6 +10,11 @@ if TYPE_CHECKING:
     from matplotlib.colorbar import Colorbar
 
 LONGEST_NAME = 32  # characters
+# Readers with any kind of colour vision can distinguish these.
+CLASS_COLORS = (
+    *("#1f5f8b", "#e08a1e", "#44aa99", "#882255", "#88ccee"),
+    *("#999933", "#aa4499", "#117733", "#ddcc77", "#3a3a3a"),
+)
 
 
 def new_axes(width: float, height: float) -> Axes:

@@ -24,11 +24,16 @@ def decide(information: Information, costs: Costs, works: bool, n_rows: int) -> 
     the usual size would have shown. Everything else is undecided, and so is everything but "no evidence" where no model
     beats the class shares.
     """
-    needed = (holm(costs.p_values) < SIGNIFICANT) & (costs.losses >= LEAST_LOSS) & works
+    needed = needed_features(costs) & works
     found = information.found
     spare = found & ~needed & (costs.most <= MOST_LOSS) & works
     absent = information.absent(n_rows) & ~needed
     return np.select([needed, spare, absent], [INDISPENSABLE, REPLACEABLE, NO_EVIDENCE], UNDECIDED)
+
+
+def needed_features(costs: Costs) -> NDArray[np.bool_]:
+    """Return which features no model does as well without, and at least a point is lost."""
+    return (holm(costs.p_values) < SIGNIFICANT) & (costs.losses >= LEAST_LOSS)
 
 
 def holm(p_values: Array) -> Array:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import eigh
+from scipy.linalg import eigh, solve
 from scipy.linalg.lapack import dpotrf, dpotri
 
 from whynear.utils.arrays import Array, Indices
@@ -17,17 +17,34 @@ LEAST_LEFT = 1e-3  # of a row's own residual
 
 def kernel(name: str, products: Array, n_features: int) -> Array:
     """Return the centred kernel of rows whose products of standardised features are given."""
-    d = max(1, n_features)
-    if name == "linear":
-        made = products
-    elif name == "quadratic":
-        made = np.square(1 + products / d)
-    else:
-        own = np.diag(products)
-        apart = np.maximum(own[:, None] + own[None, :] - 2 * products, 0.0)
-        made = np.exp(-apart / ((2.0 if name == "gaussian" else 0.6) * d))
+    made = _raw(name, products, np.diag(products), np.diag(products), n_features)
     means = made.mean(axis=0)
     return made - means - means[:, None] + means.mean()
+
+
+def _raw(name: str, products: Array, first: Array, second: Array, n_features: int) -> Array:
+    """Return the kernel of two sets of rows with their products and their own squared lengths."""
+    d = max(1, n_features)
+    if name == "linear":
+        return products
+    if name == "quadratic":
+        return np.asarray(np.square(1 + products / d))
+    apart = np.maximum(first[:, None] + second[None, :] - 2 * products, 0.0)
+    return np.asarray(np.exp(-apart / ((2.0 if name == "gaussian" else 0.6) * d)))
+
+
+def predict(name: str, ridge: float, known: Array, Y: Array, new: Array, n_features: int) -> Array:
+    """Learn from the columns and targets of known rows, and predict the targets of new rows."""
+    own, others = np.square(known).sum(axis=1), np.square(new).sum(axis=1)
+    raw = _raw(name, known @ known.T, own, own, n_features)
+    means = raw.mean(axis=0)
+    K = raw - means - means[:, None] + means.mean()
+    weight = ridge * max(float(np.trace(K)) / len(K), 1e-300)
+    mean = Y.mean(axis=0)
+    dual = solve(K + weight * np.eye(len(K)), Y - mean, assume_a="pos", check_finite=False)
+    cross = _raw(name, new @ known.T, others, own, n_features)
+    cross = cross - cross.mean(axis=1, keepdims=True) - means + means.mean()
+    return np.asarray(mean + cross @ dual)
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.stats import norm
 
 from whynear.utils.arrays import Array, Indices
-from whynear.utils.threads import one_blas_thread, run_in_chunks
+from whynear.utils.threads import run_in_chunks
 from whynear.verdict.feature_columns import FeatureColumns
 from whynear.verdict.models import KernelModels
 from whynear.verdict.targets import Answers, Target
@@ -104,8 +104,7 @@ def _each(models: KernelModels, groups: Sequence[Indices], quick: bool, n_jobs: 
                 cost = cost_of(models.without(groups[place], tune=True), models.answers, models.target)
             found[place] = cost
 
-    with one_blas_thread():
-        run_in_chunks(work, len(groups), 1, n_jobs)
+    run_in_chunks(work, len(groups), 1, n_jobs)
     return [cost for cost in found if cost is not None]
 
 

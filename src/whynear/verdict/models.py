@@ -58,10 +58,10 @@ class KernelModels:
         own = self.columns.of(features)
         return self._best_of(self.products - own @ own.T, self.columns.n_features - len(features), self.near, tune)
 
-    def with_only(self, features: Sequence[int] | Indices, names: Sequence[str] | None = None) -> Answers:
-        """Return the best answers of the kernels with these features alone."""
+    def with_only(self, features: Sequence[int] | Indices) -> Answers:
+        """Return the best answers of all kernels with these features alone."""
         own = self.columns.of(features)
-        return self._best_of(own @ own.T, len(features), names or kernel_ridge.KERNELS, tune=True)
+        return self._best_of(own @ own.T, len(features), kernel_ridge.KERNELS, tune=True)
 
     def _best_of(self, products: Array, n_features: int, names: Sequence[str], tune: bool) -> Answers:
         target, answers = self.target, []

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_softmax
 from sklearn.base import BaseEstimator, is_regressor
 
 from whynear.utils.arrays import Array, Indices
@@ -75,10 +74,11 @@ class Target:
             return Answers(loss, 1 - loss, 1 - loss)
         log_prior = np.log(np.maximum(self.Y.mean(axis=0), 1e-12))
         away = predicted - self.Y.mean(axis=0)
-        own = self.Y > 0
-        tried = [log_softmax(slope * away + log_prior, axis=1) for slope in SLOPES]
-        best = max(tried, key=lambda found: float(found[own].mean()))
-        probabilities = np.exp(best)
+        raised = SLOPES[:, None, None] * away + log_prior
+        raised -= raised.max(axis=2, keepdims=True)
+        likelihoods = (raised * self.Y).sum(axis=2) - np.log(np.exp(raised).sum(axis=2))
+        probabilities = np.exp(raised[likelihoods.mean(axis=1).argmax()])
+        probabilities /= probabilities.sum(axis=1, keepdims=True)
         return Answers(
             0.5 * np.square(probabilities - self.Y).sum(axis=1),
             (probabilities.argmax(axis=1) == self.Y.argmax(axis=1)).astype(float),

@@ -20,6 +20,7 @@ from tests.helpers.processes import work_for
 from whynear.testing import check_learner
 
 
+@pytest.mark.slow  # the registry checks every learner
 def test_belongs_to_the_library():
     check_learner(wn.LANN(**GIVEN))
 

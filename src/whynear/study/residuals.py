@@ -1,0 +1,66 @@
+"""The errors of held-out predictions of a numeric target."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from whynear.study.regression import root_mean_squared_error
+
+MOST_SHOWN = 5  # rows
+
+
+@dataclass(frozen=True)
+class Residual:
+    """The prediction of a row and how far it is from the measured value.
+
+    ``row`` is the name of the row, ``place`` its position from 0, ``residual`` the measured value less the prediction.
+    """
+
+    row: Any
+    place: int
+    true: float
+    predicted: float
+    residual: float
+
+
+@dataclass(frozen=True)
+class Residuals:
+    """The errors of held-out predictions of a numeric target.
+
+    Attributes
+    ----------
+    typical : float
+        The root mean squared error.
+    median : float
+        The median of the absolute errors.
+    largest : tuple of Residual
+        The rows with the largest absolute errors, largest first.
+    """
+
+    typical: float
+    median: float
+    largest: tuple[Residual, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values."""
+        return asdict(self)
+
+
+def residuals_of(predictions: pd.DataFrame) -> Residuals:
+    """Return the errors of predictions with the columns ``true`` and ``predicted``."""
+    residuals = (predictions["true"] - predictions["predicted"]).to_numpy()
+    largest = np.argsort(-np.abs(residuals), kind="stable")[:MOST_SHOWN]
+    return Residuals(
+        root_mean_squared_error(predictions),
+        float(np.median(np.abs(residuals))),
+        tuple(_residual(predictions, int(place)) for place in largest),
+    )
+
+
+def _residual(predictions: pd.DataFrame, place: int) -> Residual:
+    true, predicted = (float(predictions[name].iloc[place]) for name in ("true", "predicted"))
+    return Residual(predictions.index[place], place, true, predicted, true - predicted)

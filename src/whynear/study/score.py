@@ -1,0 +1,57 @@
+"""Scores over all held-out rows, each with its standard error over rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from whynear.utils.arrays import Array
+
+Measure = Literal["accuracy", "r2"]
+
+
+@dataclass(frozen=True)
+class Score:
+    """A score over all held-out rows, and its standard error over rows.
+
+    >>> print(Score(0.9533, 0.0173))
+    95.3% ± 1.7%
+    """
+
+    value: float
+    error: float
+
+    def __str__(self) -> str:
+        return f"{self.value:.1%} ± {self.error:.1%}"
+
+
+def score_of(true: NDArray[Any], predicted: NDArray[Any], measure: Measure) -> Score:
+    """Return the share of rows predicted right, or of variance explained."""
+    return share_right(true, predicted) if measure == "accuracy" else variance_explained(true, predicted)
+
+
+def share_right(true: NDArray[Any], predicted: NDArray[Any]) -> Score:
+    """Return the share of rows predicted right.
+
+    >>> share_right(np.array(["u", "u", "v", "v", "v"]), np.array(["u", "v", "v", "v", "v"])).value
+    0.8
+    """
+    right = np.asarray(true == predicted, dtype=float)
+    return Score(float(right.mean()), _error_of_mean(right))
+
+
+def variance_explained(true: Array, predicted: Array) -> Score:
+    """Return 1 - SSE / SST over all rows; one minus a ratio of means, whose error is that of its linear expansion."""
+    residuals, deviations = np.square(true - predicted), np.square(true - true.mean())
+    total = float(deviations.mean())
+    if total == 0:
+        return Score(0.0, 0.0)
+    unexplained = float(residuals.mean()) / total
+    return Score(1 - unexplained, _error_of_mean((residuals - unexplained * deviations) / total))
+
+
+def _error_of_mean(values: Array) -> float:
+    return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else 0.0

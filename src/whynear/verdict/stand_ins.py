@@ -1,0 +1,128 @@
+"""Which features can stand in for which, and at what price: each pair is refitted with the one in the other's place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from whynear.utils.threads import run_in_chunks
+from whynear.verdict.feature_columns import FeatureColumns
+from whynear.verdict.leaving_out import cost_of
+from whynear.verdict.models import KernelModels
+from whynear.verdict.targets import Answers, Target
+
+NEEDED = 1.645  # standard errors of loss that a member's absence must cost
+RECOVERED = 2.33  # standard errors of loss that its stand-in must win back
+NOT_WORSE = 1.645  # standard errors of loss that the stand-in may cost
+MOST_PRICE = 3.0  # points that the stand-in may cost
+MOST_NAMED = 8  # stand-ins of one member
+
+
+@dataclass(frozen=True)
+class StandIn:
+    """A feature that can take another's place.
+
+    Attributes
+    ----------
+    feature, stand_in : str
+        Who is replaced, and by whom.
+    price, error : float
+        Points of accuracy (R2 for a measured target) lost with the stand-in, and their standard error.
+    """
+
+    feature: str
+    stand_in: str
+    price: float
+    error: float
+
+
+@dataclass(frozen=True)
+class StandIns:
+    """Pairs of features that can take each other's place, and the groups they form.
+
+    Attributes
+    ----------
+    pairs : tuple of StandIn
+        Every pair that was refitted and found as good, in both directions.
+    groups : tuple of tuple of str
+        Each member of the set that has stand-ins, followed by them, cheapest first.
+    """
+
+    pairs: tuple[StandIn, ...]
+    groups: tuple[tuple[str, ...], ...]
+
+    def frame(self) -> pd.DataFrame:
+        """Return one row per pair: feature, stand_in, price and error in points."""
+        return pd.DataFrame([vars(pair) for pair in self.pairs], columns=["feature", "stand_in", "price", "error"])
+
+    def of(self, feature: str) -> tuple[StandIn, ...]:
+        """Return the stand-ins of a feature, cheapest first."""
+        return tuple(sorted((p for p in self.pairs if p.feature == feature), key=lambda p: (p.price, p.stand_in)))
+
+    def alternatives(self, features: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """Return the names of the stand-ins of each of these features."""
+        return {name: tuple(pair.stand_in for pair in self.of(name)) for name in features}
+
+
+def find_stand_ins(
+    columns: FeatureColumns, target: Target, members: Sequence[int], others: Sequence[int], n_jobs: int | None
+) -> StandIns:
+    """Put every other feature in the place of every member of a sufficient set, and refit.
+
+    A stand-in is as good as the member within the error, and clearly better than nothing in its place.
+    """
+    swaps = [(place, other) for place in range(len(members)) for other in others]
+    models = KernelModels(columns.only(sorted({*members, *others})), target)
+    at = {j: k for k, j in enumerate(sorted({*members, *others}))}
+    whole = models.with_only([at[j] for j in members])
+    lacking: list[Answers | None] = [None] * len(members)
+    swapped: list[Answers | None] = [None] * len(swaps)
+
+    def leave(first: int, last: int) -> None:
+        for place in range(first, last):
+            rest = [at[j] for k, j in enumerate(members) if k != place]
+            lacking[place] = models.with_only(rest) if rest else target.guessed()
+
+    def swap(first: int, last: int) -> None:
+        for number in range(first, last):
+            place, other = swaps[number]
+            lack = lacking[place]
+            assert lack is not None
+            if cost_of(lack, whole, target).deviation >= NEEDED:
+                kept = [at[j] for k, j in enumerate(members) if k != place]
+                swapped[number] = models.with_only([*kept, at[other]])
+
+    run_in_chunks(leave, len(members), 1, n_jobs)
+    run_in_chunks(swap, len(swaps), 1, n_jobs)
+    pairs, groups = [], []
+    for place, member in enumerate(members):
+        good: dict[int, Answers] = {}
+        for (swapped_place, other), found in zip(swaps, swapped, strict=True):
+            if swapped_place != place or found is None:
+                continue
+            price = cost_of(found, whole, target)
+            lack = lacking[place]
+            assert lack is not None
+            back = cost_of(lack, found, target)
+            if price.deviation <= NOT_WORSE and price.loss <= MOST_PRICE and back.deviation >= RECOVERED:
+                good[other] = found
+        if good:
+            good = dict(sorted(good.items(), key=lambda item: float(item[1].loss.mean()))[:MOST_NAMED])
+            everyone = {member: whole, **good}
+            groups.append(tuple(columns.names[j] for j in everyone))
+            pairs += _pairs(everyone, columns.names, target)
+    return StandIns(tuple(pairs), tuple(groups))
+
+
+def _pairs(group: dict[int, Answers], names: Sequence[str], target: Target) -> list[StandIn]:
+    """Return every ordered pair of a group with its price."""
+    made = []
+    for one, with_one in group.items():
+        for other, with_other in group.items():
+            if one != other:
+                lost, error = target.mean_and_error(with_one.score - with_other.score)
+                made.append(StandIn(names[one], names[other], float(np.round(100 * lost, 10)), 100 * error))
+    return made

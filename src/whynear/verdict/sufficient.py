@@ -1,0 +1,281 @@
+"""The smallest sets of features that predict as well as all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator
+from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
+
+from whynear.utils import html
+from whynear.utils.arrays import Array, Indices
+from whynear.utils.checks import Seed, generator, number
+from whynear.utils.threads import one_blas_thread
+from whynear.utils.values import ByValue
+from whynear.verdict import kernel_ridge
+from whynear.verdict.decisions import needed_features
+from whynear.verdict.elimination import candidates_of, removal_order
+from whynear.verdict.feature_columns import FeatureColumns, chosen_rows, feature_columns
+from whynear.verdict.information import information
+from whynear.verdict.leaving_out import Report, costs_without
+from whynear.verdict.models import KernelModels
+from whynear.verdict.stand_ins import StandIns, find_stand_ins
+from whynear.verdict.targets import Answers, Target, target_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+FOLDS = 5
+MOST_ROWS = 400  # to choose sets by
+SIZES = (*range(1, 11), 12, 15, 20, 30, 40)
+AS_GOOD = 1.645  # standard errors by which a set may be worse than the best
+
+
+@dataclass(frozen=True, eq=False)
+class SufficientSets(ByValue):
+    """The fewest features that predict as well as all.
+
+    Attributes
+    ----------
+    best : tuple of str
+        The smallest set found, most needed feature first.
+    curve : DataFrame
+        Columns ``n_features``, ``score`` (accuracy, or R2 for a measured target) on rows that did not choose the set,
+        ``error`` of the difference from all features, ``excess`` loss over all with its ``excess_error``, and
+        ``features`` chosen from all rows. The last row is that of all features.
+    alternatives : dict of str to tuple of str
+        For each member of the best set the features that can take its place, cheapest first.
+    stand_ins : StandIns
+        The same with their prices.
+    """
+
+    best: tuple[str, ...]
+    curve: pd.DataFrame
+    alternatives: dict[str, tuple[str, ...]]
+    stand_ins: StandIns
+    measure: str
+
+    @property
+    def score(self) -> float:
+        """Accuracy (or R2) of the best set on rows that did not choose it."""
+        return float(self.curve["score"][self._place])
+
+    @property
+    def score_of_all(self) -> float:
+        """Accuracy (or R2) of all features on the same rows."""
+        return float(self.curve["score"].iloc[-1])
+
+    @property
+    def _place(self) -> int:
+        sizes = [len(features) for features in self.curve["features"]]
+        return sizes.index(len(self.best))
+
+    def frame(self) -> pd.DataFrame:
+        """Return a copy of the curve."""
+        return self.curve.copy()
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the score over the number of features, with the choice marked."""
+        from whynear.verdict.drawing import draw_sets
+
+        return draw_sets(self, ax)
+
+    def __repr__(self) -> str:
+        return (
+            f"SufficientSets({len(self.best)} of {self.curve['n_features'].iloc[-1]} features: {', '.join(self.best)})"
+        )
+
+    def _repr_html_(self) -> str:
+        rows = [(name, ", ".join(self.alternatives.get(name, ())) or "none found") for name in self.best]
+        return html.block(
+            html.heading(repr(self)),
+            f"{self.measure} {self.score:.1%} on rows that did not choose them, {self.score_of_all:.1%} with all.",
+            html.table(["feature", "can be replaced by"], rows),
+        )
+
+
+def sufficient_sets(
+    learner: BaseEstimator,
+    X: Any,
+    y: Any,
+    *,
+    costs: Mapping[str, float] | None = None,
+    tolerance: float | None = None,
+    groups: Any = None,
+    n_jobs: int | None = None,
+    random_state: Seed = None,
+    progress: Report | None = None,
+) -> SufficientSets:
+    """Find the fewest (or cheapest) features whose held-out predictions are as good as those of all.
+
+    Features are removed one after the other, the least needed first, by kernel ridge models that are refitted without
+    each of them; the sets are judged on folds of rows that took no part in choosing them.
+
+    Parameters
+    ----------
+    learner : estimator
+        A classifier or a regressor, which says whether the target is classes or a measurement.
+    X : DataFrame or array-like of shape (n_samples, n_features)
+        The table; categories and missing values are taken.
+    y : array-like of shape (n_samples,)
+        The target.
+    costs : mapping of str to float, optional
+        What it costs to measure each feature; features not named cost 1. The cheapest sufficient set is returned.
+    tolerance : float, optional
+        Points of accuracy (or R2) that may be lost; without it, 1.645 standard errors of the loss.
+    groups : array-like of shape (n_samples,), optional
+        Rows of one group are never on both sides of a split.
+    n_jobs : int, optional
+        Number of threads; all cores without it.
+    random_state : int, optional
+        Seed of the folds, and of the rows used where there are many.
+    progress : callable, optional
+        Called with the name of the step and the share of the work done.
+
+    Returns
+    -------
+    SufficientSets
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> iris = load_iris(as_frame=True)
+    >>> len(sufficient_sets(KNeighborsClassifier(), iris.data, iris.target, random_state=0).best)
+    2
+    """
+    rng = generator(random_state)
+    columns, target = feature_columns(X), target_of(learner, y, groups)
+    rows = chosen_rows(len(target.Y), MOST_ROWS, target.strata, rng)
+    columns, target = columns.rows(rows), target.rows(rows)
+    prices = _prices(costs, columns.names)
+    with one_blas_thread():
+        costs_of_all = costs_without(KernelModels(columns, target), n_jobs=n_jobs)
+        keep = np.flatnonzero(needed_features(costs_of_all))
+        return find_sets(columns, target, prices, tolerance, rng, n_jobs, progress or _silent, keep)
+
+
+def find_sets(
+    columns: FeatureColumns,
+    target: Target,
+    prices: Array,
+    tolerance: float | None,
+    rng: np.random.Generator,
+    n_jobs: int | None,
+    report: Report,
+    keep: Sequence[int] | Indices = (),
+) -> SufficientSets:
+    """Choose sets from all rows, judge their sizes on folds, and swap the members of the best for others.
+
+    Every set holds the features to keep.
+    """
+    if tolerance is not None:
+        number("tolerance", tolerance)
+    report("judge sets on folds", 0.0)
+    sizes, judged = _judged(columns, target, prices, rng, n_jobs, report)
+    report("choose the set", 0.7)
+    informed = information(columns, target)
+    candidates = candidates_of(columns, target, informed)
+    order = removal_order(columns, target, candidates, prices, n_jobs)
+    needed = [int(j) for j in keep]
+    order = [j for j in order if j not in needed] + [j for j in order if j in needed]
+    order += [j for j in needed if j not in order]
+    every = list(range(columns.n_features))
+    sets = [order[-size:][::-1] for size in sizes if len(needed) <= size <= len(order) and size < len(every)] + [every]
+    answers = [judged[len(chosen)] for chosen in sets]
+    curve = _curve(sets, answers, target, columns.names)
+    best = sets[_smallest(curve, sets, answers, target, prices, tolerance)]
+    report("swap members for others", 0.8)
+    stand_ins = find_stand_ins(columns, target, best, [int(j) for j in candidates if j not in best], n_jobs)
+    return SufficientSets(
+        tuple(columns.names[j] for j in best),
+        curve,
+        stand_ins.alternatives([columns.names[j] for j in best]),
+        stand_ins,
+        "R2" if target.measured else "accuracy",
+    )
+
+
+def _judged(
+    columns: FeatureColumns, target: Target, prices: Array, rng: np.random.Generator, n_jobs: int | None, report: Report
+) -> tuple[list[int], dict[int, Answers]]:
+    """Return sizes of sets, and for each the answers for rows that did not choose its members."""
+    predicted: dict[int, Array] = {}
+    folds = _folds(target, int(rng.integers(2**31)))
+    for done, (train, test) in enumerate(folds, start=1):
+        own, aim = columns.rows(train), target.rows(train)
+        if aim.Y.shape[1] < target.Y.shape[1]:
+            aim = Target(target.Y[train], target.measured, aim.groups)
+        order = removal_order(own, aim, candidates_of(own, aim, information(own, aim)), prices, n_jobs)
+        for size in [*(size for size in SIZES if size < columns.n_features), columns.n_features]:
+            chosen = order[-size:] if size < columns.n_features else list(range(columns.n_features))
+            name, ridge = _best_kernel(own.only(chosen), aim)
+            found = kernel_ridge.predict(name, ridge, own.of(chosen), aim.Y, columns.rows(test).of(chosen), len(chosen))
+            predicted.setdefault(size, np.empty(target.Y.shape))[test] = found
+        report("judge sets on folds", 0.7 * done / len(folds))
+    return sorted(predicted), {size: target.answers(made) for size, made in predicted.items()}
+
+
+def _best_kernel(columns: FeatureColumns, target: Target) -> tuple[str, float]:
+    models = KernelModels(columns, target)
+    return models.best, models.ridges[models.best]
+
+
+def _folds(target: Target, seed: int) -> list[tuple[Indices, Indices]]:
+    strata = target.strata
+    if target.grouped:
+        kind = GroupKFold if target.measured else StratifiedGroupKFold
+        folds = min(FOLDS, int(target.groups.max()) + 1)
+        return list(kind(folds, shuffle=True, random_state=seed).split(strata, strata, target.groups))
+    if target.measured:
+        return list(KFold(FOLDS, shuffle=True, random_state=seed).split(strata))
+    folds = max(2, min(FOLDS, int(np.bincount(strata).max())))
+    return list(StratifiedKFold(folds, shuffle=True, random_state=seed).split(strata, strata))
+
+
+def _curve(
+    sets: Sequence[Sequence[int]], answers: Sequence[Answers], target: Target, names: Sequence[str]
+) -> pd.DataFrame:
+    rows = []
+    full = answers[-1]
+    for chosen, found in zip(sets, answers, strict=True):
+        excess, excess_error = target.mean_and_error(found.loss - full.loss)
+        _, error = target.mean_and_error(found.score - full.score)
+        features = tuple(names[j] for j in chosen)
+        rows.append((len(chosen), float(found.score.mean()), error, excess, excess_error, features))
+    return pd.DataFrame(rows, columns=["n_features", "score", "error", "excess", "excess_error", "features"])
+
+
+def _smallest(
+    curve: pd.DataFrame,
+    sets: Sequence[Sequence[int]],
+    answers: Sequence[Answers],
+    target: Target,
+    prices: Array,
+    tolerance: float | None,
+) -> int:
+    """Return the place of the cheapest set that is as good as all features and nearly as good as the best set."""
+    if tolerance is not None:
+        enough = (curve["score"] >= curve["score"].iloc[-1] - tolerance / 100 - 1e-12).to_numpy()
+    else:
+        best = answers[int(curve["excess"].to_numpy().argmin())]
+        worse = [target.mean_and_error(found.loss - best.loss) for found in answers]
+        enough = np.array([excess <= AS_GOOD * error + 1e-12 for excess, error in worse])
+    costs = np.array([prices[list(chosen)].sum() for chosen in sets])
+    return int(np.where(enough, costs, np.inf).argmin())
+
+
+def _prices(costs: Mapping[str, float] | None, names: Sequence[str]) -> Array:
+    if costs is None:
+        return np.ones(len(names))
+    if unknown := [name for name in costs if name not in names]:
+        raise ValueError(f"costs must name features of the table, got {unknown[0]!r}, which is none of them.")
+    return np.array([number(f"costs[{name!r}]", costs.get(name, 1.0), above=0.0) for name in names])
+
+
+def _silent(_step: str, _share: float) -> None:
+    """Ignore the progress."""
