@@ -34,7 +34,7 @@ reproduction: $(INSTALLED)
 	$(BIN)/whynear reproduce all
 	$(BIN)/python -m docs.reproduction reproduction
 
-bench: bench-start bench-search bench-single_rows bench-intervals bench-learners bench-lann bench-slider bench-case_base bench-studies
+bench: bench-start bench-search bench-single_rows bench-intervals bench-learners bench-lann bench-slider bench-case_base bench-studies bench-verdicts
 
 bench-%: $(INSTALLED)
 	$(BIN)/python -m benchmarks.$*

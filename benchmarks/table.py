@@ -38,16 +38,20 @@ def read_json(command: Sequence[str | Path], limit: float | None = None) -> dict
     return json.loads(run.stdout)
 
 
-def write(
-    name: str, title: str, header: Sequence[str], rows: Sequence[Sequence[str]], *, keep_others: bool = False
-) -> None:
-    """Print the table and write it to results/; with `keep_others`, the other tables of the file stay."""
+def as_text(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     widths = [max(len(line[i]) for line in (header, *rows)) for i in range(len(header))]
     lines = [
         "| " + " | ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) + " |"
         for line in (header, ["-" * width for width in widths], *rows)
     ]
-    text = "\n".join([f"# {title}", "", *lines, ""])
+    return "\n".join([f"# {title}", "", *lines, ""])
+
+
+def write(
+    name: str, title: str, header: Sequence[str], rows: Sequence[Sequence[str]], *, keep_others: bool = False
+) -> None:
+    """Print the table and write it to results/; with `keep_others`, the other tables of the file stay."""
+    text = as_text(title, header, rows)
     path = HERE / "results" / f"{name}.md"
     path.parent.mkdir(exist_ok=True)
     old = path.read_text() if keep_others and path.exists() else ""

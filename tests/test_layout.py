@@ -52,6 +52,8 @@ PUBLIC = [
     "datasets.make_xor",
     "datasets.make_licorice",
     "datasets.make_relevance",
+    "datasets.make_truth",
+    "datasets.truth_kinds",
     "datasets.make_casebase",
     "datasets.bin_target",
     "datasets.read_table",

@@ -1,0 +1,153 @@
+"""Verdicts about features, ours and those of usual rules, compared with the truth on generated tables."""
+
+import argparse
+import sys
+import time
+import warnings
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from boruta import BorutaPy
+from shap import TreeExplainer
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.inspection import permutation_importance
+from sklearn.model_selection import train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from threadpoolctl import threadpool_limits
+
+import whynear as wn
+from benchmarks import table
+from whynear.datasets import make_truth, truth_kinds
+from whynear.reproduce.beyond.relevance_cells import lasso
+
+RATES = (
+    'draws with a false "indispensable"',
+    "false among indispensable",
+    "strong, not indispensable",
+    "relevant, no evidence",
+    "irrelevant, called relevant",
+    "undecided",
+)
+SEEDS_PER_KIND = 1000
+
+
+class Judged(NamedTuple):
+    """The verdicts on one table, the true strengths, and the CPU seconds that the verdicts took."""
+
+    verdict: np.ndarray
+    strength: np.ndarray
+    seconds: float
+
+
+def by_whynear(X: pd.DataFrame, y: np.ndarray, seed: int) -> np.ndarray:
+    learner = make_pipeline(StandardScaler(), wn.GMLVQ(random_state=0))
+    found = wn.verdicts(learner, X, y, random_state=seed).frame()
+    return found.set_index("feature")["verdict"].loc[list(X)].to_numpy()
+
+
+def by_shap_and_permutation(X: pd.DataFrame, y: np.ndarray, seed: int) -> np.ndarray:
+    X_fit, X_out, y_fit, y_out = train_test_split(X.to_numpy(), y, test_size=1 / 3, stratify=y, random_state=seed)
+    model = RandomForestClassifier(random_state=seed).fit(X_fit, y_fit)
+    cost = permutation_importance(model, X_out, y_out, n_repeats=10, random_state=seed)
+    size = np.abs(TreeExplainer(model).shap_values(X_out)).mean(axis=(0, 2))
+    is_noise = (size / size.sum() < 1 / (2 * X.shape[1])) | (cost.importances_mean <= 0)
+    is_needed = cost.importances_mean > 2 * cost.importances_std
+    return np.select([is_needed, is_noise], ["indispensable", "no evidence"], "replaceable")
+
+
+def by_boruta(X: pd.DataFrame, y: np.ndarray, seed: int) -> np.ndarray:
+    model = BorutaPy(RandomForestClassifier(max_depth=5), n_estimators="auto", random_state=seed)
+    model.fit(X.to_numpy(), y)
+    return np.select([model.support_, model.support_weak_], ["indispensable", "undecided"], "no evidence")
+
+
+def by_lasso(X: pd.DataFrame, y: np.ndarray, seed: int) -> np.ndarray:
+    return np.where(lasso(X, y, seed).relevant, "indispensable", "no evidence")
+
+
+METHODS = {"whynear": by_whynear, "shap": by_shap_and_permutation, "boruta": by_boruta, "lasso": by_lasso}
+
+
+def judge(method: str, kind: str, draw: int) -> Judged:
+    data = make_truth(kind, SEEDS_PER_KIND * truth_kinds().index(kind) + draw)
+    start = time.process_time()
+    verdict = METHODS[method](data.X, data.y, draw)
+    return Judged(verdict, data.strength, time.process_time() - start)
+
+
+def rates_of(tables: Sequence[Judged]) -> list[float]:
+    """The rates over all tables of a kind, which are nan where nothing can be counted, and the mean CPU seconds."""
+    verdict = np.concatenate([each.verdict for each in tables])
+    strength = np.concatenate([each.strength for each in tables])
+    needed, unseen, undecided = (verdict == name for name in ("indispensable", "no evidence", "undecided"))
+    is_strong, is_irrelevant = strength == "strong", strength == "irrelevant"
+    return [
+        share(np.array([np.any((each.verdict == "indispensable") & (each.strength != "strong")) for each in tables])),
+        share(~is_strong[needed]),
+        share(~needed[is_strong]),
+        share(unseen[~is_irrelevant]),
+        share(~(unseen | undecided)[is_irrelevant]),
+        share(undecided),
+        float(np.mean([each.seconds for each in tables])),
+    ]
+
+
+def share(answers: np.ndarray) -> float:
+    return float(answers.mean()) if len(answers) else np.nan
+
+
+def row_of(name: str, rates: Sequence[float]) -> list[str]:
+    return [name, *("" if np.isnan(rate) else f"{rate:.2f}" for rate in rates)]
+
+
+def run(method: str, kinds: Sequence[str], draws: int) -> dict[str, list[float]]:
+    """The rates of a method on each kind, and their means over kinds."""
+    METHODS[method](*warm_up_table(), 0)
+    rates = {}
+    for kind in kinds:
+        with threadpool_limits(1):
+            rates[kind] = rates_of([judge(method, kind, draw) for draw in range(draws)])
+        print(" | ".join(row_of(f"{method}: {kind}", rates[kind])), file=sys.stderr, flush=True)
+    return rates | {"mean over kinds": np.nanmean(list(rates.values()), axis=0).tolist()}
+
+
+def warm_up_table() -> tuple[pd.DataFrame, np.ndarray]:
+    """A small table, to load and compile what the verdicts need."""
+    data = make_truth("sick", 0)
+    return data.X[:60], data.y[:60]
+
+
+def main() -> None:
+    plan = table.load("verdicts")
+    usual = {"draws": plan["draws"], "kinds": list(truth_kinds()) if plan["kinds"] == "all" else plan["kinds"]}
+    parser = argparse.ArgumentParser()
+    parser.add_argument("methods", nargs="*", metavar="method", help=", ".join(METHODS))
+    parser.add_argument("--draws", type=int, default=usual["draws"])
+    parser.add_argument("--kinds", nargs="+", choices=truth_kinds(), default=usual["kinds"])
+    asked = parser.parse_args()
+    if unknown := set(asked.methods) - set(METHODS):
+        parser.error(f"unknown methods {', '.join(unknown)}; known are {', '.join(METHODS)}")
+    is_whole = {"draws": asked.draws, "kinds": asked.kinds} == usual
+
+    def show(title: str, first: str, rates: dict[str, list[float]]) -> None:
+        content = title, [first, *RATES, "CPU s per table"], [row_of(*each) for each in rates.items()]
+        if is_whole:
+            table.write("verdicts", *content, keep_others=True)
+        else:
+            print(table.as_text(*content))
+
+    means = {}
+    for method in asked.methods or METHODS:
+        rates = run(method, asked.kinds, asked.draws)
+        means[method] = rates["mean over kinds"]
+        show(plan["titles"][method], "kind of table", rates)
+    if set(means) == set(METHODS):
+        show(plan["titles"]["summary"], "method", means)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    main()
