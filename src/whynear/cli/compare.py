@@ -40,7 +40,7 @@ def _show(console: Console, differences: StudyDifferences) -> None:
     console.print(plain(" ".join(differences.sentences())), style="bold", highlight=False)
     console.print(_fact_table(differences))
     if differences.changed or differences.gained or differences.lost:
-        console.print(_strength_table(differences))
+        console.print(_verdict_table(differences))
     for study, caveats in (("first", differences.caveats_of_first), ("second", differences.caveats_of_second)):
         for caveat in caveats:
             console.print(f"[yellow]Caveat of the {study} only:[/yellow] {plain(caveat)}", highlight=False)
@@ -63,12 +63,12 @@ def _fact_table(differences: StudyDifferences) -> Table:
     return table
 
 
-def _strength_table(differences: StudyDifferences) -> Table:
+def _verdict_table(differences: StudyDifferences) -> Table:
     table = Table("feature", "first", "second", title="Strength of features", title_justify="left", box=None)
     rows = [
         *differences.changed,
-        *((name, "", strength) for name, strength in differences.gained),
-        *((name, strength, "") for name, strength in differences.lost),
+        *((name, "", verdict) for name, verdict in differences.gained),
+        *((name, verdict, "") for name, verdict in differences.lost),
     ]
     for row in rows[:MOST_FEATURES]:
         table.add_row(*map(plain, row))

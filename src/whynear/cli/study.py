@@ -167,17 +167,19 @@ def print_answer(console: Console, result: wn.Study, written: list[Path]) -> Non
     console.print(f"Written: {plain(str(written[-1]))} and {len(written) - 1} other files")
 
 
-def relevance_table(frame: DataFrame, units: str, ascii_only: bool, width: int = 30) -> Table:
-    """Return the features with their bounds as numbers and bars; ``units`` says what the bounds refer to."""
-    table = Table(title=f"Most relevant features ({units})", title_justify="left", box=None)
+def relevance_table(frame: DataFrame, units: str, ascii_only: bool, width: int = 20) -> Table:
+    """Return the features with verdict, points lost without them, and bounds as bars; ``units`` is that of bounds."""
+    table = Table(title=f"Features by verdict (weights {units})", title_justify="left", box=None)
     table.add_column("feature", overflow="fold")
-    table.add_column("least", justify="right")
-    table.add_column("most", justify="right")
-    table.add_column("strength")
+    table.add_column("verdict")
+    table.add_column("points lost", justify="right")
+    table.add_column("weight", justify="right")
     table.add_column("", width=width)
     largest = max(frame["upper"].max(), sys.float_info.min)
-    for feature, lower, upper, strength in frame[["feature", "lower", "upper", "strength"]].to_numpy().tolist():
+    columns = ["feature", "verdict", "loss_without", "loss_error", "lower", "upper"]
+    for feature, verdict, lost, error, lower, upper in frame[columns].to_numpy().tolist():
         first, last = round(width * lower / largest), round(width * upper / largest)
         bar = " " * first + "#" * max(1, last - first) if ascii_only else Bar(largest, lower, upper, color="blue")
-        table.add_row(plain(feature), f"{lower:.3g}", f"{upper:.3g}", strength, bar)
+        weight = f"{lower:.2g} to {upper:.2g}"
+        table.add_row(plain(feature), verdict, f"{lost:.1f} ± {error:.1f}", weight, bar)
     return table

@@ -16,11 +16,11 @@ from matplotlib.figure import Figure
 from whynear.embedding import plot_embedding
 from whynear.explain import plot_class_profiles
 from whynear.report.errors_drawing import draw_calibration, draw_roc
+from whynear.report.intervals_drawing import draw_bounds
 from whynear.report.regression_drawing import draw_map_of_numbers, draw_predictions
 from whynear.study.errors import ErrorAnatomy
 
 if TYPE_CHECKING:
-    from whynear.study.interpretation import Interpretation
     from whynear.study.result import Study
 
 MAP_SIZE = (4.8, 3.8)  # inches: small, because two are shown side by side
@@ -32,24 +32,18 @@ MOST_LINES = 40  # features with a line and a name each; more are drawn in the o
 def figures(study: Study) -> Iterator[tuple[str, str]]:
     """Yield name and SVG of each figure."""
     n_features = len(study.relevance.feature_names)
+    shown = min(n_features, MOST_LINES)
+    yield svg("verdicts", partial(study.verdicts.plot, most=MOST_LINES), (7.4, 1.4 + 0.24 * shown))
+    if len(study.verdicts.sets.curve) > 1:
+        yield svg("sets", study.verdicts.sets.plot, (7.4, 3.6))
+    if study.verdicts.stand_ins.pairs:
+        n_named = len({name for group in study.verdicts.stand_ins.groups for name in group})
+        yield svg("stand-ins", study.verdicts.stand_ins.plot, (7.4, 2.2 + 0.3 * min(n_named, 30)))
     height = 1.2 + 0.24 * n_features if n_features <= MOST_LINES else 3.6
-    yield svg("intervals", partial(study.relevance.plot, most=MOST_LINES), (7.4, height))
-    if study.interpretation.dimension is not None:
-        yield svg("dimension", partial(_draw_dimension, study.interpretation), (7.4, 3.6))
+    yield svg("intervals", partial(draw_bounds, study.relevance, study.verdicts, most=MOST_LINES), (7.4, height))
+    if study.interpretation.tolerance is not None:
+        yield svg("tolerance", study.interpretation.tolerance.plot, (7.4, 3.6))
     yield from _of_classes(study, n_features) if study.problem.kind == "classes" else _of_numbers(study)
-
-
-def _draw_dimension(interpretation: Interpretation, ax: Axes) -> Axes:
-    """Draw the curve, and mark the number of directions that were kept if it is not the best."""
-    assert interpretation.dimension is not None, "there is a curve to draw"
-    interpretation.dimension.plot(ax)
-    kept = interpretation.effective_dim
-    if kept != interpretation.dimension.best:
-        ax.axvline(kept, color="#1f5f8b", linewidth=1)
-        ax.annotate(
-            f" kept: {kept}", (kept, 0.93), xycoords=("data", "axes fraction"), color="#1f5f8b", fontsize="small"
-        )
-    return ax
 
 
 def _of_classes(study: Study, n_features: int) -> Iterator[tuple[str, str]]:

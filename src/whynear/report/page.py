@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from whynear.report.page_script import script_data, substitutes
+from whynear.report.page_script import script_data, stand_ins
 from whynear.study.errors import ClassErrors, ErrorAnatomy
 from whynear.study.repeat import python_lines, shell_line
 from whynear.study.residuals import Residuals
@@ -48,7 +48,7 @@ def render(study: Study, figures: dict[str, str]) -> str:
         of_numbers=study.problem.kind == "numbers",
         rows=[(places[str(row.feature)], row) for row in rows[:MOST_ROWS]],
         n_features=len(rows),
-        substitutes=substitutes(study),
+        stand_ins=stand_ins(study),
         most_classes=MOST_CLASSES,
         worst_classes=_worst_classes(study.errors),
         figures={name: Markup(svg) for name, svg in figures.items()},

@@ -6,6 +6,7 @@ import json
 import math
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from markupsafe import Markup
 
 from whynear.utils.text import printable
@@ -13,8 +14,6 @@ from whynear.utils.text import printable
 if TYPE_CHECKING:
     from whynear.study.reasons import Reason
     from whynear.study.result import Study
-
-MOST_SUBSTITUTES = 8  # of a feature; relevance.csv lists all
 
 
 def script_data(study: Study) -> Markup:
@@ -35,14 +34,14 @@ def script_data(study: Study) -> Markup:
     return Markup(text)
 
 
-def substitutes(study: Study) -> dict[str, str]:
-    """Return for each feature the first few of its substitutes, and the number of the others."""
-
-    def few(names: tuple[str, ...]) -> str:
-        more = len(names) - MOST_SUBSTITUTES
-        return ", ".join(names[:MOST_SUBSTITUTES]) + (f" and {more} more" if more > 0 else "")
-
-    return {name: few(others) for name, others in study.relevance.substitutes.of.items()}
+def stand_ins(study: Study) -> dict[str, str]:
+    """Return for each feature that has stand-ins their names, cheapest first."""
+    found = study.verdicts.stand_ins
+    return {
+        name: ", ".join(pair.stand_in for pair in pairs)
+        for name in study.verdicts.feature_names
+        if (pairs := found.of(name))
+    }
 
 
 def _printable(value: Any) -> Any:
@@ -57,13 +56,12 @@ def _printable(value: Any) -> Any:
 
 
 def _features(study: Study) -> list[list[Any]]:
-    relevance = study.relevance
-    others = substitutes(study)
-    bounds = zip(relevance.feature_names, relevance.lower, relevance.upper, relevance.strength, strict=True)
-    return [
-        [name, _short(lower), _short(upper), str(strength), others.get(name, "")]
-        for name, lower, upper, strength in bounds
-    ]
+    """Return for each feature its name, verdict, points lost without it, their error, bounds and stand-ins."""
+    judged, relevance, others = study.verdicts, study.relevance, stand_ins(study)
+    points = np.column_stack([judged.loss, judged.error]).round(1).tolist()
+    bounds = [[_short(low), _short(high)] for low, high in zip(relevance.lower, relevance.upper, strict=True)]
+    facts = zip(relevance.feature_names, judged.verdict, points, bounds, strict=True)
+    return [[name, str(word), *lost, *ends, others.get(name, "")] for name, word, lost, ends in facts]
 
 
 def _cases(study: Study) -> dict[str, Any]:

@@ -22,8 +22,11 @@ def tables(study: Study) -> Iterator[tuple[str, pd.DataFrame]]:
     yield from comparison_tables(study.comparison).items()
     if isinstance(study.errors, ErrorAnatomy):
         yield from error_tables(study.errors)
-    if study.interpretation.dimension is not None:
-        yield "dimension.csv", study.interpretation.dimension.frame()
+    sets = study.verdicts.sets.frame()
+    yield "sets.csv", sets.assign(features=["; ".join(names) for names in sets["features"]])
+    yield "stand-ins.csv", study.verdicts.stand_ins.frame()
+    if study.interpretation.tolerance is not None:
+        yield "tolerance.csv", study.interpretation.tolerance.frame()
     found = study.comparison.predictions
     for name, points in study.maps.items():
         place = pd.DataFrame(points, index=found.index, columns=["across", "up"])

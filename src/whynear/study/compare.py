@@ -26,9 +26,9 @@ class StudyDifferences:
         The score of the second on held-out rows minus that of the first.
     standard_error : float or None
         The standard error of that difference for independent rows: sqrt(e1² + e2²).
-    changed : tuple of (feature, strength, strength)
-        Features of both studies whose strength differs.
-    gained, lost : tuple of (feature, strength)
+    changed : tuple of (feature, verdict, verdict)
+        Features of both studies with different verdicts.
+    gained, lost : tuple of (feature, verdict)
         Features of the second study only, and of the first only.
     settings : tuple of (name, value, value)
         Settings that differ.
@@ -68,8 +68,8 @@ class StudyDifferences:
             "standard_error": self.standard_error,
             "exceeds_error": self.exceeds_error,
             "changed": [dict(zip(("feature", *pair), change, strict=True)) for change in self.changed],
-            "gained": [dict(zip(("feature", "strength"), gain, strict=True)) for gain in self.gained],
-            "lost": [dict(zip(("feature", "strength"), loss, strict=True)) for loss in self.lost],
+            "gained": [dict(zip(("feature", "verdict"), gain, strict=True)) for gain in self.gained],
+            "lost": [dict(zip(("feature", "verdict"), loss, strict=True)) for loss in self.lost],
             "settings": [dict(zip(("setting", *pair), setting, strict=True)) for setting in self.settings],
             "caveats": {"first": list(self.caveats_of_first), "second": list(self.caveats_of_second)},
             "finding": " ".join(self.sentences()),
@@ -99,14 +99,14 @@ class StudyDifferences:
 
     def _features(self) -> list[str]:
         changed = [f"{name!r} (from {before} to {after})" for name, before, after in self.changed]
-        gained, lost = ([f"{name!r} ({strength})" for name, strength in side] for side in (self.gained, self.lost))
+        gained, lost = ([f"{name!r} ({verdict})" for name, verdict in side] for side in (self.gained, self.lost))
         kinds = (
-            (changed, ("feature changed its strength", "features changed their strength")),
+            (changed, ("feature has another verdict", "features have other verdicts")),
             (gained, ("feature was gained", "features were gained")),
             (lost, ("feature was lost", "features were lost")),
         )
         sentences = [f"{counted(len(names), *words)}: {_first_few(names)}." for names, words in kinds if names]
-        return sentences or ["No feature changed its strength."]
+        return sentences or ["No verdict on a feature changed."]
 
     def _dimension(self) -> str:
         first, second = self.first.effective_dim, self.second.effective_dim
@@ -116,7 +116,7 @@ class StudyDifferences:
 
 
 def compare_studies(first: StrPath | Study | SavedStudy, second: StrPath | Study | SavedStudy) -> StudyDifferences:
-    """Compare two studies: their scores, learners, settings, and the strength of each feature.
+    """Compare two studies: their scores, learners, settings, and the verdict on each feature.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def compare_studies(first: StrPath | Study | SavedStudy, second: StrPath | Study
     >>> options = {"learner": "grlvq", "folds": 2}
     >>> both = wn.study(table, "species", **options)
     >>> without = wn.study(table, "species", drop="sepal width (cm)", **options)
-    >>> [name for name, strength in wn.compare_studies(both, without).lost]
+    >>> [name for name, verdict in wn.compare_studies(both, without).lost]
     ['sepal width (cm)']
     """
     return _differences(_saved(first), _saved(second))
@@ -158,7 +158,7 @@ def _differences(first: SavedStudy, second: SavedStudy) -> StudyDifferences:
             f"{first.name} scores by {first.measure} and {second.name} by {second.measure}, which cannot be compared. "
             "Study both with the same kind of target: classes, or numbers."
         )
-    before, after = first.strengths, second.strengths
+    before, after = first.verdicts, second.verdicts
     return StudyDifferences(
         first=first,
         second=second,
@@ -167,8 +167,8 @@ def _differences(first: SavedStudy, second: SavedStudy) -> StudyDifferences:
         changed=tuple(
             (name, before[name], after[name]) for name in before if after.get(name, before[name]) != before[name]
         ),
-        gained=tuple((name, strength) for name, strength in after.items() if name not in before),
-        lost=tuple((name, strength) for name, strength in before.items() if name not in after),
+        gained=tuple((name, verdict) for name, verdict in after.items() if name not in before),
+        lost=tuple((name, verdict) for name, verdict in before.items() if name not in after),
         settings=tuple(
             (name, first.settings.get(name), second.settings.get(name))
             for name in dict.fromkeys((*first.settings, *second.settings))

@@ -14,7 +14,7 @@ FORMAT = 1
 
 def content(study: Study) -> dict[str, Any]:
     """Return everything a study holds as plain numbers, strings and lists; equal studies give equal content."""
-    dimension = study.interpretation.dimension
+    tolerance = study.interpretation.tolerance
     held = {
         "format": FORMAT,
         "source": study.problem.source,
@@ -31,9 +31,8 @@ def content(study: Study) -> dict[str, Any]:
         "expected_scores": study.comparison.expected_scores.tolist(),
         "errors": study.errors.to_dict(),
         "relevance": study.relevance.to_dict(),
-        "substitutes": {name: list(others) for name, others in study.relevance.substitutes.of.items()},
-        "groups": [list(group) for group in study.relevance.substitutes.groups],
-        "effective_dimension": None if dimension is None else dimension.curve.to_dict("list"),
+        "verdicts": study.verdicts.to_dict(),
+        "tolerance": None if tolerance is None else tolerance.curve.to_dict("list"),
         "averaged": study.interpretation.averaged,
         "profiles": {str(label): column.tolist() for label, column in study.profiles.items()},
         "maps": {name: points.tolist() for name, points in study.maps.items()},

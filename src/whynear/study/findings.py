@@ -11,14 +11,14 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from whynear.study.comparison import Comparison
+from whynear.study.feature_findings import feature_sentences, stand_in_sentences
 from whynear.study.interpretation import Interpretation
 from whynear.study.methods import PLAIN
 from whynear.study.regression import root_mean_squared_error
 from whynear.tables.encoder import holds_text
 from whynear.tables.problem import Problem
-from whynear.utils.text import counted, in_runs, printable
+from whynear.verdict import Verdicts
 
-MOST_NAMED = 5  # features in a sentence
 SAME_CORRELATION = 0.9999  # at least, of a column that is a copy of the target
 ROWS_PER_CATEGORY = 5  # at least, on average, in a column of categories that determines the class
 
@@ -30,26 +30,29 @@ class Findings:
     Attributes
     ----------
     sentences : tuple of str
-        How well the model predicts, and which features are indispensable, replaceable or noise.
-    groups : tuple of str
-        Each group of features that can replace each other; of a run of columns, the first and the last are named.
+        How few features suffice, what none can replace, what may be left out; then how well the model predicts.
+    stand_ins : tuple of str
+        For each member of the smallest set who can stand in for it, and at what price.
     caveats : tuple of str
         Limits of the results, and what to do about them.
     """
 
     sentences: tuple[str, ...]
-    groups: tuple[str, ...]
+    stand_ins: tuple[str, ...]
     caveats: tuple[str, ...]
 
 
 def findings_of(
-    problem: Problem, comparison: Comparison, interpretation: Interpretation, caveats: Sequence[str] = ()
+    problem: Problem,
+    comparison: Comparison,
+    interpretation: Interpretation,
+    verdicts: Verdicts,
+    caveats: Sequence[str] = (),
 ) -> Findings:
     """Return the results as sentences; the caveats are those given, followed by those of the results."""
-    relevance = interpretation.relevance
     return Findings(
-        (_prediction(problem, comparison, interpretation), *_strengths(interpretation)),
-        tuple(in_runs(group, relevance.feature_names) for group in relevance.substitutes.groups),
+        (*feature_sentences(verdicts), _prediction(problem, comparison, interpretation)),
+        stand_in_sentences(verdicts),
         (*caveats, *_caveats(problem, comparison, interpretation)),
     )
 
@@ -153,36 +156,3 @@ def _prediction(problem: Problem, comparison: Comparison, interpretation: Interp
         f"{chosen} is the simplest of {comparison.n_learners} learners near the best. Learners chosen this way predict "
         f"{expected} of held-out cases right, plain kNN {plain}."
     )
-
-
-def _strengths(interpretation: Interpretation) -> list[str]:
-    frame = interpretation.frame()
-    strength, total = frame["strength"], counted(len(frame), "feature", "features")
-
-    def names(kind: str) -> list[str]:
-        return [printable(str(name)) for name in frame["feature"][strength == kind]]
-
-    sentences = [f"None of {total} is indispensable."]
-    if strong := names("strong"):
-        sentences = [f"Of {total}, {len(strong):,} {_are(strong)} indispensable: {_listed(strong)}."]
-    if weak := names("weak"):
-        groups = [_listed([printable(name) for name in group]) for group in interpretation.relevance.substitutes.groups]
-        replacing = f" These can replace each other: {'; '.join(groups[:3])}{'; ...' if len(groups) > 3 else ''}."
-        verb = "matters" if len(weak) == 1 else "matter"
-        sentences.append(f"{len(weak):,} {verb} but can be replaced: {_listed(weak)}.{replacing if groups else ''}")
-    if noise := names("irrelevant"):
-        sentences.append(f"{len(noise):,} {_are(noise)} no better than noise: {_listed(noise)}.")
-    if unknown := names("unknown"):
-        sentences.append(f"{len(unknown)} could not be bounded: {_listed(unknown)}.")
-    return sentences
-
-
-def _are(names: list[str]) -> str:
-    return "is" if len(names) == 1 else "are"
-
-
-def _listed(names: list[str]) -> str:
-    shown = [f"“{name}”" for name in names[:MOST_NAMED]]
-    if len(names) > MOST_NAMED:
-        return f"{', '.join(shown)} and {len(names) - MOST_NAMED:,} more"
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"

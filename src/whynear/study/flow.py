@@ -9,6 +9,7 @@ from importlib.metadata import version
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
 from whynear.datasets.opening import Table, open_table
@@ -34,6 +35,7 @@ from whynear.tables.column_types import Categories, Impute
 from whynear.tables.problem import Problem, names_of, problem_from
 from whynear.utils.arrays import Array
 from whynear.utils.text import listed
+from whynear.verdict import verdicts
 
 FEWEST_NUMERIC_ROWS = 10  # for a numeric target
 
@@ -61,7 +63,7 @@ def study(
 
     Constant columns are left out, the others standardised. Learners are compared with plain kNN and NCA on the same
     held-out folds, and the simplest one within one standard error of the best is fitted to all rows. Its metric is
-    interpreted: effective dimension, relevance intervals and the floor that noise reaches, substitutes, class profiles
+    interpreted: verdicts on features by refitting, relevance intervals and their tolerance, class profiles
     and maps of the cases. Selected cases are explained. No score uses rows that a choice was made on. A numeric target
     is predicted by `MinimumNormRegressor`, compared with plain kNN and the mean.
 
@@ -150,13 +152,21 @@ def _studied(problem: Problem, settings: StudySettings, steps: Steps) -> Study:
     steps("learn the metric from all rows", 0.6)
     rows = at_most(problem, LEARNED_ROWS[comparison.chosen], settings.random_state) if of_classes else problem
     model = methods.fitted(comparison.chosen, rows.X, rows.y)
-    if of_classes:
-        steps.finish("model", model)
-    interpretation = _interpreted(used, comparison, model, settings, methods, steps)
     if not of_classes:
-        model = with_directions(model, problem.X, problem.y, interpretation.effective_dim)
-        steps.finish("model", model)
+        model = with_directions(model, problem.X, problem.y, settings.effective_dim)
+    steps.finish("model", model)
+    interpretation = _interpreted(used, model, settings, methods, steps)
     steps.finish("interpretation", interpretation)
+    judged = verdicts(
+        clone(model),
+        used.X,
+        used.y,
+        relevance=interpretation.relevance,
+        n_jobs=settings.n_jobs,
+        random_state=settings.random_state,
+        progress=steps.within(0.68, 0.85),
+    )
+    steps.finish("verdicts", judged)
     steps("map the cases", 0.85)
     maps = _maps(used, model, settings.random_state)
     cases = explained_cases(used.X, used.y, comparison, steps.within(0.9, 0.92)) if of_classes else ()
@@ -173,7 +183,8 @@ def _studied(problem: Problem, settings: StudySettings, steps: Steps) -> Study:
         levels=levels_of(used.X, interpretation.relevance),
         cases=cases,
         reasons=reasons,
-        findings=findings_of(used, comparison, interpretation, (*problem.caveats, *few_rows, *few_folds)),
+        verdicts=judged,
+        findings=findings_of(used, comparison, interpretation, judged, (*problem.caveats, *few_rows, *few_folds)),
         inputs=settings,
         versions={package: version(package) for package in ("whynear", "scikit-learn", "numpy")},
     )
@@ -237,19 +248,16 @@ def _compared(
     return comparison, caveats
 
 
-def _interpreted(
-    used: Problem, comparison: Comparison, model: Any, settings: StudySettings, methods: Methods, steps: Steps
-) -> Interpretation:
+def _interpreted(used: Problem, model: Any, settings: StudySettings, methods: Methods, steps: Steps) -> Interpretation:
     fitted = FittedPipeline.of(model)
     return interpret(
-        comparison.chosen,
         fitted.without_encoder,
         fitted.numbers(used.X),
         used.y,
         sources=None if fitted.encoder is None else fitted.sources,
         effective_dim=settings.effective_dim,
         methods=methods,
-        report=steps.within(0.62, 0.85),
+        report=steps.within(0.62, 0.68),
     )
 
 

@@ -1,4 +1,4 @@
-"""The relevance of the features under the learned metric: effective dimension, floor and intervals."""
+"""The relevance of the features under the learned metric: intervals and their tolerance."""
 
 from __future__ import annotations
 
@@ -13,22 +13,26 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import Pipeline
 
-from whynear.interpret import Relevance, effective_dimension, relevance_floor, relevance_intervals
-from whynear.interpret.dimension import EffectiveDimension
+from whynear.interpret import (
+    EffectiveDimension,
+    Relevance,
+    RelevanceTolerance,
+    relevance_intervals,
+    relevance_tolerance,
+)
 from whynear.interpret.encoded import by_column
-from whynear.learn.registry import PROBED_ENTRIES
+from whynear.interpret.tolerance import LEAST
 from whynear.metric import DiagonalMetric, LocalMetric, Metric, as_metric
-from whynear.study.methods import MINIMUM_NORM, Methods
+from whynear.study.methods import Methods
 from whynear.study.progress import Progress
 from whynear.tables.problem import kind_of_target
 
 SLACK = 0.03  # features that differ by a few per cent count as copies of each other
-LEAST_FLOOR = 0.1
 MOST_ANCHORS = 100  # of a local metric whose maps are bounded one by one
 ROWS_PER_ANCHOR = 4  # at least, on average, for the same
-FEWEST_ROWS = 20  # to choose the dimension or to measure the floor
-# Largest tables on which a learner is fast enough to be fitted again with permuted columns.
-MOST_ENTRIES_PROBED = {**PROBED_ENTRIES, MINIMUM_NORM: 200_000}
+FEWEST_ROWS = 20  # to choose the tolerance
+MOST_COLUMNS = 500  # with which several tolerances are tried
+TOLERANCES = (0.05, 0.1, 0.2, 0.3)
 
 
 @dataclass(frozen=True)
@@ -38,30 +42,28 @@ class Interpretation:
     Attributes
     ----------
     relevance : Relevance
-        The intervals.
+        The intervals, of the model that predicts.
     effective_dim : int
-        Number of directions of the data on which the maps are equal.
-    dimension : EffectiveDimension or None
-        The curve from which it was chosen; None where it was given or the metric has one map per training case.
+        Number of directions of the data on which the maps are compared.
+    tolerance : RelevanceTolerance or None
+        The curve from which the tolerance was chosen; None where directions were given instead, where the metric has
+        one map per training case, or where the table is too large to try several.
     averaged : bool
         Whether the intervals are those of the mean of many local metrics.
     """
 
     relevance: Relevance
     effective_dim: int
-    dimension: EffectiveDimension | None
+    tolerance: RelevanceTolerance | None
     averaged: bool
 
     def frame(self) -> pd.DataFrame:
-        """Return bounds, strength and substitutes of each feature, most relevant first."""
-        others = self.relevance.substitutes.of
-        frame = self.relevance.frame()
-        frame = frame.assign(substitutes=[", ".join(others.get(name, ())) for name in frame["feature"]])
+        """Return the bounds of each feature, largest first."""
+        frame = self.relevance.frame()[["feature", "lower", "upper"]]
         return frame.sort_values("upper", ascending=False, kind="stable", ignore_index=True)
 
 
 def interpret(
-    name: str,
     model: Pipeline,
     X: pd.DataFrame,
     y: NDArray[Any],
@@ -71,29 +73,27 @@ def interpret(
     methods: Methods,
     report: Progress,
 ) -> Interpretation:
-    """Choose the effective dimension on held-out rows, measure the floor, and bound the relevance of every feature.
+    """Choose the tolerance on held-out rows, and bound the relevance of every feature.
 
-    Where an encoder made the columns of X, ``sources`` names the column of the table that each was made from; their
-    relevance is summed.
+    With ``effective_dim`` maps agree on so many directions of the data instead. Where an encoder made the columns of X,
+    ``sources`` names the column of the table that each was made from; their relevance is summed.
     """
     metric, averaged = _bounded(as_metric(model), len(X))
-    dimension = None
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        if effective_dim is None and not averaged and _can_be_held_out(X, y):
-            report("choose the effective dimension", 0.0)
-            dimension = effective_dimension(model, X.to_numpy(), y)  # names of thousands of columns are checked slowly
-            effective_dim = fewest_directions(dimension, len(X))
-        report("measure the relevance of noise", 0.4)
-        floor = LEAST_FLOOR
-        if X.size <= MOST_ENTRIES_PROBED.get(name, 0) and len(X) >= FEWEST_ROWS:
-            probes = relevance_floor(model, X, y, random_state=methods.seed, effective_dim=effective_dim, slack=SLACK)
-            floor = max(floor, min(float(probes), 0.9))
-    report("bound the relevance of every feature", 0.8)
-    relevance = relevance_intervals(metric, X, effective_dim, slack=SLACK, floor=floor, n_jobs=methods.n_jobs)
+    curve, tolerance = None, 0.0 if effective_dim is not None else LEAST
+    if effective_dim is None and not averaged and X.shape[1] <= MOST_COLUMNS and _can_be_held_out(X, y):
+        report("choose the tolerance of the intervals", 0.0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            curve = relevance_tolerance(model, X.to_numpy(), y, candidates=TOLERANCES)
+        tolerance = curve.best
+    report("bound the relevance of every feature", 0.5)
+    many = X.shape[1] > MOST_COLUMNS
+    relevance = relevance_intervals(
+        metric, X, effective_dim, slack=SLACK, tolerance=tolerance, screen=many, n_jobs=methods.n_jobs
+    )
     if sources is not None:
         relevance = by_column(relevance, sources)
-    return Interpretation(relevance, relevance.effective_dim, dimension, averaged)
+    return Interpretation(relevance, relevance.effective_dim, curve, averaged)
 
 
 def fewest_directions(dimension: EffectiveDimension, n_rows: int) -> int:

@@ -29,6 +29,7 @@ from whynear.study.settings import StudySettings
 from whynear.tables.problem import Problem
 from whynear.utils import html
 from whynear.utils.arrays import Array
+from whynear.verdict import Verdicts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -63,6 +64,8 @@ class Study:
         The levels of the cases in the most relevant features, used to colour the maps.
     reasons : tuple of Reason
         Short explanations of cases on the maps: those predicted wrong, and others in even steps.
+    verdicts : Verdicts
+        What refitting says about each feature, the fewest features that suffice, and who can stand in for whom.
     findings : Findings
         The results as sentences.
     inputs : StudySettings
@@ -81,6 +84,7 @@ class Study:
     levels: tuple[FeatureLevels, ...]
     cases: tuple[Case, ...]
     reasons: tuple[Reason, ...]
+    verdicts: Verdicts
     findings: Findings
     inputs: StudySettings
     versions: dict[str, str]
@@ -117,7 +121,8 @@ class Study:
                 **{name: given[name] for name in ("bins", "categories", "impute", "index", "drop")},
                 **{name: given[name] for name in ("drop_missing_target", "encoding", "effective_dim")},
                 "effective dimension": self.interpretation.effective_dim,
-                "floor": round(float(self.relevance.floor), 6),
+                "tolerance": self.relevance.tolerance,
+                "resamples": self.verdicts.n_resamples,
                 "seed": given["random_state"],
                 **self.versions,
             }
@@ -131,8 +136,10 @@ class Study:
         return " ".join(self.findings.sentences)
 
     def frame(self) -> pd.DataFrame:
-        """Return the bounds, the strength and the substitutes of each feature, most relevant first."""
-        return self.interpretation.frame()
+        """Return verdict, loss without it, stability, bounds and stand-ins of each feature, by verdict."""
+        frame = self.verdicts.frame().iloc[self.verdicts.order]
+        others = [", ".join(pair.stand_in for pair in self.verdicts.stand_ins.of(name)) for name in frame["feature"]]
+        return frame.assign(stand_ins=others).reset_index(drop=True)
 
     def plot(self, ax: Axes | None = None, most: int = 25) -> Axes:
         """Draw the intervals of the most relevant features."""

@@ -42,8 +42,8 @@ class SavedStudy:
         Number of folds.
     effective_dim : int or None
         Number of directions of the data on which maps are equal.
-    strengths : mapping of str to str
-        "strong", "weak", "irrelevant" or "unknown", by feature.
+    verdicts : mapping of str to str
+        The verdict on each feature; the strength of its interval in older files.
     settings : mapping
         The settings of the study.
     caveats : tuple of str
@@ -60,7 +60,7 @@ class SavedStudy:
     expected_error: float | None
     folds: int
     effective_dim: int | None
-    strengths: Mapping[str, str]
+    verdicts: Mapping[str, str]
     settings: Mapping[str, Any]
     caveats: tuple[str, ...]
 
@@ -86,7 +86,7 @@ def read_study(path: StrPath) -> SavedStudy:
     _check_format(held, file)
     try:
         return _study(held, str(path))
-    except (AttributeError, OverflowError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
         raise ValueError(f"{file} is inconsistent ({str(error)[:100]}). Make the study again.") from None
 
 
@@ -130,13 +130,18 @@ def _study(held: dict[str, Any], name: str) -> SavedStudy:
         ),
         folds=scores.size,
         effective_dim=_count(dimension),
-        strengths={
-            str(feature): str(strength)
-            for feature, strength in zip(relevance.get("features", []), relevance.get("strength", []), strict=True)
-        },
+        verdicts=_verdicts(held, relevance),
         settings=dict(settings.items()),
         caveats=tuple(str(caveat) for caveat in held.get("caveats") or ()),
     )
+
+
+def _verdicts(held: dict[str, Any], relevance: dict[str, Any]) -> dict[str, str]:
+    judged = held.get("verdicts") or {}
+    if judged:
+        return {str(row["feature"]): str(row["verdict"]) for row in judged.get("features", [])}
+    names, strengths = relevance.get("features", []), relevance.get("strength", [])
+    return {str(feature): str(strength) for feature, strength in zip(names, strengths, strict=True)}
 
 
 def _share(value: float, measure: str) -> str:

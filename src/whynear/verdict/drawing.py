@@ -44,13 +44,15 @@ def draw_verdicts(found: Verdicts, ax: Axes | None, most: int) -> Axes:
     ax.set_ylim(-0.7, len(order) - 0.3)
     ax.set_xlabel(f"points of {found.measure} lost without it (bars: 90 % interval)")
     tidy(ax, "x")
-    handles = [
-        Line2D([], [], linestyle="", marker=STYLES[word]["marker"], color=STYLES[word]["color"], label=word)
-        for word in WORDS
-        if (found.verdict[order] == word).any()
-    ]
-    ax.legend(handles=handles, frameon=False, fontsize="small", loc="lower left", bbox_to_anchor=(0, 1), ncols=4)
+    legend_of_verdicts(ax, set(found.verdict[order].tolist()))
     return ax
+
+
+def legend_of_verdicts(ax: Axes, words: set[str]) -> None:
+    """Add the legend of these verdicts above the axes."""
+    shown = {word: STYLES[word] for word in WORDS if word in words}
+    handles = [Line2D([], [], linestyle="", label=word, **look) for word, look in shown.items()]
+    ax.legend(handles=handles, frameon=False, fontsize="small", loc="lower left", bbox_to_anchor=(0, 1), ncols=4)
 
 
 def draw_sets(found: SufficientSets, ax: Axes | None) -> Axes:

@@ -1,4 +1,4 @@
-"""Features put in the order in which a model can do without them."""
+"""Features put in the order in which models need them."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ from whynear.utils.arrays import Array, Indices
 from whynear.utils.threads import run_in_chunks
 from whynear.verdict.feature_columns import FeatureColumns
 from whynear.verdict.information import Information
+from whynear.verdict.kernel_ridge import KERNELS
 from whynear.verdict.models import KernelModels
 from whynear.verdict.targets import Target
 
 MOST_CANDIDATES = 40
 FEWEST_CANDIDATES = 20
 ONE_AT_A_TIME = 10  # features left, from which they are removed one by one
+MOST_ADDED = 12  # features, one by one
 UNLIKE = 0.3  # correlation up to which features may be removed together
 
 
@@ -54,12 +56,14 @@ def removal_order(
     """Return the candidates in the order in which they are removed, the one kept longest last.
 
     In each step the feature goes whose absence increases the loss of held-out rows least, for its price. While many are
-    left, several unlike ones go together.
+    left, several unlike ones go together. It keeps features that are of use only together.
     """
     left, removed = [int(j) for j in candidates], []
+    names: Sequence[str] = KERNELS
     while len(left) > 1:
         own = columns.only(left)
-        models = KernelModels(own, target)
+        models = KernelModels(own, target, names=names)
+        names = models.two_best
         losses = _losses_without(models, n_jobs) - float(models.answers.loss.mean())
         # What a feature saves per unit of its price; one that helps by its absence goes first at any price.
         order = np.argsort(np.where(losses > 0, losses / prices[left], losses), kind="stable")
@@ -68,6 +72,42 @@ def removal_order(
         removed += [left[place] for place in gone]
         left = [j for place, j in enumerate(left) if place not in gone]
     return removed + left
+
+
+def addition_order(
+    columns: FeatureColumns, target: Target, candidates: Indices, prices: Array, n_jobs: int | None = None
+) -> list[int]:
+    """Return candidates in the reverse of the order in which they are added, the first one last.
+
+    In each step the feature is added that lowers the loss of held-out rows most, for its price. It finds small sets
+    among many features that say nearly the same.
+    """
+    own = columns.only(candidates)
+    models = KernelModels(own, target)
+    names, ridges = models.two_best, models.ridges
+    chosen: list[int] = []
+    before = float(target.guessed().loss.mean())
+    while len(chosen) < min(MOST_ADDED, own.n_features):
+        models.full, models.ridges = {name: models.full[name] for name in names}, ridges
+        gains = before - _losses_with(models, chosen, n_jobs)
+        best = int(np.where(gains > 0, gains / prices[candidates], gains).argmax())
+        chosen.append(best)
+        again = KernelModels(own.only(chosen), target, names=names)
+        ridges, before = again.ridges, float(again.answers.loss.mean())
+    return [int(candidates[j]) for j in chosen[::-1]]
+
+
+def _losses_with(models: KernelModels, chosen: Sequence[int], n_jobs: int | None) -> Array:
+    """Return the loss with each further feature; infinite for those already chosen."""
+    rest = [j for j in range(models.columns.n_features) if j not in chosen]
+    losses = np.full(models.columns.n_features, np.inf)
+
+    def work(first: int, last: int) -> None:
+        for j in rest[first:last]:
+            losses[j] = models.with_only([*chosen, j], tune=False).loss.mean()
+
+    run_in_chunks(work, len(rest), 1, n_jobs)
+    return losses
 
 
 def _losses_without(models: KernelModels, n_jobs: int | None) -> Array:

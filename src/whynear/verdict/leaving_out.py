@@ -88,7 +88,7 @@ def costs_without(
             found.update(dict.fromkeys(block.tolist(), cost))
         groups, done = split, len(found)
         if report is not None:
-            report(f"left out {done:,} of {d:,} features", done / d)
+            report(f"leave out features, {done:,} of {d:,}", done / d)
     made = [found[j] for j in range(d)]
     return Costs(*(np.array([getattr(cost, name) for cost in made]) for name in ("loss", "error", "deviation", "most")))
 

@@ -33,13 +33,19 @@ class KernelModels:
         The kernels within a standard error of it.
     """
 
-    def __init__(self, columns: FeatureColumns, target: Target, like: KernelModels | None = None) -> None:
+    def __init__(
+        self,
+        columns: FeatureColumns,
+        target: Target,
+        like: KernelModels | None = None,
+        names: Sequence[str] = kernel_ridge.KERNELS,
+    ) -> None:
         self.columns, self.target = columns, target
         self.products = columns.values @ columns.values.T
         self.near: list[str] = []
         self.full: dict[str, Answers] = {}
         self.ridges: dict[str, float] = {}
-        for name in kernel_ridge.KERNELS if like is None else like.near:
+        for name in names if like is None else like.near:
             K = kernel_ridge.kernel(name, self.products, columns.n_features)
             if like is None:
                 found = kernel_ridge.tuned(K, target.Y, target.groups)
@@ -48,6 +54,11 @@ class KernelModels:
             self.full[name], self.ridges[name] = target.answers(found.predicted), found.ridge
         self.best = min(self.full, key=lambda name: float(self.full[name].loss.mean()))
         self.near = [name for name, found in self.full.items() if _as_good(found, self.answers, target)]
+
+    @property
+    def two_best(self) -> list[str]:
+        """The two kernels of least loss, for searches that fit many models."""
+        return sorted(self.full, key=lambda name: float(self.full[name].loss.mean()))[:2]
 
     @property
     def answers(self) -> Answers:
@@ -59,10 +70,10 @@ class KernelModels:
         own = self.columns.of(features)
         return self._best_of(self.products - own @ own.T, self.columns.n_features - len(features), self.near, tune)
 
-    def with_only(self, features: Sequence[int] | Indices) -> Answers:
-        """Return the best answers of all kernels with these features alone."""
+    def with_only(self, features: Sequence[int] | Indices, *, tune: bool = True) -> Answers:
+        """Return the best answers of the kernels with these features alone."""
         own = self.columns.of(features)
-        return self._best_of(own @ own.T, len(features), kernel_ridge.KERNELS, tune=True)
+        return self._best_of(own @ own.T, len(features), list(self.full), tune)
 
     def _best_of(self, products: Array, n_features: int, names: Sequence[str], tune: bool) -> Answers:
         target, answers = self.target, []

@@ -35,7 +35,7 @@ def resampled_verdicts(
     """
     verdicts = []
     for number in range(n_resamples):
-        report(f"resample {number + 1} of {n_resamples}", number / n_resamples)
+        report(f"judge features again on parts of the rows, {number + 1} of {n_resamples}", number / n_resamples)
         rows = _part(target, rng)
         own, aim = columns.rows(rows), target.rows(rows)
         again = KernelModels(own, aim, like=models)

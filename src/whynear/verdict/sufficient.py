@@ -18,9 +18,10 @@ from whynear.utils.threads import one_blas_thread
 from whynear.utils.values import ByValue
 from whynear.verdict import kernel_ridge
 from whynear.verdict.decisions import needed_features
-from whynear.verdict.elimination import candidates_of, removal_order
+from whynear.verdict.elimination import addition_order, candidates_of, removal_order
 from whynear.verdict.feature_columns import FeatureColumns, chosen_rows, feature_columns
 from whynear.verdict.information import information
+from whynear.verdict.kernel_ridge import KERNELS
 from whynear.verdict.leaving_out import Report, costs_without
 from whynear.verdict.models import KernelModels
 from whynear.verdict.stand_ins import StandIns, find_stand_ins
@@ -29,6 +30,7 @@ from whynear.verdict.targets import Answers, Target, target_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+SEARCHES = (removal_order, addition_order)
 FOLDS = 5
 MOST_ROWS = 400  # to choose sets by
 LITTLE = 1.5  # points that a set may lose where that is surely measured but hardly matters
@@ -113,8 +115,9 @@ def sufficient_sets(
 ) -> SufficientSets:
     """Find the fewest (or cheapest) features whose held-out predictions are as good as those of all.
 
-    Features are removed one after the other, the least needed first, by kernel ridge models that are refitted without
-    each of them; the sets are judged on folds of rows that took no part in choosing them.
+    Features are removed one after the other, the least needed first, and added one after the other, by kernel ridge
+    models that are refitted each time; for each size the better of the two is kept. The sets are judged on folds of
+    rows that took no part in choosing them.
 
     Parameters
     ----------
@@ -177,16 +180,21 @@ def find_sets(
     if tolerance is not None:
         number("tolerance", tolerance)
     report("judge sets on folds", 0.0)
-    sizes, judged = _judged(columns, target, prices, rng, n_jobs, report)
+    judged, searches = _judged(columns, target, prices, rng, n_jobs, report)
     report("choose the set", 0.7)
-    informed = information(columns, target)
-    candidates = candidates_of(columns, target, informed)
-    order = removal_order(columns, target, candidates, prices, n_jobs)
+    candidates = candidates_of(columns, target, information(columns, target))
     needed = [int(j) for j in keep]
-    order = [j for j in order if j not in needed] + [j for j in order if j in needed]
-    order += [j for j in needed if j not in order]
+    orders = []
+    for search in SEARCHES:
+        order = search(columns, target, candidates, prices, n_jobs)
+        order = [j for j in order if j not in needed] + [j for j in order if j in needed]
+        orders.append(order + [j for j in needed if j not in order])
     every = list(range(columns.n_features))
-    sets = [order[-size:][::-1] for size in sizes if len(needed) <= size <= len(order) and size < len(every)] + [every]
+    sets = [
+        orders[searches[size]][-size:][::-1]
+        for size in sorted(judged)
+        if len(needed) <= size < len(every) and size <= len(orders[searches[size]])
+    ] + [every]
     answers = [judged[len(chosen)] for chosen in sets]
     curve = _curve(sets, answers, target, columns.names)
     best = sets[_smallest(curve, sets, answers, target, prices, tolerance)]
@@ -203,26 +211,37 @@ def find_sets(
 
 def _judged(
     columns: FeatureColumns, target: Target, prices: Array, rng: np.random.Generator, n_jobs: int | None, report: Report
-) -> tuple[list[int], dict[int, Answers]]:
-    """Return sizes of sets, and for each the answers for rows that did not choose its members."""
-    predicted: dict[int, Array] = {}
+) -> tuple[dict[int, Answers], dict[int, int]]:
+    """Return for each size of sets the answers for rows that did not choose the members, and the better search."""
+    sizes = [*(size for size in SIZES if size < columns.n_features), columns.n_features]
+    predicted = {(size, search): np.empty(target.Y.shape) for size in sizes for search in range(len(SEARCHES))}
     folds = _folds(target, int(rng.integers(2**31)))
     for done, (train, test) in enumerate(folds, start=1):
         own, aim = columns.rows(train), target.rows(train)
         if aim.Y.shape[1] < target.Y.shape[1]:
             aim = Target(target.Y[train], target.measured, aim.groups)
-        order = removal_order(own, aim, candidates_of(own, aim, information(own, aim)), prices, n_jobs)
-        for size in [*(size for size in SIZES if size < columns.n_features), columns.n_features]:
-            chosen = order[-size:] if size < columns.n_features else list(range(columns.n_features))
-            name, ridge = _best_kernel(own.only(chosen), aim)
-            found = kernel_ridge.predict(name, ridge, own.of(chosen), aim.Y, columns.rows(test).of(chosen), len(chosen))
-            predicted.setdefault(size, np.empty(target.Y.shape))[test] = found
+        candidates = candidates_of(own, aim, information(own, aim))
+        orders = [search(own, aim, candidates, prices, n_jobs) for search in SEARCHES]
+        names = KernelModels(own.only(candidates), aim).two_best
+        made: dict[frozenset[int], Array] = {}
+        for size, search in predicted:
+            chosen = orders[search][-size:] if size < columns.n_features else list(range(columns.n_features))
+            key = frozenset(chosen)
+            if key not in made:
+                name, ridge = _best_kernel(own.only(chosen), aim, names if size < columns.n_features else KERNELS)
+                new = columns.rows(test).of(chosen)
+                made[key] = kernel_ridge.predict(name, ridge, own.of(chosen), aim.Y, new, len(chosen))
+            predicted[size, search][test] = made[key]
         report("judge sets on folds", 0.7 * done / len(folds))
-    return sorted(predicted), {size: target.answers(made) for size, made in predicted.items()}
+    found = {key: target.answers(values) for key, values in predicted.items()}
+    better = {
+        size: min(range(len(SEARCHES)), key=lambda search: float(found[size, search].loss.mean())) for size in sizes
+    }
+    return {size: found[size, search] for size, search in better.items()}, better
 
 
-def _best_kernel(columns: FeatureColumns, target: Target) -> tuple[str, float]:
-    models = KernelModels(columns, target)
+def _best_kernel(columns: FeatureColumns, target: Target, names: Sequence[str]) -> tuple[str, float]:
+    models = KernelModels(columns, target, names=names)
     return models.best, models.ridges[models.best]
 
 

@@ -289,7 +289,7 @@ def _confirmed(
         asked = np.flatnonzero(needed_features(costs))
     made: dict[int, Cost] = {}
     for place, feature in enumerate(asked):
-        report(f"refit the learner without {models.columns.names[feature]}", place / len(asked))
+        report(f"refit the learner, without {models.columns.names[feature]}", place / len(asked))
         repeats = REPEATS if best is not alone else 1
         answers = [refits.without([int(feature)], repeats), models.without([int(feature)], tune=True)]
         made[int(feature)] = cost_of(min(answers, key=lambda one: float(one.loss.mean())), best, target)

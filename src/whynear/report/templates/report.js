@@ -2,7 +2,8 @@
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
   const COLOURS = ["#440154", "#3b528b", "#21918c", "#5ec962", "#e7c419"];
-  const state = { feature: null, case: null, sort: 2, down: true };
+  const VERDICTS = ["indispensable", "replaceable", "no evidence", "undecided"];
+  const state = { feature: null, case: null, sort: 1, down: false };
   const tip = document.getElementById("tip");
   const element = (name, text = "", around = null) => {
     const made = document.createElement(name);
@@ -26,8 +27,8 @@
   const area = document.getElementById("intervals-all-features");
 
   const describeFeature = (j) => {
-    const [name, least, most, strength] = data.features[j];
-    return `${name}: ${least} to ${most}, ${strength}`;
+    const [name, verdict, lost, error, least, most] = data.features[j];
+    return `${name}: ${verdict}, ${lost} ± ${error} points lost without it, weight ${least} to ${most}`;
   };
   const describeCase = (i) => {
     const chance = data.cases.probability ? ` (probability ${data.cases.probability[i]})` : "";
@@ -53,8 +54,8 @@
   const fill = () => {
     const part = find.value.toLowerCase();
     const order = data.features.map((_, j) => j)
-      .filter((j) => data.features[j][0].toLowerCase().includes(part) && (!kind.value || data.features[j][3] === kind.value));
-    const key = (j) => data.features[j][state.sort];
+      .filter((j) => data.features[j][0].toLowerCase().includes(part) && (!kind.value || data.features[j][1] === kind.value));
+    const key = (j) => state.sort === 1 ? VERDICTS.indexOf(data.features[j][1]) - data.features[j][2] / 1000 : data.features[j][state.sort];
     order.sort((a, b) => (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : a - b) * (state.down ? -1 : 1));
     body.replaceChildren(...order.slice(0, shown).map(row));
     count.textContent = order.length > shown ? `${shown} of ${order.length} shown` : `${order.length} features`;
@@ -65,7 +66,7 @@
     made.setAttribute("aria-selected", String(j === state.feature));
     data.features[j].forEach((value, place) => {
       const cell = element("td", place === 0 ? "" : typeof value === "number" ? String(value) : value, made);
-      cell.className = place === 0 || place === 4 ? "name" : place < 3 ? "number" : "";
+      cell.className = place === 0 || place === 6 ? "name" : place === 1 ? "" : "number";
       if (place === 0) element("button", value, cell).type = "button";
     });
     return made;
@@ -81,7 +82,7 @@
     head.append(button);
     button.addEventListener("click", () => {
       const by = Number(head.dataset.sort);
-      state.down = state.sort === by ? !state.down : by === 1 || by === 2;
+      state.down = state.sort === by ? !state.down : by > 1;
       state.sort = by;
       for (const other of document.querySelectorAll("th[data-sort]")) other.removeAttribute("aria-sort");
       head.setAttribute("aria-sort", state.down ? "descending" : "ascending");

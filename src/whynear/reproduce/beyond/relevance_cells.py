@@ -23,10 +23,11 @@ from whynear.datasets import make_relevance
 from whynear.interpret import effective_dimension, relevance_floor, relevance_intervals
 from whynear.learn import GMLVQ
 from whynear.reproduce.cells import Result
-from whynear.study.interpretation import LEAST_FLOOR, fewest_directions
+from whynear.study.interpretation import fewest_directions
 from whynear.utils.arrays import Array
 
 Labels = NDArray[np.int64]
+LEAST_FLOOR = 0.1
 
 
 class Findings(NamedTuple):

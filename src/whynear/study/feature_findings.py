@@ -1,0 +1,100 @@
+"""What a study says about features, in sentences: how few suffice, what none can replace, and what may be left out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from whynear.utils.text import counted, printable
+from whynear.verdict import Verdicts
+from whynear.verdict.decisions import INDISPENSABLE, NO_EVIDENCE, REPLACEABLE, UNDECIDED
+
+MOST_NAMED = 5  # features in a sentence
+MOST_STAND_INS = 3  # of one feature
+
+
+def feature_sentences(verdicts: Verdicts) -> list[str]:
+    """Return the sentences; the first answers which features decide."""
+    if not verdicts.works:
+        return [
+            "No model predicts the target better than chance from these features, so nothing can be said about which "
+            "of them decide."
+        ]
+    return [_sufficient(verdicts), _indispensable(verdicts), *_replaceable(verdicts), *_rest(verdicts)]
+
+
+def stand_in_sentences(verdicts: Verdicts) -> tuple[str, ...]:
+    """Return for each member of the smallest set that has stand-ins who they are and what they cost."""
+    made = []
+    for name in verdicts.sets.best:
+        pairs = verdicts.stand_ins.of(name)
+        if pairs:
+            named = [f"“{printable(pair.stand_in)}” ({_price(pair.price, pair.error)})" for pair in pairs]
+            made.append(f"“{printable(name)}” can be replaced by {_joined(named, 'or')}.")
+    return tuple(made)
+
+
+def _sufficient(verdicts: Verdicts) -> str:
+    sets, total = verdicts.sets, len(verdicts.feature_names)
+    if len(sets.best) == total:
+        return f"All {counted(total, 'feature', 'features')} are needed: no smaller set predicts as well."
+    lost = 100 * (sets.score_of_all - sets.score)
+    cost = "no less" if lost < 0.05 else f"{_points(lost)} less"
+    suffice = "feature suffices" if len(sets.best) == 1 else "features suffice"
+    how = "is predicted right" if verdicts.measure == "accuracy" else "of the variance is explained"
+    alone = f"with {listed_features(sets.best)} alone, {cost} {how} than with all"
+    return f"{len(sets.best):,} of {total:,} {suffice}: {alone}."
+
+
+def _indispensable(verdicts: Verdicts) -> str:
+    names = verdicts.named(INDISPENSABLE)
+    if not names:
+        return "No single feature is shown to be indispensable: without any one of them the others do about as well."
+    losses = dict(zip(verdicts.feature_names, verdicts.loss, strict=True))
+    shown = [f"“{printable(name)}” ({_points(losses[name])} are lost without it)" for name in names[:MOST_NAMED]]
+    more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
+    verb = "is indispensable, no other can replace it" if len(names) == 1 else "are indispensable, none can be replaced"
+    return f"{len(names):,} {verb}: {_joined(shown, 'and')}{more}."
+
+
+def _replaceable(verdicts: Verdicts) -> list[str]:
+    names = verdicts.named(REPLACEABLE)
+    if not names:
+        return []
+    each = "it" if len(names) == 1 else "each of them alone"
+    carry = "carries" if len(names) == 1 else "carry"
+    shared = f"{len(names):,} {carry} information that others carry too: {listed_features(names)}."
+    return [f"{shared} Leaving out {each} costs at most 2 points."]
+
+
+def _rest(verdicts: Verdicts) -> list[str]:
+    said = []
+    if names := verdicts.named(NO_EVIDENCE):
+        shown = listed_features(names)
+        many = f"There is no evidence that {len(names):,} features help: {shown}."
+        said.append(f"There is no evidence that {shown} helps." if len(names) == 1 else many)
+    if names := verdicts.named(UNDECIDED):
+        verb = "is" if len(names) == 1 else "are"
+        said.append(f"{len(names):,} {verb} undecided, because the rows do not settle it: {listed_features(names)}.")
+    return said
+
+
+def listed_features(names: Sequence[str]) -> str:
+    """Return the first few names, in quotes, and the number of the others."""
+    shown = [f"“{printable(name)}”" for name in names[:MOST_NAMED]]
+    if len(names) > MOST_NAMED:
+        return f"{', '.join(shown)} and {len(names) - MOST_NAMED:,} more"
+    return _joined(shown, "and")
+
+
+def _joined(parts: Sequence[str], word: str) -> str:
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} {word} {parts[-1]}"
+
+
+def _points(value: float) -> str:
+    return f"{value:.1f} points"
+
+
+def _price(price: float, error: float) -> str:
+    if abs(price) < 0.05:
+        return f"0.0 ± {error:.1f} points"
+    return f"{abs(price):.1f} ± {error:.1f} points {'lost' if price > 0 else 'gained'}"
