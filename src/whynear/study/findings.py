@@ -14,6 +14,7 @@ from whynear.study.comparison import Comparison
 from whynear.study.interpretation import Interpretation
 from whynear.study.methods import PLAIN
 from whynear.study.regression import root_mean_squared_error
+from whynear.study.rivals import better_rival
 from whynear.tables.encoder import holds_text
 from whynear.tables.problem import Problem
 from whynear.utils.text import counted, in_runs, printable
@@ -30,7 +31,8 @@ class Findings:
     Attributes
     ----------
     sentences : tuple of str
-        How well the model predicts, and which features are indispensable, replaceable or noise.
+        Which simple method predicts better, if one does; how well the model predicts; and which features are
+        indispensable, replaceable or noise.
     groups : tuple of str
         Each group of features that can replace each other; of a run of columns, the first and the last are named.
     caveats : tuple of str
@@ -47,8 +49,9 @@ def findings_of(
 ) -> Findings:
     """Return the results as sentences; the caveats are those given, followed by those of the results."""
     relevance = interpretation.relevance
+    better = better_rival(comparison)
     return Findings(
-        (_prediction(problem, comparison, interpretation), *_strengths(interpretation)),
+        (*([better] if better else []), _prediction(problem, comparison, interpretation), *_strengths(interpretation)),
         tuple(in_runs(group, relevance.feature_names) for group in relevance.substitutes.groups),
         (*caveats, *_caveats(problem, comparison, interpretation)),
     )
@@ -66,12 +69,7 @@ def _caveats(problem: Problem, comparison: Comparison, interpretation: Interpret
 
 def _caveats_of_classes(problem: Problem, comparison: Comparison) -> list[str]:
     said = []
-    expected, plain = comparison.expected, comparison.score_of(PLAIN).value
-    if expected < plain - 0.01:
-        said.append(
-            f"Plain kNN predicts better than the learned metric ({plain:.1%} against {expected:.1%}): what follows "
-            "describes a metric that the table does not ask for."
-        )
+    expected = comparison.expected
     largest = problem.y.size and np.unique(problem.y, return_counts=True)[1].max() / problem.y.size
     if expected <= largest + 0.02:
         said.append(
@@ -89,13 +87,7 @@ def _caveats_of_classes(problem: Problem, comparison: Comparison) -> list[str]:
 
 def _caveats_of_numbers(problem: Problem, comparison: Comparison) -> list[str]:
     said = []
-    expected, plain = comparison.expected, comparison.score_of(PLAIN).value
-    if expected < plain - 0.02:
-        said.append(
-            f"Plain kNN explains more of the variance than a linear map ({plain:.1%} against {expected:.1%}): the "
-            "target may depend on the features in a way that is not linear. Classes (--bins 3) may show more."
-        )
-    if expected <= 0.05:
+    if comparison.expected <= 0.05:
         said.append(
             "Predictions are hardly better than the mean of the target: the features may say nothing about it, and "
             "their relevance is then that of chance."
