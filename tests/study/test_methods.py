@@ -1,14 +1,32 @@
 """The methods that a study compares."""
 
+from time import process_time
+
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import LeaveOneOut, cross_val_predict
 from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
 
 import whynear as wn
 from whynear.study import methods as methods_module
-from whynear.study.methods import BASELINES, LEARNERS, MEAN, MINIMUM_NORM, NCA, PLAIN, Methods, _start, n_varying
+from whynear.study.methods import (
+    BASELINES,
+    LEARNERS,
+    MEAN,
+    MINIMUM_NORM,
+    NCA,
+    PLAIN,
+    PLS,
+    RIDGE,
+    RIDGE_PENALTIES,
+    Methods,
+    _start,
+    n_varying,
+)
 
 RNG = np.random.default_rng(0)
 X = pd.DataFrame(RNG.standard_normal((40, 3)), columns=["a", "b", "c"]).assign(constant=1.0)
@@ -23,9 +41,33 @@ def test_a_method_takes_the_columns_of_the_table_constant_ones_too(name):
     assert n_varying(X) == 3
 
 
-@pytest.mark.parametrize(("name", "least"), [(MINIMUM_NORM, 0.99), (PLAIN, 0.9), (MEAN, 0.0)])
+@pytest.mark.parametrize(
+    ("name", "least"), [(MINIMUM_NORM, 0.99), (RIDGE, 0.99), (PLS, 0.99), (PLAIN, 0.9), (MEAN, 0.0)]
+)
 def test_numbers_are_predicted_by_regressors(name, least):
     assert Methods(0).fitted(name, X, NUMBERS).score(X, NUMBERS) >= least
+
+
+@pytest.mark.parametrize("n_columns", [3, 60])
+def test_the_penalty_of_ridge_regression_is_the_best_when_one_row_is_left_out(n_columns):
+    rng = np.random.default_rng(1)
+    wide = pd.DataFrame(rng.standard_normal((40, n_columns)))
+    y = wide[0].to_numpy() + rng.standard_normal(40)
+    standardised = StandardScaler().fit_transform(wide)
+    errors = [
+        np.square(cross_val_predict(Ridge(penalty), standardised, y, cv=LeaveOneOut()) - y).sum()
+        for penalty in RIDGE_PENALTIES
+    ]
+    assert Methods(0).fitted(RIDGE, wide, y)[-1].alpha_ == RIDGE_PENALTIES[np.argmin(errors)]
+
+
+@pytest.mark.parametrize("name", [RIDGE, PLS])
+def test_rivals_of_the_linear_map_are_fast_for_thousands_of_columns(name):
+    wide = pd.DataFrame(np.random.default_rng(0).standard_normal((70, 7_000)))
+    start = process_time()
+    model = Methods(0).fitted(name, wide, wide[0].to_numpy())
+    assert process_time() - start < 10
+    assert model.score(wide, wide[0]) > 0.5
 
 
 def test_the_seed_and_the_threads_reach_the_learner():

@@ -17,7 +17,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from whynear.metric.pipeline import FittedPipeline
 from whynear.study.folds import folds_of, in_order
-from whynear.study.methods import BASELINES, MEAN, SIMPLEST_FIRST, Methods
+from whynear.study.methods import BASELINES, NUMERIC_BASELINES, SIMPLEST_FIRST, Methods
 from whynear.study.probabilities import aligned, of_predictions
 from whynear.study.progress import Progress
 from whynear.study.sample import stratified_rows
@@ -84,7 +84,7 @@ class Comparison:
     @property
     def n_learners(self) -> int:
         """Number of learners that were compared, without the baselines."""
-        return sum(name not in (*BASELINES, MEAN) for name in self.accuracy)
+        return sum(name not in (*BASELINES, *NUMERIC_BASELINES) for name in self.accuracy)
 
     @property
     def score(self) -> Score:

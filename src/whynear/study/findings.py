@@ -15,6 +15,7 @@ from whynear.study.feature_findings import feature_sentences, stand_in_sentences
 from whynear.study.interpretation import Interpretation
 from whynear.study.methods import PLAIN
 from whynear.study.regression import root_mean_squared_error
+from whynear.study.rivals import better_rival
 from whynear.tables.encoder import holds_text
 from whynear.tables.problem import Problem
 from whynear.verdict import Verdicts
@@ -30,7 +31,8 @@ class Findings:
     Attributes
     ----------
     sentences : tuple of str
-        How few features suffice, what none can replace, what may be left out; then how well the model predicts.
+        Which simple method predicts better, if one does; how few features suffice, what none can replace, what may be
+        left out; then how well the model predicts.
     stand_ins : tuple of str
         For each member of the smallest set who can stand in for it, and at what price.
     caveats : tuple of str
@@ -50,8 +52,13 @@ def findings_of(
     caveats: Sequence[str] = (),
 ) -> Findings:
     """Return the results as sentences; the caveats are those given, followed by those of the results."""
+    better = better_rival(comparison)
     return Findings(
-        (*feature_sentences(verdicts), _prediction(problem, comparison, interpretation)),
+        (
+            *([better] if better else []),
+            *feature_sentences(verdicts),
+            _prediction(problem, comparison, interpretation),
+        ),
         stand_in_sentences(verdicts),
         (*caveats, *_caveats(problem, comparison, interpretation)),
     )
@@ -69,12 +76,7 @@ def _caveats(problem: Problem, comparison: Comparison, interpretation: Interpret
 
 def _caveats_of_classes(problem: Problem, comparison: Comparison) -> list[str]:
     said = []
-    expected, plain = comparison.expected, comparison.score_of(PLAIN).value
-    if expected < plain - 0.01:
-        said.append(
-            f"Plain kNN predicts better than the learned metric ({plain:.1%} against {expected:.1%}): what follows "
-            "describes a metric that the table does not ask for."
-        )
+    expected = comparison.expected
     largest = problem.y.size and np.unique(problem.y, return_counts=True)[1].max() / problem.y.size
     if expected <= largest + 0.02:
         said.append(
@@ -92,13 +94,7 @@ def _caveats_of_classes(problem: Problem, comparison: Comparison) -> list[str]:
 
 def _caveats_of_numbers(problem: Problem, comparison: Comparison) -> list[str]:
     said = []
-    expected, plain = comparison.expected, comparison.score_of(PLAIN).value
-    if expected < plain - 0.02:
-        said.append(
-            f"Plain kNN explains more of the variance than a linear map ({plain:.1%} against {expected:.1%}): the "
-            "target may depend on the features in a way that is not linear. Classes (--bins 3) may show more."
-        )
-    if expected <= 0.05:
+    if comparison.expected <= 0.05:
         said.append(
             "Predictions are hardly better than the mean of the target: the features may say nothing about it, and "
             "their relevance is then that of chance."

@@ -65,7 +65,7 @@ def study(
     held-out folds, and the simplest one within one standard error of the best is fitted to all rows. Its metric is
     interpreted: verdicts on features by refitting, relevance intervals and their tolerance, class profiles
     and maps of the cases. Selected cases are explained. No score uses rows that a choice was made on. A numeric target
-    is predicted by `MinimumNormRegressor`, compared with plain kNN and the mean.
+    is predicted by `MinimumNormRegressor`, compared with plain kNN, ridge regression, PLS and the mean.
 
     Parameters
     ----------

@@ -12,12 +12,14 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.feature_selection import VarianceThreshold
+from sklearn.linear_model import RidgeCV
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, NeighborhoodComponentsAnalysis
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from whynear.learn import MinimumNormRegressor, registry
 from whynear.learn.registry import LEARNERS
+from whynear.study.pls import CrossValidatedPLS
 from whynear.study.sample import stratified_rows
 from whynear.tables import TableEncoder
 from whynear.tables.problem import kind_of_target
@@ -25,7 +27,9 @@ from whynear.tables.problem import kind_of_target
 SIMPLEST_FIRST, COMPARED, LEARNED_ROWS = registry.STUDIED, registry.COMPARED, registry.LEARNED_ROWS
 PLAIN, NCA = "plain kNN", "NCA with kNN"
 BASELINES = (PLAIN, NCA)
-MINIMUM_NORM, MEAN = "minimum norm", "mean"  # for numeric targets
+MINIMUM_NORM, RIDGE, PLS, MEAN = "minimum norm", "ridge", "PLS", "mean"  # for numeric targets
+NUMERIC_BASELINES = (PLAIN, RIDGE, PLS, MEAN)
+RIDGE_PENALTIES = np.logspace(-6, 6, 25)  # of standardised columns
 N_NEIGHBORS = 5
 NCA_ROWS = 2_000  # it compares all rows with all rows
 NCA_COMPONENTS = 5
@@ -57,6 +61,10 @@ class Methods:
             return _standardised(self._learner(name))
         if name == MINIMUM_NORM:
             return _standardised(MinimumNormRegressor())
+        if name == RIDGE:
+            return _standardised(RidgeCV(RIDGE_PENALTIES))
+        if name == PLS:
+            return _standardised(CrossValidatedPLS(self.seed))
         neighbors = KNeighborsRegressor if numeric else KNeighborsClassifier
         plain = neighbors(min(N_NEIGHBORS, len(X)), weights="distance")
         return _standardised(plain) if name == PLAIN else _OnSample(_nca(X, y, self.seed, plain), self.seed)

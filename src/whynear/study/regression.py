@@ -18,18 +18,19 @@ from whynear.metric.pipeline import FittedPipeline
 from whynear.study.comparison import Comparison
 from whynear.study.folds import folds_of, in_order
 from whynear.study.interpretation import fewest_directions
-from whynear.study.methods import MEAN, MINIMUM_NORM, PLAIN, Methods, n_varying
+from whynear.study.methods import MINIMUM_NORM, NUMERIC_BASELINES, Methods, n_varying
 from whynear.study.progress import Progress
 
 
 def compare_regressors(
     X: pd.DataFrame, y: NDArray[Any], methods: Methods, *, n_folds: int, effective_dim: int | None, report: Progress
 ) -> Comparison:
-    """Compare the map of least norm with plain kNN and the mean on the same folds, by the share of variance explained.
+    """Compare the map of least norm with simple methods on the same folds, by the share of variance explained.
 
-    The number of directions of the map is chosen within every fold, from the training rows alone.
+    The number of directions of the map, the penalty of ridge regression and the number of components of PLS are chosen
+    within every fold, from the training rows alone.
     """
-    by_method = {name: np.empty(len(y)) for name in (MINIMUM_NORM, PLAIN, MEAN)}
+    by_method = {name: np.empty(len(y)) for name in (MINIMUM_NORM, *NUMERIC_BASELINES)}
     scores, predictions, fitted = [], [], []
     for fold in folds_of(X, y, n_folds, methods.seed, report):
         known, (rows, true) = fold.known, fold.held_out
