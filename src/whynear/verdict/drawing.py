@@ -55,6 +55,32 @@ def legend_of_verdicts(ax: Axes, words: set[str]) -> None:
     ax.legend(handles=handles, frameon=False, fontsize="small", loc="lower left", bbox_to_anchor=(0, 1), ncols=4)
 
 
+def draw_bounds(found: Verdicts, ax: Axes | None, most: int) -> Axes:
+    """Draw a line per feature from the least to the most it can weigh; areas in the order of the table for many."""
+    relevance = found.relevance
+    assert relevance is not None, "there are intervals to draw"
+    if len(relevance.feature_names) > most:
+        return relevance.plot(ax, most)
+    ax = ax or new_axes(6.5, 1.6 + 0.26 * len(relevance.feature_names))
+    words = dict(zip(found.feature_names, found.verdict, strict=True))
+    order = np.lexsort((np.arange(len(relevance.upper)), -relevance.upper, -relevance.lower))[::-1]
+    for place, j in enumerate(order):
+        style = STYLES[str(words[relevance.feature_names[j]])]
+        ends, height = [relevance.lower[j], relevance.upper[j]], [place, place]
+        ax.plot(ends, height, color=style["color"], linewidth=4, solid_capstyle="butt", gid=f"feature-{j}-body")
+        look: dict[str, Any] = {"color": style["color"], "markersize": 6, "clip_on": False, "zorder": 3}
+        ax.plot(ends, height, style["marker"], gid=f"feature-{j}-ends", **look)
+    ax.set_yticks(np.arange(len(order)), [short_name(relevance.feature_names[j]) for j in order])
+    for label in ax.get_yticklabels():
+        label.set_parse_math(False)
+    ax.set_ylim(-0.7, len(order) - 0.3)
+    ax.set_xlim(left=0.0)
+    ax.set_xlabel(f"least and most weight in the metric ({relevance.units})")
+    tidy(ax, "x")
+    legend_of_verdicts(ax, set(found.verdict.tolist()))
+    return ax
+
+
 def draw_sets(found: SufficientSets, ax: Axes | None) -> Axes:
     """Draw the score over the number of features, with the error of the difference from all, and the choice."""
     ax = ax or new_axes(6, 3.4)

@@ -139,6 +139,14 @@ class Verdicts(ByValue):
 
         return draw_verdicts(self, ax, most)
 
+    def plot_intervals(self, ax: Axes | None = None, most: int = 40) -> Axes:
+        """Draw the intervals of the features, coloured by their verdicts."""
+        from whynear.verdict.drawing import draw_bounds
+
+        if self.relevance is None:
+            raise ValueError("No intervals were given: call verdicts(..., relevance=relevance_intervals(...)).")
+        return draw_bounds(self, ax, most)
+
     def __repr__(self) -> str:
         counts = ", ".join(f"{np.count_nonzero(self.verdict == word)} {word}" for word in WORDS)
         return f"Verdicts({len(self.feature_names)} features: {counts})"
