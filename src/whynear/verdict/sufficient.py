@@ -150,7 +150,8 @@ def sufficient_sets(
     2
     """
     rng = generator(random_state)
-    columns, target = feature_columns(X), target_of(learner, y, groups)
+    columns = feature_columns(X)
+    target = target_of(learner, y, groups, len(columns.values))
     rows = chosen_rows(len(target.Y), MOST_ROWS, target.strata, rng)
     columns, target = columns.rows(rows), target.rows(rows)
     prices = _prices(costs, columns.names)

@@ -214,9 +214,8 @@ def verdicts(
     """
     report = progress or _silent
     rng = generator(random_state)
-    columns, target = feature_columns(X), target_of(learner, y, groups)
-    if len(target.Y) != len(columns.values):
-        raise ValueError(f"X and y must have the same rows, got {len(columns.values)} and {len(target.Y)} instead.")
+    columns = feature_columns(X)
+    target = target_of(learner, y, groups, len(columns.values))
     if n_resamples is None:
         n_resamples = 20 if columns.n_features < MANY_FEATURES else FEW_RESAMPLES
     whole("n_resamples", n_resamples, 0)
