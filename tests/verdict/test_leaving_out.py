@@ -42,6 +42,13 @@ def test_equal_answers_cost_nothing():
     assert (cost.loss, cost.error, cost.deviation, cost.most) == (0, 0, 0, 0)
 
 
+def test_rounding_errors_are_no_costs():
+    target = classes([0, 1] * 10)
+    guess = target.guessed()
+    nearly = Answers(guess.loss + np.linspace(0.9e-16, 1.1e-16, 20), guess.score, guess.expected)
+    assert cost_of(nearly, guess, target).deviation == 0
+
+
 def test_costs_are_points_and_deviations_of_the_differences_by_row():
     target = classes([0, 1] * 10)
     rng = np.random.default_rng(0)
