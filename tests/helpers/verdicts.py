@@ -5,6 +5,8 @@ import pandas as pd
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from whynear.datasets import make_truth
+from whynear.verdict import StandIn, StandIns, SufficientSets, Verdicts
+from whynear.verdict.decisions import WORDS
 from whynear.verdict.feature_columns import feature_columns
 from whynear.verdict.targets import target_of
 
@@ -23,7 +25,7 @@ def of_kind(kind, seed=0):
     return feature_columns(data.X), classes(data.y), data
 
 
-def two_of_four(n=120, seed=0):
+def two_of_four(n=120, seed=3):
     """Two columns that decide the class together, two that do not."""
     X = np.random.default_rng(seed).standard_normal((n, 4))
     frame = pd.DataFrame(X, columns=["one", "two", "noise_0", "noise_1"])
@@ -41,3 +43,30 @@ def with_categories_and_gaps(n=160, seed=0):
     X.loc[::20, "size"] = np.nan
     X.loc[5::20, "sex"] = None
     return X, y
+
+
+def made_up(names=("a", "b", "c", "d"), n_resamples=20):
+    """Verdicts that nothing was computed for, one of each word in turn."""
+    d = len(names)
+    pairs = (StandIn(names[0], names[1], 0.5, 0.9), StandIn(names[1], names[0], -0.5, 0.9))
+    stand_ins = StandIns(pairs, ((names[0], names[1]),))
+    columns = ["n_features", "score", "error", "excess", "excess_error", "features"]
+    rows = [(1, 0.7, 0.03, 0.2, 0.01, (names[0],)), (d, 0.9, 0.0, 0.0, 0.0, tuple(names))]
+    sets = SufficientSets(
+        (names[0],), pd.DataFrame(rows, columns=columns), {names[0]: (names[1],)}, stand_ins, "accuracy"
+    )
+    return Verdicts(
+        feature_names=tuple(names),
+        verdict=np.array([WORDS[j % 4] for j in range(d)]),
+        loss=np.linspace(9, -1, d),
+        error=np.ones(d),
+        p_value=np.linspace(0, 1, d),
+        effect=np.linspace(0.5, 0, d),
+        q_value=np.linspace(0, 1, d),
+        stability=np.full(d, 0.9 if n_resamples else np.nan),
+        n_resamples=n_resamples,
+        score=0.9,
+        works=True,
+        measure="accuracy",
+        sets=sets,
+    )
