@@ -156,8 +156,7 @@ def sufficient_sets(
     columns, target = columns.rows(rows), target.rows(rows)
     prices = _prices(costs, columns.names)
     with one_blas_thread():
-        costs_of_all = costs_without(KernelModels(columns, target), n_jobs=n_jobs)
-        keep = np.flatnonzero(needed_features(costs_of_all))
+        keep = _needed(columns, target, n_jobs)
         return find_sets(columns, target, prices, tolerance, rng, n_jobs, progress or _silent, keep)
 
 
@@ -184,8 +183,7 @@ def find_sets(
     candidates = candidates_of(columns, target, informed)
     order = removal_order(columns, target, candidates, prices, n_jobs)
     needed = [int(j) for j in keep]
-    order = [j for j in order if j not in needed] + [j for j in order if j in needed]
-    order += [j for j in needed if j not in order]
+    order = _kept_longest(order, needed)
     every = list(range(columns.n_features))
     sets = [order[-size:][::-1] for size in sizes if len(needed) <= size <= len(order) and size < len(every)] + [every]
     answers = [judged[len(chosen)] for chosen in sets]
@@ -213,6 +211,8 @@ def _judged(
         if aim.Y.shape[1] < target.Y.shape[1]:
             aim = Target(target.Y[train], target.measured, aim.groups)
         order = removal_order(own, aim, candidates_of(own, aim, information(own, aim)), prices, n_jobs)
+        if np.ptp(prices) > 0:  # a price pushes out nothing that these rows show to be needed
+            order = _kept_longest(order, _needed(own, aim, n_jobs))
         for size in [*(size for size in SIZES if size < columns.n_features), columns.n_features]:
             chosen = order[-size:] if size < columns.n_features else list(range(columns.n_features))
             name, ridge = _best_kernel(own.only(chosen), aim)
@@ -220,6 +220,17 @@ def _judged(
             predicted.setdefault(size, np.empty(target.Y.shape))[test] = found
         report("judge sets on folds", 0.7 * done / len(folds))
     return sorted(predicted), {size: target.answers(made) for size, made in predicted.items()}
+
+
+def _needed(columns: FeatureColumns, target: Target, n_jobs: int | None) -> list[int]:
+    found = needed_features(costs_without(KernelModels(columns, target), n_jobs=n_jobs))
+    return [int(j) for j in np.flatnonzero(found)]
+
+
+def _kept_longest(order: Sequence[int], needed: Sequence[int]) -> list[int]:
+    """Return an order of removal in which the needed features come last."""
+    last = [j for j in order if j in needed]
+    return [j for j in order if j not in needed] + last + [j for j in needed if j not in last]
 
 
 def _best_kernel(columns: FeatureColumns, target: Target) -> tuple[str, float]:
