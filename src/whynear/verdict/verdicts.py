@@ -145,10 +145,8 @@ class Verdicts(ByValue):
 
     def _repr_html_(self) -> str:
         lost = [f"{loss:.1f} ± {error:.1f}" for loss, error in zip(self.loss, self.error, strict=True)]
-        rows = [
-            (self.feature_names[j], self.verdict[j], lost[j], f"{self.stability[j]:.0%}")
-            for j in self.order[: html.MOST_ROWS]
-        ]
+        stable = [f"{share:.0%}" if self.n_resamples else "not resampled" for share in self.stability]
+        rows = [(self.feature_names[j], self.verdict[j], lost[j], stable[j]) for j in self.order[: html.MOST_ROWS]]
         more = html.more_of(len(self.order), len(rows), "feature")
         return html.block(
             html.heading(repr(self)),
