@@ -156,7 +156,8 @@ def sufficient_sets(
     columns, target = columns.rows(rows), target.rows(rows)
     prices = _prices(costs, columns.names)
     with one_blas_thread():
-        keep = _needed(columns, target, n_jobs)
+        # With a tolerance, a set may lose what a needed feature is worth.
+        keep = _needed(columns, target, n_jobs) if tolerance is None else []
         return find_sets(columns, target, prices, tolerance, rng, n_jobs, progress or _silent, keep)
 
 
@@ -177,7 +178,8 @@ def find_sets(
     if tolerance is not None:
         number("tolerance", tolerance)
     report("judge sets on folds", 0.0)
-    sizes, judged = _judged(columns, target, prices, rng, n_jobs, report)
+    protect = tolerance is None and bool(np.ptp(prices) > 0)
+    sizes, judged = _judged(columns, target, prices, protect, rng, n_jobs, report)
     report("choose the set", 0.7)
     informed = information(columns, target)
     candidates = candidates_of(columns, target, informed)
@@ -201,7 +203,13 @@ def find_sets(
 
 
 def _judged(
-    columns: FeatureColumns, target: Target, prices: Array, rng: np.random.Generator, n_jobs: int | None, report: Report
+    columns: FeatureColumns,
+    target: Target,
+    prices: Array,
+    protect: bool,
+    rng: np.random.Generator,
+    n_jobs: int | None,
+    report: Report,
 ) -> tuple[list[int], dict[int, Answers]]:
     """Return sizes of sets, and for each the answers for rows that did not choose its members."""
     predicted: dict[int, Array] = {}
@@ -211,7 +219,7 @@ def _judged(
         if aim.Y.shape[1] < target.Y.shape[1]:
             aim = Target(target.Y[train], target.measured, aim.groups)
         order = removal_order(own, aim, candidates_of(own, aim, information(own, aim)), prices, n_jobs)
-        if np.ptp(prices) > 0:  # a price pushes out nothing that these rows show to be needed
+        if protect:  # a price pushes out nothing that these rows show to be needed
             order = _kept_longest(order, _needed(own, aim, n_jobs))
         for size in [*(size for size in SIZES if size < columns.n_features), columns.n_features]:
             chosen = order[-size:] if size < columns.n_features else list(range(columns.n_features))
