@@ -101,14 +101,17 @@ def draw_stand_ins(found: StandIns, ax: Axes | None, most: int = 30) -> Axes:
     """Draw a matrix: what it costs, in points, to put the feature of the column in the place of that of the row."""
     names = list(dict.fromkeys(name for group in found.groups for name in group))[:most]
     prices = {(pair.feature, pair.stand_in): pair.price for pair in found.pairs}
-    values = np.array([[prices.get((one, other), np.nan) for other in names] for one in names])
-    ax = ax or new_axes(2.2 + 0.42 * len(names), 1.8 + 0.36 * len(names))
+    values = np.array([prices.get((one, other), np.nan) for one in names for other in names])
+    values = values.reshape(len(names), len(names))
+    shown = [short_name(name) for name in names]
+    room = 0.07 * max([8, *map(len, shown)])  # inches for the longest name
+    ax = ax or new_axes(1.7 + room + 0.42 * len(names), 1.3 + room + 0.36 * len(names))
     largest = max(1.0, float(np.nanmax(np.abs(values), initial=0.0)))
-    ax.imshow(values, cmap="PuOr_r", vmin=-largest, vmax=largest, aspect="auto")
+    if names:
+        ax.imshow(values, cmap="PuOr_r", vmin=-largest, vmax=largest, aspect="auto")
     for row, col in np.argwhere(np.isfinite(values)):
         dark = abs(values[row, col]) > 0.6 * largest
         ax.text(col, row, f"{values[row, col]:.1f}", ha="center", va="center", fontsize=7, color="w" if dark else "k")
-    shown = [short_name(name) for name in names]
     ax.set_xticks(np.arange(len(names)), shown, rotation=60, ha="right", rotation_mode="anchor")
     ax.set_yticks(np.arange(len(names)), shown)
     for label in (*ax.get_xticklabels(), *ax.get_yticklabels()):

@@ -169,7 +169,8 @@ def _made_constant(X: Any, features: Sequence[int]) -> Any:
     for j in features:
         if isinstance(X, pd.DataFrame):
             column = X.iloc[:, j]
-            changed.isetitem(j, pd.Series([column.mode(dropna=False).iloc[0]] * len(X), X.index, column.dtype))
+            usual = column.mode(dropna=bool(column.notna().any())).iloc[0]
+            changed.isetitem(j, pd.Series([usual] * len(X), X.index, column.dtype))
         else:
-            changed[:, j] = np.median(X[:, j])
+            changed[:, j] = pd.Series(X[:, j]).mode(dropna=not pd.isna(X[:, j]).all()).iloc[0]
     return changed
