@@ -3,7 +3,7 @@ import pytest
 
 from tests.helpers.verdicts import classes, measured, of_kind, two_of_four
 from whynear.verdict import elimination
-from whynear.verdict.elimination import candidates_of, removal_order
+from whynear.verdict.elimination import addition_order, candidates_of, removal_order
 from whynear.verdict.feature_columns import feature_columns
 from whynear.verdict.information import information
 
@@ -43,12 +43,28 @@ def test_unlike_features_go_together_while_many_are_left(monkeypatch):
     X = rng.standard_normal((100, 20))
     fits = []
     models = elimination.KernelModels
-    monkeypatch.setattr(elimination, "KernelModels", lambda own, aim: fits.append(own.n_features) or models(own, aim))
+
+    def counted(own, aim, **options):
+        fits.append(own.n_features)
+        return models(own, aim, **options)
+
+    monkeypatch.setattr(elimination, "KernelModels", counted)
     order = order_of(X, classes(X[:, 0] + X[:, 1] > 0))
     assert fits[0] == 20
     assert fits[1] < 19
     assert fits[-8:] == [9, 8, 7, 6, 5, 4, 3, 2]
     assert set(order[-2:]) == {0, 1}
+
+
+def test_features_are_added_in_the_order_of_their_use():
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((150, 6))
+    columns, target = feature_columns(X), classes(3 * X[:, 4] + X[:, 2] > 0)
+    prices = np.ones(6)
+    assert addition_order(columns, target, np.arange(6), prices)[-2:] == [2, 4]
+    prices[4] = 1000.0
+    assert addition_order(columns, target, np.arange(6), prices)[-1] != 4
+    assert len(addition_order(columns, target, np.array([0, 2, 5]), prices)) == 3
 
 
 def test_few_features_are_all_candidates():

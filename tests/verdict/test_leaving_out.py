@@ -114,4 +114,4 @@ def test_progress_ends_with_everything_left_out():
     X, y = two_of_four()
     steps = []
     costs_without(KernelModels(feature_columns(X), classes(y)), report=lambda step, share: steps.append((step, share)))
-    assert steps[-1] == ("left out 4 of 4 features", 1.0)
+    assert steps[-1] == ("leave out features, 4 of 4", 1.0)

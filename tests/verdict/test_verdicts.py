@@ -188,7 +188,10 @@ def test_progress_goes_from_nothing_to_done():
     assert (shares[0], steps[-1]) == (0.0, ("done", 1.0))
 
 
-@pytest.mark.parametrize("start", ["fit models", "left out", "refit the learner", "resample", "judge sets", "swap"])
+STEPS = ["fit models", "leave out", "refit the learner", "judge features again", "judge sets", "swap"]
+
+
+@pytest.mark.parametrize("start", STEPS)
 def test_an_interrupt_ends_the_work_in_every_step(start):
     X, y = two_of_four(60)
 

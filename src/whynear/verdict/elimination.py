@@ -17,7 +17,7 @@ from whynear.verdict.targets import Target
 MOST_CANDIDATES = 40
 FEWEST_CANDIDATES = 20
 ONE_AT_A_TIME = 10  # features left, from which they are removed one by one
-MOST_ADDED = 12  # features, one by one
+MOST_ADDED = 8  # features, one by one
 UNLIKE = 0.3  # correlation up to which features may be removed together
 
 

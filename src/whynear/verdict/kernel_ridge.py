@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import eigh, solve
-from scipy.linalg.lapack import dpotrf, dpotri
+from scipy.linalg.lapack import dpotrf, dtrtri
 
 from whynear.utils.arrays import Array, Indices
 
@@ -83,16 +83,15 @@ def at_ridge(K: Array, Y: Array, groups: Indices, ridge: float) -> HeldOut:
     n, mean = len(K), Y.mean(axis=0)
     weight = ridge * max(float(np.trace(K)) / n, 1e-9)  # columns that do not vary make a kernel of zeros
     K[np.diag_indices(n)] += weight
-    factor, failed = dpotrf(K, lower=1, overwrite_a=1)
+    factor, failed = dpotrf(K, lower=1, overwrite_a=1, clean=1)
     if failed:
         raise ArithmeticError("The kernel is not positive definite.")
-    inverse, _ = dpotri(factor, lower=1, overwrite_c=1)
-    inverse = np.tril(inverse) + np.tril(inverse, -1).T
-    residuals = weight * (inverse @ (Y - mean))
+    half, _ = dtrtri(factor, lower=1, overwrite_c=1)  # the inverse is half^T half
+    residuals = weight * (half.T @ (half @ (Y - mean)))
     if _all_alone(groups):
-        left = weight * np.diag(inverse) - 1 / n
+        left = weight * np.einsum("ij,ij->j", half, half) - 1 / n
         return HeldOut(Y - residuals / np.maximum(left, LEAST_LEFT)[:, None], ridge)
-    return HeldOut(Y - _by_group(residuals, np.eye(n) - weight * inverse + 1 / n, groups), ridge)
+    return HeldOut(Y - _by_group(residuals, np.eye(n) - weight * (half.T @ half) + 1 / n, groups), ridge)
 
 
 def _all_alone(groups: Indices) -> bool:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 SEARCHES = (removal_order, addition_order)
 FOLDS = 5
-MOST_ROWS = 400  # to choose sets by
+MOST_ROWS = 300  # to choose sets by
 LITTLE = 1.5  # points that a set may lose where that is surely measured but hardly matters
 SIZES = (*range(1, 11), 12, 15, 20, 30, 40)
 AS_GOOD = 1.645  # standard errors by which a set may be worse than the best
