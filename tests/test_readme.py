@@ -21,7 +21,7 @@ def test_the_python_lines_run_as_they_stand(tmp_path, monkeypatch):
     assert np.array_equal(names["cases"][:, 0], [0, 1, 2])
     assert (tmp_path / "wine.whynear").exists()
     listed = README[README.index("| file | content |") : README.index("| command | what it does |")]
-    for name in re.findall(r"`([\w-]+\.\w+)`", listed):
+    for name in re.findall(r"`([\w-]+\.(?:csv|html|json|whynear))`", listed):
         assert (tmp_path / "study" / name).exists(), name
 
 
