@@ -52,23 +52,23 @@ def test_differences_are_those_of_the_files(folder):
     assert found["standard_error"] == pytest.approx(error)
     assert found["exceeds_error"] == (abs(found["difference"]) > error)
     assert (found["first"]["chosen"], found["second"]["chosen"]) == ("grlvq", "gmlvq")
-    strengths = [dict(zip(s["relevance"]["features"], s["relevance"]["strength"], strict=True)) for s in (one, two)]
-    assert found["lost"] == [{"feature": DROPPED, "strength": strengths[0][DROPPED]}]
+    verdicts = [{row["feature"]: row["verdict"] for row in s["verdicts"]["features"]} for s in (one, two)]
+    assert found["lost"] == [{"feature": DROPPED, "verdict": verdicts[0][DROPPED]}]
     assert found["gained"] == []
-    changed = {name for name in strengths[1] if strengths[0][name] != strengths[1][name]}
+    changed = {name for name in verdicts[1] if verdicts[0][name] != verdicts[1][name]}
     assert {change["feature"] for change in found["changed"]} == changed
     assert {"setting": "folds", "first": 3, "second": 4} in found["settings"]
 
 
 def test_words_and_tables_are_printed_for_people(folder, monkeypatch):
     monkeypatch.setenv("COLUMNS", "300")
-    shown = run(folder / "one", folder / "two" / "study.json").stdout
+    shown = " ".join(run(folder / "one", folder / "two" / "study.json").stdout.split())
     assert "On held-out rows, the first reaches " in shown
     assert "larger than its standard error of " in shown
     assert "The first chose grlvq, the second gmlvq." in shown
     assert f"1 feature was lost: '{DROPPED}' (" in shown
     assert "held-out accuracy" in shown
-    assert "Strength of features" in shown
+    assert "Verdicts on features" in shown
 
 
 def test_a_study_does_not_differ_from_itself(folder):
@@ -76,7 +76,7 @@ def test_a_study_does_not_differ_from_itself(folder):
     assert (found["difference"], found["exceeds_error"]) == (0.0, False)
     assert all(found[kind] == [] for kind in ("changed", "gained", "lost", "settings"))
     assert found["caveats"] == {"first": [], "second": []}
-    assert "Both chose grlvq. No feature changed its strength." in found["finding"]
+    assert "Both chose grlvq. No verdict on a feature changed." in found["finding"]
 
 
 def test_caveats_of_one_alone_and_other_data_are_told(tmp_path, monkeypatch):

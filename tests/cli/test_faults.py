@@ -75,7 +75,7 @@ def test_the_remedy_named_for_an_infinite_target_is_one(tmp_path):
 def test_constant_and_empty_columns_are_irrelevant_and_change_nothing_else(tmp_path, plain):
     result = studied(tmp_path, cases().assign(same=7.5, empty=np.nan))
     for name in ("same", "empty"):
-        assert result.relevance.loc[name, ["lower", "upper", "strength"]].tolist() == [0, 0, "irrelevant"]
+        assert result.relevance.loc[name, ["lower", "upper", "verdict"]].tolist() == [0, 0, "no evidence"]
     bounds, others = ["lower", "upper"], ["size", "noise", "drift"]
     pd.testing.assert_frame_equal(result.relevance.loc[others, bounds], plain.relevance.loc[others, bounds])
     assert "Columns without any value count as irrelevant: 'empty'." in result.caveats
@@ -109,14 +109,14 @@ def test_fewer_rows_than_columns_and_columns_that_follow_from_others(tmp_path):
     result = studied(tmp_path, pd.concat([noise, table], axis=1))
     assert len(result.relevance) == 35
     assert 1 <= result.content["relevance"]["effective_dim"] <= result.content["relevance"]["rank"] <= 19
-    assert result.relevance.loc[["size", "twin"], "strength"].tolist() == ["weak", "weak"]
-    assert "twin" in result.content["substitutes"]["size"]
+    assert "indispensable" not in result.relevance.loc[["size", "twin"], "verdict"].tolist()
+    assert not result.content["verdicts"]["alternatives"].get("noise")
 
 
 def test_one_column_is_enough(tmp_path):
     result = studied(tmp_path, cases()[["size", "y"]])
-    assert result.relevance.loc["size", "upper"] == pytest.approx(1)
-    assert result.relevance["strength"].tolist() == ["strong"]
+    assert 0.5 < result.relevance.loc["size", "upper"] <= 1
+    assert result.relevance["verdict"].tolist() == ["indispensable"]
 
 
 @pytest.mark.parametrize(

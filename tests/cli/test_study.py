@@ -138,7 +138,7 @@ def test_any_encoding_of_the_terminal_will_do(tmp_path, encoding, monkeypatch):
     shown, errors = sys.stdout.buffer.getvalue(), sys.stderr.buffer.getvalue()
     assert (ended.value.code, errors) == (0, b"")
     assert b"?[31mred" in shown
-    assert b"##" in shown
+    assert b" #" in shown
     assert b"Written" in shown
 
 
@@ -216,7 +216,7 @@ def test_an_interrupt_leaves_the_finished_parts(table, tmp_path, monkeypatch):
     study = whynear.study
 
     def interrupt(step, share):
-        if "measure the relevance of noise" in step:
+        if "bound the relevance of every feature" in step:
             raise KeyboardInterrupt
 
     def interrupted(*words, progress, **options):
@@ -239,7 +239,8 @@ def test_an_interrupt_leaves_the_finished_parts(table, tmp_path, monkeypatch):
 
 
 def test_the_units_of_the_relevance_are_those_of_the_study():
-    frame = pd.DataFrame({"feature": ["a"], "lower": [0.0], "upper": [1.0], "strength": ["weak"]})
+    numbers = {name: [1.0] for name in ("loss_without", "loss_error", "lower", "upper")}
+    frame = pd.DataFrame({"feature": ["a"], "verdict": ["replaceable"], **numbers})
     for units in ("per standard deviation", "per scaled unit"):
         shown = study_printing.relevance_table(frame, units, ascii_only=True)
-        assert shown.title == f"Most relevant features ({units})"
+        assert shown.title == f"Features by verdict (weights {units})"

@@ -1,7 +1,6 @@
 """The figures of a study."""
 
 import re
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,7 +9,7 @@ from matplotlib.figure import Figure
 import whynear as wn
 from tests.helpers.blank_figures import save_empty
 from tests.helpers.studies import numeric_study
-from whynear.report.figures import MOST_LINES, _draw_dimension, figures, svg, svg_text
+from whynear.report.figures import MOST_LINES, figures, svg, svg_text
 
 
 @pytest.mark.parametrize(("n_features", "named"), [(40, True), (41, False)])
@@ -45,13 +44,7 @@ def test_every_figure_of_a_target_of_classes_and_of_a_numeric_one(study, monkeyp
     monkeypatch.setattr(Figure, "savefig", save_empty)
     names = [name for name, text in figures(study) if text.startswith("<svg")]
     cases = [f"{kind}-{number}" for number in range(1, len(study.cases) + 1) for kind in ("case", "votes")]
-    assert names == ["intervals", "dimension", "roc", "calibration", "map-before", "map-after", "profiles", *cases]
-    assert [name for name, _ in figures(numeric_study())] == ["intervals", "dimension", "map-before", "predictions"]
-
-
-def test_the_kept_directions_are_marked_where_they_are_not_the_best(study):
-    interpretation = study.interpretation
-    for kept in (interpretation.dimension.best, interpretation.dimension.best + 1):
-        ax = _draw_dimension(replace(interpretation, effective_dim=kept), Figure().add_subplot())
-        marked = [text.get_text() for text in ax.texts if text.get_text() == f" kept: {kept}"]
-        assert bool(marked) == (kept != interpretation.dimension.best)
+    first = ["verdicts", "sets", *(["stand-ins"] if study.verdicts.stand_ins.pairs else []), "intervals", "tolerance"]
+    assert names == [*first, "roc", "calibration", "map-before", "map-after", "profiles", *cases]
+    numeric = [name for name, _ in figures(numeric_study()) if name != "stand-ins"]
+    assert numeric == ["verdicts", "sets", "intervals", "tolerance", "map-before", "predictions"]

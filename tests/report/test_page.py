@@ -54,10 +54,23 @@ def blank(*names):
     return dict.fromkeys(names, "<svg></svg>")
 
 
+def blank_of_classes(n_cases):
+    """Blank figures of a target of classes, with so many explained cases."""
+    cases = [f"case-{i}" for i in range(1, n_cases + 1)]
+    return blank("verdicts", "intervals", "stand-ins", "map-before", "map-after", *cases)
+
+
 def test_the_page_contains_the_figures_the_features_and_the_lines_that_repeat_it(study):
-    figures = blank("intervals", "map-before", "map-after", *(f"case-{i}" for i in range(1, len(study.cases) + 1)))
+    figures = blank(
+        "verdicts",
+        "intervals",
+        "stand-ins",
+        "map-before",
+        "map-after",
+        *(f"case-{i}" for i in range(1, len(study.cases) + 1)),
+    )
     text = render(study, figures | blank(*(f"votes-{i}" for i in range(1, len(study.cases) + 1))))
-    assert text.count("<svg></svg>") == len(figures) + len(study.cases)
+    assert text.count("<svg></svg>") == len(figures) + len(study.cases) - (not study.findings.stand_ins)
     assert all(f'<td class="name">{name}</td>' in text for name in study.relevance.feature_names)
     assert study.relevance.units in text
     assert "whynear study" in text
@@ -65,14 +78,16 @@ def test_the_page_contains_the_figures_the_features_and_the_lines_that_repeat_it
 
 def test_only_the_most_relevant_features_are_rows_of_the_page(study, monkeypatch):
     monkeypatch.setattr(page, "MOST_ROWS", 2)
-    figures = blank("intervals", "map-before", "map-after", *(f"case-{i}" for i in range(1, 19)))
+    figures = blank(
+        "verdicts", "intervals", "stand-ins", "map-before", "map-after", *(f"case-{i}" for i in range(1, 19))
+    )
     text = render(study, figures | blank(*(f"votes-{i}" for i in range(1, 19))))
     assert text.count("<tr data-feature=") == 2
-    assert "These are the 2 most relevant of 5 features" in text
+    assert "These are the first 2 of 5 features" in text
 
 
 def test_a_numeric_target_is_named_in_the_heading_and_has_no_cases():
-    text = render(numeric_study(), blank("intervals", "map-before", "predictions"))
+    text = render(numeric_study(), blank("verdicts", "intervals", "stand-ins", "map-before", "predictions"))
     assert "Which features decide “y”?" in text
     assert 'id="pick"' not in text
     assert "variance explained" in text
@@ -97,7 +112,9 @@ def test_the_page_shows_the_errors_of_the_study(study, saved):
 
 def test_of_many_classes_the_most_frequent_confusions_are_shown(study, monkeypatch):
     monkeypatch.setattr(page, "MOST_CLASSES", 2)
-    figures = blank("intervals", "map-before", "map-after", *(f"case-{i}" for i in range(1, 19)))
+    figures = blank(
+        "verdicts", "intervals", "stand-ins", "map-before", "map-after", *(f"case-{i}" for i in range(1, 19))
+    )
     text = render(study, figures | blank(*(f"votes-{i}" for i in range(1, 19))))
     assert "The most frequent confusions among 3 classes" in text
     assert "These are the 2 classes of the lowest recall" in text
@@ -106,7 +123,7 @@ def test_of_many_classes_the_most_frequent_confusions_are_shown(study, monkeypat
 
 def test_the_page_of_a_numeric_target_shows_its_largest_residuals():
     study = numeric_study()
-    text = render(study, blank("intervals", "map-before", "predictions"))
+    text = render(study, blank("verdicts", "intervals", "stand-ins", "map-before", "predictions"))
     for error in study.errors.largest:
         assert f'<td class="name">{error.row}</td><td class="number">{error.true:.4g}</td>' in text
     assert f"is {study.errors.typical:.4g}; half of them" in text

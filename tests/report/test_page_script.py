@@ -8,8 +8,8 @@ from numpy.testing import assert_allclose
 
 import whynear as wn
 from tests.helpers.studies import hostile, numeric_study
-from whynear.report import page_script
-from whynear.report.page_script import script_data, substitutes
+from whynear.report.page_script import script_data, stand_ins
+from whynear.verdict import StandIn, StandIns
 
 
 @pytest.fixture(scope="module")
@@ -19,9 +19,10 @@ def data(study):
 
 def test_features_are_those_of_the_relevance_in_the_order_of_the_table(study, data):
     assert [feature[0] for feature in data["features"]] == list(study.relevance.feature_names)
-    _, lower, upper, strength, _ = zip(*data["features"], strict=True)
+    _, verdict, lost, error, lower, upper, _ = zip(*data["features"], strict=True)
     assert_allclose([lower, upper], [study.relevance.lower, study.relevance.upper], rtol=1e-3)
-    assert list(strength) == study.relevance.strength.tolist()
+    assert_allclose([lost, error], [study.verdicts.loss, study.verdicts.error], atol=0.051)
+    assert list(verdict) == study.verdicts.verdict.tolist()
 
 
 def test_cases_have_their_rows_classes_and_groups(study, data):
@@ -54,8 +55,7 @@ def test_no_name_ends_the_element_or_is_not_json():
     assert json.loads(text)["features"][0][0] == "<script>alert(1)</script>"
 
 
-def test_the_first_few_substitutes_are_named_and_the_others_counted(monkeypatch):
-    monkeypatch.setattr(page_script, "MOST_SUBSTITUTES", 2)
-    found = SimpleNamespace(of={"a": ("b", "c", "d"), "b": ("a",)})
-    study = SimpleNamespace(relevance=SimpleNamespace(substitutes=found))
-    assert substitutes(study) == {"a": "b, c and 1 more", "b": "a"}
+def test_stand_ins_are_named_cheapest_first():
+    pairs = StandIn("a", "c", 1.0, 0.5), StandIn("a", "b", 0.2, 0.5), StandIn("b", "a", -0.2, 0.5)
+    judged = SimpleNamespace(feature_names=("a", "b", "c"), stand_ins=StandIns(pairs, (("a", "b", "c"),)))
+    assert stand_ins(SimpleNamespace(verdicts=judged)) == {"a": "b, c", "b": "a"}

@@ -7,7 +7,7 @@ from whynear.report.tables import comparison_tables, error_tables, tables
 
 
 def test_every_figure_has_a_table_with_its_data(study, saved):
-    elsewhere = {"intervals": "relevance.csv"}
+    elsewhere = {"intervals": "relevance.csv", "verdicts": "relevance.csv"}
     for name in [path.removesuffix(".svg") for path in saved if path.endswith(".svg")]:
         table = pd.read_csv(saved[elsewhere.get(name, f"{name}.csv")])
         assert len(table), name

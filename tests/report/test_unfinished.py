@@ -6,7 +6,7 @@ import pytest
 import whynear as wn
 from whynear.report.unfinished import Unfinished
 
-PARTS = ("problem", "comparison", "model", "interpretation")
+PARTS = ("problem", "comparison", "model", "interpretation", "verdicts")
 
 
 def run(study, out, parts, error=None):
@@ -26,7 +26,7 @@ def test_parts_are_kept_after_an_interrupt_which_names_them(study, tmp_path):
     assert str(stopped.value) == f"The finished parts are in {kept}: {names}."
     assert ", ".join(sorted(path.name for path in kept.iterdir())) == names
     assert (wn.load(kept / "model.whynear").predict(study.problem.X) == study.model.predict(study.problem.X)).all()
-    assert pd.read_csv(kept / "relevance.csv")["feature"].tolist() == study.frame()["feature"].tolist()
+    assert pd.read_csv(kept / "relevance.csv")["verdict"].tolist() == study.verdicts.verdict.tolist()
 
 
 def test_parts_are_removed_after_a_finished_study_and_after_an_error(study, tmp_path):

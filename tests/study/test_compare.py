@@ -22,7 +22,7 @@ def test_a_study_is_compared_like_its_folder_and_its_file(study, tmp_path):
         assert not read.settings
         assert not read.changed + read.gained + read.lost
         assert read.sentences() == given.sentences()
-    assert read_study(tmp_path / "study").strengths == given.first.strengths
+    assert read_study(tmp_path / "study").verdicts == given.first.verdicts
 
 
 def test_studies_of_classes_and_of_numbers_are_not_compared(study):

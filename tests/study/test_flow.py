@@ -27,9 +27,9 @@ def test_a_constant_column_is_a_caveat():
     assert any("'constant'" in caveat for caveat in iris_study().caveats)
 
 
-def test_a_column_without_any_value_is_irrelevant(iris):
+def test_a_column_without_any_value_shows_no_evidence(iris):
     study = wn.study(iris.assign(empty=np.nan), "target", learner="grlvq", folds=2)
-    assert study.frame().set_index("feature")["strength"]["empty"] == "irrelevant"
+    assert study.frame().set_index("feature")["verdict"]["empty"] == "no evidence"
 
 
 def test_small_classes_make_fewer_folds(iris):
@@ -122,7 +122,7 @@ def test_any_learner_of_the_library_can_be_chosen_by_name(name, iris, tmp_path):
     study = wn.study(iris, "target", learner=name, folds=3)
     assert study.accuracy.columns[0] == study.comparison.chosen == study.settings["learner"] == name
     assert (study.accuracy.mean() > 0.9).all()
-    assert study.finding().startswith(f"{name.upper()} predicts")
+    assert study.findings.sentences[-1].startswith(f"{name.upper()} predicts")
     is_local = isinstance(study.metric, wn.LocalMetric)
     with pytest.warns(UserWarning, match="anchors of a local metric") if is_local else nullcontext():
         written = study.save(tmp_path)

@@ -8,7 +8,8 @@ from numpy.testing import assert_allclose
 import whynear as wn
 from tests.helpers.studies import iris_study
 from whynear.interpret.dimension import EffectiveDimension
-from whynear.study.interpretation import LEAST_FLOOR, _bounded, _can_be_held_out, fewest_directions, interpret
+from whynear.interpret.tolerance import LEAST
+from whynear.study.interpretation import TOLERANCES, _bounded, _can_be_held_out, fewest_directions, interpret
 from whynear.study.methods import Methods
 
 X = pd.DataFrame(np.random.default_rng(0).standard_normal((80, 3)), columns=["sure", "noise", "other noise"])
@@ -19,42 +20,38 @@ def interpreted(rows=80, **options):
     steps = []
     settings = {"sources": None, "effective_dim": None, "methods": Methods(0), **options}
     model = Methods(0).fitted("grlvq", X[:rows], Y[:rows])
-    found = interpret(
-        "grlvq", model, X[:rows], Y[:rows], report=lambda step, share: steps.append((step, share)), **settings
-    )
+    found = interpret(model, X[:rows], Y[:rows], report=lambda step, share: steps.append((step, share)), **settings)
     return found, steps
 
 
-def test_features_are_bounded_and_the_most_relevant_comes_first():
-    study = iris_study()
-    frame = study.frame()
-    assert list(frame.columns) == ["feature", "lower", "upper", "strength", "substitutes"]
+def test_features_are_bounded_and_the_largest_comes_first():
+    frame = iris_study().interpretation.frame()
+    assert list(frame.columns) == ["feature", "lower", "upper"]
     assert frame["upper"].is_monotonic_decreasing
     assert (frame["lower"] <= frame["upper"]).all()
     constant = frame.set_index("feature").loc["constant"]
-    assert (constant["lower"], constant["upper"], constant["strength"]) == (0, 0, "irrelevant")
+    assert (constant["lower"], constant["upper"]) == (0, 0)
     assert frame["feature"][0].startswith("petal")
 
 
-def test_the_dimension_is_chosen_the_floor_measured_and_every_feature_bounded():
+def test_the_tolerance_is_chosen_and_every_feature_bounded():
     found, steps = interpreted()
     assert [step for step, _ in steps] == [
-        "choose the effective dimension",
-        "measure the relevance of noise",
+        "choose the tolerance of the intervals",
         "bound the relevance of every feature",
     ]
-    assert found.effective_dim == found.relevance.effective_dim <= 3
-    assert found.relevance.floor >= LEAST_FLOOR
+    assert found.relevance.tolerance == found.tolerance.best
+    assert found.tolerance.best in TOLERANCES
     assert found.frame()["feature"][0] == "sure"
     assert not found.averaged
 
 
-def test_a_given_dimension_is_used_and_few_rows_choose_nothing():
+def test_given_directions_are_used_and_few_rows_choose_nothing():
     found, steps = interpreted(effective_dim=2)
-    assert (found.effective_dim, found.dimension) == (2, None)
-    assert "choose the effective dimension" not in [step for step, _ in steps]
+    assert (found.effective_dim, found.tolerance, found.relevance.tolerance) == (2, None, 0.0)
+    assert "choose the tolerance of the intervals" not in [step for step, _ in steps]
     found, _ = interpreted(rows=16)
-    assert (found.dimension, found.relevance.floor) == (None, LEAST_FLOOR)
+    assert (found.tolerance, found.relevance.tolerance) == (None, LEAST)
 
 
 def test_what_an_encoder_made_of_a_column_is_summed():

@@ -21,7 +21,7 @@ def test_a_study_is_read_as_it_was_saved(tmp_path):
     assert (read.expected, read.expected_error) == (given.expected, given.expected_error)
     assert (read.expected, read.expected_error) == (study.comparison.expected, study.comparison.expected_error)
     assert read.score == str(study.comparison.score)
-    assert read.strengths == given.strengths == dict(study.frame()[["feature", "strength"]].to_numpy())
+    assert read.verdicts == given.verdicts == dict(study.frame()[["feature", "verdict"]].to_numpy())
     assert (read.name, given.name) == (str(tmp_path), "iris")
     assert (read.source, read.target, read.rows, read.chosen, read.effective_dim) == (
         given.source,

@@ -33,8 +33,8 @@ def study():
 def test_relevance_is_stated_for_the_columns_of_the_table(study):
     frame = study.frame().set_index("feature")
     assert sorted(frame.index) == ["colour", "sex", "size", "z"]
-    assert frame.loc[["colour", "size"], "strength"].tolist() == ["strong", "strong"]
-    assert frame.loc[["sex", "z"], "strength"].tolist() == ["irrelevant", "irrelevant"]
+    assert frame.loc[["colour", "size"], "verdict"].tolist() == ["indispensable", "indispensable"]
+    assert set(frame.loc[["sex", "z"], "verdict"]) <= {"no evidence", "undecided"}
     assert study.profiles.index.tolist() == ["size", "colour", "sex", "z"]
     assert "“colour”" in study.finding()
 
@@ -123,14 +123,14 @@ def test_a_measured_target_is_predicted_by_a_linear_map(tmp_path):
     assert study.comparison.chosen == "minimum norm"
     assert study.comparison.expected_scores.min() > 0.98
     assert abs(study.accuracy["mean"].mean()) < 0.2
-    strength = study.frame().set_index("feature")["strength"]
-    assert strength["sure"] == "strong"
-    assert strength["one"] == strength["other"] == "weak"
-    assert strength["noise 1"] == strength["noise 2"] == "irrelevant"
-    assert study.relevance.substitutes.groups == (("one", "other"),)
+    verdict = study.frame().set_index("feature")["verdict"]
+    assert verdict["sure"] == "indispensable"
+    assert verdict["one"] == verdict["other"] == "replaceable"
+    assert {verdict["noise 1"], verdict["noise 2"]} <= {"no evidence", "undecided"}
+    assert study.verdicts.stand_ins.groups in ((("one", "other"),), (("other", "one"),))
     text = study.finding()
     assert "typical error of 0.09" in text
-    assert "1 is indispensable: “sure”" in text
+    assert "1 is indispensable, no other can replace it: “sure”" in text
     study.save(tmp_path)
     names = {path.name for path in tmp_path.iterdir()}
     assert {"predictions.svg", "map-before.svg", "report.html", "model.whynear"} <= names

@@ -64,7 +64,7 @@ def _fact_table(differences: StudyDifferences) -> Table:
 
 
 def _verdict_table(differences: StudyDifferences) -> Table:
-    table = Table("feature", "first", "second", title="Strength of features", title_justify="left", box=None)
+    table = Table("feature", "first", "second", title="Verdicts on features", title_justify="left", box=None)
     rows = [
         *differences.changed,
         *((name, "", verdict) for name, verdict in differences.gained),

@@ -16,7 +16,6 @@ from matplotlib.figure import Figure
 from whynear.embedding import plot_embedding
 from whynear.explain import plot_class_profiles
 from whynear.report.errors_drawing import draw_calibration, draw_roc
-from whynear.report.intervals_drawing import draw_bounds
 from whynear.report.regression_drawing import draw_map_of_numbers, draw_predictions
 from whynear.study.errors import ErrorAnatomy
 
@@ -40,7 +39,7 @@ def figures(study: Study) -> Iterator[tuple[str, str]]:
         n_named = len({name for group in study.verdicts.stand_ins.groups for name in group})
         yield svg("stand-ins", study.verdicts.stand_ins.plot, (7.4, 2.2 + 0.3 * min(n_named, 30)))
     height = 1.2 + 0.24 * n_features if n_features <= MOST_LINES else 3.6
-    yield svg("intervals", partial(draw_bounds, study.relevance, study.verdicts, most=MOST_LINES), (7.4, height))
+    yield svg("intervals", partial(study.verdicts.plot_intervals, most=MOST_LINES), (7.4, height))
     if study.interpretation.tolerance is not None:
         yield svg("tolerance", study.interpretation.tolerance.plot, (7.4, 3.6))
     yield from _of_classes(study, n_features) if study.problem.kind == "classes" else _of_numbers(study)

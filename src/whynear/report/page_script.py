@@ -6,7 +6,6 @@ import json
 import math
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from markupsafe import Markup
 
 from whynear.utils.text import printable
@@ -58,7 +57,7 @@ def _printable(value: Any) -> Any:
 def _features(study: Study) -> list[list[Any]]:
     """Return for each feature its name, verdict, points lost without it, their error, bounds and stand-ins."""
     judged, relevance, others = study.verdicts, study.relevance, stand_ins(study)
-    points = np.column_stack([judged.loss, judged.error]).round(1).tolist()
+    points = [[round(float(one), 1) for one in both] for both in zip(judged.loss, judged.error, strict=True)]
     bounds = [[_short(low), _short(high)] for low, high in zip(relevance.lower, relevance.upper, strict=True)]
     facts = zip(relevance.feature_names, judged.verdict, points, bounds, strict=True)
     return [[name, str(word), *lost, *ends, others.get(name, "")] for name, word, lost, ends in facts]

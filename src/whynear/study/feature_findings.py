@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from whynear.utils.text import counted, printable
+from whynear.utils.text import printable
 from whynear.verdict import Verdicts
 from whynear.verdict.decisions import INDISPENSABLE, NO_EVIDENCE, REPLACEABLE, UNDECIDED
 
@@ -36,10 +36,12 @@ def stand_in_sentences(verdicts: Verdicts) -> tuple[str, ...]:
 def _sufficient(verdicts: Verdicts) -> str:
     sets, total = verdicts.sets, len(verdicts.feature_names)
     if len(sets.best) == total:
-        return f"All {counted(total, 'feature', 'features')} are needed: no smaller set predicts as well."
+        if total == 1:
+            return "The only feature is needed."
+        return f"All {total:,} features are needed: no smaller set predicts as well."
     lost = 100 * (sets.score_of_all - sets.score)
     cost = "no less" if lost < 0.05 else f"{_points(lost)} less"
-    suffice = "feature suffices" if len(sets.best) == 1 else "features suffice"
+    suffice = f"{'feature' if total == 1 else 'features'} {'suffices' if len(sets.best) == 1 else 'suffice'}"
     how = "is predicted right" if verdicts.measure == "accuracy" else "of the variance is explained"
     alone = f"with {listed_features(sets.best)} alone, {cost} {how} than with all"
     return f"{len(sets.best):,} of {total:,} {suffice}: {alone}."
@@ -60,7 +62,7 @@ def _replaceable(verdicts: Verdicts) -> list[str]:
     names = verdicts.named(REPLACEABLE)
     if not names:
         return []
-    each = "it" if len(names) == 1 else "each of them alone"
+    each = "it" if len(names) == 1 else "any one of them"
     carry = "carries" if len(names) == 1 else "carry"
     shared = f"{len(names):,} {carry} information that others carry too: {listed_features(names)}."
     return [f"{shared} Leaving out {each} costs at most 2 points."]

@@ -158,7 +158,7 @@ def _studied(problem: Problem, settings: StudySettings, steps: Steps) -> Study:
     interpretation = _interpreted(used, model, settings, methods, steps)
     steps.finish("interpretation", interpretation)
     judged = verdicts(
-        clone(model),
+        _refitted(model),
         used.X,
         used.y,
         relevance=interpretation.relevance,
@@ -246,6 +246,13 @@ def _compared(
         used.X, used.y, methods, n_folds=n_folds, effective_dim=settings.effective_dim, report=report
     )
     return comparison, caveats
+
+
+def _refitted(model: Any) -> Any:
+    """Return the learner to refit without features; a map is not held to directions that they may take away."""
+    learner = clone(model)
+    cut = [name for name in learner.get_params() if name.endswith("minimumnormregressor__effective_dim")]
+    return learner.set_params(**dict.fromkeys(cut))
 
 
 def _interpreted(used: Problem, model: Any, settings: StudySettings, methods: Methods, steps: Steps) -> Interpretation:

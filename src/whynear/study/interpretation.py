@@ -21,8 +21,10 @@ from whynear.interpret import (
     relevance_tolerance,
 )
 from whynear.interpret.encoded import by_column
+from whynear.interpret.null_space import rank_of
 from whynear.interpret.tolerance import LEAST
 from whynear.metric import DiagonalMetric, LocalMetric, Metric, as_metric
+from whynear.metric.pipeline import FittedPipeline
 from whynear.study.methods import Methods
 from whynear.study.progress import Progress
 from whynear.tables.problem import kind_of_target
@@ -82,10 +84,8 @@ def interpret(
     curve, tolerance = None, 0.0 if effective_dim is not None else LEAST
     if effective_dim is None and not averaged and X.shape[1] <= MOST_COLUMNS and _can_be_held_out(X, y):
         report("choose the tolerance of the intervals", 0.0)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            curve = relevance_tolerance(model, X.to_numpy(), y, candidates=TOLERANCES)
-        tolerance = curve.best
+        curve = _tolerance(model, X, y)
+        tolerance = LEAST if curve is None else curve.best
     report("bound the relevance of every feature", 0.5)
     many = X.shape[1] > MOST_COLUMNS
     relevance = relevance_intervals(
@@ -110,6 +110,16 @@ def fewest_directions(dimension: EffectiveDimension, n_rows: int) -> int:
     standard_error = np.sqrt((variances + variances[least]) / n_rows)
     fewest = np.flatnonzero(errors <= errors[least] + standard_error + 1e-12)[0]
     return int(dimension.curve["effective_dim"].iloc[int(fewest)])
+
+
+def _tolerance(model: Pipeline, X: pd.DataFrame, y: NDArray[Any]) -> RelevanceTolerance | None:
+    """Choose the tolerance; None where the rows of a fold vary in fewer directions than the model keeps."""
+    kept = getattr(FittedPipeline.of(model).learner, "effective_dim", None) or 1
+    if rank_of(model, X.iloc[: max(2, len(X) // 2)]) < kept:
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return relevance_tolerance(model, X.to_numpy(), y, candidates=TOLERANCES)
 
 
 def _can_be_held_out(X: pd.DataFrame, y: NDArray[Any]) -> bool:

@@ -55,6 +55,32 @@ def legend_of_verdicts(ax: Axes, words: set[str]) -> None:
     ax.legend(handles=handles, frameon=False, fontsize="small", loc="lower left", bbox_to_anchor=(0, 1), ncols=4)
 
 
+def draw_bounds(found: Verdicts, ax: Axes | None, most: int) -> Axes:
+    """Draw a line per feature from the least to the most it can weigh; areas in the order of the table for many."""
+    relevance = found.relevance
+    assert relevance is not None, "there are intervals to draw"
+    if len(relevance.feature_names) > most:
+        return relevance.plot(ax, most)
+    ax = ax or new_axes(6.5, 1.6 + 0.26 * len(relevance.feature_names))
+    words = dict(zip(found.feature_names, found.verdict, strict=True))
+    order = np.lexsort((np.arange(len(relevance.upper)), -relevance.upper, -relevance.lower))[::-1]
+    for place, j in enumerate(order):
+        style = STYLES[str(words[relevance.feature_names[j]])]
+        ends, height = [relevance.lower[j], relevance.upper[j]], [place, place]
+        ax.plot(ends, height, color=style["color"], linewidth=4, solid_capstyle="butt", gid=f"feature-{j}-body")
+        look: dict[str, Any] = {"color": style["color"], "markersize": 6, "clip_on": False, "zorder": 3}
+        ax.plot(ends, height, style["marker"], gid=f"feature-{j}-ends", **look)
+    ax.set_yticks(np.arange(len(order)), [short_name(relevance.feature_names[j]) for j in order])
+    for label in ax.get_yticklabels():
+        label.set_parse_math(False)
+    ax.set_ylim(-0.7, len(order) - 0.3)
+    ax.set_xlim(left=0.0)
+    ax.set_xlabel(f"least and most weight in the metric ({relevance.units})")
+    tidy(ax, "x")
+    legend_of_verdicts(ax, set(found.verdict.tolist()))
+    return ax
+
+
 def draw_sets(found: SufficientSets, ax: Axes | None) -> Axes:
     """Draw the score over the number of features, with the error of the difference from all, and the choice."""
     ax = ax or new_axes(6, 3.4)
@@ -75,14 +101,17 @@ def draw_stand_ins(found: StandIns, ax: Axes | None, most: int = 30) -> Axes:
     """Draw a matrix: what it costs, in points, to put the feature of the column in the place of that of the row."""
     names = list(dict.fromkeys(name for group in found.groups for name in group))[:most]
     prices = {(pair.feature, pair.stand_in): pair.price for pair in found.pairs}
-    values = np.array([[prices.get((one, other), np.nan) for other in names] for one in names])
-    ax = ax or new_axes(2.2 + 0.42 * len(names), 1.8 + 0.36 * len(names))
+    values = np.array([prices.get((one, other), np.nan) for one in names for other in names])
+    values = values.reshape(len(names), len(names))
+    shown = [short_name(name) for name in names]
+    room = 0.07 * max([8, *map(len, shown)])  # inches for the longest name
+    ax = ax or new_axes(1.7 + room + 0.42 * len(names), 1.3 + room + 0.36 * len(names))
     largest = max(1.0, float(np.nanmax(np.abs(values), initial=0.0)))
-    ax.imshow(values, cmap="PuOr_r", vmin=-largest, vmax=largest, aspect="auto")
+    if names:
+        ax.imshow(values, cmap="PuOr_r", vmin=-largest, vmax=largest, aspect="auto")
     for row, col in np.argwhere(np.isfinite(values)):
         dark = abs(values[row, col]) > 0.6 * largest
         ax.text(col, row, f"{values[row, col]:.1f}", ha="center", va="center", fontsize=7, color="w" if dark else "k")
-    shown = [short_name(name) for name in names]
     ax.set_xticks(np.arange(len(names)), shown, rotation=60, ha="right", rotation_mode="anchor")
     ax.set_yticks(np.arange(len(names)), shown)
     for label in (*ax.get_xticklabels(), *ax.get_yticklabels()):

@@ -65,8 +65,8 @@ def removal_order(
         models = KernelModels(own, target, names=names)
         names = models.two_best
         losses = _losses_without(models, n_jobs) - float(models.answers.loss.mean())
-        # What a feature saves per unit of its price; one that helps by its absence goes first at any price.
-        order = np.argsort(np.where(losses > 0, losses / prices[left], losses), kind="stable")
+        # What a feature saves per unit of its price; those that help by their absence go first, dear ones before cheap.
+        order = np.argsort(np.where(losses > 0, losses / prices[left], losses * prices[left]), kind="stable")
         most = 1 if len(left) <= ONE_AT_A_TIME else len(left) // 5
         gone = _unlike(own, order, most)
         removed += [left[place] for place in gone]

@@ -63,6 +63,7 @@ def feature_columns(X: Any) -> FeatureColumns:
     the median, with an indicator where there are enough of them; missing categories are a category.
     """
     frame = X if isinstance(X, pd.DataFrame) else pd.DataFrame(np.asarray(X)).add_prefix("x")
+    frame = frame.infer_objects()  # numbers that stand beside text in an array
     blocks, owners = [], []
     for place, (_, column) in enumerate(frame.items()):
         made = _numbers(column) if pd.api.types.is_numeric_dtype(column.dtype) else _indicators(column)
@@ -98,7 +99,7 @@ def _indicators(column: pd.Series) -> Array:
 def _drawn_in(values: Array) -> Array:
     values = values - np.median(values)
     spread, usual = values.std(), 1.4826 * float(np.median(np.abs(values)))
-    spread = min(spread, 1.5 * usual) if usual > 0 else spread
+    spread = min(spread, 1.5 * usual) if usual > 1e-9 * spread else spread  # else half the values are rounding errors
     if spread <= 1e-12 * np.abs(values).max(initial=0.0) or spread == 0:
         return np.zeros(len(values))
     scaled = values / spread

@@ -39,7 +39,7 @@ def predict(name: str, ridge: float, known: Array, Y: Array, new: Array, n_featu
     raw = _raw(name, known @ known.T, own, own, n_features)
     means = raw.mean(axis=0)
     K = raw - means - means[:, None] + means.mean()
-    weight = ridge * max(float(np.trace(K)) / len(K), 1e-300)
+    weight = ridge * max(float(np.trace(K)) / len(K), 1e-9)
     mean = Y.mean(axis=0)
     dual = solve(K + weight * np.eye(len(K)), Y - mean, assume_a="pos", check_finite=False)
     cross = _raw(name, new @ known.T, others, own, n_features)
@@ -60,7 +60,7 @@ def tuned(K: Array, Y: Array, groups: Indices) -> HeldOut:
     n, mean = len(K), Y.mean(axis=0)
     values, vectors = eigh(K, check_finite=False, driver="evd", overwrite_a=True)
     values = np.maximum(values, 0.0)
-    scale = max(float(values.mean()), 1e-300)
+    scale = max(float(values.mean()), 1e-9)  # columns that do not vary make a kernel of zeros
     turned, squares = vectors.T @ (Y - mean), np.square(vectors)
     best: tuple[float, HeldOut] | None = None
     for ridge in RIDGES:
@@ -81,7 +81,7 @@ def tuned(K: Array, Y: Array, groups: Indices) -> HeldOut:
 def at_ridge(K: Array, Y: Array, groups: Indices, ridge: float) -> HeldOut:
     """Predict held-out rows at a given ridge, several times as fast."""
     n, mean = len(K), Y.mean(axis=0)
-    weight = ridge * max(float(np.trace(K)) / n, 1e-300)
+    weight = ridge * max(float(np.trace(K)) / n, 1e-9)  # columns that do not vary make a kernel of zeros
     K[np.diag_indices(n)] += weight
     factor, failed = dpotrf(K, lower=1, overwrite_a=1)
     if failed:

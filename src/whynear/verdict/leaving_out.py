@@ -18,6 +18,7 @@ PROMISING = 0.3  # p-value below which the ridge is chosen again without the fea
 MOST_ONE_BY_ONE = 150  # features; more are first left out in blocks
 ALIKE = 0.7  # correlation of the members of a block with its first one
 COSTLY = 0.05  # p-value of a block that is split
+ROUNDING = 1e-10  # of the loss; answers of the same columns in another order differ by less
 
 Report = Callable[[str, float], None]
 
@@ -62,7 +63,10 @@ def cost_of(without: Answers, full: Answers, target: Target) -> Cost:
     excess, error = target.mean_and_error(without.loss - full.loss)
     lost, lost_error = target.mean_and_error(full.score - without.score)
     expected, expected_error = target.mean_and_error(full.expected - without.expected)
-    deviation = excess / error if error > 0 else np.inf * np.sign(excess) if excess else 0.0
+    if abs(excess) <= ROUNDING:
+        deviation = 0.0
+    else:
+        deviation = excess / error if error > 0 else np.inf * np.sign(excess)
     return Cost(100 * lost, 100 * lost_error, float(deviation), 100 * (expected + 1.645 * expected_error))
 
 

@@ -121,6 +121,8 @@ class Refits:
         predicted = np.tile(self.target.Y.mean(axis=0), (len(self.y), 1))
         classes = None if self.target.measured else np.unique(self.y)
         for train, test in self._folds(repeat):
+            if not _varies(_rows(X, train)) or (classes is not None and len(np.unique(self.y[train])) < 2):
+                continue  # nothing to learn from: the class shares, or the mean, answer
             model = clone(self.learner).fit(_rows(X, train), self.y[train])
             if classes is None:
                 numbers = self.y.astype(np.float64)
@@ -152,6 +154,13 @@ def _rows(X: Any, chosen: Indices) -> Any:
     return X.iloc[chosen] if isinstance(X, pd.DataFrame) else X[chosen]
 
 
+def _varies(X: Any) -> bool:
+    """Return whether some column has different values."""
+    if isinstance(X, pd.DataFrame):
+        return any(column.nunique() > 1 for _, column in X.items())
+    return bool((np.asarray(X) != np.asarray(X)[:1]).any())
+
+
 def _made_constant(X: Any, features: Sequence[int]) -> Any:
     """Return the table with some columns at one value: any Pipeline takes it, and none learns from them."""
     if not features:
@@ -160,7 +169,8 @@ def _made_constant(X: Any, features: Sequence[int]) -> Any:
     for j in features:
         if isinstance(X, pd.DataFrame):
             column = X.iloc[:, j]
-            changed.isetitem(j, pd.Series([column.mode(dropna=False).iloc[0]] * len(X), X.index, column.dtype))
+            usual = column.mode(dropna=bool(column.notna().any())).iloc[0]
+            changed.isetitem(j, pd.Series([usual] * len(X), X.index, column.dtype))
         else:
-            changed[:, j] = np.median(X[:, j])
+            changed[:, j] = pd.Series(X[:, j]).mode(dropna=not pd.isna(X[:, j]).all()).iloc[0]
     return changed

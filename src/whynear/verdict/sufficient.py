@@ -153,13 +153,14 @@ def sufficient_sets(
     2
     """
     rng = generator(random_state)
-    columns, target = feature_columns(X), target_of(learner, y, groups)
+    columns = feature_columns(X)
+    target = target_of(learner, y, groups, len(columns.values))
     rows = chosen_rows(len(target.Y), MOST_ROWS, target.strata, rng)
     columns, target = columns.rows(rows), target.rows(rows)
     prices = _prices(costs, columns.names)
     with one_blas_thread():
-        costs_of_all = costs_without(KernelModels(columns, target), n_jobs=n_jobs)
-        keep = np.flatnonzero(needed_features(costs_of_all))
+        # With a tolerance, a set may lose what a needed feature is worth.
+        keep = _needed(columns, target, n_jobs) if tolerance is None else []
         return find_sets(columns, target, prices, tolerance, rng, n_jobs, progress or _silent, keep)
 
 
@@ -180,15 +181,12 @@ def find_sets(
     if tolerance is not None:
         number("tolerance", tolerance)
     report("judge sets on folds", 0.0)
-    judged, searches = _judged(columns, target, prices, rng, n_jobs, report)
+    protect = tolerance is None and bool(np.ptp(prices) > 0)
+    judged, searches = _judged(columns, target, prices, protect, rng, n_jobs, report)
     report("choose the set", 0.7)
     candidates = candidates_of(columns, target, information(columns, target))
     needed = [int(j) for j in keep]
-    orders = []
-    for search in SEARCHES:
-        order = search(columns, target, candidates, prices, n_jobs)
-        order = [j for j in order if j not in needed] + [j for j in order if j in needed]
-        orders.append(order + [j for j in needed if j not in order])
+    orders = [_kept_longest(search(columns, target, candidates, prices, n_jobs), needed) for search in SEARCHES]
     every = list(range(columns.n_features))
     sets = [
         orders[searches[size]][-size:][::-1]
@@ -210,7 +208,13 @@ def find_sets(
 
 
 def _judged(
-    columns: FeatureColumns, target: Target, prices: Array, rng: np.random.Generator, n_jobs: int | None, report: Report
+    columns: FeatureColumns,
+    target: Target,
+    prices: Array,
+    protect: bool,
+    rng: np.random.Generator,
+    n_jobs: int | None,
+    report: Report,
 ) -> tuple[dict[int, Answers], dict[int, int]]:
     """Return for each size of sets the answers for rows that did not choose the members, and the better search."""
     sizes = [*(size for size in SIZES if size < columns.n_features), columns.n_features]
@@ -222,6 +226,9 @@ def _judged(
             aim = Target(target.Y[train], target.measured, aim.groups)
         candidates = candidates_of(own, aim, information(own, aim))
         orders = [search(own, aim, candidates, prices, n_jobs) for search in SEARCHES]
+        if protect:  # a price pushes out nothing that these rows show to be needed
+            needed = _needed(own, aim, n_jobs)
+            orders = [_kept_longest(order, needed) for order in orders]
         names = KernelModels(own.only(candidates), aim).two_best
         made: dict[frozenset[int], Array] = {}
         for size, search in predicted:
@@ -238,6 +245,17 @@ def _judged(
         size: min(range(len(SEARCHES)), key=lambda search: float(found[size, search].loss.mean())) for size in sizes
     }
     return {size: found[size, search] for size, search in better.items()}, better
+
+
+def _needed(columns: FeatureColumns, target: Target, n_jobs: int | None) -> list[int]:
+    found = needed_features(costs_without(KernelModels(columns, target), n_jobs=n_jobs))
+    return [int(j) for j in np.flatnonzero(found)]
+
+
+def _kept_longest(order: Sequence[int], needed: Sequence[int]) -> list[int]:
+    """Return an order of removal in which the needed features come last."""
+    last = [j for j in order if j in needed]
+    return [j for j in order if j not in needed] + last + [j for j in needed if j not in last]
 
 
 def _best_kernel(columns: FeatureColumns, target: Target, names: Sequence[str]) -> tuple[str, float]:

@@ -99,12 +99,21 @@ class Target:
         return mean, float(np.sqrt(np.square(sums).sum() * groups / (groups - 1)) / len(values))
 
 
-def target_of(learner: BaseEstimator, y: Any, groups: Any = None) -> Target:
+def target_of(learner: BaseEstimator, y: Any, groups: Any = None, n_rows: int | None = None) -> Target:
     """Return the target of a learner: a measurement for a regressor, classes for all others."""
     y = np.asarray(y)
+    if n_rows is not None and len(y) != n_rows:
+        raise ValueError(f"X and y must have the same rows, got {n_rows} and {len(y)} instead.")
     numbers = np.arange(len(y)) if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
+    if len(numbers) != len(y):
+        raise ValueError(f"groups must have as many rows as y, got {len(numbers)} and {len(y)} instead.")
+    if groups is not None and len(y) and numbers.max() == 0:
+        raise ValueError(f"groups must have at least two groups, got {groups[0]!r} in every row instead.")
     if is_regressor(learner):
         values = y.astype(np.float64)
+        if not np.isfinite(values).all():
+            row = int(np.flatnonzero(~np.isfinite(values))[0])
+            raise ValueError(f"y must have no missing or infinite values, got {values[row]} in row {row} instead.")
         spread = values.std()
         if spread == 0:
             raise ValueError("y must vary, got the same value in every row instead.")

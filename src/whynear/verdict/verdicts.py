@@ -139,16 +139,22 @@ class Verdicts(ByValue):
 
         return draw_verdicts(self, ax, most)
 
+    def plot_intervals(self, ax: Axes | None = None, most: int = 40) -> Axes:
+        """Draw the intervals of the features, coloured by their verdicts."""
+        from whynear.verdict.drawing import draw_bounds
+
+        if self.relevance is None:
+            raise ValueError("No intervals were given: call verdicts(..., relevance=relevance_intervals(...)).")
+        return draw_bounds(self, ax, most)
+
     def __repr__(self) -> str:
         counts = ", ".join(f"{np.count_nonzero(self.verdict == word)} {word}" for word in WORDS)
         return f"Verdicts({len(self.feature_names)} features: {counts})"
 
     def _repr_html_(self) -> str:
         lost = [f"{loss:.1f} ± {error:.1f}" for loss, error in zip(self.loss, self.error, strict=True)]
-        rows = [
-            (self.feature_names[j], self.verdict[j], lost[j], f"{self.stability[j]:.0%}")
-            for j in self.order[: html.MOST_ROWS]
-        ]
+        stable = [f"{share:.0%}" if self.n_resamples else "not resampled" for share in self.stability]
+        rows = [(self.feature_names[j], self.verdict[j], lost[j], stable[j]) for j in self.order[: html.MOST_ROWS]]
         more = html.more_of(len(self.order), len(rows), "feature")
         return html.block(
             html.heading(repr(self)),
@@ -209,14 +215,13 @@ def verdicts(
     >>> from whynear.datasets import make_relevance
     >>> data = make_relevance(n_irrelevant=2, random_state=0)
     >>> found = verdicts(KNeighborsClassifier(), data.X, data.y, random_state=0)
-    >>> found.named("indispensable"), found.named("replaceable")
-    (('strong_0',), ('weak_0_0', 'weak_0_1', 'weak_0_2'))
+    >>> found.named("indispensable"), sorted(found.named("replaceable"))
+    (('strong_0',), ['weak_0_0', 'weak_0_1', 'weak_0_2'])
     """
     report = progress or _silent
     rng = generator(random_state)
-    columns, target = feature_columns(X), target_of(learner, y, groups)
-    if len(target.Y) != len(columns.values):
-        raise ValueError(f"X and y must have the same rows, got {len(columns.values)} and {len(target.Y)} instead.")
+    columns = feature_columns(X)
+    target = target_of(learner, y, groups, len(columns.values))
     if n_resamples is None:
         n_resamples = 20 if columns.n_features < MANY_FEATURES else FEW_RESAMPLES
     whole("n_resamples", n_resamples, 0)

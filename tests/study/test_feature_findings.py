@@ -1,0 +1,55 @@
+"""What a study says about features, in sentences."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from tests.helpers.studies import iris_study
+from whynear.study.feature_findings import MOST_NAMED, feature_sentences, listed_features, stand_in_sentences
+from whynear.verdict import StandIn, StandIns
+
+
+def judged(words, *, best=("a",), works=True, score=0.9, score_of_all=0.9):
+    """Verdicts on features a, b, ... with these words."""
+    names = tuple("abcdefghij"[: len(words)])
+    sets = SimpleNamespace(best=best, score=score, score_of_all=score_of_all)
+    found = {"feature_names": names, "verdict": np.array(words), "loss": np.arange(len(words), 0.0, -1)}
+    return replace(iris_study().verdicts, **found, p_value=np.zeros(len(words)), sets=sets, works=works)
+
+
+def test_the_first_sentence_says_how_few_suffice():
+    words = ["replaceable", "replaceable", "no evidence"]
+    first = feature_sentences(judged(words, best=("a", "b"), score=0.88))[0]
+    assert first == "2 of 3 features suffice: with “a” and “b” alone, 2.0 points less is predicted right than with all."
+    assert "no less is predicted right" in feature_sentences(judged(words))[0]
+    assert feature_sentences(judged(words, best=("a", "b", "c")))[0].startswith("All 3 features are needed")
+
+
+def test_every_verdict_has_its_sentence():
+    said = " ".join(feature_sentences(judged(["indispensable", "replaceable", "no evidence", "undecided"])))
+    assert "1 is indispensable, no other can replace it: “a” (4.0 points are lost without it)." in said
+    assert "1 carries information that others carry too: “b”. Leaving out it costs at most 2 points." in said
+    assert "There is no evidence that “c” helps." in said
+    assert "1 is undecided, because the rows do not settle it: “d”." in said
+
+
+def test_nothing_is_said_of_features_where_no_model_works():
+    said = feature_sentences(judged(["undecided", "no evidence"], works=False))
+    assert len(said) == 1
+    assert "better than chance" in said[0]
+    assert "indispensable" not in said[0]
+
+
+@pytest.mark.parametrize(("price", "shown"), [(1.26, "1.3 ± 0.5 points lost"), (-0.3, "0.3 ± 0.5 points gained")])
+def test_stand_ins_are_named_with_their_price(price, shown):
+    found = judged(["replaceable", "replaceable"])
+    found.sets.stand_ins = StandIns((StandIn("a", "b", price, 0.5),), (("a", "b"),))
+    assert stand_in_sentences(found) == (f"“a” can be replaced by “b” ({shown}).",)
+
+
+def test_a_sentence_names_the_first_features_and_counts_the_others():
+    assert listed_features(["a"]) == "“a”"
+    assert listed_features(["a", "b"]) == "“a” and “b”"
+    assert listed_features(["x"] * MOST_NAMED + ["y", "z"]).endswith("“x” and 2 more")

@@ -1,0 +1,70 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from scipy.stats import norm
+
+from whynear.verdict.decisions import decide, holm, needed_features
+from whynear.verdict.information import Information
+from whynear.verdict.leaving_out import Costs
+
+
+def verdict_on(*, q=1.0, size=0.0, loss=0.0, p=0.5, most=0.0, works=True, n=1000):
+    """The verdict on one feature beside another that is surely indispensable."""
+    evidence = Information(np.ones(2), np.array([0.0, q]), np.array([8.0, size]), np.zeros(2))
+    costs = Costs(np.array([20.0, loss]), np.ones(2), np.array([9.0, norm.isf(p)]), np.array([25.0, most]))
+    return str(decide(evidence, costs, works, n)[1])
+
+
+@pytest.mark.parametrize(
+    ("case", "word"),
+    [
+        ({"q": 0.0, "size": 8, "loss": 5.0, "p": 1e-4, "most": 8.0}, "indispensable"),
+        ({"q": 0.9, "size": 0.1, "loss": 5.0, "p": 1e-4, "most": 8.0}, "indispensable"),
+        ({"q": 0.0, "size": 8, "loss": 0.9, "p": 1e-4, "most": 1.5}, "replaceable"),
+        ({"q": 0.0, "size": 8, "loss": 0.9, "p": 1e-4, "most": 2.5}, "undecided"),
+        ({"q": 0.0, "size": 8, "loss": 5.0, "p": 0.2, "most": 8.0}, "undecided"),
+        ({"q": 0.0, "size": 8, "loss": 0.0, "p": 0.5, "most": 2.0}, "replaceable"),
+        ({"q": 0.0, "size": 8, "loss": 0.0, "p": 0.5, "most": 2.1}, "undecided"),
+        ({"q": 0.9, "size": 0.1}, "no evidence"),
+        ({"q": 0.06, "size": 4.0}, "undecided"),
+        ({"q": 0.0, "size": 8, "loss": 5.0, "p": 1e-4, "works": False}, "undecided"),
+        ({"q": 0.0, "size": 8, "works": False}, "undecided"),
+        ({"q": 0.9, "size": 0.1, "works": False}, "no evidence"),
+    ],
+)
+def test_the_verdict_follows_from_the_evidence(case, word):
+    assert verdict_on(**case) == word
+
+
+def test_many_features_ask_for_smaller_p_values():
+    def needed(d):
+        return needed_features(
+            Costs(np.full(d, 5.0), np.ones(d), np.append(norm.isf(0.02), np.zeros(d - 1)), np.zeros(d))
+        )
+
+    assert needed(2)[0]
+    assert not needed(3)[0]
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
+def test_adjusted_p_values_reject_what_the_steps_of_holm_reject(p_values):
+    p_values = np.array(p_values)
+    adjusted = holm(p_values)
+    for level in (0.01, 0.05, 0.3):
+        rejected = np.zeros(len(p_values), dtype=bool)
+        for step, j in enumerate(np.argsort(p_values, kind="stable")):
+            if p_values[j] * (len(p_values) - step) >= level:
+                break
+            rejected[j] = True
+        assert ((adjusted < level) == rejected).all()
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
+def test_adjusted_p_values_keep_the_order_and_never_shrink(p_values):
+    p_values = np.array(p_values)
+    adjusted = holm(p_values)
+    assert (adjusted >= p_values - 1e-15).all()
+    assert (np.diff(adjusted[np.argsort(p_values, kind="stable")]) >= 0).all()
+    assert_allclose(adjusted.min(), min(1.0, len(p_values) * p_values.min()))

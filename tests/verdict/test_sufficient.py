@@ -1,0 +1,158 @@
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LinearRegression, LogisticRegression
+
+from tests.helpers.notebook_html import HOSTILE, shown
+from tests.helpers.verdicts import made_up, two_of_four, with_categories_and_gaps
+from whynear.datasets import make_truth
+from whynear.verdict import sufficient_sets
+
+LEARNER = LogisticRegression()
+
+
+@pytest.fixture(scope="module")
+def linear():
+    data = make_truth("relevance linear", 0)
+    return sufficient_sets(LEARNER, data.X, data.y, random_state=0), data
+
+
+def test_the_best_set_holds_what_is_needed_and_nothing_else():
+    for kind in ("ring", "interaction"):
+        data = make_truth(kind, 0)
+        found = sufficient_sets(LEARNER, data.X.iloc[:, :5], data.y, random_state=0)
+        assert set(found.best) == {"x_0", "x_1"}
+        assert found.score >= found.score_of_all
+
+
+def test_one_of_each_block_is_in_the_best_set(linear):
+    found, data = linear
+    assert found.best[0] == "strong_0"
+    assert set(found.best) & set(data.groups[0])
+    assert not any(name.startswith("noise") for name in found.best)
+    assert found.score >= found.score_of_all - 0.02
+
+
+def test_the_curve_goes_up_to_all_features(linear):
+    curve = linear[0].frame()
+    assert list(curve) == ["n_features", "score", "error", "excess", "excess_error", "features"]
+    assert list(curve["n_features"]) == list(map(len, curve["features"]))
+    last = curve.iloc[-1]
+    assert (last["n_features"], last["error"], last["excess"]) == (8, 0, 0)
+    for smaller, larger in zip(curve["features"], curve["features"][1:], strict=False):
+        assert set(smaller) < set(larger)
+
+
+def test_the_curve_cannot_be_changed_by_its_copy(linear):
+    found, _ = linear
+    copy = found.frame()
+    copy.loc[:, "score"] = 0.0
+    assert found.curve["score"].min() > 0
+
+
+def test_alternatives_are_the_stand_ins_of_the_members(linear):
+    found, data = linear
+    assert tuple(found.alternatives) == found.best
+    assert found.alternatives["strong_0"] == ()
+    for name in found.best[1:]:
+        assert set(found.alternatives[name]) <= set(data.groups[0]) - {name}
+
+
+def test_the_same_seed_gives_the_same_sets_on_any_number_of_threads():
+    X, y = two_of_four(60)
+    one, same = (sufficient_sets(LEARNER, X, y, random_state=0, n_jobs=n_jobs) for n_jobs in (1, 2))
+    assert one == same
+
+
+@pytest.mark.parametrize("names", [["cheap", "dear"], ["dear", "cheap"]])
+def test_a_dear_feature_is_exchanged_for_its_cheap_copy(names):
+    X, y = two_of_four()
+    frame = pd.DataFrame({names[0]: X["one"], names[1]: X["one"], "two": X["two"], "noise": X["noise_0"]})
+    found = sufficient_sets(LEARNER, frame, y, costs={"dear": 50.0}, random_state=0)
+    assert set(found.best) == {"cheap", "two"}
+
+
+def test_a_needed_feature_is_kept_at_any_price():
+    X, y = two_of_four()
+    found = sufficient_sets(LEARNER, X, y, costs={"one": 1000.0}, random_state=0)
+    assert set(found.best) == {"one", "two"}
+
+
+def test_a_price_for_no_feature_of_the_table_is_refused():
+    X, y = two_of_four()
+    with pytest.raises(ValueError, match=r"costs must name features of the table, got 'tow'"):
+        sufficient_sets(LEARNER, X, y, costs={"tow": 2.0})
+    with pytest.raises(ValueError, match=r"costs\['two'\] must be a finite number > 0, got 0"):
+        sufficient_sets(LEARNER, X, y, costs={"two": 0.0})
+
+
+def test_a_tolerance_allows_sets_that_lose_as_much():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.standard_normal((150, 3)), columns=list("abc"))
+    y = X @ [2.0, 1.0, 0.6] + 0.3 * rng.standard_normal(150)
+    sizes = []
+    for tolerance in (0.0, 15.0, 40.0):
+        found = sufficient_sets(LinearRegression(), X, y, tolerance=tolerance, random_state=0)
+        assert found.score >= found.score_of_all - tolerance / 100 - 1e-9
+        sizes.append(len(found.best))
+    assert sizes == [3, 2, 1]
+    with pytest.raises(ValueError, match="tolerance must be a finite number >= 0, got -1"):
+        sufficient_sets(LEARNER, X, y > 0, tolerance=-1.0)
+
+
+def test_a_measured_target_has_sets_too():
+    X, _ = two_of_four()
+    y = X["one"] - X["two"] + np.random.default_rng(0).normal(0, 0.3, 120)
+    found = sufficient_sets(LinearRegression(), X, y, random_state=0)
+    assert set(found.best) == {"one", "two"}
+    assert found.measure == "R2"
+    assert 0.9 < found.score < 1
+
+
+def test_rows_of_a_group_stay_together():
+    groups = np.arange(120) // 4
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.standard_normal((30, 3))[groups], columns=list("abc")) + 0.01 * rng.standard_normal((120, 3))
+    y = rng.permutation(np.arange(30) % 2)[groups]  # only the memory of a group's other rows can predict it
+    alone = sufficient_sets(LEARNER, X, y, random_state=0)
+    together = sufficient_sets(LEARNER, X, y, groups=groups, random_state=0)
+    assert alone.score_of_all > 0.9
+    assert together.score_of_all < 0.75
+
+
+def test_tables_with_categories_and_gaps_are_taken():
+    X, y = with_categories_and_gaps()
+    found = sufficient_sets(LEARNER, X, y, random_state=0)
+    assert set(found.best) == {"colour", "size"}
+
+
+def test_tables_of_different_lengths_are_refused():
+    X, y = two_of_four()
+    with pytest.raises(ValueError, match="X and y must have the same rows, got 120 and 119 instead"):
+        sufficient_sets(LEARNER, X, y[:-1])
+
+
+def test_of_one_feature_the_set_is_that_feature():
+    X, y = two_of_four()
+    found = sufficient_sets(LEARNER, X[["one"]], y, random_state=0)
+    assert found.best == ("one",)
+    assert found.score == found.score_of_all
+
+
+def test_progress_goes_up():
+    X, y = two_of_four(60)
+    shares = []
+    sufficient_sets(LEARNER, X, y, random_state=0, progress=lambda _, share: shares.append(share))
+    assert shares == sorted(shares)
+    assert 0 <= shares[0] < shares[-1] <= 1
+
+
+def test_notebooks_show_the_set_and_its_replacements(linear):
+    text = shown(linear[0])
+    assert "strong_0" in text
+    assert "none found" in text
+    assert "with all" in text
+
+
+def test_notebooks_show_hostile_names_as_text():
+    assert "<script>alert(1)</script>" in shown(made_up(HOSTILE).sets)
