@@ -1,5 +1,6 @@
 """What the README shows is what happens."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,9 @@ def test_the_python_lines_run_as_they_stand(tmp_path, monkeypatch):
     assert names["cases"].shape == (3, 5)
     assert np.array_equal(names["cases"][:, 0], [0, 1, 2])
     assert (tmp_path / "wine.whynear").exists()
-    assert (tmp_path / "study" / "report.html").exists()
+    listed = README[README.index("| file | content |") : README.index("| command | what it does |")]
+    for name in re.findall(r"`([\w-]+\.(?:csv|html|json|whynear))`", listed):
+        assert (tmp_path / "study" / name).exists(), name
 
 
 def test_linked_files_exist():
