@@ -78,8 +78,8 @@ def test_constant_and_empty_columns_are_irrelevant_and_change_nothing_else(tmp_p
         assert result.relevance.loc[name, ["lower", "upper", "verdict"]].tolist() == [0, 0, "no evidence"]
     bounds, others = ["lower", "upper"], ["size", "noise", "drift"]
     pd.testing.assert_frame_equal(result.relevance.loc[others, bounds], plain.relevance.loc[others, bounds])
-    assert "Columns without any value count as irrelevant: 'empty'." in result.caveats
-    assert "Columns that never change carry no information and count as irrelevant: 'same'." in result.caveats
+    assert "Columns without any value carry no information: 'empty'." in result.caveats
+    assert "Columns that never change carry no information: 'same'." in result.caveats
 
 
 @pytest.mark.parametrize(

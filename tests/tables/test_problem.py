@@ -40,7 +40,7 @@ def test_a_difficulty_is_named_with_its_remedy(frame, change, target, message):
 def test_a_column_without_any_value_is_kept_as_constant_with_a_caveat(frame, missing):
     problem = problem_of(frame.assign(empty=missing), "kind")
     assert problem.numbers()["empty"].tolist() == [0.0] * 60
-    assert problem.caveats == ("Columns without any value count as irrelevant: 'empty'.",)
+    assert problem.caveats == ("Columns without any value carry no information: 'empty'.",)
 
 
 def test_an_index_saved_beside_the_table_is_left_out(frame, tmp_path):

@@ -89,7 +89,7 @@ def test_features_are_named_by_verdict_dearest_first(small):
     assert found.named("replaceable") == ()
     losses = [found.loss[found.feature_names.index(name)] for name in found.named("indispensable")]
     assert losses == sorted(losses, reverse=True)
-    assert repr(found) == "Verdicts(4 features: 2 indispensable, 0 replaceable, 2 no evidence, 0 undecided)"
+    assert repr(found) == "Verdicts(4 features: 2 indispensable, 0 replaceable, 0 undecided, 2 no evidence)"
 
 
 def test_everything_can_be_written_as_json(small):

@@ -50,7 +50,8 @@ def study(
     ] = StudySettings.drop_missing_target,
     folds: Annotated[int, typer.Option(help="Number of folds to hold out in turn.")] = StudySettings.folds,
     effective_dim: Annotated[
-        int | None, typer.Option(help="Number of directions of the data to keep; chosen on held-out rows without it.")
+        int | None,
+        typer.Option(help="Directions of the data on which maps must agree; a tolerance without it."),
     ] = StudySettings.effective_dim,
     seed: Annotated[int, typer.Option(help="The same seed gives the same study.")] = StudySettings.random_state,
     n_jobs: Annotated[int | None, typer.Option(help="Number of threads; all cores without it.")] = StudySettings.n_jobs,

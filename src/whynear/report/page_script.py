@@ -20,6 +20,7 @@ def script_data(study: Study) -> Markup:
     places = {name: place for place, name in enumerate(study.relevance.feature_names)}
     data = {
         "features": _features(study),
+        "order": study.verdicts.order.tolist(),
         "cases": _cases(study),
         "levels": {
             feature.place: "".join("." if level < 0 else str(level) for level in feature.of_cases.tolist())

@@ -50,7 +50,8 @@ def _sufficient(verdicts: Verdicts) -> str:
 def _indispensable(verdicts: Verdicts) -> str:
     names = verdicts.named(INDISPENSABLE)
     if not names:
-        return "No single feature is shown to be indispensable: without any one of them the others do about as well."
+        about = "" if verdicts.named(UNDECIDED) else ": without any one of them the others do about as well"
+        return f"No single feature is shown to be indispensable{about}."
     losses = dict(zip(verdicts.feature_names, verdicts.loss, strict=True))
     shown = [f"“{printable(name)}” ({_points(losses[name])} are lost without it)" for name in names[:MOST_NAMED]]
     more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""

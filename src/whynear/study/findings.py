@@ -148,7 +148,9 @@ def _prediction(problem: Problem, comparison: Comparison, interpretation: Interp
     chosen = comparison.chosen.upper()
     if comparison.n_learners == 1:
         return f"{chosen} predicts {expected} of held-out cases right, plain kNN {plain}."
+    by_fold = comparison.predictions.groupby("fold")["by"].first()
+    often = f"chosen in {int((by_fold == comparison.chosen).sum())} of {len(by_fold)} folds"
     return (
-        f"{chosen} is the simplest of {comparison.n_learners} learners near the best. Learners chosen this way predict "
-        f"{expected} of held-out cases right, plain kNN {plain}."
+        f"{chosen} is the simplest of {comparison.n_learners} learners near the best, {often}. Learners chosen this "
+        f"way predict {expected} of held-out cases right, plain kNN {plain}."
     )

@@ -92,7 +92,8 @@ def study(
     folds : int
         Number of folds; fewer where the smallest class has fewer rows.
     effective_dim : int, optional
-        Number of directions of the data on which metrics must be equal; chosen on held-out rows without it.
+        Number of directions of the data on which metrics must be equal; without it they may differ by a tolerance that
+        is chosen on held-out rows, and the number of directions of a linear map of a numeric target is chosen too.
     random_state : int
         Seed of sample, folds and learner; the same seed gives the same study.
     n_jobs : int, optional

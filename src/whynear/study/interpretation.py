@@ -46,7 +46,7 @@ class Interpretation:
     relevance : Relevance
         The intervals, of the model that predicts.
     effective_dim : int
-        Number of directions of the data on which the maps are compared.
+        Number of directions of the data that the model uses, or on which maps must agree.
     tolerance : RelevanceTolerance or None
         The curve from which the tolerance was chosen; None where directions were given instead, where the metric has
         one map per training case, or where the table is too large to try several.
@@ -93,7 +93,8 @@ def interpret(
     )
     if sources is not None:
         relevance = by_column(relevance, sources)
-    return Interpretation(relevance, relevance.effective_dim, curve, averaged)
+    kept = getattr(FittedPipeline.of(model).learner, "effective_dim", None)
+    return Interpretation(relevance, kept or relevance.effective_dim, curve, averaged)
 
 
 def fewest_directions(dimension: EffectiveDimension, n_rows: int) -> int:

@@ -177,9 +177,9 @@ def _classes_of_two(y: NDArray[Any]) -> tuple[NDArray[np.bool_], list[str]]:
 
 def _remarks(X: pd.DataFrame, y: NDArray[Any]) -> list[str]:
     empty = list(X.columns[X.isna().all()])
-    remarks = [f"Columns without any value count as irrelevant: {listed(empty)}."] if empty else []
+    remarks = [f"Columns without any value carry no information: {listed(empty)}."] if empty else []
     if constant := [name for name in X if name not in empty and X[name].nunique(dropna=False) == 1]:
-        remarks.append(f"Columns that never change carry no information and count as irrelevant: {listed(constant)}.")
+        remarks.append(f"Columns that never change carry no information: {listed(constant)}.")
     rows = pd.util.hash_pandas_object(X, index=False).to_numpy()
     if copies := len(X) - len(np.unique(rows)):
         repeat = counted(copies, "row repeats", "rows repeat")

@@ -10,7 +10,7 @@ from whynear.verdict.information import Information
 from whynear.verdict.leaving_out import Costs
 
 INDISPENSABLE, REPLACEABLE, NO_EVIDENCE, UNDECIDED = "indispensable", "replaceable", "no evidence", "undecided"
-WORDS = (INDISPENSABLE, REPLACEABLE, NO_EVIDENCE, UNDECIDED)
+WORDS = (INDISPENSABLE, REPLACEABLE, UNDECIDED, NO_EVIDENCE)
 SIGNIFICANT = 0.05
 LEAST_LOSS = 1.0  # points; what costs less is not indispensable, however surely
 MOST_LOSS = 2.0  # points; what may cost more is not called replaceable

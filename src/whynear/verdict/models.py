@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -123,7 +124,9 @@ class Refits:
         for train, test in self._folds(repeat):
             if not _varies(_rows(X, train)) or (classes is not None and len(np.unique(self.y[train])) < 2):
                 continue  # nothing to learn from: the class shares, or the mean, answer
-            model = clone(self.learner).fit(_rows(X, train), self.y[train])
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)  # of columns made constant here, and of few steps
+                model = clone(self.learner).fit(_rows(X, train), self.y[train])
             if classes is None:
                 numbers = self.y.astype(np.float64)
                 guessed = np.asarray(model.predict(_rows(X, test)), dtype=np.float64)

@@ -197,7 +197,14 @@ def find_sets(
     curve = _curve(sets, answers, target, columns.names)
     best = sets[_smallest(curve, sets, answers, target, prices, tolerance)]
     report("swap members for others", 0.8)
-    stand_ins = find_stand_ins(columns, target, best, [int(j) for j in candidates if j not in best], n_jobs)
+    others = [int(j) for j in candidates if j not in best]
+    stand_ins = find_stand_ins(columns, target, best, others, n_jobs)
+    cheaper = _with_cheaper(best, stand_ins, prices, columns.names)
+    if cheaper != best:
+        others = sorted({*others, *best} - {*cheaper})
+        best, stand_ins = cheaper, find_stand_ins(columns, target, cheaper, others, n_jobs)
+        named = tuple(columns.names[j] for j in best)
+        curve["features"] = [named if len(old) == len(named) else old for old in curve["features"]]
     return SufficientSets(
         tuple(columns.names[j] for j in best),
         curve,
@@ -205,6 +212,18 @@ def find_sets(
         stand_ins,
         "R2" if target.measured else "accuracy",
     )
+
+
+def _with_cheaper(members: Sequence[int], stand_ins: StandIns, prices: Array, names: Sequence[str]) -> list[int]:
+    """Replace each member by its cheapest stand-in, the dearest member first, if that is cheaper."""
+    places = {name: place for place, name in enumerate(names)}
+    chosen = list(members)
+    for member in sorted(members, key=lambda j: -prices[j]):
+        able = [places[pair.stand_in] for pair in stand_ins.of(names[member])]
+        able = [j for j in able if j not in chosen and prices[j] < prices[member]]
+        if able:
+            chosen[chosen.index(member)] = min(able, key=lambda j: float(prices[j]))
+    return chosen
 
 
 def _judged(

@@ -92,8 +92,10 @@ class Verdicts(ByValue):
 
     @property
     def order(self) -> Indices:
-        """The features by verdict, and those whose absence costs most first."""
-        ranks = np.array([WORDS.index(str(word)) for word in self.verdict])
+        """The indispensable features, the others of the smallest set, then the rest by verdict; largest loss first."""
+        ranks = np.array([1.0 + WORDS.index(str(word)) for word in self.verdict])
+        if len(self.sets.best) < len(self.feature_names):
+            ranks[np.isin(self.feature_names, self.sets.best) & (ranks > 1)] = 1.5
         return np.lexsort((self.p_value, -self.loss, ranks)).astype(np.intp)
 
     def named(self, word: str) -> tuple[str, ...]:
@@ -242,6 +244,8 @@ class _Table:
 def _judged(table: _Table, n_resamples: int, n_jobs: int | None, rng: np.random.Generator, report: Report) -> Verdicts:
     columns, target = table.columns, table.target
     report("test every feature for information", 0.0)
+    # A stream of its own for each part, so that none depends on how much another one draws.
+    rng, of_refits, of_resamples, of_sets = rng.spawn(4)
     some = chosen_rows(len(target.Y), ROWS_OF_INFORMATION, target.strata, rng)
     evidence = information(columns.rows(some), target.rows(some))
     rows = chosen_rows(len(target.Y), MOST_ROWS, target.strata, rng)
@@ -250,16 +254,16 @@ def _judged(table: _Table, n_resamples: int, n_jobs: int | None, rng: np.random.
     models = KernelModels(own, aim)
     costs = costs_without(models, n_jobs=n_jobs, report=_within(report, 0.1, 0.3))
     report("refit the learner", 0.3)
-    refits = Refits(table.learner, _rows(table.X, rows), table.y[rows], aim, int(rng.integers(2**31)))
+    refits = Refits(table.learner, _rows(table.X, rows), table.y[rows], aim, int(of_refits.integers(2**31)))
     full, costs = _confirmed(models, costs, refits, evidence, _within(report, 0.3, 0.5))
     works = beats_guessing(full, aim)
     decided = decide(evidence, costs, works, len(rows))
-    again = resampled_verdicts(own, aim, models, n_resamples, rng, n_jobs, _within(report, 0.5, 0.8))
+    again = resampled_verdicts(own, aim, models, n_resamples, of_resamples, n_jobs, _within(report, 0.5, 0.8))
     stability = (again == decided).mean(axis=0) if n_resamples else np.full(len(decided), np.nan)
     agreed = ~(stability < AGREED)
-    fewer = chosen_rows(len(aim.Y), ROWS_OF_SETS, aim.strata, rng)
+    fewer = chosen_rows(len(aim.Y), ROWS_OF_SETS, aim.strata, of_sets)
     sets = find_sets(
-        own.rows(fewer), aim.rows(fewer), np.ones(columns.n_features), None, rng, n_jobs,
+        own.rows(fewer), aim.rows(fewer), np.ones(columns.n_features), None, of_sets, n_jobs,
         _within(report, 0.8, 1.0), np.flatnonzero((decided == INDISPENSABLE) & agreed),
     )  # fmt: skip
     report("done", 1.0)

@@ -2,8 +2,10 @@
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
   const COLOURS = ["#440154", "#3b528b", "#21918c", "#5ec962", "#e7c419"];
-  const VERDICTS = ["indispensable", "replaceable", "no evidence", "undecided"];
-  const state = { feature: null, case: null, sort: 1, down: false };
+  const VERDICTS = ["indispensable", "replaceable", "undecided", "no evidence"];
+  const state = { feature: null, case: null, sort: null, down: false };
+  const ranks = [];
+  data.order.forEach((j, rank) => { ranks[j] = rank; });
   const tip = document.getElementById("tip");
   const element = (name, text = "", around = null) => {
     const made = document.createElement(name);
@@ -55,7 +57,7 @@
     const part = find.value.toLowerCase();
     const order = data.features.map((_, j) => j)
       .filter((j) => data.features[j][0].toLowerCase().includes(part) && (!kind.value || data.features[j][1] === kind.value));
-    const key = (j) => state.sort === 1 ? VERDICTS.indexOf(data.features[j][1]) - data.features[j][2] / 1000 : data.features[j][state.sort];
+    const key = (j) => state.sort === null ? ranks[j] : state.sort === 1 ? VERDICTS.indexOf(data.features[j][1]) - data.features[j][2] / 1000 : data.features[j][state.sort];
     order.sort((a, b) => (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : a - b) * (state.down ? -1 : 1));
     body.replaceChildren(...order.slice(0, shown).map(row));
     count.textContent = order.length > shown ? `${shown} of ${order.length} shown` : `${order.length} features`;
