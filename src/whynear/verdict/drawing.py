@@ -108,9 +108,9 @@ def draw_stand_ins(found: StandIns, ax: Axes | None, most: int = 30) -> Axes:
     ax = ax or new_axes(1.7 + room + 0.42 * len(names), 1.3 + room + 0.36 * len(names))
     largest = max(1.0, float(np.nanmax(np.abs(values), initial=0.0)))
     if names:
-        shown_at = {"cmap": "PuOr_r", "vmin": -largest, "vmax": largest}
-    ax.pcolormesh(np.arange(len(names) + 1) - 0.5, np.arange(len(names) + 1) - 0.5, values, **shown_at)
-    ax.invert_yaxis()
+        edges = np.arange(len(names) + 1) - 0.5
+        ax.pcolormesh(edges, edges, values, cmap="PuOr_r", vmin=-largest, vmax=largest)
+        ax.invert_yaxis()
     for row, col in np.argwhere(np.isfinite(values)):
         dark = abs(values[row, col]) > 0.6 * largest
         ax.text(col, row, f"{values[row, col]:.1f}", ha="center", va="center", fontsize=7, color="w" if dark else "k")
