@@ -38,10 +38,10 @@ def by_whynear(case: dict[str, Any]) -> dict[str, Any]:
     relevance_intervals(LinearMetric([[1.0, 2.0]]), X[:, :2])  # compiles or loads
     repeats = case["repeats"] if "rivals" in case else 1
     if repeats > 1:
-        relevance_intervals(metric, X, slack=SLACK)
+        relevance_intervals(metric, X, slack=SLACK, tolerance=case.get("tolerance", 0.0))
     wall, cpu = time.perf_counter(), time.process_time()
     for _ in range(repeats):
-        found = relevance_intervals(metric, X, slack=SLACK)
+        found = relevance_intervals(metric, X, slack=SLACK, tolerance=case.get("tolerance", 0.0))
     wall, cpu = (time.perf_counter() - wall) / repeats, (time.process_time() - cpu) / repeats
     bounds = {}
     if "rivals" in case:
@@ -81,9 +81,10 @@ def by_warm_start(case: dict[str, Any]) -> dict[str, Any]:
     U = np.ascontiguousarray(principal_directions(X).kept)
     b, d = U.T @ metric.omega[0], len(U)
     start = time.process_time()
-    least = highs.program(U, b, budget=None)
+    none = np.zeros(len(b))
+    least = highs.program(U, b, none, budget=None)
     least.run()
-    model = highs.program(U, b, (1 + SLACK) * least.getObjectiveValue())
+    model = highs.program(U, b, none, (1 + SLACK) * least.getObjectiveValue())
     ends = np.empty((d, 2))
     for j in range(d):
         pair = np.array([j, d + j], dtype=np.int32)

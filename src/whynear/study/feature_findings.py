@@ -9,7 +9,7 @@ from whynear.verdict import Verdicts
 from whynear.verdict.decisions import INDISPENSABLE, NO_EVIDENCE, REPLACEABLE, UNDECIDED
 
 MOST_NAMED = 5  # features in a sentence
-MOST_STAND_INS = 3  # of one feature
+MOST_MEMBERS = 10  # of the smallest set
 
 
 def feature_sentences(verdicts: Verdicts) -> list[str]:
@@ -43,7 +43,7 @@ def _sufficient(verdicts: Verdicts) -> str:
     cost = "no less" if lost < 0.05 else f"{_points(lost)} less"
     suffice = f"{'feature' if total == 1 else 'features'} {'suffices' if len(sets.best) == 1 else 'suffice'}"
     how = "is predicted right" if verdicts.measure == "accuracy" else "of the variance is explained"
-    alone = f"with {listed_features(sets.best)} alone, {cost} {how} than with all"
+    alone = f"with {listed_features(sets.best, MOST_MEMBERS)} alone, {cost} {how} than with all"
     return f"{len(sets.best):,} of {total:,} {suffice}: {alone}."
 
 
@@ -81,11 +81,11 @@ def _rest(verdicts: Verdicts) -> list[str]:
     return said
 
 
-def listed_features(names: Sequence[str]) -> str:
+def listed_features(names: Sequence[str], most: int = MOST_NAMED) -> str:
     """Return the first few names, in quotes, and the number of the others."""
-    shown = [f"“{printable(name)}”" for name in names[:MOST_NAMED]]
-    if len(names) > MOST_NAMED:
-        return f"{', '.join(shown)} and {len(names) - MOST_NAMED:,} more"
+    shown = [f"“{printable(name)}”" for name in names[:most]]
+    if len(names) > most:
+        return f"{', '.join(shown)} and {len(names) - most:,} more"
     return _joined(shown, "and")
 
 
