@@ -19,7 +19,7 @@ from whynear.cli.study import study as study_command
 from whynear.learn import registry
 from whynear.learn.registry import ALL_LEARNERS, LEARNERS
 from whynear.metric.files import ESTIMATORS
-from whynear.study import interpretation, methods
+from whynear.study import methods
 from whynear.testing import check_learner
 
 CHEAP = {
@@ -56,8 +56,6 @@ def test_the_registry_names_every_class_that_is_a_learner():
 def test_studies_and_commands_follow_it():
     assert tuple(learner.name for learner in ALL_LEARNERS if learner.studied) == methods.SIMPLEST_FIRST
     assert set(methods.COMPARED) <= set(methods.SIMPLEST_FIRST) == set(methods.LEARNED_ROWS)
-    probed = {name for name, entries in interpretation.MOST_ENTRIES_PROBED.items() if entries}
-    assert probed == {methods.MINIMUM_NORM, *(learner.name for learner in ALL_LEARNERS if learner.probed_entries)}
     assert all(f'``"{name}"``' in wn.study.__doc__ for name in registry.STUDIED)
     for command, names in ((learn_command, LEARNERS), (study_command, registry.STUDIED)):
         option = get_type_hints(command, include_extras=True)["learner"].__metadata__[0]

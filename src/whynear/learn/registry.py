@@ -14,8 +14,7 @@ class Learner(NamedTuple):
     """One line of the list.
 
     A study compares the learners with ``compared`` by default, and fits the others with ``studied`` only if they are
-    named. The model that it keeps is fitted to at most ``learned_rows`` rows, which takes minutes. It is fitted again
-    with permuted columns, to find the floor of relevance, if the table has at most ``probed_entries`` entries.
+    named. The model that it keeps is fitted to at most ``learned_rows`` rows, which takes minutes.
     """
 
     kind: str  # the name of the class
@@ -23,7 +22,6 @@ class Learner(NamedTuple):
     studied: bool = False
     compared: bool = False
     learned_rows: int = 100_000
-    probed_entries: int = 0
 
     @property
     def name(self) -> str:
@@ -33,11 +31,11 @@ class Learner(NamedTuple):
 
 # The simplest first: of equally accurate ones a study keeps the first.
 ALL_LEARNERS = (
-    Learner("GRLVQ", "lvq.grlvq", studied=True, compared=True, probed_entries=200_000),
-    Learner("GMLVQ", "lvq.gmlvq", studied=True, compared=True, probed_entries=200_000),
-    Learner("LMNN", "lmnn.estimator", studied=True, compared=True, learned_rows=20_000, probed_entries=200_000),
-    Learner("LGRLVQ", "lvq.grlvq", studied=True, probed_entries=20_000),
-    Learner("LGMLVQ", "lvq.gmlvq", studied=True, compared=True, probed_entries=20_000),
+    Learner("GRLVQ", "lvq.grlvq", studied=True, compared=True),
+    Learner("GMLVQ", "lvq.gmlvq", studied=True, compared=True),
+    Learner("LMNN", "lmnn.estimator", studied=True, compared=True, learned_rows=20_000),
+    Learner("LGRLVQ", "lvq.grlvq", studied=True),
+    Learner("LGMLVQ", "lvq.gmlvq", studied=True, compared=True),
     Learner("LANN", "lann.estimator", studied=True, compared=True),
     Learner("Slider", "slider.estimator"),
     Learner("DIET", "slider.rivals"),
@@ -49,7 +47,6 @@ ALL_LEARNERS = (
 STUDIED = tuple(learner.name for learner in ALL_LEARNERS if learner.studied)
 COMPARED = tuple(learner.name for learner in ALL_LEARNERS if learner.compared)
 LEARNED_ROWS = {learner.name: learner.learned_rows for learner in ALL_LEARNERS if learner.studied}
-PROBED_ENTRIES = {learner.name: learner.probed_entries for learner in ALL_LEARNERS if learner.studied}
 
 
 def homes() -> dict[str, tuple[str, ...]]:
