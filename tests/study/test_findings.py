@@ -36,8 +36,8 @@ def test_one_feature_is_enough():
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 6))])
 def test_the_finding_states_the_known_truth(seed):
-    data = wn.datasets.make_relevance(400, random_state=seed)
-    study = wn.study(data.X.assign(kind=data.y), "kind", learner="gmlvq", folds=3)
+    data = wn.datasets.make_relevance(200, random_state=seed)
+    study = wn.study(data.X.assign(kind=data.y), "kind", learner="grlvq", folds=2)
     text = study.finding()
     assert re.match(r"[23] of 8 features suffice: with “", text)
     members = study.verdicts.sets.best

@@ -91,6 +91,7 @@ def test_noise_seldom_makes_a_rival_better():
     assert found <= 20
 
 
+@pytest.mark.slow
 def test_studies_where_the_model_predicts_well_do_not_name_a_rival():
     assert better_rival(iris_study().comparison) is None
     study = wn.study(measured(), "y", folds=3)
@@ -106,6 +107,7 @@ def test_the_finding_of_a_measured_target_that_is_not_linear_starts_with_plain_k
     assert not any("kNN" in caveat for caveat in study.caveats)
 
 
+@pytest.mark.slow
 def test_the_finding_of_classes_that_no_global_metric_separates_starts_with_plain_knn():
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.uniform(-1, 1, (300, 2)), columns=["a", "b"])

@@ -114,6 +114,7 @@ def test_any_classifier_gives_the_same_verdicts_on_a_clear_table(learner):
     assert words(judged(X, y, learner)) == TWO_OF_FOUR
 
 
+@pytest.mark.slow
 def test_an_array_gives_the_same_verdicts_as_a_table(small):
     found, X, y = small
     from_array = judged(X.to_numpy(), y.tolist())
@@ -143,6 +144,7 @@ def test_a_pipeline_takes_a_table_with_categories_and_gaps():
     assert "replaceable" not in words(found).values()
 
 
+@pytest.mark.slow
 def test_rows_of_a_group_are_held_out_together():
     groups = np.arange(120) // 4
     rng = np.random.default_rng(0)
