@@ -141,3 +141,25 @@ def test_more_rows_of_the_same_effects_are_more_certain():
     found = information(feature_columns(table()), classes(table()[:, 0] > 0))
     assert_allclose(found.with_more_rows(1.0).p_values, found.p_values, rtol=1e-6, atol=1e-200)
     assert_allclose(found.with_more_rows(4.0).sizes, 2 * found.sizes)
+
+
+def of_mixed_groups(seed, effect=0.0):
+    """Columns that hardly vary within groups, and classes that vary within them and move with the group."""
+    rng = np.random.default_rng(seed)
+    groups = np.repeat(np.arange(30), 6)
+    X = rng.standard_normal((30, 4))[groups] + 0.1 * rng.standard_normal((180, 4))
+    X[:, 0] = rng.standard_normal(180)
+    y = (rng.standard_normal(30)[groups] + effect * X[:, 0] + rng.standard_normal(180) > 0).astype(int)
+    return information(feature_columns(X), classes(y, groups))
+
+
+def test_rows_that_move_together_are_no_evidence():
+    found = [of_mixed_groups(seed) for seed in range(60)]
+    assert np.mean([(one.p_values < 0.05).mean() for one in found]) <= 0.07
+    assert np.mean([one.found.any() for one in found]) <= 0.1
+
+
+def test_an_effect_within_groups_is_found():
+    found = [of_mixed_groups(seed, effect=1.5) for seed in range(20)]
+    assert np.mean([one.found[0] for one in found]) >= 0.8
+    assert np.mean([one.found[1:].mean() for one in found]) <= 0.05

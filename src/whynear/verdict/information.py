@@ -59,11 +59,11 @@ class Information:
 
 def information(columns: FeatureColumns, target: Target) -> Information:
     """Test every feature: its ranks, its squares, its products with others, and its part beside unlike found ones."""
-    values, basis = _independent_rows(columns.values, target)
-    tests = [_explained(rankdata(values, axis=0), basis), _explained(rankdata(np.square(values), axis=0), basis)]
-    products, product_shares = _products(values, basis, columns.owners, tests[0][0])
+    values, aim = _independent_rows(columns.values, target)
+    tests = [_explained(rankdata(values, axis=0), aim), _explained(rankdata(np.square(values), axis=0), aim)]
+    products, product_shares = _products(values, aim, columns.owners, tests[0][0])
     first = _combined(np.array([tests[0][0], tests[1][0], products]))
-    beside = _beside_found(values, basis, columns.owners, first)
+    beside = _beside_found(values, aim, columns.owners, first)
     p_columns = _combined(np.array([tests[0][0], tests[1][0], products, beside]))
     shares = np.maximum.reduce([tests[0][1], tests[1][1], product_shares])
     p_values, best = np.ones(columns.n_features), np.zeros(columns.n_features)
@@ -76,29 +76,54 @@ def information(columns: FeatureColumns, target: Target) -> Information:
     return Information(p_values, adjusted(p_values), sizes, best)
 
 
-def _independent_rows(values: Array, target: Target) -> tuple[Array, Array]:
-    """Return the columns, and an orthonormal basis of the centred target; means of groups with one target each."""
-    Y = target.Y
-    if target.grouped:
-        counts = np.bincount(target.groups)
-        means = np.column_stack([np.bincount(target.groups, column) / counts for column in Y.T])
-        if np.allclose(means[target.groups], Y):
-            values = np.column_stack([np.bincount(target.groups, column) / counts for column in values.T])
-            Y = means
+@dataclass(frozen=True, eq=False)
+class _Aim:
+    """An orthonormal basis of the centred target, and the groups of rows that are not independent, if there are any."""
+
+    basis: Array
+    groups: Indices | None
+
+    @property
+    def n_independent(self) -> int:
+        return len(self.basis) if self.groups is None else int(self.groups.max()) + 1
+
+    def between(self, made: Array) -> Array:
+        """Return the part of centred columns that the target explains, less where rows of a group move together."""
+        plain = np.square(self.basis.T @ made).sum(axis=0)
+        if self.groups is None:
+            return np.asarray(plain)
+        order = np.argsort(self.groups, kind="stable")
+        starts = np.unique(self.groups[order], return_index=True)[1]
+        together, apart = np.zeros(made.shape[1]), np.full(made.shape[1], 1e-300)
+        for direction in self.basis.T:
+            parts = (direction[:, None] * made)[order]
+            parts -= parts.mean(axis=0)  # what all rows have in common is the effect itself
+            together += np.square(np.add.reduceat(parts, starts, axis=0)).sum(axis=0)
+            apart += np.square(parts).sum(axis=0)
+        return np.asarray(plain / np.maximum(1.0, together / apart))
+
+
+def _independent_rows(values: Array, target: Target) -> tuple[Array, _Aim]:
+    """Return the columns and the target; means of groups with one target each."""
+    Y, groups = target.Y, target.groups if target.grouped else None
+    if groups is not None:
+        counts = np.bincount(groups)
+        means = np.column_stack([np.bincount(groups, column) / counts for column in Y.T])
+        if np.allclose(means[groups], Y):
+            values = np.column_stack([np.bincount(groups, column) / counts for column in values.T])
+            Y, groups = means, None
     if target.measured:
         Y = rankdata(Y, axis=0)
     centred = Y - Y.mean(axis=0)
     left, singular, _ = np.linalg.svd(centred, full_matrices=False)
-    return values, left[:, singular > 1e-9 * singular.max(initial=0.0)]
+    return values, _Aim(left[:, singular > 1e-9 * singular.max(initial=0.0)], groups)
 
 
-def _explained(made: Array, basis: Array, used: int = 0) -> tuple[Array, Array]:
+def _explained(made: Array, aim: _Aim) -> tuple[Array, Array]:
     """Return p-value and share of the variance of each column that the target explains, by an F-test."""
-    n, k = basis.shape
+    k = aim.basis.shape[1]
     centred = made - made.mean(axis=0)
-    total = np.square(centred).sum(axis=0)
-    between = np.square(basis.T @ centred).sum(axis=0)
-    return _f_test(between, total, k, n - k - 1 - used)
+    return _f_test(aim.between(centred), np.square(centred).sum(axis=0), k, aim.n_independent - k - 1)
 
 
 def _f_test(between: Array, total: Array, k: int, left: int) -> tuple[Array, Array]:
@@ -109,7 +134,7 @@ def _f_test(between: Array, total: Array, k: int, left: int) -> tuple[Array, Arr
     return np.asarray(f_distribution.sf(ratio, k, left)), shares
 
 
-def _products(values: Array, basis: Array, owners: Indices, alone: Array) -> tuple[Array, Array]:
+def _products(values: Array, aim: _Aim, owners: Indices, alone: Array) -> tuple[Array, Array]:
     """Return for each column the smallest p-value of its products with other features, for their number."""
     p_values, best = np.ones(values.shape[1]), np.zeros(values.shape[1])
     tried = np.sort(np.argsort(alone, kind="stable")[:MOST_MULTIPLIED])
@@ -120,15 +145,18 @@ def _products(values: Array, basis: Array, owners: Indices, alone: Array) -> tup
         if not others.any():
             continue
         one = few[:, place]
-        total = np.square(one) @ squares[:, others] - n * np.square(one @ few[:, others] / n)
-        between = np.square((basis * one[:, None]).T @ few[:, others]).sum(axis=0)  # the basis is centred
-        found, shares = _f_test(between, total, basis.shape[1], n - basis.shape[1] - 1)
+        if aim.groups is None:  # without forming the products
+            total = np.square(one) @ squares[:, others] - n * np.square(one @ few[:, others] / n)
+            between = np.square((aim.basis * one[:, None]).T @ few[:, others]).sum(axis=0)  # the basis is centred
+            found, shares = _f_test(between, total, aim.basis.shape[1], n - aim.basis.shape[1] - 1)
+        else:
+            found, shares = _explained(one[:, None] * few[:, others], aim)
         p_values[column] = min(1.0, float(found.min()) * len(found))
         best[column] = shares.max()
     return p_values, best
 
 
-def _beside_found(values: Array, basis: Array, owners: Indices, alone: Array) -> Array:
+def _beside_found(values: Array, aim: _Aim, owners: Indices, alone: Array) -> Array:
     """Return p-values of each column once found columns unlike it are accounted for."""
     found = np.flatnonzero(adjusted(alone) < FALSE_DISCOVERIES)
     if not len(found):
@@ -142,12 +170,11 @@ def _beside_found(values: Array, basis: Array, owners: Indices, alone: Array) ->
         others = found[(alike[:, j] < UNLIKE) & (owners[found] != owners[j])][: max(1, n // 5)]
         q = np.linalg.qr(np.column_stack([np.ones(n), values[:, others]]))[0]
         own = values[:, j] - q @ (q.T @ values[:, j])
-        left, singular, _ = np.linalg.svd(basis - q @ (q.T @ basis), full_matrices=False)
-        left = left[:, singular > 1e-9]
-        between = np.square(left.T @ own).sum(keepdims=True)
-        p_values[j] = _f_test(
-            between, np.square(own).sum(keepdims=True), max(1, left.shape[1]), n - q.shape[1] - left.shape[1]
-        )[0][0]
+        left, singular, _ = np.linalg.svd(aim.basis - q @ (q.T @ aim.basis), full_matrices=False)
+        beside = _Aim(left[:, singular > 1e-9], aim.groups)
+        k = beside.basis.shape[1]
+        free = aim.n_independent - q.shape[1] - k
+        p_values[j] = _f_test(beside.between(own[:, None]), np.square(own).sum(keepdims=True), max(1, k), free)[0][0]
     return p_values
 
 
