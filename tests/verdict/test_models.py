@@ -100,7 +100,7 @@ def test_a_regressor_predicts_as_in_a_cross_validation():
     y = 5 + 3 * X["one"].to_numpy() + np.random.default_rng(0).normal(0, 1, 120)
     target = measured(y)
     found = refits(KNeighborsRegressor(), X, y, target)
-    expected = cross_val_predict(KNeighborsRegressor(), X, y, cv=found._folds(0))
+    expected = cross_val_predict(KNeighborsRegressor(), X, y, cv=found.target.folds(found.seed))
     assert found.without().loss.mean() == pytest.approx(np.square(expected - y).mean() / y.var())
     assert refits(LinearRegression(), X, y, target).without([0]).score.mean() < 0.05
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -95,8 +95,8 @@ class Kind(NamedTuple):
     n_samples: int = 200
 
 
-def _relevance(n: int, rng: np.random.Generator, **settings: object) -> Bunch:
-    return make_relevance(n, random_state=rng, **settings)  # type: ignore[arg-type]
+def _relevance(n: int, rng: np.random.Generator, **settings: Any) -> Bunch:
+    return make_relevance(n, random_state=rng, **settings)
 
 
 def _xor(n: int, rng: np.random.Generator) -> Bunch:
@@ -186,8 +186,8 @@ def _sick(n: int, rng: np.random.Generator) -> Bunch:
     )
 
 
-def _null(n: int, rng: np.random.Generator, **settings: object) -> Bunch:
-    data = _linear(n, rng, **settings)  # type: ignore[arg-type]
+def _null(n: int, rng: np.random.Generator, **settings: Any) -> Bunch:
+    data = _linear(n, rng, **settings)
     return _bunch({}, {}, dict(data.X.items()), rng.permutation(data.y), np.empty((n, 0)))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from threading import Lock
 from typing import Literal
 
@@ -18,9 +18,8 @@ from whynear.interpret.rows import RowProblem, maps_with_directions, row_problem
 from whynear.metric import Metric
 from whynear.utils.arrays import Array
 from whynear.utils.checks import choice, number
+from whynear.utils.progress import Report, silent
 from whynear.utils.threads import one_blas_thread
-
-Progress = Callable[[str, float], None]
 
 
 def relevance_intervals(
@@ -36,7 +35,7 @@ def relevance_intervals(
     tolerance: float = 0.0,
     screen: bool = False,
     time_limit: float = 60.0,
-    progress: Progress | None = None,
+    progress: Report | None = None,
 ) -> Relevance:
     r"""Bound for each feature how much it can and must matter in a metric.
 
@@ -105,7 +104,7 @@ def relevance_intervals(
     number("tolerance", tolerance, below=1.0, why="a map that differs by its whole effect may be zero")
     choice("rows", rows, ("eigen", "map"))
     given, X, model = quadratic_and_rows(metric, X)
-    report = progress or _silent
+    report = progress or silent
     report("find maps of least norm", 0.0)
     with one_blas_thread(np.size(X)):
         parts = list(maps_with_directions(given, X, effective_dim))
@@ -264,7 +263,3 @@ def _row_bounds(
         _highest=maps(0),
     )
     return row, failed
-
-
-def _silent(_step: str, _share: float) -> None:
-    """Ignore the progress."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-Progress = Callable[[str, float], None]
+from whynear.utils.progress import Report, within
+
+Progress = Report
 Finished = Callable[[str, Any], None]
 
 
@@ -27,4 +29,4 @@ class Steps:
 
     def within(self, first: float, last: float) -> Progress:
         """Return a function for the reports of one part of the study, which runs from share ``first`` to ``last``."""
-        return lambda step, share: self(step, first + (last - first) * share)
+        return within(self, first, last)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -84,12 +84,12 @@ def addition_order(
     """
     own = columns.only(candidates)
     models = KernelModels(own, target)
-    names, ridges = models.two_best, models.ridges
+    names = models.two_best
+    ridges = {name: models.ridges[name] for name in names}
     chosen: list[int] = []
     before = float(target.guessed().loss.mean())
     while len(chosen) < min(MOST_ADDED, own.n_features):
-        models.full, models.ridges = {name: models.full[name] for name in names}, ridges
-        gains = before - _losses_with(models, chosen, n_jobs)
+        gains = before - _losses_with(models, chosen, ridges, n_jobs)
         best = int(np.where(gains > 0, gains / prices[candidates], gains).argmax())
         chosen.append(best)
         again = KernelModels(own.only(chosen), target, names=names)
@@ -97,14 +97,14 @@ def addition_order(
     return [int(candidates[j]) for j in chosen[::-1]]
 
 
-def _losses_with(models: KernelModels, chosen: Sequence[int], n_jobs: int | None) -> Array:
+def _losses_with(models: KernelModels, chosen: Sequence[int], ridges: Mapping[str, float], n_jobs: int | None) -> Array:
     """Return the loss with each further feature; infinite for those already chosen."""
     rest = [j for j in range(models.columns.n_features) if j not in chosen]
     losses = np.full(models.columns.n_features, np.inf)
 
     def work(first: int, last: int) -> None:
         for j in rest[first:last]:
-            losses[j] = models.with_only([*chosen, j], tune=False).loss.mean()
+            losses[j] = models.with_only([*chosen, j], ridges).loss.mean()
 
     run_in_chunks(work, len(rest), 1, n_jobs)
     return losses

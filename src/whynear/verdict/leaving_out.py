@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.stats import norm
 
 from whynear.utils.arrays import Array, Indices
+from whynear.utils.progress import Report
 from whynear.utils.threads import run_in_chunks
 from whynear.verdict.feature_columns import FeatureColumns
 from whynear.verdict.models import KernelModels
@@ -19,8 +20,6 @@ MOST_ONE_BY_ONE = 150  # features; more are first left out in blocks
 ALIKE = 0.7  # correlation of the members of a block with its first one
 COSTLY = 0.05  # p-value of a block that is split
 ROUNDING = 1e-10  # of the loss; answers of the same columns in another order differ by less
-
-Report = Callable[[str, float], None]
 
 
 @dataclass(frozen=True, eq=False)

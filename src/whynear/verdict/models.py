@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
-from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
 
 from whynear.utils.arrays import Array, Indices
 from whynear.verdict import kernel_ridge
 from whynear.verdict.feature_columns import FeatureColumns
 from whynear.verdict.targets import Answers, Target
 
-FOLDS = 5
 WORKS = 2.33  # standard errors by which a model must beat the class shares
 
 
@@ -69,21 +67,23 @@ class KernelModels:
     def without(self, features: Sequence[int] | Indices, *, tune: bool = False) -> Answers:
         """Return the best answers of the kernels that are near the best, without these features."""
         own = self.columns.of(features)
-        return self._best_of(self.products - own @ own.T, self.columns.n_features - len(features), self.near, tune)
+        ridges = {name: None if tune else self.ridges[name] for name in self.near}
+        return self._best_of(self.products - own @ own.T, self.columns.n_features - len(features), ridges)
 
-    def with_only(self, features: Sequence[int] | Indices, *, tune: bool = True) -> Answers:
-        """Return the best answers of the kernels with these features alone."""
+    def with_only(self, features: Sequence[int] | Indices, ridges: Mapping[str, float] | None = None) -> Answers:
+        """Return the best answers of the kernels with these features alone; of those with given ridges only."""
         own = self.columns.of(features)
-        return self._best_of(own @ own.T, len(features), list(self.full), tune)
+        return self._best_of(own @ own.T, len(features), dict.fromkeys(self.full) if ridges is None else ridges)
 
-    def _best_of(self, products: Array, n_features: int, names: Sequence[str], tune: bool) -> Answers:
+    def _best_of(self, products: Array, n_features: int, ridges: Mapping[str, float | None]) -> Answers:
+        """Return the best answers of kernels, each at its ridge or at the best one."""
         target, answers = self.target, []
-        for name in names:
+        for name, ridge in ridges.items():
             K = kernel_ridge.kernel(name, products, n_features)
-            if tune:
+            if ridge is None:
                 found = kernel_ridge.tuned(K, target.Y, target.groups)
             else:
-                found = kernel_ridge.at_ridge(K, target.Y, target.groups, self.ridges[name])
+                found = kernel_ridge.at_ridge(K, target.Y, target.groups, ridge)
             answers.append(target.answers(found.predicted))
         return min(answers, key=lambda one: float(one.loss.mean()))
 
@@ -121,40 +121,30 @@ class Refits:
         """Return predictions of the columns of the target for rows that were not learned from."""
         predicted = np.tile(self.target.Y.mean(axis=0), (len(self.y), 1))
         classes = None if self.target.measured else np.unique(self.y)
-        for train, test in self._folds(repeat):
-            if not _varies(_rows(X, train)) or (classes is not None and len(np.unique(self.y[train])) < 2):
+        for train, test in self.target.folds(self.seed + repeat):
+            if not _varies(rows_of(X, train)) or (classes is not None and len(np.unique(self.y[train])) < 2):
                 continue  # nothing to learn from: the class shares, or the mean, answer
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UserWarning)  # of columns made constant here, and of few steps
-                model = clone(self.learner).fit(_rows(X, train), self.y[train])
+                model = clone(self.learner).fit(rows_of(X, train), self.y[train])
             if classes is None:
                 numbers = self.y.astype(np.float64)
-                guessed = np.asarray(model.predict(_rows(X, test)), dtype=np.float64)
+                guessed = np.asarray(model.predict(rows_of(X, test)), dtype=np.float64)
                 predicted[test, 0] = (guessed - numbers.mean()) / numbers.std()
                 continue
             known = np.searchsorted(classes, np.unique(self.y[train]))
             predicted[test] = 0.0
             if hasattr(model, "predict_proba"):
-                predicted[np.ix_(test, known)] = model.predict_proba(_rows(X, test))
+                predicted[np.ix_(test, known)] = model.predict_proba(rows_of(X, test))
             else:
-                guessed = np.searchsorted(classes, model.predict(_rows(X, test)))
+                guessed = np.searchsorted(classes, model.predict(rows_of(X, test)))
                 predicted[test, guessed] = 1.0
         return predicted
 
-    def _folds(self, repeat: int) -> list[tuple[Indices, Indices]]:
-        seed, target, strata = self.seed + repeat, self.target, self.target.strata
-        if target.grouped:
-            kind = GroupKFold if target.measured else StratifiedGroupKFold
-            folds = min(FOLDS, int(target.groups.max()) + 1)
-            return list(kind(folds, shuffle=True, random_state=seed).split(strata, strata, target.groups))
-        if target.measured:
-            return list(KFold(FOLDS, shuffle=True, random_state=seed).split(strata))
-        folds = max(2, min(FOLDS, int(np.bincount(strata).max())))
-        return list(StratifiedKFold(folds, shuffle=True, random_state=seed).split(strata, strata))
 
-
-def _rows(X: Any, chosen: Indices) -> Any:
-    return X.iloc[chosen] if isinstance(X, pd.DataFrame) else X[chosen]
+def rows_of(X: Any, chosen: Indices) -> Any:
+    """Return some rows of a table or an array."""
+    return X.iloc[chosen] if isinstance(X, pd.DataFrame) else np.asarray(X)[chosen]
 
 
 def _varies(X: Any) -> bool:

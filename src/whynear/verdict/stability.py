@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whynear.utils.arrays import Indices
+from whynear.utils.progress import Report
 from whynear.verdict.decisions import decide
 from whynear.verdict.feature_columns import FeatureColumns
 from whynear.verdict.information import information
-from whynear.verdict.leaving_out import Report, costs_without
+from whynear.verdict.leaving_out import costs_without
 from whynear.verdict.models import KernelModels, beats_guessing
 from whynear.verdict.targets import Target
 

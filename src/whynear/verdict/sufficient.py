@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator
-from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
 
 from whynear.utils import html
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.checks import Seed, generator, number
+from whynear.utils.progress import Report, silent
 from whynear.utils.threads import one_blas_thread
 from whynear.utils.values import ByValue
 from whynear.verdict import kernel_ridge
@@ -22,7 +22,7 @@ from whynear.verdict.elimination import addition_order, candidates_of, removal_o
 from whynear.verdict.feature_columns import FeatureColumns, chosen_rows, feature_columns
 from whynear.verdict.information import information
 from whynear.verdict.kernel_ridge import KERNELS
-from whynear.verdict.leaving_out import Report, costs_without
+from whynear.verdict.leaving_out import costs_without
 from whynear.verdict.models import KernelModels
 from whynear.verdict.stand_ins import StandIns, find_stand_ins
 from whynear.verdict.targets import Answers, Target, target_of
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SEARCHES = (removal_order, addition_order)
-FOLDS = 5
 MOST_ROWS = 300  # to choose sets by
 LITTLE = 1.5  # points that a set may lose where that is surely measured but hardly matters
 SIZES = (*range(1, 11), 12, 15, 20, 30, 40)
@@ -161,7 +160,7 @@ def sufficient_sets(
     with one_blas_thread():
         # With a tolerance, a set may lose what a needed feature is worth.
         keep = _needed(columns, target, n_jobs) if tolerance is None else []
-        return find_sets(columns, target, prices, tolerance, rng, n_jobs, progress or _silent, keep)
+        return find_sets(columns, target, prices, tolerance, rng, n_jobs, progress or silent, keep)
 
 
 def find_sets(
@@ -238,7 +237,7 @@ def _judged(
     """Return for each size of sets the answers for rows that did not choose the members, and the better search."""
     sizes = [*(size for size in SIZES if size < columns.n_features), columns.n_features]
     predicted = {(size, search): np.empty(target.Y.shape) for size in sizes for search in range(len(SEARCHES))}
-    folds = _folds(target, int(rng.integers(2**31)))
+    folds = target.folds(int(rng.integers(2**31)))
     for done, (train, test) in enumerate(folds, start=1):
         own, aim = columns.rows(train), target.rows(train)
         if aim.Y.shape[1] < target.Y.shape[1]:
@@ -280,18 +279,6 @@ def _kept_longest(order: Sequence[int], needed: Sequence[int]) -> list[int]:
 def _best_kernel(columns: FeatureColumns, target: Target, names: Sequence[str]) -> tuple[str, float]:
     models = KernelModels(columns, target, names=names)
     return models.best, models.ridges[models.best]
-
-
-def _folds(target: Target, seed: int) -> list[tuple[Indices, Indices]]:
-    strata = target.strata
-    if target.grouped:
-        kind = GroupKFold if target.measured else StratifiedGroupKFold
-        folds = min(FOLDS, int(target.groups.max()) + 1)
-        return list(kind(folds, shuffle=True, random_state=seed).split(strata, strata, target.groups))
-    if target.measured:
-        return list(KFold(FOLDS, shuffle=True, random_state=seed).split(strata))
-    folds = max(2, min(FOLDS, int(np.bincount(strata).max())))
-    return list(StratifiedKFold(folds, shuffle=True, random_state=seed).split(strata, strata))
 
 
 def _curve(
@@ -339,7 +326,3 @@ def _prices(costs: Mapping[str, float] | None, names: Sequence[str]) -> Array:
     if unknown := [name for name in costs if name not in names]:
         raise ValueError(f"costs must name features of the table, got {unknown[0]!r}, which is none of them.")
     return np.array([number(f"costs[{name!r}]", costs.get(name, 1.0), above=0.0) for name in names])
-
-
-def _silent(_step: str, _share: float) -> None:
-    """Ignore the progress."""

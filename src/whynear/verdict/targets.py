@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, is_regressor
+from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
 
 from whynear.utils.arrays import Array, Indices
 
+FOLDS = 5
 SLOPES = np.concatenate([[0.0], np.geomspace(0.25, 64, 25)])
 
 
@@ -66,6 +68,18 @@ class Target:
     def grouped(self) -> bool:
         """Whether some rows belong together."""
         return int(self.groups.max(initial=-1)) + 1 < len(self.groups)
+
+    def folds(self, seed: int) -> list[tuple[Indices, Indices]]:
+        """Return rows to learn from and rows held out, five times if possible, with groups together."""
+        strata = self.strata
+        if self.grouped:
+            kind = GroupKFold if self.measured else StratifiedGroupKFold
+            n_folds = min(FOLDS, int(self.groups.max()) + 1)
+            return list(kind(n_folds, shuffle=True, random_state=seed).split(strata, strata, self.groups))
+        if self.measured:
+            return list(KFold(FOLDS, shuffle=True, random_state=seed).split(strata))
+        n_folds = max(2, min(FOLDS, int(np.bincount(strata).max())))
+        return list(StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(strata, strata))
 
     def answers(self, predicted: Array) -> Answers:
         """Return the losses of predictions of Y, calibrated where they stand for classes."""

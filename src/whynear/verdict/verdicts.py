@@ -14,13 +14,14 @@ from whynear.interpret import Relevance
 from whynear.utils import html
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.checks import Seed, generator, whole
+from whynear.utils.progress import Report, silent, within
 from whynear.utils.threads import one_blas_thread
 from whynear.utils.values import ByValue
 from whynear.verdict.decisions import INDISPENSABLE, UNDECIDED, WORDS, decide, needed_features
 from whynear.verdict.feature_columns import FeatureColumns, chosen_rows, feature_columns
 from whynear.verdict.information import Information, information
-from whynear.verdict.leaving_out import Cost, Costs, Report, cost_of, costs_without
-from whynear.verdict.models import KernelModels, Refits, beats_guessing
+from whynear.verdict.leaving_out import Cost, Costs, cost_of, costs_without
+from whynear.verdict.models import KernelModels, Refits, beats_guessing, rows_of
 from whynear.verdict.stability import AGREED, resampled_verdicts
 from whynear.verdict.stand_ins import StandIns
 from whynear.verdict.sufficient import MOST_ROWS as ROWS_OF_SETS
@@ -99,7 +100,7 @@ class Verdicts(ByValue):
         return np.lexsort((self.p_value, -self.loss, ranks)).astype(np.intp)
 
     def named(self, word: str) -> tuple[str, ...]:
-        """Return the features with a verdict, those whose absence costs most first."""
+        """Return the features with a verdict, members of the smallest set first, then by what their absence costs."""
         return tuple(self.feature_names[j] for j in self.order if self.verdict[j] == word)
 
     def frame(self) -> pd.DataFrame:
@@ -220,7 +221,7 @@ def verdicts(
     >>> found.named("indispensable"), sorted(found.named("replaceable"))
     (('strong_0',), ['weak_0_0', 'weak_0_1', 'weak_0_2'])
     """
-    report = progress or _silent
+    report = progress or silent
     rng = generator(random_state)
     columns = feature_columns(X)
     target = target_of(learner, y, groups, len(columns.values))
@@ -252,19 +253,19 @@ def _judged(table: _Table, n_resamples: int, n_jobs: int | None, rng: np.random.
     own, aim = columns.rows(rows), target.rows(rows)
     report("fit models with all features", 0.05)
     models = KernelModels(own, aim)
-    costs = costs_without(models, n_jobs=n_jobs, report=_within(report, 0.1, 0.3))
+    costs = costs_without(models, n_jobs=n_jobs, report=within(report, 0.1, 0.3))
     report("refit the learner", 0.3)
-    refits = Refits(table.learner, _rows(table.X, rows), table.y[rows], aim, int(of_refits.integers(2**31)))
-    full, costs = _confirmed(models, costs, refits, evidence, _within(report, 0.3, 0.5))
+    refits = Refits(table.learner, rows_of(table.X, rows), table.y[rows], aim, int(of_refits.integers(2**31)))
+    full, costs = _confirmed(models, costs, refits, evidence, within(report, 0.3, 0.5))
     works = beats_guessing(full, aim)
     decided = decide(evidence, costs, works, len(rows))
-    again = resampled_verdicts(own, aim, models, n_resamples, of_resamples, n_jobs, _within(report, 0.5, 0.8))
+    again = resampled_verdicts(own, aim, models, n_resamples, of_resamples, n_jobs, within(report, 0.5, 0.8))
     stability = (again == decided).mean(axis=0) if n_resamples else np.full(len(decided), np.nan)
     agreed = ~(stability < AGREED)
     fewer = chosen_rows(len(aim.Y), ROWS_OF_SETS, aim.strata, of_sets)
     sets = find_sets(
         own.rows(fewer), aim.rows(fewer), np.ones(columns.n_features), None, of_sets, n_jobs,
-        _within(report, 0.8, 1.0), np.flatnonzero((decided == INDISPENSABLE) & agreed),
+        within(report, 0.8, 1.0), np.flatnonzero((decided == INDISPENSABLE) & agreed),
     )  # fmt: skip
     report("done", 1.0)
     return Verdicts(
@@ -307,15 +308,3 @@ def _confirmed(
         for name, one in (("losses", "loss"), ("errors", "error"), ("deviations", "deviation"), ("most", "most"))
     }
     return best, replace(costs, **changed)
-
-
-def _rows(X: Any, rows: NDArray[np.intp]) -> Any:
-    return X.iloc[rows] if isinstance(X, pd.DataFrame) else np.asarray(X)[rows]
-
-
-def _within(report: Report, first: float, last: float) -> Report:
-    return lambda step, share: report(step, first + (last - first) * share)
-
-
-def _silent(_step: str, _share: float) -> None:
-    """Ignore the progress."""
