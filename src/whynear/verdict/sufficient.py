@@ -31,10 +31,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SEARCHES = (removal_order, addition_order)
-MOST_ROWS = 300  # to choose sets by
-LITTLE = 1.5  # points that a set may lose where that is surely measured but hardly matters
+MOST_ROWS = 600  # to judge sets by
+SEARCHED_ROWS = 300  # to choose them and their stand-ins by
 SIZES = (*range(1, 11), 12, 15, 20, 30, 40)
-AS_GOOD = 1.645  # standard errors by which a set may be worse than the best
+BELOW_ALL = 1.96  # standard errors of loss by which a set may be worse than all features
+BELOW_BEST = 2.33  # and than the best set, where all features are worse than that
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +130,7 @@ def sufficient_sets(
     costs : mapping of str to float, optional
         What it costs to measure each feature; features not named cost 1. The cheapest sufficient set is returned.
     tolerance : float, optional
-        Points of accuracy (or R2) that may be lost; without it, 1.645 standard errors of the loss.
+        Points of accuracy (or R2) that may be lost; without it, 1.96 standard errors of the loss.
     groups : array-like of shape (n_samples,), optional
         Rows of one group are never on both sides of a split.
     n_jobs : int, optional
@@ -183,9 +184,11 @@ def find_sets(
     protect = tolerance is None and bool(np.ptp(prices) > 0)
     judged, searches = _judged(columns, target, prices, protect, rng, n_jobs, report)
     report("choose the set", 0.7)
-    candidates = candidates_of(columns, target, information(columns, target))
+    some = chosen_rows(len(target.Y), SEARCHED_ROWS, target.strata, rng)
+    scouted, aim = columns.rows(some), target.rows(some)
+    candidates = candidates_of(scouted, aim, information(scouted, aim))
     needed = [int(j) for j in keep]
-    orders = [_kept_longest(search(columns, target, candidates, prices, n_jobs), needed) for search in SEARCHES]
+    orders = [_kept_longest(search(scouted, aim, candidates, prices, n_jobs), needed) for search in SEARCHES]
     every = list(range(columns.n_features))
     sets = [
         orders[searches[size]][-size:][::-1]
@@ -197,11 +200,11 @@ def find_sets(
     best = sets[_smallest(curve, sets, answers, target, prices, tolerance)]
     report("swap members for others", 0.8)
     others = [int(j) for j in candidates if j not in best]
-    stand_ins = find_stand_ins(columns, target, best, others, n_jobs)
+    stand_ins = find_stand_ins(scouted, aim, best, others, n_jobs)
     cheaper = _with_cheaper(best, stand_ins, prices, columns.names)
     if cheaper != best:
         others = sorted({*others, *best} - {*cheaper})
-        best, stand_ins = cheaper, find_stand_ins(columns, target, cheaper, others, n_jobs)
+        best, stand_ins = cheaper, find_stand_ins(scouted, aim, cheaper, others, n_jobs)
         named = tuple(columns.names[j] for j in best)
         curve["features"] = [named if len(old) == len(named) else old for old in curve["features"]]
     return SufficientSets(
@@ -242,12 +245,14 @@ def _judged(
         own, aim = columns.rows(train), target.rows(train)
         if aim.Y.shape[1] < target.Y.shape[1]:
             aim = Target(target.Y[train], target.measured, aim.groups)
-        candidates = candidates_of(own, aim, information(own, aim))
-        orders = [search(own, aim, candidates, prices, n_jobs) for search in SEARCHES]
+        some = chosen_rows(len(train), SEARCHED_ROWS, aim.strata, rng)
+        scouted, goal = own.rows(some), aim.rows(some)
+        candidates = candidates_of(scouted, goal, information(scouted, goal))
+        orders = [search(scouted, goal, candidates, prices, n_jobs) for search in SEARCHES]
         if protect:  # a price pushes out nothing that these rows show to be needed
             needed = _needed(own, aim, n_jobs)
             orders = [_kept_longest(order, needed) for order in orders]
-        names = KernelModels(own.only(candidates), aim).two_best
+        names = KernelModels(scouted.only(candidates), goal).two_best
         made: dict[frozenset[int], Array] = {}
         for size, search in predicted:
             chosen = orders[search][-size:] if size < columns.n_features else list(range(columns.n_features))
@@ -307,17 +312,20 @@ def _smallest(
         enough = (curve["score"] >= curve["score"].iloc[-1] - tolerance / 100 - 1e-12).to_numpy()
     else:
         best = answers[int(curve["excess"].to_numpy().argmin())]
-        enough = np.array([_as_good(found, best, target) for found in answers])
+        enough = np.array(
+            [
+                not _exceeds(found, answers[-1], target, BELOW_ALL) and not _exceeds(found, best, target, BELOW_BEST)
+                for found in answers
+            ]
+        )
     costs = np.array([prices[list(chosen)].sum() for chosen in sets])
     return int(np.where(enough, costs, np.inf).argmin())
 
 
-def _as_good(found: Answers, best: Answers, target: Target) -> bool:
-    """Return whether answers are no worse than the best, within the error or by less than matters."""
-    excess, error = target.mean_and_error(found.loss - best.loss)
-    lost, lost_error = target.mean_and_error(best.score - found.score)
-    little = 100 * lost <= LITTLE and lost <= AS_GOOD * lost_error
-    return excess <= AS_GOOD * error + 1e-12 or little
+def _exceeds(found: Answers, other: Answers, target: Target, errors: float) -> bool:
+    """Return whether the loss exceeds another by more than so many standard errors of the difference."""
+    excess, error = target.mean_and_error(found.loss - other.loss)
+    return excess > errors * error + 1e-12
 
 
 def _prices(costs: Mapping[str, float] | None, names: Sequence[str]) -> Array:
