@@ -146,11 +146,11 @@ def sufficient_sets(
 
     Examples
     --------
-    >>> from sklearn.datasets import load_iris
     >>> from sklearn.neighbors import KNeighborsClassifier
-    >>> iris = load_iris(as_frame=True)
-    >>> len(sufficient_sets(KNeighborsClassifier(), iris.data, iris.target, random_state=0).best)
-    2
+    >>> from whynear.datasets import make_truth
+    >>> data = make_truth("sick", random_state=0)
+    >>> sufficient_sets(KNeighborsClassifier(), data.X, data.y, random_state=0).best
+    ('weight', 'height')
     """
     rng = generator(random_state)
     columns = feature_columns(X)
