@@ -27,6 +27,7 @@ CHEAP = {
     "lpweights": {"n_triples": 100},
     "slider": {"n_triples": 1000, "n_validation": 500, "n_restarts": 2},
 }
+LONG = {learner.name: pytest.mark.slow for learner in ALL_LEARNERS if learner.module == "slider.rivals"}
 
 
 def output_of(code):
@@ -34,7 +35,7 @@ def output_of(code):
     return subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
 
 
-@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=LONG.get(name, ())) for name in LEARNERS])
 @pytest.mark.filterwarnings("ignore")
 def test_every_learner_passes_all_checks(name):
     check_learner(LEARNERS[name](**CHEAP.get(name, {})))

@@ -3,9 +3,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.special import softmax
 from sklearn.metrics import accuracy_score, r2_score
 
 from tests.helpers.verdicts import classes, measured
+from whynear.verdict.targets import SLOPES
 
 Y3 = np.array([0, 1, 2, 2] * 10)
 
@@ -48,6 +50,19 @@ def test_calibrated_answers_are_never_worse_than_the_class_shares(seed):
     first = rng.standard_normal(30) * 3
     answers = target.answers(np.column_stack([1 - first, first]))
     assert log_loss_of(answers) <= log_loss_of(target.guessed()) + 1e-9
+
+
+@given(st.integers(0, 10_000))
+def test_no_other_slope_makes_probabilities_more_likely(seed):
+    rng = np.random.default_rng(seed)
+    target = classes(np.append([0, 1, 2], rng.integers(0, 3, 27)))
+    predicted = rng.uniform(0, 1) * target.Y + 0.3 * rng.standard_normal(target.Y.shape)
+    shares = target.Y.mean(axis=0)
+    likeliest = max(
+        (softmax(slope * (predicted - shares) + np.log(shares), axis=1) for slope in SLOPES),
+        key=lambda probabilities: np.log((probabilities * target.Y).sum(axis=1)).sum(),
+    )
+    assert_allclose(target.answers(predicted).expected, likeliest.max(axis=1))
 
 
 def test_calibration_does_not_mind_how_loud_a_model_is():

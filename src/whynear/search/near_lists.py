@@ -50,9 +50,9 @@ def near_lists(X: NDArray[np.floating], length: int, seed: int = 0, n_jobs: int 
         in_parallel(compare, len(edges) - 1, LEAVES_AT_ONCE)
     for _ in range(N_ROUNDS):
         near = np.empty((n, min(NEAREST_COMPARED, length)), dtype=np.int32)
-        in_parallel(partial(nearest_of, sq, numbers, near), n, CASES_AT_ONCE)
+        in_parallel(partial(_nearest, sq, numbers, near), n, CASES_AT_ONCE)
         in_parallel(partial(compare_with_neighbors, cases, near, sq, numbers), n, CASES_AT_ONCE)
-    in_parallel(partial(sort_rows, sq, numbers), n, CASES_AT_ONCE)
+    in_parallel(partial(_nearest, sq, numbers, numbers), n, CASES_AT_ONCE)
     return numbers.astype(np.intp)
 
 
@@ -60,6 +60,12 @@ def _compare(
     cases: Floats, order: Numbers, edges: NDArray[np.intp], sq: Floats, numbers: Numbers, first: int, last: int
 ) -> None:
     compare_leaves(cases, order, edges[first : last + 1], sq, numbers)
+
+
+def _nearest(sq: Floats, numbers: Numbers, near: Numbers, first: int, last: int) -> None:
+    """Fill near with the nearest cases of the heaps, nearest first."""
+    order = np.argsort(sq[first:last], axis=1)[:, : near.shape[1]]
+    near[first:last] = np.take_along_axis(numbers[first:last], order, axis=1)
 
 
 def _tree(cases: Floats, leaf: int, rng: np.random.Generator) -> tuple[Numbers, NDArray[np.intp]]:
@@ -70,32 +76,35 @@ def _tree(cases: Floats, leaf: int, rng: np.random.Generator) -> tuple[Numbers, 
     edges = np.array([0, n], dtype=np.intp)
     for _ in range(depth):
         pairs = rng.integers(0, 1 << 30, (len(edges) - 1, 2))
-        edges = split(cases, order, edges, pairs)
+        edges = _split(cases, order, edges, pairs)
     return order, edges
 
 
-@njit(cache=True, nogil=True)
-def split(
-    cases: Floats, order: Numbers, edges: NDArray[np.intp], pairs: NDArray[np.int64]
-) -> NDArray[np.intp]:  # pragma: no cover - compiled
+def _split(cases: Floats, order: Numbers, edges: NDArray[np.intp], pairs: NDArray[np.int64]) -> NDArray[np.intp]:
     """Divide each part of the order at the median along the line through two of its cases."""
-    d = cases.shape[1]
-    after = np.empty(2 * len(edges) - 1, np.intp)
+    along = np.empty(len(order), np.float32)
+    project(cases, order, edges, pairs, along)
+    middles = (edges[:-1] + edges[1:]) // 2
+    for first, middle, last in zip(edges[:-1], middles, edges[1:], strict=True):
+        # Sorting is not compiled, which would take seconds.
+        order[first:last] = order[first:last][np.argpartition(along[first:last], middle - first)]
+    return np.append(np.column_stack([edges[:-1], middles]).ravel(), edges[-1])
+
+
+@njit(cache=True, nogil=True)
+def project(
+    cases: Floats, order: Numbers, edges: NDArray[np.intp], pairs: NDArray[np.int64], along: Floats
+) -> None:  # pragma: no cover - compiled
+    """Project the cases of each part of the order on the line through two of them."""
     for part in range(len(edges) - 1):
         first, last = edges[part], edges[part + 1]
-        size = last - first
-        one, other = order[first + pairs[part, 0] % size], order[first + pairs[part, 1] % size]
-        along = np.empty(size, np.float32)
-        for place in range(size):
-            row, total = order[first + place], np.float32(0.0)
-            for f in range(d):
-                total += cases[row, f] * (cases[one, f] - cases[other, f])
+        one = order[first + pairs[part, 0] % (last - first)]
+        other = order[first + pairs[part, 1] % (last - first)]
+        for place in range(first, last):
+            total = np.float32(0.0)
+            for f in range(cases.shape[1]):
+                total += cases[order[place], f] * (cases[one, f] - cases[other, f])
             along[place] = total
-        half = size // 2
-        order[first:last] = order[first:last][np.argpartition(along, half)]
-        after[2 * part], after[2 * part + 1] = first, first + half
-    after[-1] = edges[-1]
-    return after
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
@@ -147,15 +156,6 @@ def compare_leaves(
 
 
 @njit(cache=True, nogil=True)
-def nearest_of(
-    sq: Floats, numbers: Numbers, near: Numbers, first: int, last: int
-) -> None:  # pragma: no cover - compiled
-    """Fill near[i] with the nearest cases in the heap of case i."""
-    for i in range(first, last):
-        near[i] = numbers[i][np.argsort(sq[i])[: near.shape[1]]]
-
-
-@njit(cache=True, nogil=True)
 def compare_with_neighbors(
     cases: Floats, near: Numbers, sq: Floats, numbers: Numbers, first: int, last: int
 ) -> None:  # pragma: no cover - compiled
@@ -169,9 +169,3 @@ def compare_with_neighbors(
                 if j >= 0 and j != i:
                     push(sq[i], numbers[i], sq_distance(cases, i, j), j)
 
-
-@njit(cache=True, nogil=True)
-def sort_rows(sq: Floats, numbers: Numbers, first: int, last: int) -> None:  # pragma: no cover - compiled
-    """Sort each heap, nearest first."""
-    for i in range(first, last):
-        numbers[i] = numbers[i][np.argsort(sq[i])]

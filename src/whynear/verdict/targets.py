@@ -86,13 +86,8 @@ class Target:
         if self.measured:
             loss = np.square(predicted - self.Y).mean(axis=1) / max(float(self.Y.var()), 1e-300)
             return Answers(loss, 1 - loss, 1 - loss)
-        log_prior = np.log(np.maximum(self.Y.mean(axis=0), 1e-12))
-        away = predicted - self.Y.mean(axis=0)
-        raised = SLOPES[:, None, None] * away + log_prior
-        raised -= raised.max(axis=2, keepdims=True)
-        likelihoods = (raised * self.Y).sum(axis=2) - np.log(np.exp(raised).sum(axis=2))
-        probabilities = np.exp(raised[likelihoods.mean(axis=1).argmax()])
-        probabilities /= probabilities.sum(axis=1, keepdims=True)
+        shares = self.Y.mean(axis=0)
+        probabilities = _calibrated(np.ascontiguousarray((predicted - shares).T), shares[:, None], self.Y.T.copy()).T
         return Answers(
             0.5 * np.square(probabilities - self.Y).sum(axis=1),
             (probabilities.argmax(axis=1) == self.Y.argmax(axis=1)).astype(float),
@@ -111,6 +106,26 @@ class Target:
         if groups < 2:
             return mean, float("inf")
         return mean, float(np.sqrt(np.square(sums).sum() * groups / (groups - 1)) / len(values))
+
+
+def _calibrated(away: Array, shares: Array, Y: Array) -> Array:
+    """Return probabilities of each class (a row) at the slope of greatest likelihood among `SLOPES`."""
+    log_shares = np.log(np.maximum(shares, 1e-12))
+
+    def raised(place: int) -> Array:
+        scores = SLOPES[place] * away + log_shares
+        return np.asarray(scores - scores.max(axis=0))
+
+    def likelihood(place: int) -> float:
+        scores = raised(place)
+        return float(np.vdot(scores, Y) - np.log(np.exp(scores).sum(axis=0)).sum())
+
+    first, last = 0, len(SLOPES) - 1
+    while first < last:  # the likelihood is concave in the slope
+        middle = (first + last) // 2
+        first, last = (middle + 1, last) if likelihood(middle + 1) > likelihood(middle) else (first, middle)
+    probabilities = np.exp(raised(first))
+    return np.asarray(probabilities / probabilities.sum(axis=0))
 
 
 def target_of(learner: BaseEstimator, y: Any, groups: Any = None, n_rows: int | None = None) -> Target:
