@@ -4,6 +4,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 import whynear as wn
+from whynear.explain.why import explain_case
 from whynear.study import reasons
 from whynear.study.reasons import SHOWN_PARTS, reasons_of
 
@@ -32,7 +33,9 @@ def test_every_case_of_a_small_table_is_explained_by_a_model_without_it(study):
 
 def test_cases_explained_before_are_not_explained_again(study, monkeypatch):
     explained = []
-    monkeypatch.setattr(reasons, "explain", lambda model, row: explained.append(row.index[0]) or wn.explain(model, row))
+    monkeypatch.setattr(
+        reasons, "explain_case", lambda model, row: explained.append(row.index[0]) or explain_case(model, row)
+    )
     found = reasons_of(study.problem.X, study.comparison, study.cases, quiet)
     assert found == study.reasons
     assert sorted([*explained, *(case.place for case in study.cases)]) == list(range(50))

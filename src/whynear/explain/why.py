@@ -60,7 +60,11 @@ def explain(learner: Any, x: ArrayLike | pd.Series[Any] | pd.DataFrame) -> Expla
     >>> why.held_off_by.index[0]
     'petal width (cm)'
     """
-    model = FittedPipeline.of_classifier(learner)
+    return explain_case(FittedPipeline.of_classifier(learner), x)
+
+
+def explain_case(model: FittedPipeline, x: ArrayLike | pd.Series[Any] | pd.DataFrame) -> Explanation:
+    """Explain one case; the parts of the model serve for many."""
     row = model.table(x, "x")
     if len(row) != 1:
         raise ValueError(f"x must be one case, got {len(row)} rows instead. Take one of them: X.iloc[i] or X[i].")

@@ -193,11 +193,7 @@ class FittedPipeline:
         """Return cases of the learner in the units of the columns made; NaN in columns that did not reach it."""
         if self._kept is None:
             return seen
-        zeros: Any = np.zeros((1, len(self.made)))
-        if self.named:
-            zeros = pd.DataFrame(zeros, columns=list(self.made))
-        origin = np.asarray(self._behind_encoder(zeros))[0]
-        return self.spread((seen - origin) * self._kept.divisor, np.nan)
+        return self.spread((seen - self._origin) * self._kept.divisor, np.nan)
 
     @property
     def text_columns(self) -> tuple[str, ...]:
@@ -242,6 +238,14 @@ class FittedPipeline:
     def _kept(self) -> KeptColumns | None:
         """The columns that reach the learner; None if steps mix columns."""
         return None if self._parts is None else kept_columns(self._parts, len(self.made))
+
+    @cached_property
+    def _origin(self) -> Array:
+        """A row of zeros in the columns made, as the learner sees it."""
+        zeros: Any = np.zeros((1, len(self.made)))
+        if self.named:
+            zeros = pd.DataFrame(zeros, columns=list(self.made))
+        return np.asarray(self._behind_encoder(zeros))[0]
 
     def _matched(self, table: pd.DataFrame, what: str) -> pd.DataFrame:
         names = column_names(table)

@@ -168,4 +168,3 @@ def compare_with_neighbors(
                 j = near[near[i, a], b]
                 if j >= 0 and j != i:
                     push(sq[i], numbers[i], sq_distance(cases, i, j), j)
-

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -112,8 +113,17 @@ class Comparison:
 
     def model_without(self, place: int) -> Any | None:
         """Return the model of ``predictions`` for a row; None where no column varies in the rows it was fitted to."""
-        model = self.models[self.predictions["fold"].iloc[place] - 1]
-        return None if isinstance(FittedPipeline.of(model).learner, DummyClassifier) else model
+        fitted = self.fitted_without(place)
+        return None if fitted is None else fitted.model
+
+    def fitted_without(self, place: int) -> FittedPipeline | None:
+        """Return the parts of that model, which are the same for all rows of a fold."""
+        fitted = self._fitted[self.predictions["fold"].iloc[place] - 1]
+        return None if isinstance(fitted.learner, DummyClassifier) else fitted
+
+    @cached_property
+    def _fitted(self) -> tuple[FittedPipeline, ...]:
+        return tuple(FittedPipeline.of(model) for model in self.models)
 
     def _score(self, predicted: pd.Series) -> Score:
         return score_of(self.predictions["true"].to_numpy(), predicted.to_numpy(), self.measure)

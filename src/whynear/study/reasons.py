@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from whynear.explain import Explanation, explain
+from whynear.explain import Explanation
+from whynear.explain.why import explain_case
 from whynear.study.cases import Case
 from whynear.study.comparison import Comparison
 from whynear.study.progress import Progress
@@ -70,8 +71,8 @@ def reasons_of(X: pd.DataFrame, comparison: Comparison, cases: Sequence[Case], r
     for number, place in enumerate(places):
         report("explain cases", number / len(places))
         why = known.get(place)
-        if why is None and (model := comparison.model_without(place)) is not None:
-            why = explain(model, X.iloc[[place]])
+        if why is None and (model := comparison.fitted_without(place)) is not None:
+            why = explain_case(model, X.iloc[[place]])
         if why is not None:
             reasons.append(_reason(place, why))
     return tuple(reasons)
