@@ -39,6 +39,16 @@ def test_a_tolerance_that_costs_too_much_is_not_chosen():
     assert found.curve["excess"].iloc[-1] > 0.1
 
 
+def test_resamples_of_the_held_out_rows_say_how_sure_the_choice_is():
+    X, y = noisy()
+    found = wn.relevance_tolerance(wn.GRLVQ(random_state=0), X, y)
+    assert len(found.resampled) == 20
+    assert set(found.resampled) <= {LEAST, *CANDIDATES}
+    assert found.stability == found.resampled.count(found.best) / 20
+    sure = wn.relevance_tolerance(wn.GRLVQ(random_state=0), X, y, candidates=[0.0])
+    assert sure.stability == 1
+
+
 def test_never_less_than_what_resampling_changes():
     X, y = noisy()
     assert wn.relevance_tolerance(NearestClassMean(), X, y, candidates=[0.9]).best == LEAST

@@ -1,6 +1,7 @@
 """The results of a study as sentences, and its caveats."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -8,7 +9,7 @@ import pytest
 
 import whynear as wn
 from tests.helpers.studies import iris_study, measured, rows_of_two_classes
-from whynear.study.findings import deciding_columns
+from whynear.study.findings import _prediction, deciding_columns
 
 NOISE = np.random.default_rng(0).random(40)
 
@@ -19,6 +20,19 @@ def test_the_finding_says_it_in_words_and_numbers():
     assert re.search(r"predicts \d+\.\d% ± \d+\.\d% of held-out cases right, plain kNN \d+\.\d%", text)
     assert f"predicts {study.comparison.score} of held-out cases right" in text
     assert study.frame()["feature"][0] in text
+
+
+@pytest.mark.parametrize(("by", "said"), [("gmlvq", "3 of 3 folds. "), ("lmnn", "1 of 3 folds, so which of them is")])
+def test_a_learner_that_few_folds_choose_is_undecided(by, said):
+    study = iris_study()
+    held_out = study.comparison.predictions
+    comparison = replace(
+        study.comparison,
+        accuracy=study.comparison.accuracy.assign(lmnn=0.9),
+        predictions=held_out.assign(by=np.where(held_out["fold"] == 1, "gmlvq", by)),
+    )
+    text = _prediction(study.problem, comparison, study.interpretation)
+    assert f"GMLVQ is the simplest of 2 learners near the best, chosen in {said}" in text
 
 
 def test_a_column_that_decides_alone_is_a_caveat():

@@ -1,5 +1,7 @@
 """The relevance of the features under a learned metric."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -44,6 +46,17 @@ def test_the_tolerance_is_chosen_and_every_feature_bounded():
     assert found.tolerance.best in TOLERANCES
     assert found.frame()["feature"][0] == "sure"
     assert not found.averaged
+
+
+def test_a_choice_that_resamples_do_not_agree_on_is_undecided():
+    found, _ = interpreted()
+    sure = replace(found.tolerance, best=0.1, resampled=(0.1,) * 15 + (0.3,) * 5)
+    assert replace(found, tolerance=sure).choice == "15 of 20 resamples of the held-out cases choose the same."
+    unsure = replace(sure, resampled=(0.05,) * 6 + (0.1,) * 14)
+    assert replace(found, tolerance=unsure).choice == (
+        "14 of 20 resamples of the held-out cases choose the same, so it is undecided: they choose 5% to 10%."
+    )
+    assert replace(found, tolerance=None).choice == ""
 
 
 def test_given_directions_are_used_and_few_rows_choose_nothing():

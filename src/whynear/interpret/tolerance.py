@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 CANDIDATES = (0.0, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3)
 LEAST = 0.05  # a map learned again from other rows differs by about as much
+RESAMPLES = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,11 +43,19 @@ class RelevanceTolerance(ByValue):
         ``excess`` over the learned map on validation rows with its ``standard_error``.
     criterion : str
         The column the choice was made by.
+    resampled : tuple of float
+        What twenty resamples of the held-out rows would choose.
     """
 
     best: float
     curve: pd.DataFrame
     criterion: str
+    resampled: tuple[float, ...] = ()
+
+    @property
+    def stability(self) -> float:
+        """Share of resamples that choose the same."""
+        return float(np.mean(np.array(self.resampled) == self.best))
 
     def frame(self) -> pd.DataFrame:
         """Return a copy of the curve."""
@@ -119,7 +128,7 @@ def relevance_tolerance(
         weights.append(len(split.y_val))
     together = np.concatenate(losses, axis=1)
     excess = together - together[0]
-    errors = np.std(excess, axis=1, ddof=1) / np.sqrt(excess.shape[1]) if excess.shape[1] > 1 else np.zeros(len(tried))
+    errors = _standard_errors(excess)
     criterion, seen = ("mse", "train_mse") if regression else ("validation_error", "train_error")
     curve = pd.DataFrame(
         {
@@ -130,8 +139,20 @@ def relevance_tolerance(
             "standard_error": errors,
         }
     )
-    as_good = curve.loc[curve["excess"] <= curve["standard_error"] + 1e-12, "tolerance"]
-    return RelevanceTolerance(max(float(as_good.max()), LEAST), curve, criterion)
+    rng = np.random.default_rng(0)
+    parts = (excess[:, rng.integers(excess.shape[1], size=excess.shape[1])] for _ in range(RESAMPLES))
+    return RelevanceTolerance(_largest(excess, tried), curve, criterion, tuple(_largest(part, tried) for part in parts))
+
+
+def _largest(excess: Array, tried: Sequence[float]) -> float:
+    """Return the largest tolerance whose mean excess over held-out rows is at most its standard error."""
+    as_good = excess.mean(axis=1) <= _standard_errors(excess) + 1e-12
+    return max(float(np.array(tried)[as_good].max()), LEAST)
+
+
+def _standard_errors(excess: Array) -> Array:
+    n = excess.shape[1]
+    return np.std(excess, axis=1, ddof=1) / np.sqrt(n) if n > 1 else np.zeros(len(excess))
 
 
 def _candidates(candidates: Sequence[float] | None) -> list[float]:

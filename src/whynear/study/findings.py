@@ -19,6 +19,7 @@ from whynear.study.rivals import better_rival
 from whynear.tables.encoder import holds_text
 from whynear.tables.problem import Problem
 from whynear.verdict import Verdicts
+from whynear.verdict.stability import AGREED
 
 SAME_CORRELATION = 0.9999  # at least, of a column that is a copy of the target
 ROWS_PER_CATEGORY = 5  # at least, on average, in a column of categories that determines the class
@@ -149,7 +150,9 @@ def _prediction(problem: Problem, comparison: Comparison, interpretation: Interp
     if comparison.n_learners == 1:
         return f"{chosen} predicts {expected} of held-out cases right, plain kNN {plain}."
     by_fold = comparison.predictions.groupby("fold")["by"].first()
-    often = f"chosen in {int((by_fold == comparison.chosen).sum())} of {len(by_fold)} folds"
+    share = float((by_fold == comparison.chosen).mean())
+    sure = "" if share >= AGREED else ", so which of them is best is undecided"
+    often = f"chosen in {round(share * len(by_fold))} of {len(by_fold)} folds{sure}"
     return (
         f"{chosen} is the simplest of {comparison.n_learners} learners near the best, {often}. Learners chosen this "
         f"way predict {expected} of held-out cases right, plain kNN {plain}."

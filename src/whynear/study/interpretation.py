@@ -28,6 +28,7 @@ from whynear.metric.pipeline import FittedPipeline
 from whynear.study.methods import Methods
 from whynear.study.progress import Progress
 from whynear.tables.problem import kind_of_target
+from whynear.verdict.stability import AGREED
 
 SLACK = 0.03  # features that differ by a few per cent count as copies of each other
 MOST_ANCHORS = 100  # of a local metric whose maps are bounded one by one
@@ -58,6 +59,17 @@ class Interpretation:
     effective_dim: int
     tolerance: RelevanceTolerance | None
     averaged: bool
+
+    @property
+    def choice(self) -> str:
+        """How sure the choice of the tolerance is, in a sentence; empty where none was chosen."""
+        if self.tolerance is None:
+            return ""
+        chosen = self.tolerance.resampled
+        often = f"{chosen.count(self.tolerance.best)} of {len(chosen)} resamples of the held-out cases choose the same"
+        if self.tolerance.stability >= AGREED:
+            return f"{often}."
+        return f"{often}, so it is undecided: they choose {min(chosen):.0%} to {max(chosen):.0%}."
 
     def frame(self) -> pd.DataFrame:
         """Return the bounds of each feature, largest first."""
