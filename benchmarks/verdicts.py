@@ -31,41 +31,55 @@ RATES = (
     "irrelevant, called relevant",
     "undecided",
 )
+OF_SETS = ("smallest set complete", "stand-ins right", "stand-ins named")
 SEEDS_PER_KIND = 1000
 
 
+class Said(NamedTuple):
+    """What a method says about one table: the verdict on each column and, if it has them, its sets and stand-ins."""
+
+    verdict: np.ndarray
+    sets: wn.SufficientSets | None = None
+
+
 class Judged(NamedTuple):
-    """The verdicts on one table, the true strengths, and the CPU seconds that the verdicts took."""
+    """The verdicts on one table, the true strengths, and the CPU seconds that the verdicts took.
+
+    A set is complete if it has all strong columns and one of each block. A stand-in is right within a block; it is not
+    judged where there are no blocks.
+    """
 
     verdict: np.ndarray
     strength: np.ndarray
     seconds: float
+    complete: float
+    right_pairs: list[bool]
 
 
-def by_whynear(X: pd.DataFrame, y: np.ndarray, seed: int) -> np.ndarray:
+def by_whynear(X: pd.DataFrame, y: np.ndarray, seed: int) -> Said:
     learner = make_pipeline(StandardScaler(), wn.GMLVQ(random_state=0))
-    found = wn.verdicts(learner, X, y, random_state=seed).frame()
-    return found.set_index("feature")["verdict"].loc[list(X)].to_numpy()
+    found = wn.verdicts(learner, X, y, random_state=seed)
+    return Said(found.frame().set_index("feature")["verdict"].loc[list(X)].to_numpy(), found.sets)
 
 
-def by_shap_and_permutation(X: pd.DataFrame, y: np.ndarray, seed: int) -> np.ndarray:
+def by_shap_and_permutation(X: pd.DataFrame, y: np.ndarray, seed: int) -> Said:
     X_fit, X_out, y_fit, y_out = train_test_split(X.to_numpy(), y, test_size=1 / 3, stratify=y, random_state=seed)
     model = RandomForestClassifier(random_state=seed).fit(X_fit, y_fit)
     cost = permutation_importance(model, X_out, y_out, n_repeats=10, random_state=seed)
     size = np.abs(TreeExplainer(model).shap_values(X_out)).mean(axis=(0, 2))
     is_noise = (size / size.sum() < 1 / (2 * X.shape[1])) | (cost.importances_mean <= 0)
     is_needed = cost.importances_mean > 2 * cost.importances_std
-    return np.select([is_needed, is_noise], ["indispensable", "no evidence"], "replaceable")
+    return Said(np.select([is_needed, is_noise], ["indispensable", "no evidence"], "replaceable"))
 
 
-def by_boruta(X: pd.DataFrame, y: np.ndarray, seed: int) -> np.ndarray:
+def by_boruta(X: pd.DataFrame, y: np.ndarray, seed: int) -> Said:
     model = BorutaPy(RandomForestClassifier(max_depth=5), n_estimators="auto", random_state=seed)
     model.fit(X.to_numpy(), y)
-    return np.select([model.support_, model.support_weak_], ["indispensable", "undecided"], "no evidence")
+    return Said(np.select([model.support_, model.support_weak_], ["indispensable", "undecided"], "no evidence"))
 
 
-def by_lasso(X: pd.DataFrame, y: np.ndarray, seed: int) -> np.ndarray:
-    return np.where(lasso(X, y, seed).relevant, "indispensable", "no evidence")
+def by_lasso(X: pd.DataFrame, y: np.ndarray, seed: int) -> Said:
+    return Said(np.where(lasso(X, y, seed).relevant, "indispensable", "no evidence"))
 
 
 METHODS = {"whynear": by_whynear, "shap": by_shap_and_permutation, "boruta": by_boruta, "lasso": by_lasso}
@@ -74,8 +88,17 @@ METHODS = {"whynear": by_whynear, "shap": by_shap_and_permutation, "boruta": by_
 def judge(method: str, kind: str, draw: int) -> Judged:
     data = make_truth(kind, SEEDS_PER_KIND * truth_kinds().index(kind) + draw)
     start = time.process_time()
-    verdict = METHODS[method](data.X, data.y, draw)
-    return Judged(verdict, data.strength, time.process_time() - start)
+    said = METHODS[method](data.X, data.y, draw)
+    seconds = time.process_time() - start
+    needed = [{name} for name, strength in zip(data.X, data.strength, strict=True) if strength == "strong"]
+    needed += [set(block) for block in data.groups]
+    complete, right = np.nan, []
+    if said.sets is not None:
+        if needed:
+            complete = float(all(block & set(said.sets.best) for block in needed))
+        pairs = said.sets.stand_ins.pairs if data.groups else ()
+        right = [any({pair.feature, pair.stand_in} <= block for block in needed) for pair in pairs]
+    return Judged(said.verdict, data.strength, seconds, complete, right)
 
 
 def rates_of(tables: Sequence[Judged]) -> list[float]:
@@ -91,6 +114,9 @@ def rates_of(tables: Sequence[Judged]) -> list[float]:
         share(unseen[~is_irrelevant]),
         share(~(unseen | undecided)[is_irrelevant]),
         share(undecided),
+        float(np.mean([each.complete for each in tables])),
+        share(np.concatenate([each.right_pairs for each in tables])),
+        float(sum(len(each.right_pairs) for each in tables)),
         float(np.mean([each.seconds for each in tables])),
     ]
 
@@ -100,7 +126,9 @@ def share(answers: np.ndarray) -> float:
 
 
 def row_of(name: str, rates: Sequence[float]) -> list[str]:
-    return [name, *("" if np.isnan(rate) else f"{rate:.2f}" for rate in rates)]
+    *shares, named, seconds = rates
+    numbers = [*(f"{rate:.2f}" for rate in shares), f"{named:,.0f}", f"{seconds:.2f}"]
+    return [name, *("" if np.isnan(rate) else number for rate, number in zip(rates, numbers, strict=True))]
 
 
 def run(method: str, kinds: Sequence[str], draws: int) -> dict[str, list[float]]:
@@ -133,7 +161,7 @@ def main() -> None:
     is_whole = {"draws": asked.draws, "kinds": asked.kinds} == usual
 
     def show(title: str, first: str, rates: dict[str, list[float]]) -> None:
-        content = title, [first, *RATES, "CPU s per table"], [row_of(*each) for each in rates.items()]
+        content = title, [first, *RATES, *OF_SETS, "CPU s per table"], [row_of(*each) for each in rates.items()]
         if is_whole:
             table.write("verdicts", *content, keep_others=True)
         else:

@@ -10,9 +10,10 @@ from whynear.verdict.information import Information
 from whynear.verdict.leaving_out import Costs
 
 
-def verdict_on(*, q=1.0, size=0.0, loss=0.0, p=0.5, most=0.0, works=True, n=1000):
+def verdict_on(*, q=1.0, size=0.0, loss=0.0, p=0.5, most=0.0, works=True, n=1000, alone=0.0):
     """The verdict on one feature beside another that is surely indispensable."""
-    evidence = Information(np.ones(2), np.array([0.0, q]), np.array([8.0, size]), np.zeros(2))
+    sizes = np.array([8.0, size])
+    evidence = Information(np.ones(2), np.array([0.0, q]), sizes, np.zeros(2), p_alone=np.array([0.0, alone]))
     costs = Costs(np.array([20.0, loss]), np.ones(2), np.array([9.0, norm.isf(p)]), np.array([25.0, most]))
     return str(decide(evidence, costs, works, n)[1])
 
@@ -27,6 +28,8 @@ def verdict_on(*, q=1.0, size=0.0, loss=0.0, p=0.5, most=0.0, works=True, n=1000
         ({"q": 0.0, "size": 8, "loss": 5.0, "p": 0.2, "most": 8.0}, "undecided"),
         ({"q": 0.0, "size": 8, "loss": 0.0, "p": 0.5, "most": 2.0}, "replaceable"),
         ({"q": 0.0, "size": 8, "loss": 0.0, "p": 0.5, "most": 2.1}, "undecided"),
+        ({"q": 0.0, "size": 8, "p": 0.3, "alone": 0.5}, "replaceable"),
+        ({"q": 0.0, "size": 8, "p": 0.6, "alone": 0.5}, "undecided"),
         ({"q": 0.9, "size": 0.1}, "no evidence"),
         ({"q": 0.06, "size": 4.0}, "undecided"),
         ({"q": 0.0, "size": 8, "loss": 5.0, "p": 1e-4, "works": False}, "undecided"),

@@ -123,16 +123,24 @@ def test_a_column_without_variation_carries_no_information():
     assert information(feature_columns(np.ones((10, 2))), classes([0, 1] * 5)).p_values.tolist() == [1, 1]
 
 
+def test_what_shows_only_beside_another_feature_is_told_apart():
+    rng = np.random.default_rng(4)
+    loud, quiet = 12 * rng.standard_normal(200), rng.standard_normal(200)
+    found = information(feature_columns(np.column_stack([loud, quiet])), measured(loud + quiet))
+    assert found.found.tolist() == [True, True]
+    assert found.found_alone.tolist() == [True, False]
+
+
 def test_absence_needs_an_effect_of_the_usual_size_that_would_have_shown():
     sizes = np.array([8.0, 6.0, 2.0, 0.1])
-    found = Information(np.ones(4), np.array([0.0, 0.0, 0.5, 0.9]), sizes, np.zeros(4))
+    found = Information(np.ones(4), np.array([0.0, 0.0, 0.5, 0.9]), sizes, np.zeros(4), np.ones(4))
     assert found.absent(100).tolist() == [False, False, False, True]
-    weak = Information(np.ones(2), np.array([0.04, 0.9]), np.array([2.2, 0.1]), np.zeros(2))
+    weak = Information(np.ones(2), np.array([0.04, 0.9]), np.array([2.2, 0.1]), np.zeros(2), np.ones(2))
     assert not weak.absent(100).any()  # an effect as small as the one found could hide
 
 
 def test_without_anything_found_absence_needs_enough_rows():
-    nothing = Information(np.ones(2), np.ones(2), np.array([0.1, 0.5]), np.zeros(2))
+    nothing = Information(np.ones(2), np.ones(2), np.array([0.1, 0.5]), np.zeros(2), np.ones(2))
     assert nothing.absent(1000).all()
     assert not nothing.absent(20).any()
 

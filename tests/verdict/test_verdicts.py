@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.stats import binom
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.impute import SimpleImputer
@@ -289,9 +288,7 @@ def test_being_sick_needs_weight_and_height_and_never_age():
     tables = [make_truth("sick", seed) for seed in range(20)]
     found = [words(verdicts(LEARNER, data.X, data.y, random_state=seed)) for seed, data in enumerate(tables)]
     assert all({one["weight"], one["height"]} == {"indispensable"} for one in found)
-    assert all(one["age"] != "indispensable" for one in found)
-    informative = sum(one["age"] == "replaceable" for one in found)
-    assert informative <= binom.ppf(0.95, 20, 0.05)  # the false discoveries that are allowed
+    assert all(one["age"] in {"no evidence", "undecided"} for one in found)
 
 
 @pytest.mark.slow

@@ -23,9 +23,12 @@ def decide(information: Information, costs: Costs, works: bool, n_rows: int) -> 
     lost. Replaceable: it carries information, and leaving it out costs at most two points. No evidence: an effect of
     the usual size would have shown. Everything else is undecided, and so is everything but "no evidence" where no model
     beats the class shares.
+
+    Information that shows only beside other features is not theirs too, so its absence must cost something: where it
+    costs nothing, the two contradict each other, and the feature is undecided.
     """
     needed = needed_features(costs) & works
-    found = information.found
+    found = information.found & (information.found_alone | (costs.deviations > 0))
     spare = found & ~needed & (costs.most <= MOST_LOSS) & works
     absent = information.absent(n_rows) & ~needed
     return np.select([needed, spare, absent], [INDISPENSABLE, REPLACEABLE, NO_EVIDENCE], UNDECIDED)

@@ -33,17 +33,25 @@ class Information:
         The p-values as deviations of a normal variable.
     shares : ndarray of shape (n_features,)
         The largest share of the target's variance that one of the feature's tests explains.
+    p_alone : ndarray of shape (n_features,)
+        The p-values of the tests that do not account for other features.
     """
 
     p_values: Array
     q_values: Array
     sizes: Array
     shares: Array
+    p_alone: Array
 
     @property
     def found(self) -> NDArray[np.bool_]:
         """Features that carry information."""
         return self.q_values < FALSE_DISCOVERIES
+
+    @property
+    def found_alone(self) -> NDArray[np.bool_]:
+        """Features that carry information which shows without accounting for others."""
+        return adjusted(self.p_alone) < FALSE_DISCOVERIES
 
     def absent(self, n_rows: int) -> NDArray[np.bool_]:
         """Features for which an effect of the usual size would have shown."""
@@ -54,7 +62,8 @@ class Information:
         """Return what the same effects would show with so many times the rows."""
         sizes = self.sizes * times**0.5
         p_values = 2 * norm.sf(sizes)
-        return Information(p_values, adjusted(p_values), sizes, self.shares)
+        p_alone = 2 * norm.sf(_sizes(self.p_alone) * times**0.5)
+        return Information(p_values, adjusted(p_values), sizes, self.shares, p_alone)
 
 
 def information(columns: FeatureColumns, target: Target) -> Information:
@@ -66,14 +75,23 @@ def information(columns: FeatureColumns, target: Target) -> Information:
     beside = _beside_found(values, aim, columns.owners, first)
     p_columns = _combined(np.array([tests[0][0], tests[1][0], products, beside]))
     shares = np.maximum.reduce([tests[0][1], tests[1][1], product_shares])
-    p_values, best = np.ones(columns.n_features), np.zeros(columns.n_features)
-    for j in range(columns.n_features):
-        mine = columns.owners == j
-        if mine.any():
-            p_values[j] = min(1.0, float(p_columns[mine].min()) * np.count_nonzero(mine))
-            best[j] = shares[mine].max()
-    sizes = norm.isf(np.clip(p_values, 1e-300, 1.0) / 2)
-    return Information(p_values, adjusted(p_values), sizes, best)
+    best = np.zeros(columns.n_features)
+    np.maximum.at(best, columns.owners, shares)
+    p_values, p_alone = _of_features(p_columns, columns), _of_features(first, columns)
+    return Information(p_values, adjusted(p_values), _sizes(p_values), best, p_alone)
+
+
+def _of_features(p_columns: Array, columns: FeatureColumns) -> Array:
+    """Return for each feature the smallest p-value of its columns, for their number; one without columns."""
+    p_values = np.full(columns.n_features, np.inf)
+    np.minimum.at(p_values, columns.owners, p_columns)
+    counts = np.bincount(columns.owners, minlength=columns.n_features)
+    return np.minimum(1.0, p_values * np.maximum(counts, 1))
+
+
+def _sizes(p_values: Array) -> Array:
+    """Return p-values as deviations of a normal variable."""
+    return np.asarray(norm.isf(np.clip(p_values, 1e-300, 1.0) / 2))
 
 
 @dataclass(frozen=True, eq=False)
