@@ -195,6 +195,16 @@ def test_a_class_may_be_missing_from_the_rows_of_a_fold(learner):
     assert found.score.mean() > 0.85
 
 
+def test_with_some_features_on_each_fold_the_learner_sees_no_others():
+    X, y = two_of_four()
+    model = refits(LogisticRegression(), X, y)
+    folds = model.target.folds(3)
+    found = model.with_only([[0, 1], [2, 3], [0, 1], [0, 1], [2, 3]], folds)
+    right = np.array([found.score[test].mean() for _, test in folds])
+    assert (right[[0, 2, 3]] > 0.8).all()
+    assert (right[[1, 4]] < 0.8).all()
+
+
 def test_the_same_seed_gives_the_same_folds_and_repeats_differ():
     X, y = two_of_four()
     one, same, other = (refits(KNeighborsClassifier(), X, y, seed=seed).without() for seed in (0, 0, 1))

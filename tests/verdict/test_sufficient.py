@@ -2,10 +2,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.pipeline import make_pipeline
 
 from tests.helpers.notebook_html import HOSTILE, shown
 from tests.helpers.verdicts import made_up, two_of_four, with_categories_and_gaps
 from whynear.datasets import make_truth
+from whynear.tables.encoder import TableEncoder
 from whynear.verdict import sufficient_sets
 
 LEARNER = LogisticRegression()
@@ -56,6 +58,15 @@ def test_alternatives_are_the_stand_ins_of_the_members(linear):
     assert found.alternatives["strong_0"] == ()
     for name in found.best[1:]:
         assert set(found.alternatives[name]) <= set(data.groups[0]) - {name}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_set_explains_nearly_as_much_of_a_measurement_however_uncertain_that_is(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((80, 4))
+    y = X @ [3.0, 0.6, 0.3, 0.0] + 0.3 * rng.standard_t(2, 80)
+    found = sufficient_sets(LinearRegression(), X, y, random_state=seed)
+    assert found.score >= found.score_of_all - 0.02
 
 
 def test_the_same_seed_gives_the_same_sets_on_any_number_of_threads():
@@ -122,7 +133,8 @@ def test_rows_of_a_group_stay_together():
 
 def test_tables_with_categories_and_gaps_are_taken():
     X, y = with_categories_and_gaps()
-    found = sufficient_sets(LEARNER, X, y, random_state=0)
+    learner = make_pipeline(TableEncoder("onehot", "median"), LEARNER)
+    found = sufficient_sets(learner, X, y, random_state=0)
     assert set(found.best) == {"colour", "size"}
 
 

@@ -11,8 +11,9 @@ from scipy.linalg.lapack import dpotrf, dtrtri
 from whynear.utils.arrays import Array, Indices
 
 KERNELS = ("linear", "quadratic", "gaussian", "narrow gaussian")
-RIDGES = 10.0 ** np.arange(-2.5, 3.1, 0.5)  # times the mean eigenvalue
-LEAST_LEFT = 1e-3  # of a row's own residual
+# Times the mean eigenvalue; spectra need small ones, since what tells them apart is a small part of their variance.
+RIDGES = 10.0 ** np.array([-8.0, -7.0, -6.0, -5.0, -4.0, -3.0, -2.5, -2, -1.5, -1, -0.5, 0, 0.5, 1, 1.5, 2, 2.5, 3])
+LEAST_LEFT = 1e-9  # of a row's own residual
 
 
 def kernel(name: str, products: Array, n_features: int) -> Array:
@@ -58,19 +59,19 @@ class HeldOut:
 def tuned(K: Array, Y: Array, groups: Indices) -> HeldOut:
     """Predict held-out rows at the ridge of least squared error."""
     n, mean = len(K), Y.mean(axis=0)
+    scale = _with_constant(K)
     values, vectors = eigh(K, check_finite=False, driver="evd", overwrite_a=True)
     values = np.maximum(values, 0.0)
-    scale = max(float(values.mean()), 1e-9)  # columns that do not vary make a kernel of zeros
     turned, squares = vectors.T @ (Y - mean), np.square(vectors)
     best: tuple[float, HeldOut] | None = None
     for ridge in RIDGES:
-        kept = values / (values + ridge * scale)
-        residuals = (Y - mean) - vectors @ (kept[:, None] * turned)
+        lost, constant = ridge * scale / (values + ridge * scale), ridge / (1 + ridge) / n
+        residuals = vectors @ (lost[:, None] * turned)
         if _all_alone(groups):
-            left = 1 - squares @ kept - 1 / n
+            left = squares @ lost - constant
             predicted = Y - residuals / np.maximum(left, LEAST_LEFT)[:, None]
         else:
-            predicted = Y - _by_group(residuals, (vectors * kept) @ vectors.T + 1 / n, groups)
+            predicted = Y - _by_group(residuals, (vectors * lost) @ vectors.T - constant, groups)
         error = float(np.square(Y - predicted).mean())
         if best is None or error < best[0]:
             best = error, HeldOut(predicted, float(ridge))
@@ -81,7 +82,7 @@ def tuned(K: Array, Y: Array, groups: Indices) -> HeldOut:
 def at_ridge(K: Array, Y: Array, groups: Indices, ridge: float) -> HeldOut:
     """Predict held-out rows at a given ridge, several times as fast."""
     n, mean = len(K), Y.mean(axis=0)
-    weight = ridge * max(float(np.trace(K)) / n, 1e-9)  # columns that do not vary make a kernel of zeros
+    weight, constant = ridge * _with_constant(K), ridge / (1 + ridge) / n
     K[np.diag_indices(n)] += weight
     factor, failed = dpotrf(K, lower=1, overwrite_a=1, clean=1)
     if failed:
@@ -89,21 +90,32 @@ def at_ridge(K: Array, Y: Array, groups: Indices, ridge: float) -> HeldOut:
     half, _ = dtrtri(factor, lower=1, overwrite_c=1)  # the inverse is half^T half
     residuals = weight * (half.T @ (half @ (Y - mean)))
     if _all_alone(groups):
-        left = weight * np.einsum("ij,ij->j", half, half) - 1 / n
+        left = weight * np.einsum("ij,ij->j", half, half) - constant
         return HeldOut(Y - residuals / np.maximum(left, LEAST_LEFT)[:, None], ridge)
-    return HeldOut(Y - _by_group(residuals, np.eye(n) - weight * (half.T @ half) + 1 / n, groups), ridge)
+    return HeldOut(Y - _by_group(residuals, weight * (half.T @ half) - constant, groups), ridge)
+
+
+def _with_constant(K: Array) -> float:
+    """Return the mean eigenvalue of a centred kernel, and give it to the constant direction, in place.
+
+    Without it that direction has the eigenvalue zero, and at small ridges its rounding errors hide what is left of a
+    row's own residual.
+    """
+    scale = max(float(np.trace(K)) / len(K), 1e-9)  # columns that do not vary make a kernel of zeros
+    K += scale / len(K)
+    return scale
 
 
 def _all_alone(groups: Indices) -> bool:
     return int(groups.max(initial=-1)) + 1 == len(groups)
 
 
-def _by_group(residuals: Array, hat: Array, groups: Indices) -> Array:
-    """Return the residuals of rows whose whole group is held out."""
+def _by_group(residuals: Array, left: Array, groups: Indices) -> Array:
+    """Return the residuals of rows whose whole group is held out, from the parts of residuals that are left."""
     held_out = np.empty_like(residuals)
     for group in range(int(groups.max()) + 1):
         mine = np.flatnonzero(groups == group)
-        left = np.eye(len(mine)) - hat[np.ix_(mine, mine)]
-        left[np.diag_indices(len(mine))] = np.maximum(np.diag(left), LEAST_LEFT)
-        held_out[mine] = np.linalg.lstsq(left, residuals[mine], rcond=1e-6)[0]
+        own = left[np.ix_(mine, mine)]
+        own[np.diag_indices(len(mine))] = np.maximum(np.diag(own), LEAST_LEFT)
+        held_out[mine] = np.linalg.lstsq(own, residuals[mine], rcond=1e-6)[0]
     return held_out

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, clone
 from whynear.utils.arrays import Array, Indices
 from whynear.verdict import kernel_ridge
 from whynear.verdict.feature_columns import FeatureColumns
-from whynear.verdict.targets import Answers, Target
+from whynear.verdict.targets import Answers, Fold, Target
 
 WORKS = 2.33  # standard errors by which a model must beat the class shares
 
@@ -112,16 +112,23 @@ class Refits:
         key = tuple(sorted(int(j) for j in features)), repeats
         if key not in self._known:
             X = _made_constant(self.X, key[0])
-            found = [self.target.answers(self._held_out(X, repeat)) for repeat in range(repeats)]
+            folds = [self.target.folds(self.seed + repeat) for repeat in range(repeats)]
+            found = [self.target.answers(self._held_out([X] * len(one), one)) for one in folds]
             parts = (np.mean([getattr(one, name) for one in found], axis=0) for name in ("loss", "score", "expected"))
             self._known[key] = Answers(*parts)
         return self._known[key]
 
-    def _held_out(self, X: Any, repeat: int) -> Array:
+    def with_only(self, members: Sequence[Sequence[int]], folds: Sequence[Fold]) -> Answers:
+        """Return the answers for the held-out rows of each fold, with other features on each."""
+        every = range(np.shape(self.X)[1])
+        tables = [_made_constant(self.X, [j for j in every if j not in set(kept)]) for kept in members]
+        return self.target.answers(self._held_out(tables, folds))
+
+    def _held_out(self, tables: Sequence[Any], folds: Sequence[Fold]) -> Array:
         """Return predictions of the columns of the target for rows that were not learned from."""
         predicted = np.tile(self.target.Y.mean(axis=0), (len(self.y), 1))
         classes = None if self.target.measured else np.unique(self.y)
-        for train, test in self.target.folds(self.seed + repeat):
+        for X, (train, test) in zip(tables, folds, strict=True):
             if not _varies(rows_of(X, train)) or (classes is not None and len(np.unique(self.y[train])) < 2):
                 continue  # nothing to learn from: the class shares, or the mean, answer
             with warnings.catch_warnings():

@@ -13,29 +13,24 @@ from sklearn.base import BaseEstimator
 from whynear.utils import html
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.checks import Seed, generator, number
-from whynear.utils.progress import Report, silent
+from whynear.utils.progress import Report, silent, within
 from whynear.utils.threads import one_blas_thread
 from whynear.utils.values import ByValue
-from whynear.verdict import kernel_ridge
-from whynear.verdict.decisions import needed_features
-from whynear.verdict.elimination import addition_order, candidates_of, removal_order
+from whynear.verdict.elimination import candidates_of
 from whynear.verdict.feature_columns import FeatureColumns, chosen_rows, feature_columns
 from whynear.verdict.information import information
-from whynear.verdict.kernel_ridge import KERNELS
-from whynear.verdict.leaving_out import costs_without
-from whynear.verdict.models import KernelModels
+from whynear.verdict.models import Refits, rows_of
+from whynear.verdict.set_sizes import SEARCHED_ROWS, SEARCHES, judge_sizes, kept_longest, surely_needed
 from whynear.verdict.stand_ins import StandIns, find_stand_ins
 from whynear.verdict.targets import Answers, Target, target_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-SEARCHES = (removal_order, addition_order)
 MOST_ROWS = 600  # to judge sets by
-SEARCHED_ROWS = 300  # to choose them and their stand-ins by
-SIZES = (*range(1, 11), 12, 15, 20, 30, 40)
 BELOW_ALL = 1.96  # standard errors of loss by which a set may be worse than all features
 BELOW_BEST = 2.33  # and than the best set, where all features are worse than that
+MOST_VARIANCE = 0.02  # share of a measurement's variance that a set may explain less, however uncertain it is
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,20 +112,21 @@ def sufficient_sets(
 
     Features are removed one after the other, the least needed first, and added one after the other, by kernel ridge
     models that are refitted each time; for each size the better of the two is kept. The sets are judged on folds of
-    rows that took no part in choosing them.
+    rows that took no part in choosing them, by kernel ridge models, and by the learner too where it is clearly better.
 
     Parameters
     ----------
     learner : estimator
-        A classifier or a regressor, which says whether the target is classes or a measurement.
+        A classifier or a regressor, also a Pipeline; it is cloned.
     X : DataFrame or array-like of shape (n_samples, n_features)
-        The table; categories and missing values are taken.
+        The table that the learner takes. A column is one feature, also one of categories.
     y : array-like of shape (n_samples,)
         The target.
     costs : mapping of str to float, optional
         What it costs to measure each feature; features not named cost 1. The cheapest sufficient set is returned.
     tolerance : float, optional
-        Points of accuracy (or R2) that may be lost; without it, 1.96 standard errors of the loss.
+        Points of accuracy (or R2) that may be lost; without it, 1.96 standard errors of the loss, and at most two
+        points of R2.
     groups : array-like of shape (n_samples,), optional
         Rows of one group are never on both sides of a split.
     n_jobs : int, optional
@@ -160,8 +156,9 @@ def sufficient_sets(
     prices = _prices(costs, columns.names)
     with one_blas_thread():
         # With a tolerance, a set may lose what a needed feature is worth.
-        keep = _needed(columns, target, n_jobs) if tolerance is None else []
-        return find_sets(columns, target, prices, tolerance, rng, n_jobs, progress or silent, keep)
+        keep = surely_needed(columns, target, n_jobs) if tolerance is None else []
+        refits = Refits(learner, rows_of(X, rows), np.asarray(y)[rows], target, int(rng.integers(2**31)))
+        return find_sets(columns, target, prices, tolerance, refits, rng, n_jobs, progress or silent, keep)
 
 
 def find_sets(
@@ -169,6 +166,7 @@ def find_sets(
     target: Target,
     prices: Array,
     tolerance: float | None,
+    refits: Refits,
     rng: np.random.Generator,
     n_jobs: int | None,
     report: Report,
@@ -182,20 +180,23 @@ def find_sets(
         number("tolerance", tolerance)
     report("judge sets on folds", 0.0)
     protect = tolerance is None and bool(np.ptp(prices) > 0)
-    judged, searches = _judged(columns, target, prices, protect, rng, n_jobs, report)
+    judged = judge_sizes(
+        columns, target, prices, protect=protect, refits=refits, rng=rng, n_jobs=n_jobs,
+        report=within(report, 0.0, 0.7),
+    )  # fmt: skip
     report("choose the set", 0.7)
     some = chosen_rows(len(target.Y), SEARCHED_ROWS, target.strata, rng)
     scouted, aim = columns.rows(some), target.rows(some)
     candidates = candidates_of(scouted, aim, information(scouted, aim))
     needed = [int(j) for j in keep]
-    orders = [_kept_longest(search(scouted, aim, candidates, prices, n_jobs), needed) for search in SEARCHES]
+    orders = [kept_longest(search(scouted, aim, candidates, prices, n_jobs), needed) for search in SEARCHES]
     every = list(range(columns.n_features))
     sets = [
-        orders[searches[size]][-size:][::-1]
-        for size in sorted(judged)
-        if len(needed) <= size < len(every) and size <= len(orders[searches[size]])
+        orders[search][-size:][::-1]
+        for size, search in sorted(judged.searches.items())
+        if len(needed) <= size < len(every) and size <= len(orders[search])
     ] + [every]
-    answers = [judged[len(chosen)] for chosen in sets]
+    answers = [judged.answers[len(chosen)] for chosen in sets]
     curve = _curve(sets, answers, target, columns.names)
     best = sets[_smallest(curve, sets, answers, target, prices, tolerance)]
     report("swap members for others", 0.8)
@@ -226,64 +227,6 @@ def _with_cheaper(members: Sequence[int], stand_ins: StandIns, prices: Array, na
         if able:
             chosen[chosen.index(member)] = min(able, key=lambda j: float(prices[j]))
     return chosen
-
-
-def _judged(
-    columns: FeatureColumns,
-    target: Target,
-    prices: Array,
-    protect: bool,
-    rng: np.random.Generator,
-    n_jobs: int | None,
-    report: Report,
-) -> tuple[dict[int, Answers], dict[int, int]]:
-    """Return for each size of sets the answers for rows that did not choose the members, and the better search."""
-    sizes = [*(size for size in SIZES if size < columns.n_features), columns.n_features]
-    predicted = {(size, search): np.empty(target.Y.shape) for size in sizes for search in range(len(SEARCHES))}
-    folds = target.folds(int(rng.integers(2**31)))
-    for done, (train, test) in enumerate(folds, start=1):
-        own, aim = columns.rows(train), target.rows(train)
-        if aim.Y.shape[1] < target.Y.shape[1]:
-            aim = Target(target.Y[train], target.measured, aim.groups)
-        some = chosen_rows(len(train), SEARCHED_ROWS, aim.strata, rng)
-        scouted, goal = own.rows(some), aim.rows(some)
-        candidates = candidates_of(scouted, goal, information(scouted, goal))
-        orders = [search(scouted, goal, candidates, prices, n_jobs) for search in SEARCHES]
-        if protect:  # a price pushes out nothing that these rows show to be needed
-            needed = _needed(own, aim, n_jobs)
-            orders = [_kept_longest(order, needed) for order in orders]
-        names = KernelModels(scouted.only(candidates), goal).two_best
-        made: dict[frozenset[int], Array] = {}
-        for size, search in predicted:
-            chosen = orders[search][-size:] if size < columns.n_features else list(range(columns.n_features))
-            key = frozenset(chosen)
-            if key not in made:
-                name, ridge = _best_kernel(own.only(chosen), aim, names if size < columns.n_features else KERNELS)
-                new = columns.rows(test).of(chosen)
-                made[key] = kernel_ridge.predict(name, ridge, own.of(chosen), aim.Y, new, len(chosen))
-            predicted[size, search][test] = made[key]
-        report("judge sets on folds", 0.7 * done / len(folds))
-    found = {key: target.answers(values) for key, values in predicted.items()}
-    better = {
-        size: min(range(len(SEARCHES)), key=lambda search: float(found[size, search].loss.mean())) for size in sizes
-    }
-    return {size: found[size, search] for size, search in better.items()}, better
-
-
-def _needed(columns: FeatureColumns, target: Target, n_jobs: int | None) -> list[int]:
-    found = needed_features(costs_without(KernelModels(columns, target), n_jobs=n_jobs))
-    return [int(j) for j in np.flatnonzero(found)]
-
-
-def _kept_longest(order: Sequence[int], needed: Sequence[int]) -> list[int]:
-    """Return an order of removal in which the needed features come last."""
-    last = [j for j in order if j in needed]
-    return [j for j in order if j not in needed] + last + [j for j in needed if j not in last]
-
-
-def _best_kernel(columns: FeatureColumns, target: Target, names: Sequence[str]) -> tuple[str, float]:
-    models = KernelModels(columns, target, names=names)
-    return models.best, models.ridges[models.best]
 
 
 def _curve(
@@ -318,6 +261,8 @@ def _smallest(
                 for found in answers
             ]
         )
+        if target.measured:
+            enough &= curve["excess"].to_numpy() <= MOST_VARIANCE
     costs = np.array([prices[list(chosen)].sum() for chosen in sets])
     return int(np.where(enough, costs, np.inf).argmin())
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, Str
 from whynear.utils.arrays import Array, Indices
 
 FOLDS = 5
+Fold: TypeAlias = tuple[Indices, Indices]  # rows to learn from, rows held out
 SLOPES = np.concatenate([[0.0], np.geomspace(0.25, 64, 25)])
 
 
@@ -69,7 +70,7 @@ class Target:
         """Whether some rows belong together."""
         return int(self.groups.max(initial=-1)) + 1 < len(self.groups)
 
-    def folds(self, seed: int) -> list[tuple[Indices, Indices]]:
+    def folds(self, seed: int) -> list[Fold]:
         """Return rows to learn from and rows held out, five times if possible, with groups together."""
         strata = self.strata
         if self.grouped:

@@ -24,14 +24,12 @@ from whynear.verdict.leaving_out import Cost, Costs, cost_of, costs_without
 from whynear.verdict.models import KernelModels, Refits, beats_guessing, rows_of
 from whynear.verdict.stability import AGREED, resampled_verdicts
 from whynear.verdict.stand_ins import StandIns
-from whynear.verdict.sufficient import MOST_ROWS as ROWS_OF_SETS
-from whynear.verdict.sufficient import SufficientSets, find_sets
+from whynear.verdict.sufficient import MOST_ROWS, SufficientSets, find_sets
 from whynear.verdict.targets import Answers, Target, target_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MOST_ROWS = 600  # of models that leave features out
 ROWS_OF_INFORMATION = 2_000
 REPEATS = 4  # of the learner's cross-validation, for features that look indispensable
 MANY_FEATURES = 1_000  # from which fewer resamples are drawn
@@ -262,9 +260,8 @@ def _judged(table: _Table, n_resamples: int, n_jobs: int | None, rng: np.random.
     again = resampled_verdicts(own, aim, models, n_resamples, of_resamples, n_jobs, within(report, 0.5, 0.8))
     stability = (again == decided).mean(axis=0) if n_resamples else np.full(len(decided), np.nan)
     agreed = ~(stability < AGREED)
-    fewer = chosen_rows(len(aim.Y), ROWS_OF_SETS, aim.strata, of_sets)
     sets = find_sets(
-        own.rows(fewer), aim.rows(fewer), np.ones(columns.n_features), None, of_sets, n_jobs,
+        own, aim, np.ones(columns.n_features), None, refits, of_sets, n_jobs,
         within(report, 0.8, 1.0), np.flatnonzero((decided == INDISPENSABLE) & agreed),
     )  # fmt: skip
     report("done", 1.0)
