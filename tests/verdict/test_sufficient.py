@@ -1,8 +1,10 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.datasets import load_wine
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from tests.helpers.notebook_html import HOSTILE, shown
 from tests.helpers.verdicts import made_up, two_of_four, with_categories_and_gaps
@@ -67,6 +69,24 @@ def test_a_set_explains_nearly_as_much_of_a_measurement_however_uncertain_that_i
     y = X @ [3.0, 0.6, 0.3, 0.0] + 0.3 * rng.standard_t(2, 80)
     found = sufficient_sets(LinearRegression(), X, y, random_state=seed)
     assert found.score >= found.score_of_all - 0.02
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_set_does_not_seem_to_lose_more_than_two_points_or_an_error(seed):
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    found = sufficient_sets(LEARNER, X[::2], y[::2], random_state=seed)
+    error = found.curve["error"][list(found.curve["features"]).index(found.best)]
+    assert found.score >= found.score_of_all - max(0.02, error)
+
+
+def test_a_set_that_surely_loses_little_suffices_however_clear_the_loss_is():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((600, 2))
+    y = (X @ [1.0, 0.03] > 0).astype(int)
+    found = sufficient_sets(make_pipeline(StandardScaler(), LogisticRegression(C=100)), X, y, random_state=0)
+    assert found.best == ("x0",)
+    alone = found.curve.iloc[0]
+    assert alone["excess"] > 1.96 * alone["excess_error"]
 
 
 def test_the_same_seed_gives_the_same_sets_on_any_number_of_threads():

@@ -20,7 +20,7 @@ from whynear.verdict.elimination import candidates_of
 from whynear.verdict.feature_columns import FeatureColumns, chosen_rows, feature_columns
 from whynear.verdict.information import information
 from whynear.verdict.models import Refits, rows_of
-from whynear.verdict.set_sizes import SEARCHED_ROWS, SEARCHES, judge_sizes, kept_longest, surely_needed
+from whynear.verdict.set_sizes import SEARCHED_ROWS, SEARCHES, judge_sizes, surely_needed
 from whynear.verdict.stand_ins import StandIns, find_stand_ins
 from whynear.verdict.targets import Answers, Target, target_of
 
@@ -29,8 +29,9 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 600  # to judge sets by
 BELOW_ALL = 1.96  # standard errors of loss by which a set may be worse than all features
-BELOW_BEST = 2.33  # and than the best set, where all features are worse than that
-MOST_VARIANCE = 0.02  # share of a measurement's variance that a set may explain less, however uncertain it is
+BELOW_BEST = 2.33  # and than the best set, where all features are clearly worse than that
+CLEARLY = 1.645
+MOST_LOST = 0.02  # of accuracy or R2
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,8 +126,8 @@ def sufficient_sets(
     costs : mapping of str to float, optional
         What it costs to measure each feature; features not named cost 1. The cheapest sufficient set is returned.
     tolerance : float, optional
-        Points of accuracy (or R2) that may be lost; without it, 1.96 standard errors of the loss, and at most two
-        points of R2.
+        Points of accuracy (or R2) that may be lost. Without it, a set suffices if it surely loses at most two points,
+        or if its loss is within 1.96 standard errors of that of all and it does not seem to lose more than two points.
     groups : array-like of shape (n_samples,), optional
         Rows of one group are never on both sides of a split.
     n_jobs : int, optional
@@ -189,14 +190,16 @@ def find_sets(
     scouted, aim = columns.rows(some), target.rows(some)
     candidates = candidates_of(scouted, aim, information(scouted, aim))
     needed = [int(j) for j in keep]
-    orders = [kept_longest(search(scouted, aim, candidates, prices, n_jobs), needed) for search in SEARCHES]
+    orders = [search(scouted, aim, candidates, prices, n_jobs) for search in SEARCHES]
     every = list(range(columns.n_features))
-    sets = [
-        orders[search][-size:][::-1]
-        for size, search in sorted(judged.searches.items())
-        if len(needed) <= size < len(every) and size <= len(orders[search])
-    ] + [every]
-    answers = [judged.answers[len(chosen)] for chosen in sets]
+    made: dict[int, tuple[list[int], Answers]] = {}
+    for size, search in sorted(judged.searches.items()):
+        last = orders[search][-size:][::-1]
+        first = [j for j in last if j in needed] + [j for j in needed if j not in last]
+        chosen = first + [j for j in last if j not in needed]
+        if len(chosen) >= size and len(chosen) < len(every):
+            made[len(chosen)] = chosen, judged.answers[size]
+    sets, answers = zip(*made.values(), (every, judged.answers[len(every)]), strict=True)
     curve = _curve(sets, answers, target, columns.names)
     best = sets[_smallest(curve, sets, answers, target, prices, tolerance)]
     report("swap members for others", 0.8)
@@ -254,17 +257,20 @@ def _smallest(
     if tolerance is not None:
         enough = (curve["score"] >= curve["score"].iloc[-1] - tolerance / 100 - 1e-12).to_numpy()
     else:
-        best = answers[int(curve["excess"].to_numpy().argmin())]
-        enough = np.array(
-            [
-                not _exceeds(found, answers[-1], target, BELOW_ALL) and not _exceeds(found, best, target, BELOW_BEST)
-                for found in answers
-            ]
-        )
-        if target.measured:
-            enough &= curve["excess"].to_numpy() <= MOST_VARIANCE
+        every, best = answers[-1], answers[int(curve["excess"].to_numpy().argmin())]
+        enough = np.array([_as_good(found, every, target, BELOW_ALL) for found in answers])
+        if _exceeds(every, best, target, CLEARLY):
+            enough &= [_as_good(found, best, target, BELOW_BEST) for found in answers]
     costs = np.array([prices[list(chosen)].sum() for chosen in sets])
     return int(np.where(enough, costs, np.inf).argmin())
+
+
+def _as_good(found: Answers, other: Answers, target: Target, errors: float) -> bool:
+    """Return whether a set surely loses little, or it is not clear that it loses anything and it does not seem much."""
+    lost, error = target.mean_and_error(other.score - found.score)
+    bearable = lost <= (MOST_LOST if target.measured else max(MOST_LOST, error))
+    surely_little = lost + CLEARLY * error <= MOST_LOST
+    return surely_little or (bearable and not _exceeds(found, other, target, errors))
 
 
 def _exceeds(found: Answers, other: Answers, target: Target, errors: float) -> bool:
