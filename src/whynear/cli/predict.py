@@ -26,9 +26,7 @@ def predict(
     model: Annotated[Path, typer.Argument(help="The file of a saved model.")],
     table: options.Table,
     out: Annotated[Path | None, typer.Option(help="A CSV file for the predictions.")] = None,
-    index: Annotated[
-        str | None, typer.Option(help="The column with the names of the rows; numbers from 1 without it.")
-    ] = None,
+    index: options.Index = None,
     as_json: options.JsonNotTable = False,
     encoding: options.Encoding = "utf-8",
     debug: options.Debug = False,
@@ -41,12 +39,12 @@ def predict(
         with warnings_in_a_sentence():
             predicted = wn.predict_table(model, table, index=index, encoding=encoding)
         if out is not None:
-            _write(predicted.rename(columns={"row": index or "row"}), out)
+            _write(predicted.rename(columns={"row": predicted.attrs["index"] or "row"}), out)
             typer.echo(f"{counted(len(predicted), 'row', 'rows')} written: {printable(str(out))}", err=as_json)
         if as_json:
             typer.echo(_json(predicted))
         elif out is None:
-            _show(Console(), predicted, index or "row")
+            _show(Console(), predicted)
 
 
 def _check_not_input(out: Path, *inputs: Path) -> None:
@@ -68,9 +66,9 @@ def _json(predicted: pd.DataFrame) -> str:
     return json.dumps({"source": predicted.attrs["source"], "predictions": rows}, allow_nan=False)
 
 
-def _show(console: Console, predicted: pd.DataFrame, row_name: str) -> None:
+def _show(console: Console, predicted: pd.DataFrame) -> None:
     table = Table(box=None)
-    table.add_column(plain(row_name), justify="right", overflow="fold")
+    table.add_column(plain(predicted.attrs["index"] or "row"), justify="right", overflow="fold")
     table.add_column("predicted", overflow="fold")
     if "probability" in predicted:
         table.add_column("probability", justify="right")

@@ -85,9 +85,8 @@ def explain_case(model: FittedPipeline, x: ArrayLike | pd.Series[Any] | pd.DataF
         support=pd.Series(view.evidence.support()[0], classes, name="support"),
         values=pd.Series(values, view.features, name="value"),
         neighbors=view.neighbors().assign(for_prediction=agrees),
-        contributions=pd.DataFrame(
-            view.contributions(view.numbers), pd.Index(view.numbers, name="case"), view.features
-        ),
+        neighbor_values=view.by_neighbor(model.values(view.evidence.cases[view.numbers])),
+        contributions=view.by_neighbor(view.contributions(view.numbers)),
         relevances=view.relevances(),
         nearest=nearest,
         nearest_other=other,
@@ -129,13 +128,18 @@ class _View:
         sq = self.evidence.sq_distances[0]
         return pd.DataFrame(
             {
-                "case": self.numbers,
+                self.evidence.kind: self.evidence.names(self.numbers),
                 "label": self.labels,
                 "distance": np.sqrt(sq),
                 "sq_distance": sq,
                 "vote": self.evidence.votes[0],
             }
         )
+
+    def by_neighbor(self, values: Array) -> pd.DataFrame:
+        """Return values of the features, a row for each case that votes."""
+        names = pd.Index(self.evidence.names(self.numbers), name=self.evidence.kind)
+        return pd.DataFrame(values, names, self.features)
 
     def contributions(self, numbers: NDArray[np.intp]) -> Array:
         """Return what each feature adds to the squared distances of the cases with these numbers."""
@@ -164,7 +168,8 @@ class _View:
     def _near(self, number: int, sq_distance: float) -> NearCase:
         case = self.evidence.cases[number]
         return NearCase(
-            number=number,
+            name=_plain(self.evidence.names(np.array([number]))[0]),
+            kind=self.evidence.kind,
             label=_plain(self.evidence.labels[number]),
             distance=float(np.sqrt(sq_distance)),
             sq_distance=sq_distance,

@@ -80,6 +80,8 @@ class LANN(VotingCases, WithMetric, ClassifierMixin, BaseEstimator):
         One metric per training case, in units of the typical distance to a k-th neighbour.
     codes_ : ndarray of shape (n_cases,)
         The class of each case, as its place in ``classes_``.
+    row_names_ : ndarray of shape (n_cases,) or None
+        The index of X, or else of y, by which explanations name the cases; None if neither has one.
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
     shared_, local_ : dict
@@ -163,7 +165,7 @@ class LANN(VotingCases, WithMetric, ClassifierMixin, BaseEstimator):
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         watch = watcher(type(self).__name__, self.verbose, self.callback)
         fitted = fit_local_metrics(data.X, data.codes, settings, seed=seed, watch=watch, n_jobs=self.n_jobs)
-        self.classes_, self.codes_ = data.classes, data.codes
+        self.classes_, self.codes_, self.row_names_ = data.classes, data.codes, data.row_names
         self.shared_, self.local_ = asdict(fitted.shared), asdict(fitted.local)
         self.candidate_recall_ = fitted.recall
         self.loss_curve_, self.n_iter_ = fitted.loss_curve, len(fitted.loss_curve)
@@ -190,11 +192,12 @@ class LANN(VotingCases, WithMetric, ClassifierMixin, BaseEstimator):
         if not hasattr(self, "metric_"):
             self._begin_stream(data.classes, data.X.shape[1])
             anchors, codes, lam = np.empty((0, data.X.shape[1])), np.empty(0, dtype=np.intp), self._start[None][:0]
+            names = None if data.row_names is None else data.row_names[:0]
         else:
             roots = np.sqrt(self.metric_.maps) if self.metric_.omegas is None else self.metric_.maps
             counting = self._factors > 0
             lam = np.where(counting, roots / np.where(counting, self._factors, 1.0), self._start)
-            anchors, codes = self.metric_.anchors, self.codes_
+            anchors, codes, names = self.metric_.anchors, self.codes_, getattr(self, "row_names_", None)
         known, window = len(anchors), self.max_anchors or np.iinfo(np.intp).max
         rows, codes = np.vstack([anchors, data.X]), np.concatenate([codes, data.codes])
         lam = np.concatenate([lam, np.repeat(self._start[None], len(data.X), axis=0)])
@@ -205,6 +208,8 @@ class LANN(VotingCases, WithMetric, ClassifierMixin, BaseEstimator):
         total = train_stream(rows * self._factors, codes, lam, self._start, known, window, rule, self.n_neighbors)
         kept = slice(max(0, len(rows) - window), None)
         self.codes_, self.loss_curve_ = codes[kept], [*self.loss_curve_, total / len(data.X)]
+        known_names = [] if names is None or data.row_names is None else [names, data.row_names]
+        self.row_names_ = np.concatenate(known_names)[kept] if known_names else None
         self.n_iter_ = len(self.loss_curve_)
         self.metric_ = local_metric(rows[kept], lam[kept] * self._factors, data.feature_names)
         return self
@@ -220,8 +225,7 @@ class LANN(VotingCases, WithMetric, ClassifierMixin, BaseEstimator):
         else:
             sq, indices = search.nearest(queries, k)
             votes = Votes(sq, indices, vote_weights(sq, np.reciprocal, ZERO_SQ_DISTANCE))
-        labels = self.classes_[self.codes_]
-        return Evidence(self.metric_.anchors, labels, votes.indices, votes.sq, votes.weights, self.classes_)
+        return self._evidence(self.metric_.anchors, votes)
 
     def search_recall(self, X: ArrayLike) -> float:
         """The share of the true neighbours of these cases that predictions find: one for an exact search."""

@@ -81,6 +81,8 @@ class Slider(RankedNeighbors):
         The classes, sorted.
     cases_, codes_ : ndarray
         The training cases and the places of their classes in ``classes_``.
+    row_names_ : ndarray or None
+        The index of X, or else of y, by which explanations name the training cases; None if neither has one.
 
     Notes
     -----
