@@ -179,8 +179,8 @@ class Store:
         if len(found) > 1:
             ids = ", ".join(map(str, found[:5]))
             raise ValueError(
-                f"{self.path} holds {len(found)} cases of rows named {name!s}, with the ids {ids}. Give the rows of each "
-                "table names that differ (--index)."
+                f"{self.path} holds {len(found)} cases of rows named {name!s}, with the ids {ids}. Give the rows of "
+                "each table names that differ (--index)."
             )
         return found[0]
 

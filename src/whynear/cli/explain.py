@@ -70,14 +70,16 @@ def _draw(why: wn.Explanation, path: Path) -> None:
 def _show(console: Console, why: wn.Explanation) -> None:
     console.print(plain(repr(why)), style="bold", highlight=False)
     kind = why.nearest.kind
+    console.print(f"{kind.capitalize()}s that vote, nearest first", style="italic", highlight=False)
     console.print(_neighbor_table(why.neighbors.head(MOST_NEIGHBORS), kind))
     if (more := len(why.neighbors) - MOST_NEIGHBORS) > 0:
         console.print(f"and {counted(more, f'more distant {kind}', f'more distant {kind}s')}", highlight=False)
+    console.print(_heading(why), style="italic", highlight=False)
     console.print(_feature_table(why))
 
 
 def _neighbor_table(neighbors: pd.DataFrame, kind: str) -> Table:
-    table = Table(title=f"{kind.capitalize()}s that vote, nearest first", title_justify="left", box=None)
+    table = Table(box=None)
     table.add_column(kind, justify="right", overflow="fold")
     table.add_column("label", overflow="fold")
     table.add_column("distance", justify="right")
@@ -87,17 +89,20 @@ def _neighbor_table(neighbors: pd.DataFrame, kind: str) -> Table:
     return table
 
 
+def _heading(why: wn.Explanation) -> str:
+    near, other = f"{why.nearest.kind} {plain(why.nearest.name)}", why.nearest_other
+    if other is None:
+        return f"Contributions to the distance of {near}"
+    return f"Why {other.kind} {plain(other.name)}, the nearest of another class, is more distant than {near}"
+
+
 def _feature_table(why: wn.Explanation) -> Table:
     """The features that make the nearest case of another class more distant; without one, those of the distance."""
     frame, alone = why.frame(), why.nearest_other is None
     by = "nearest_contribution" if alone else "held_off_by"
     frame = frame.loc[frame[by].abs().sort_values(ascending=False, kind="stable").index[:MOST_FEATURES]]
     frame = frame.sort_values(by, ascending=False, kind="stable")
-    near = f"{why.nearest.kind} {plain(why.nearest.name)}"
-    title = f"Contributions to the distance of {near}"
-    if (other := why.nearest_other) is not None:
-        title = f"Why {other.kind} {plain(other.name)}, the nearest of another class, is more distant than {near}"
-    table = Table(title=title, title_justify="left", box=None)
+    table = Table(box=None)
     table.add_column("feature", overflow="fold")
     shown = ["value", "nearest_value", *([] if alone else ["other_value"]), by]
     for name in shown:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from whynear.explain import Explanation, explain
 from whynear.study.comparison import Comparison
 from whynear.study.progress import Progress
+from whynear.study.voters import Voters, voters_of
 from whynear.utils.row_names import plain_name
 
 MOST_CLASSES = 6  # the largest ones, of which cases are explained
@@ -32,6 +33,11 @@ class Case:
     true: Any
     why: Explanation
     place: int
+
+    @property
+    def voters(self) -> Voters:
+        """The rows or prototypes that vote, with their values, as text."""
+        return voters_of(self.why)
 
 
 def cases_frame(cases: Sequence[Case]) -> pd.DataFrame:
