@@ -65,3 +65,13 @@ def test_a_model_that_knows_no_rows_numbers_what_votes_from_one(name, kind, case
     why = wn.explain(wn.load(OLDER / f"{name}.whynear"), cases[COLUMNS].fillna(EXPECTED["gap"]).iloc[[8]])
     assert why.nearest.kind == kind
     assert why.neighbors[kind].ge(1).all()
+
+
+@pytest.mark.parametrize("name", ["lmnn", "gmlvq", "minimum_norm", "encoded"])
+def test_a_model_without_training_ranges_says_nothing_about_them(name, cases):
+    columns = [*COLUMNS, "colour"] if name == "encoded" else COLUMNS
+    table = cases.iloc[[8]][columns].assign(height=1e6)
+    model = wn.load(OLDER / f"{name}.whynear")
+    assert "out_of_range" not in wn.predict_table(model, table)
+    if name != "minimum_norm":
+        assert not any(one.kind == "out_of_range" for one in wn.explain(model, table).unusual)

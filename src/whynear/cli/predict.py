@@ -20,6 +20,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MOST_ROWS = 50  # on a terminal
+UNUSUAL = {
+    "filled_in": "missing values that were filled in",
+    "out_of_range": "values outside the training range",
+    "unseen_category": "categories that the model was not fitted to",
+}
 
 
 def predict(
@@ -38,6 +43,8 @@ def predict(
             _check_not_input(out, model, Path(table))
         with warnings_in_a_sentence():
             predicted = wn.predict_table(model, table, index=index, encoding=encoding)
+        if sentence := _caution(predicted):
+            typer.echo(sentence, err=True)
         if out is not None:
             _write(predicted.rename(columns={"row": predicted.attrs["index"] or "row"}), out)
             typer.echo(f"{counted(len(predicted), 'row', 'rows')} written: {printable(str(out))}", err=as_json)
@@ -45,6 +52,16 @@ def predict(
             typer.echo(_json(predicted))
         elif out is None:
             _show(Console(), predicted)
+
+
+def _caution(predicted: pd.DataFrame) -> str:
+    """Return how many predictions rest on unusual values; empty if none does."""
+    facts = [
+        f"{counted(count, 'row has', 'rows have')} {what} ({kind})"
+        for kind, what in UNUSUAL.items()
+        if kind in predicted and (count := int((predicted[kind] != "").sum()))
+    ]
+    return f"Caution: {', '.join(facts)}." if facts else ""
 
 
 def _check_not_input(out: Path, *inputs: Path) -> None:
@@ -72,10 +89,15 @@ def _show(console: Console, predicted: pd.DataFrame) -> None:
     table.add_column("predicted", overflow="fold")
     if "probability" in predicted:
         table.add_column("probability", justify="right")
-    for row in predicted.head(MOST_ROWS).to_dict("records"):
+    first = predicted.head(MOST_ROWS)
+    unusual = [kind for kind in UNUSUAL if kind in first and (first[kind] != "").any()]
+    for kind in unusual:
+        table.add_column(kind.replace("_", " "), overflow="fold")
+    for row in first.to_dict("records"):
         value, chance = row["predicted"], row.get("probability")
         shown = f"{value:.6g}" if isinstance(value, float) else plain(value)
-        table.add_row(plain(row["row"]), shown, *([] if chance is None else [f"{chance:.3f}"]))
+        chances = [] if chance is None else [f"{chance:.3f}"]
+        table.add_row(plain(row["row"]), shown, *chances, *(plain(row[kind]) for kind in unusual))
     console.print(table)
     if (more := len(predicted) - MOST_ROWS) > 0:
         console.print(f"and {counted(more, 'more row', 'more rows')}: --out FILE.csv writes all.", highlight=False)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
+from whynear.metric.unusual import UnusualValue
 from whynear.utils import html
 from whynear.utils.values import ByValue
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MOST_FEATURES_NAMED = 3  # in ``repr``
+MOST_UNUSUAL_NAMED = 3  # in ``repr``
 LEAST_SHARE_NAMED = 0.05  # of the largest difference, in ``repr``
 LEAST_SHARE_SHOWN = 0.01  # of the longest bar, in a notebook
 BAR_LOOKS = ("strong", "weak")  # for the predicted class, and for another
@@ -91,6 +93,9 @@ class Explanation(ByValue):
         Whether features are the columns of the table or, behind steps that mix columns, the output of these steps.
     units : str
         What relevances refer to: "per unit" of a feature, or "per standard deviation" behind a StandardScaler.
+    unusual : tuple of UnusualValue
+        Values of the case that are unlike the training rows: missing ones that were filled in, numbers outside the
+        training range, and categories that did not occur there; each with ``column``, ``value`` and the range.
     """
 
     prediction: Any
@@ -106,8 +111,16 @@ class Explanation(ByValue):
     held_off_by: pd.Series[float]
     coordinates: Literal["columns", "steps"]
     units: str
+    unusual: tuple[UnusualValue, ...] = ()
 
     def __repr__(self) -> str:
+        if not self.unusual:
+            return self._reason()
+        more = len(self.unusual) - MOST_UNUSUAL_NAMED
+        named = [str(value) for value in self.unusual[:MOST_UNUSUAL_NAMED]] + ([f"{more} more"] if more > 0 else [])
+        return f"{self._reason()}. Caution, it rests on {' and on '.join(named)}"
+
+    def _reason(self) -> str:
         chance = f"{self.probabilities.loc[self.prediction]:.2f}"
         start = f"predicted {self.prediction!r} with probability {chance}: nearest {self.nearest!r}"
         if self.nearest_other is None:
@@ -217,6 +230,7 @@ class Explanation(ByValue):
             "held_off_by": [{"feature": name, "difference": part} for name, part in self.held_off_by.items()],
             "coordinates": self.coordinates,
             "units": self.units,
+            "unusual": [value.to_dict() for value in self.unusual],
         }
 
 

@@ -14,6 +14,7 @@ from whynear.explain.explanation import Explanation, NearCase
 from whynear.metric import Evidence, LocalMetric, Metric
 from whynear.metric.base import mean_share
 from whynear.metric.pipeline import FittedPipeline
+from whynear.metric.unusual import unusual_values
 from whynear.utils.arrays import Array
 
 
@@ -93,6 +94,7 @@ def explain_case(model: FittedPipeline, x: ArrayLike | pd.Series[Any] | pd.DataF
         held_off_by=gap.sort_values(ascending=False, kind="stable").rename("held_off_by"),
         coordinates=model.coordinates,
         units=model.units,
+        unusual=tuple(unusual_values(model, row, seen)[0]),
     )
     return summed_by_column(why, row, model.encoder) if model.encoder is not None and in_columns else why
 

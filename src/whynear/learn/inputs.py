@@ -52,7 +52,7 @@ class Labelled(NamedTuple):
 
 
 def fit_inputs(learner: BaseEstimator, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Labelled:
-    """Check a training set and set ``n_features_in_`` and ``feature_names_in_`` of the learner.
+    """Check a training set; set ``n_features_in_``, ``feature_names_in_`` and ``input_range_`` of the learner.
 
     Refused by name are NaN and infinities, values whose squares leave the range of float64, missing targets, negative
     weights, and a target with a single class. Rows of weight zero are left out. Constant columns, which have no part
@@ -70,6 +70,7 @@ def fit_inputs(learner: BaseEstimator, X: ArrayLike, y: ArrayLike, sample_weight
             f"y holds the single class {classes.tolist()[0]!r}, and {type(learner).__name__} needs at least two. "
             "Add rows of another class or choose another target."
         )
+    learner.input_range_ = range_of_columns(values)
     data = Labelled(values, codes.astype(np.intp), classes, names, weights, rows)
     constant = [names[column] for column in np.flatnonzero(~data.varying)]
     if constant:
@@ -114,9 +115,17 @@ def stream_inputs(
     counting = weights > 0
     if hasattr(learner, "metric_"):
         names = learner.metric_.feature_names
+    if first or hasattr(learner, "input_range_"):
+        before = values[counting][:0] if first else learner.input_range_
+        learner.input_range_ = range_of_columns(np.vstack([before, values[counting]]))
     rows = names_of_rows(X, y)
     rows = None if rows is None else rows[counting]
     return Labelled(values[counting], codes[counting].astype(np.intp), known, names, weights[counting], rows)
+
+
+def range_of_columns(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the smallest and the largest value of each column, in two rows."""
+    return np.array([values.min(axis=0), values.max(axis=0)])
 
 
 def _table_and_labels(

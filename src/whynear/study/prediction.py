@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from os import PathLike
@@ -17,6 +18,7 @@ from whynear.datasets.opening import Table, frame_and_source
 from whynear.explain import Explanation, explain
 from whynear.metric import Metric, load
 from whynear.metric.pipeline import FittedPipeline
+from whynear.metric.unusual import UnusualValue, kinds_known, unusual_values
 from whynear.study.training_rows import column_of_names
 from whynear.tables.rows import named_rows, place_of
 from whynear.utils.arrays import Array
@@ -24,6 +26,8 @@ from whynear.utils.columns import check_finite, check_magnitudes, first_non_numb
 from whynear.utils.files import StrPath
 from whynear.utils.row_names import names_of_rows
 from whynear.utils.text import listed
+
+MOST_UNUSUAL = 5  # values that a cell names
 
 
 def predict_table(
@@ -49,7 +53,11 @@ def predict_table(
     -------
     DataFrame
         For each row its name (``row``), its prediction (``predicted``) and, for classes, the ``probability`` of the
-        predicted class. ``attrs["source"]`` is the name of the table, ``attrs["index"]`` the column of the names.
+        predicted class. Three columns say on which unusual values the prediction rests, empty where there are none:
+        ``filled_in`` (missing values, and what was taken instead), ``out_of_range`` (numbers, with their training
+        range) and ``unseen_category``. A column is left out if it does not concern the model: for example
+        ``out_of_range`` for a model of an older file, which has no ranges. ``attrs["source"]`` is the name of the
+        table, ``attrs["index"]`` the column of the names.
 
     Raises
     ------
@@ -76,9 +84,27 @@ def predict_table(
         if hasattr(predictor, "predict_proba"):
             places = pd.Index(predictor.classes_).get_indexer(predicted)
             columns["probability"] = predictor.predict_proba(X)[np.arange(len(X)), places]
+        columns |= _unusual_columns(FittedPipeline.of(predictor), cases)
     found = pd.DataFrame(columns)
     found.attrs |= {"source": source, "index": index}
     return found
+
+
+def _unusual_columns(model: FittedPipeline, cases: pd.DataFrame) -> dict[str, list[str]]:
+    """Return a column of text for each kind of unusual value that a model knows of."""
+    kinds = kinds_known(model)
+    if not kinds:
+        return {}
+    table = model.table(cases)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of new categories, which the prediction has given
+        found = unusual_values(model, table, model.seen(table))
+    return {kind: [_in_one_cell([value for value in row if value.kind == kind]) for row in found] for kind in kinds}
+
+
+def _in_one_cell(values: list[UnusualValue]) -> str:
+    more = [f"{len(values) - MOST_UNUSUAL} more"] if len(values) > MOST_UNUSUAL else []
+    return "; ".join([*(value.short for value in values[:MOST_UNUSUAL]), *more])
 
 
 def explain_row(

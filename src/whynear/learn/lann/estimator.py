@@ -24,6 +24,7 @@ from whynear.search import CandidateSearch, NeighborSearch
 from whynear.search.voting import Votes, cast_votes, vote_weights
 from whynear.utils.arrays import Array
 from whynear.utils.checks import check_parameters, choice, number, whole
+from whynear.utils.row_names import joined_names
 
 STREAM_SCHEDULE = Schedule(1, 0.1, 0.3, 0.003)  # used without held-out cases to choose by
 EXACT_SEARCH_CASES = 200_000  # up to which "auto" searches among all of them
@@ -84,6 +85,8 @@ class LANN(VotingCases, WithMetric, ClassifierMixin, BaseEstimator):
         The index of X, or else of y, by which explanations name the cases; None if neither has one.
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
+    input_range_ : ndarray of shape (2, n_features)
+        The smallest and the largest training value of each feature.
     shared_, local_ : dict
         The settings that were used for the common weights and for each case's own: epochs, step, beta, decay. Zero
         epochs where learning did not help.
@@ -192,12 +195,13 @@ class LANN(VotingCases, WithMetric, ClassifierMixin, BaseEstimator):
         if not hasattr(self, "metric_"):
             self._begin_stream(data.classes, data.X.shape[1])
             anchors, codes, lam = np.empty((0, data.X.shape[1])), np.empty(0, dtype=np.intp), self._start[None][:0]
-            names = None if data.row_names is None else data.row_names[:0]
+            names = data.row_names
         else:
             roots = np.sqrt(self.metric_.maps) if self.metric_.omegas is None else self.metric_.maps
             counting = self._factors > 0
             lam = np.where(counting, roots / np.where(counting, self._factors, 1.0), self._start)
-            anchors, codes, names = self.metric_.anchors, self.codes_, getattr(self, "row_names_", None)
+            anchors, codes = self.metric_.anchors, self.codes_
+            names = joined_names(getattr(self, "row_names_", None), data.row_names)
         known, window = len(anchors), self.max_anchors or np.iinfo(np.intp).max
         rows, codes = np.vstack([anchors, data.X]), np.concatenate([codes, data.codes])
         lam = np.concatenate([lam, np.repeat(self._start[None], len(data.X), axis=0)])
@@ -208,8 +212,7 @@ class LANN(VotingCases, WithMetric, ClassifierMixin, BaseEstimator):
         total = train_stream(rows * self._factors, codes, lam, self._start, known, window, rule, self.n_neighbors)
         kept = slice(max(0, len(rows) - window), None)
         self.codes_, self.loss_curve_ = codes[kept], [*self.loss_curve_, total / len(data.X)]
-        known_names = [] if names is None or data.row_names is None else [names, data.row_names]
-        self.row_names_ = np.concatenate(known_names)[kept] if known_names else None
+        self.row_names_ = None if names is None else names[kept]
         self.n_iter_ = len(self.loss_curve_)
         self.metric_ = local_metric(rows[kept], lam[kept] * self._factors, data.feature_names)
         return self

@@ -73,6 +73,8 @@ class LMNN(VotingCases, WithMetric, MapsCases, ClassifierMixin, BaseEstimator):
         The learned metric.
     classes_ : ndarray of shape (n_classes,)
         The labels.
+    input_range_ : ndarray of shape (2, n_features)
+        The smallest and the largest training value of each feature.
     cases_, codes_ : ndarrays of shape (n_samples, n_features), (n_samples,)
         The training cases, which vote, and the places of their labels in ``classes_``.
     row_names_ : ndarray of shape (n_samples,) or None

@@ -135,7 +135,7 @@ class RankedNeighbors(VotingCases, WithMetric, TransformerMixin, ClassifierMixin
         )
         units = spreads(values, self.p, rng)
         self._learn(values, names, RankingTask.of(values, units, triples, judges, self.n_mismatches, self.p), rng)
-        for name in ("classes_", "codes_", "cases_", "row_names_"):
+        for name in ("classes_", "codes_", "cases_", "row_names_", "input_range_"):
             if hasattr(self, name):
                 delattr(self, name)
         return self
