@@ -98,7 +98,7 @@ def test_a_prediction_that_rests_on_unusual_values_says_so(kind, tmp_path):
     result = run(tmp_path / "model", tmp_path / "new.csv", "--out", tmp_path / "out.csv")
     assert (
         "Caution: 1 row has missing values that were filled in (filled_in), 2 rows have values outside the training "
-        "range (out_of_range), 1 row has categories that the model was not fitted to (unseen_category).\n"
+        "range (out_of_range).\n"
     ) in result.stderr
     written = pd.read_csv(tmp_path / "out.csv", keep_default_na=False)
     assert written["out_of_range"].tolist() == [row["out_of_range"] for row in rows]

@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from whynear.utils.row_names import names_of_rows, plain_name
+from whynear.utils.row_names import joined_names, names_of_rows, plain_name, rows_at
 
 
 def test_names_are_the_index_of_the_table_or_else_of_the_target():
@@ -36,3 +36,17 @@ def test_dates_and_levels_become_text():
     dated = pd.Series([0], index=pd.to_datetime(["2024-01-31"]))
     assert names_of_rows(dated).tolist() == ["2024-01-31 00:00:00"]
     assert names_of_rows(pd.Series([0], index=pd.MultiIndex.from_tuples([("a", 1)]))).tolist() == ["('a', 1)"]
+
+
+def test_rows_of_a_message_are_called_as_everywhere():
+    named = pd.Series(range(30), index=[f"p{row}" for row in range(30)])
+    assert rows_at([4, 7], named) == "p4, p7"
+    assert rows_at([4, 7], named.reset_index(drop=True)) == "5, 8 (counting from 1)"
+    assert rows_at(range(3), named.to_numpy(), most=2) == "1, 2, ... (counting from 1)"
+
+
+def test_names_of_two_tables_are_joined_if_both_are_known():
+    first, second = np.array([1, 2]), np.array(["x"], dtype=object)
+    assert joined_names(first, second).tolist() == [1, 2, "x"]
+    assert joined_names(first, None) is None
+    assert joined_names(None, second) is None

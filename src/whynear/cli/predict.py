@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MOST_ROWS = 50  # on a terminal
-UNUSUAL = {
+UNUSUAL = ("filled_in", "out_of_range", "unseen_category")
+CAUTIONS = {
     "filled_in": "missing values that were filled in",
     "out_of_range": "values outside the training range",
-    "unseen_category": "categories that the model was not fitted to",
 }
 
 
@@ -55,10 +55,10 @@ def predict(
 
 
 def _caution(predicted: pd.DataFrame) -> str:
-    """Return how many predictions rest on unusual values; empty if none does."""
+    """Return how many predictions rest on unusual numbers; empty if none does. A note has named new categories."""
     facts = [
         f"{counted(count, 'row has', 'rows have')} {what} ({kind})"
-        for kind, what in UNUSUAL.items()
+        for kind, what in CAUTIONS.items()
         if kind in predicted and (count := int((predicted[kind] != "").sum()))
     ]
     return f"Caution: {', '.join(facts)}." if facts else ""

@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
 from whynear.utils.columns import check_finite, check_magnitudes, column_names, default_names
-from whynear.utils.row_names import names_of_rows
+from whynear.utils.row_names import names_of_rows, rows_at
 
 
 class Labelled(NamedTuple):
@@ -170,10 +170,9 @@ def _labels(y: ArrayLike) -> NDArray[Any]:
     labels = column_or_1d(y, warn=True)
     missing = np.flatnonzero(pd.isna(labels))
     if len(missing):
-        rows = ", ".join(map(str, missing[:10])) + (", ..." if len(missing) > 10 else "")
+        rows = rows_at(missing, y)
         raise ValueError(
-            f"y contains NaN or None: {len(missing)} targets are missing, in rows {rows} (counting from 0). "
-            "Drop these rows."
+            f"y contains NaN or None: {len(missing)} targets are missing, in rows {rows}. Drop these rows."
         )
     check_classification_targets(labels)
     return labels

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,18 @@ def is_default(index: pd.Index[Any]) -> bool:
     (True, False)
     """
     return isinstance(index, pd.RangeIndex) and index.name is None and (index.start, index.step) == (0, 1)
+
+
+def rows_at(places: Iterable[int], table: Any, most: int = 10) -> str:
+    """Return the names of the rows at these places, from 0, for a message; without names, their numbers from 1.
+
+    >>> rows_at([0, 2], np.zeros(3)), rows_at([1], pd.Series([1, 0], index=["ann", "bob"]))
+    ('1, 3 (counting from 1)', 'bob')
+    """
+    wanted, names = list(places), names_of_rows(table)
+    counted = names is None or is_default(table.index)
+    shown = ", ".join(str(place + 1 if names is None else names[place]) for place in wanted[:most])
+    return shown + (", ..." if len(wanted) > most else "") + (" (counting from 1)" if counted else "")
 
 
 def plain_name(label: Any) -> Any:
