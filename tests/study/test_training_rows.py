@@ -1,5 +1,6 @@
 import numpy as np
 import pandas as pd
+import pytest
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -38,3 +39,29 @@ def test_estimators_of_others_are_left_alone():
     model = KNeighborsClassifier(3).fit(X, y)
     before = set(vars(model))
     assert set(vars(remember_rows(model, X))) == before
+
+
+@pytest.mark.parametrize("categories", [None, "onehot"])
+def test_values_that_a_neighbour_lacks_are_missing_and_not_what_was_filled_in(categories, tmp_path):
+    X, y = table()
+    X.loc[["p3", "p4"], "b"] = None
+    if categories:
+        X["colour"] = ["red", "blue", None, "green"] * 5
+    model = wn.learn_table(X.assign(y=y), "y", learner="lmnn", categories=categories, impute="median").model
+    wn.save(model, tmp_path / "model")
+    for one in (model, wn.load(tmp_path / "model")):
+        why = wn.explain(one, X.loc[["p3"]])
+        assert why.nearest.name == "p3"
+        assert pd.isna(why.nearest.values["b"])
+        held, given = why.neighbor_values, X.loc[why.neighbors["row"]]
+        pd.testing.assert_frame_equal(held.isna(), given.isna(), check_names=False)
+        assert [row["values"][1] is None for row in why.to_dict()["neighbors"]] == given["b"].isna().tolist()
+
+
+def test_a_learner_that_is_fitted_again_forgets_the_table():
+    X, y = table()
+    learner = remember_rows(wn.LMNN(max_iter=3, tol=0.9).fit(X, y), X)
+    assert {"row_gaps_", "row_column_"} <= set(vars(learner))
+    learner.fit(X.to_numpy(), y)
+    assert not {"row_gaps_", "row_column_"} & set(vars(learner))
+    assert learner.row_names_ is None

@@ -37,7 +37,8 @@ class NearCase(ByValue):
     distance, sq_distance : float
         Its distance from the explained case under the metric of the learner, and the square of that.
     values : Series
-        Its value of each feature, in the units of the table; NaN in columns that did not reach the learner.
+        Its value of each feature, in the units of the table; missing in columns that did not reach the learner, and as
+        in ``neighbor_values``.
     contributions : Series
         What each feature adds to the squared distance; they sum to it.
     """
@@ -73,8 +74,9 @@ class Explanation(ByValue):
         table that the learner was fitted to, or numbered from 1 if it is the default one. Behind a step that drops the
         index, such as a scaler, that of y is taken; if y has none, the names are not known.
     neighbor_values : DataFrame
-        A row per neighbour, with its name as index: its value of each feature, in the units of the table. Values that
-        were missing are those that were filled in.
+        A row per neighbour, with its name as index: its value of each feature, in the units of the table. A value that
+        the row lacks is missing here too, if the model was made by `study` or `learn_table`; otherwise it is what was
+        filled in.
     contributions : DataFrame
         A row per neighbour, with its name as index: what each feature adds to its squared distance. A row sums to
         that distance. Under a full matrix a part can be negative: then the feature compensates differences in others.

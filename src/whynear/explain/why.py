@@ -86,7 +86,7 @@ def explain_case(model: FittedPipeline, x: ArrayLike | pd.Series[Any] | pd.DataF
         support=pd.Series(view.evidence.support()[0], classes, name="support"),
         values=pd.Series(values, view.features, name="value"),
         neighbors=view.neighbors().assign(for_prediction=agrees),
-        neighbor_values=view.by_neighbor(model.values(view.evidence.cases[view.numbers])),
+        neighbor_values=view.by_neighbor(view.values(view.numbers)),
         contributions=view.by_neighbor(view.contributions(view.numbers)),
         relevances=view.relevances(),
         nearest=nearest,
@@ -143,6 +143,16 @@ class _View:
         names = pd.Index(self.evidence.names(self.numbers), name=self.evidence.kind)
         return pd.DataFrame(values, names, self.features)
 
+    def values(self, numbers: NDArray[np.intp]) -> Array:
+        """Return cases in the units of the columns made; NaN where their rows are known to lack a value."""
+        values = self.model.values(self.evidence.cases[numbers])
+        gaps = getattr(self.model.learner, "row_gaps_", None)
+        if gaps is not None and self.model.coordinates == "columns":
+            for own, number in zip(values, numbers, strict=True):
+                lacking = [self.model.columns[place] for place in gaps[gaps[:, 0] == number, 1]]
+                own[np.isin(self.model.sources, lacking)] = np.nan
+        return values
+
     def contributions(self, numbers: NDArray[np.intp]) -> Array:
         """Return what each feature adds to the squared distances of the cases with these numbers."""
         cases = self.evidence.cases[numbers]
@@ -168,14 +178,13 @@ class _View:
         return self._near(int(listed[place]), float(sq[place]))
 
     def _near(self, number: int, sq_distance: float) -> NearCase:
-        case = self.evidence.cases[number]
         return NearCase(
             name=_plain(self.evidence.names(np.array([number]))[0]),
             kind=self.evidence.kind,
             label=_plain(self.evidence.labels[number]),
             distance=float(np.sqrt(sq_distance)),
             sq_distance=sq_distance,
-            values=self.series(self.model.values(case), "value"),
+            values=self.series(self.values(np.array([number]))[0], "value"),
             contributions=self.series(self.contributions(np.array([number]))[0], "contribution"),
         )
 
