@@ -144,7 +144,7 @@ def test_bad_input_gets_one_sentence_and_code_two(folder, monkeypatch, words, me
     ("change", "fact"),
     [
         ({NAMES[0]: np.nan}, "contains NaN: 150 in column 'sepal length (cm)'"),
-        ({NAMES[0]: "long"}, "holds 'long' in column 'sepal length (cm)', row 0"),
+        ({NAMES[0]: "long"}, "holds 'long' in column 'sepal length (cm)', row 1"),
     ],
 )
 def test_a_table_that_cannot_be_added_makes_no_base(folder, tmp_path, change, fact):
