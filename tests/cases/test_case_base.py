@@ -201,3 +201,32 @@ def test_inputs_stay_as_they_are(tmp_path):
         base.add(np.ones((2, 4), dtype=int))
         found = base.retrieve(query, k=1)
         assert (found.ids[0], len(base)) == (4, 32)
+
+
+# The names of rows
+
+
+def test_cases_keep_the_index_labels_of_the_table(tmp_path):
+    X = pd.DataFrame(cases(6), columns=NAMES, index=["p0", "p1", "p2", "p3", "p4", 17])
+    with CaseBase(tmp_path / "base", DiagonalMetric(np.ones(4), NAMES)) as base:
+        ids = base.add(X)
+        assert base.retrieve(X.iloc[2], k=1).rows == ["p2"]
+        assert base.get(ids).rows == X.index.tolist()
+        assert (base.id_of("p4"), base.id_of("17")) == (5, 6)
+        base.remove([5])
+        with pytest.raises(ValueError, match=r"holds no case of the row p4\. Use names that retrieve returns"):
+            base.id_of("p4")
+    with CaseBase(tmp_path / "base") as again:
+        assert again.like(1, k=5).frame()["row"].isin(X.index).all()
+
+
+def test_cases_without_names_are_called_by_their_ids(tmp_path):
+    with CaseBase(tmp_path / "base", DiagonalMetric(np.ones(4), NAMES)) as base:
+        base.add(cases(3))
+        base.add(pd.DataFrame(cases(3), columns=NAMES))
+        assert base.get([1, 5]).rows == [1, 5]
+        assert base.id_of(5) == base.id_of("5") == 5
+        base.add(pd.DataFrame(cases(1), columns=NAMES, index=[5]))
+        assert base.get([5, 7]).rows == [5, 5]
+        with pytest.raises(ValueError, match=r"2 cases of rows named 5, with the ids 5, 7\. Give the rows"):
+            base.id_of("5")

@@ -32,7 +32,7 @@ def test_payloads_json_cannot_hold_are_refused_by_row(tmp_path, payload, fact):
     [
         (pd.DataFrame({"a": [1.0, np.nan], "b": [1, 2]}), "NaN: 1 in column 'a'"),
         (pd.DataFrame({"a": [1.0, np.inf], "b": [1, 2]}), "inf.*1 in column 'a'"),
-        (pd.DataFrame({"a": ["1", "two"], "b": [1, 2]}), "'two' in column 'a', row 1"),
+        (pd.DataFrame({"a": ["1", "two"], "b": [1, 2]}), "'two' in column 'a', row 2"),
         (pd.DataFrame({"a": [1.0], "c": [1]}), "lacks 'b' and has unknown 'c'"),
         (pd.DataFrame({"a": [1e60], "b": [1]}), r"1e\+60 in column 'a', larger"),
         (pd.DataFrame({"a": [1e-60], "b": [1]}), "1e-60 in column 'a', smaller"),

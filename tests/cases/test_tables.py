@@ -19,6 +19,14 @@ def test_rows_are_added_with_what_is_no_feature_as_payload(tmp_path):
     assert found.payloads == [{"name": "z"}, {}]
 
 
+def test_rows_are_stored_with_their_names(tmp_path):
+    add_table(tmp_path / "base", TABLE, METRIC)
+    add_table(tmp_path / "base", TABLE.iloc[[2]], index="name")
+    with wn.CaseBase(tmp_path / "base") as base:
+        assert base.get([1, 2, 3, 4]).rows == [1, 2, 3, "z"]
+        assert row_of(TABLE, "z", base.columns, index="name").tolist() == row_of(TABLE, 3, base.columns).tolist()
+
+
 def test_a_base_that_could_not_be_filled_is_not_left_behind(tmp_path):
     with pytest.raises(ValueError, match="a new case base needs a metric"):
         add_table(tmp_path / "base", TABLE)

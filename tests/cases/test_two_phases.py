@@ -35,7 +35,7 @@ def test_the_second_phase_sees_the_filtered_cases_and_decides(tmp_path):
         assert nearest.similarities is None
         assert nearest.rerank_seconds == 0
         assert base.retrieve(X.iloc[0], k=3, rerank=rerank).n_filtered == 10
-        assert list(found.frame()) == ["id", "sq_distance", "similarity", "payload"]
+        assert list(found.frame()) == ["id", "row", "sq_distance", "similarity", "payload"]
         assert json.loads(json.dumps(found.to_dict())) == found.to_dict()
         with pytest.raises(ValueError, match="filter_k must be an integer >= 3"):
             base.retrieve(X.iloc[0], k=3, filter_k=2)
@@ -55,7 +55,7 @@ def test_contributions_sum_to_the_score_of_the_filter(tmp_path, kind):
 
 def filtered(n=4):
     X = pd.DataFrame({"a": np.arange(float(n))}, index=pd.Index(np.arange(10, 10 + n), name="id"))
-    found = Cases(X, [{"n": row} for row in range(n)])
+    found = Cases(X, [{"n": row} for row in range(n)], list(X.index))
     metric = DiagonalMetric([1.0], ["a"])
     return Filtered(pd.Series({"a": 0.0}), found, np.arange(float(n)) ** 2, metric, None, 0.5)
 

@@ -57,7 +57,7 @@ def test_sentence_votes_and_features_are_printed_for_people(folder, monkeypatch)
     assert result.exit_code == 0, result.output
     assert result.stdout.splitlines()[0].startswith("predicted 'virginica' with probability 0.")
     lines = [line.split() for line in result.stdout.splitlines()]
-    assert ["case", "label", "distance", "vote"] in lines
+    assert ["prototype", "label", "distance", "vote"] in lines
     assert ["feature", "value", "nearest", "value", "other", "value", "adds"] in lines
     assert sum(line[:1] == ["petal"] for line in lines) == 2
 
@@ -147,3 +147,12 @@ def test_names_and_labels_cannot_command_the_terminal(tmp_path):
 
 def test_debug_shows_where_an_error_came_from(folder):
     assert isinstance(run(folder / "line", "iris", "--row", 1, "--debug").exception, TypeError)
+
+
+def test_an_unusual_value_is_part_of_the_answer(folder, tmp_path):
+    X.iloc[[70]].assign(**{"petal width (cm)": 17.0}).to_csv(tmp_path / "new.csv", index=False)
+    shown = " ".join(run(folder / "model", tmp_path / "new.csv", "--row", 1).stdout.split())
+    assert "Caution, it rests on 'petal width (cm)' = 17, outside the training range 0.1 to 2.5" in shown
+    sent = json.loads(run(folder / "model", tmp_path / "new.csv", "--row", 1, "--json").stdout)["unusual"]
+    assert [(one["column"], one["kind"], one["value"]) for one in sent] == [("petal width (cm)", "out_of_range", 17.0)]
+    assert (sent[0]["low"], sent[0]["high"]) == (pytest.approx(0.1), pytest.approx(2.5))

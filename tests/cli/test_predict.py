@@ -58,7 +58,7 @@ def test_predictions_are_those_of_the_model_whatever_the_order_of_columns(folder
 def test_a_regressor_predicts_numbers_without_a_probability(folder):
     rows = answer(folder / "numbers", folder / "iris.csv", "--index", "name")
     np.testing.assert_allclose([row["predicted"] for row in rows], whynear.load(folder / "numbers").predict(X))
-    assert rows[7].keys() == {"row", "predicted"}
+    assert rows[7].keys() == {"row", "predicted", "out_of_range"}
     assert rows[7]["row"] == "flower 7"
     assert "probability" not in run(folder / "numbers", folder / "iris.csv").stdout
 
@@ -82,6 +82,37 @@ def test_text_and_gaps_are_left_to_a_model_that_encodes_them(tmp_path):
     assert "Note: Column 'colour' holds 'green'" in result.stderr
 
 
+@pytest.mark.parametrize("kind", ["classes", "numbers"])
+def test_a_prediction_that_rests_on_unusual_values_says_so(kind, tmp_path):
+    table = pd.DataFrame({"size": [1.0, None, 3.0, 4.5] * 10, "colour": ["red", "red", "blue", "green"] * 10})
+    steps = whynear.TableEncoder("onehot", "median"), StandardScaler()
+    last = whynear.GRLVQ(random_state=0) if kind == "classes" else whynear.MinimumNormRegressor()
+    model = make_pipeline(*steps, last).fit(table, table["colour"] if kind == "classes" else np.arange(40.0))
+    whynear.save(model, tmp_path / "model")
+    new = pd.DataFrame({"size": [2.0, None, 17000.0, -0.5], "colour": ["red", None, "mauve", "blue"]})
+    new.to_csv(tmp_path / "new.csv", index=False)
+    rows = answer(tmp_path / "model", tmp_path / "new.csv")
+    assert [row["filled_in"] for row in rows] == ["", "size (3); colour (red)", "", ""]
+    assert [row["out_of_range"] for row in rows] == ["", "", "size = 17000 (1 to 4.5)", "size = -0.5 (1 to 4.5)"]
+    assert [row["unseen_category"] for row in rows] == ["", "", "colour = mauve", ""]
+    result = run(tmp_path / "model", tmp_path / "new.csv", "--out", tmp_path / "out.csv")
+    assert (
+        "Caution: 1 row has missing values that were filled in (filled_in), 2 rows have values outside the training "
+        "range (out_of_range).\n"
+    ) in result.stderr
+    written = pd.read_csv(tmp_path / "out.csv", keep_default_na=False)
+    assert written["out_of_range"].tolist() == [row["out_of_range"] for row in rows]
+    shown = run(tmp_path / "model", tmp_path / "new.csv").stdout
+    assert "out of range" in shown
+    assert "unseen category" in shown
+
+
+def test_predictions_of_ordinary_rows_are_printed_without_cautions(folder):
+    result = run(folder / "classes", folder / "iris.csv")
+    assert result.stderr == ""
+    assert "range" not in result.stdout
+
+
 def test_a_table_is_printed_for_people_as_far_as_it_is_short(folder):
     shown = run(folder / "classes", folder / "iris.csv").stdout
     assert "predicted" in shown
@@ -93,7 +124,7 @@ def test_what_is_written_is_no_formula_and_says_so(folder, tmp_path):
     result = run(folder / "classes", tmp_path / "odd.csv", "--index", "=id", "--out", tmp_path / "out.csv")
     assert result.stdout == f"2 rows written: {tmp_path / 'out.csv'}\n"
     written = pd.read_csv(tmp_path / "out.csv")
-    assert list(written.columns) == ["'=id", "predicted", "probability"]
+    assert list(written.columns) == ["'=id", "predicted", "probability", "out_of_range"]
     assert written["'=id"].tolist() == ["'=cmd()", "'+1\ufffd"]
     assert written["predicted"].tolist() == ["setosa", "setosa"]
 

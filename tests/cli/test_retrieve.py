@@ -44,6 +44,18 @@ def test_rows_values_and_ids_ask_the_same(folder):
     assert [case["id"] for case in alike] == [case["id"] for case in by_row[1:]]
 
 
+def test_rows_are_called_by_their_names(folder, tmp_path):
+    words = ["--build", folder / "iris.csv", "--metric", folder / "first.whynear", "--index", "name"]
+    found = answer(tmp_path / "base", *words, "--like", "flower 41", "-k", 3)["cases"]
+    numbered = answer(folder / "base", "--like", 42, "-k", 3)["cases"]
+    assert [case["row"] for case in found] == [f"flower {case['row'] - 1}" for case in numbered]
+    assert [case["id"] for case in found] == [case["row"] for case in numbered]
+    query = ["--query", folder / "iris.csv", "--index", "name", "--row", "flower 41", "-k", 1]
+    assert answer(tmp_path / "base", *query)["cases"][0]["row"] == "flower 41"
+    shown = run("retrieve", tmp_path / "base", *query, "--explain").stdout
+    assert shown.count("flower 41") == 3  # beside its payload and in the table of contributions
+
+
 def test_the_answer_is_that_of_the_library(folder):
     asked = answer(folder / "base", "--like", 7, "--explain", "-k", 3)["cases"]
     with whynear.CaseBase(folder / "base") as base:
@@ -105,7 +117,7 @@ def test_learned_models_build_bases(tmp_path):
     [
         (["nowhere"], "Error: nowhere does not exist. Check the name"),
         (["new", "--build", "iris"], "Error: new does not exist, and a new case base needs a metric"),
-        (["base", "--like", 500], "Error: base holds no case with the id 500"),
+        (["base", "--like", 500], "Error: base holds no case of the row 500. Use names that retrieve returns."),
         (["base", "--values", "a"], "Error: --values must be written as name=value"),
         (["base", "--values", "a=1,a=2"], "Error: --values has 'a' twice. Give one value"),
         (["base", "--values", "a=1"], "Error: query lacks 'sepal length (cm)'"),
@@ -132,7 +144,7 @@ def test_bad_input_gets_one_sentence_and_code_two(folder, monkeypatch, words, me
     ("change", "fact"),
     [
         ({NAMES[0]: np.nan}, "contains NaN: 150 in column 'sepal length (cm)'"),
-        ({NAMES[0]: "long"}, "holds 'long' in column 'sepal length (cm)', row 0"),
+        ({NAMES[0]: "long"}, "holds 'long' in column 'sepal length (cm)', row 1"),
     ],
 )
 def test_a_table_that_cannot_be_added_makes_no_base(folder, tmp_path, change, fact):

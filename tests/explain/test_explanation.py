@@ -19,8 +19,8 @@ def test_an_explanation_shows_its_sentence_the_cases_and_the_features(learner):
     text = shown(why)
     assert repr(why)[1:] in text
     assert "f0" in text  # which alone decides
-    assert f"adds to {why.nearest.label}, case {why.nearest.number}" in text
-    assert f"adds to {why.nearest_other.label}, case {why.nearest_other.number}" in text
+    assert f"adds to {why.nearest.label}, prototype {why.nearest.name}" in text
+    assert f"adds to {why.nearest_other.label}, prototype {why.nearest_other.name}" in text
 
 
 def test_hostile_names_and_classes_are_shown_as_they_are():

@@ -29,6 +29,11 @@ def last(model):
     return model[-1] if hasattr(model, "steps") else model
 
 
+def place(near):
+    """The place, from 0, of a case among those of a learner, which are numbered from 1."""
+    return near.name - 1
+
+
 def before(model, X):
     return model[:-1].transform(X) if hasattr(model, "steps") else X
 
@@ -80,8 +85,8 @@ def test_the_nearest_of_the_class_and_of_any_other_are_those_of_a_search_over_al
     own = known.labels == why.prediction
     for near, chosen in ((why.nearest, own), (why.nearest_other, ~own)):
         assert near.sq_distance == pytest.approx(sq[chosen].min(), rel=1e-9, abs=1e-12)
-        assert near.label == known.labels[near.number]
-        assert chosen[near.number]
+        assert near.label == known.labels[place(near)]
+        assert chosen[place(near)]
     assert_allclose(why.held_off_by.sum(), why.nearest_other.sq_distance - why.nearest.sq_distance, atol=1e-9)
     assert (np.diff(why.held_off_by) <= 0).all()
 
@@ -91,7 +96,7 @@ def test_it_equals_a_slow_double_loop(model):
     X, _ = table()
     x = X.iloc[70]
     why, stated = explain(model, x), as_metric(model)
-    for case, row in why.contributions.iterrows():
+    for case, (_, row) in zip(why.neighbors[why.nearest.kind] - 1, why.contributions.iterrows(), strict=True):
         one = stated[case] if isinstance(stated, LocalMetric) else stated
         difference = x.to_numpy() - cases_in_columns(model, x)[case]
         for i, name in enumerate(X):
@@ -108,7 +113,8 @@ def test_cases_are_stated_in_the_units_of_the_table(model):
     X, _ = table()
     why = explain(model, X.iloc[70])
     for near in (why.nearest, why.nearest_other):
-        assert_allclose(near.values, cases_in_columns(model, X.iloc[70])[near.number])
+        assert_allclose(near.values, cases_in_columns(model, X.iloc[70])[place(near)])
+    assert_allclose(why.neighbor_values.loc[why.nearest.name], why.nearest.values)
 
 
 def test_local_relevances_are_the_neighbours_own_weighted_by_their_votes():
@@ -117,7 +123,7 @@ def test_local_relevances_are_the_neighbours_own_weighted_by_their_votes():
     why = explain(model, X.iloc[70])
     expected, total = np.zeros(4), 0.0
     for _, neighbor in why.neighbors.iterrows():
-        weights = model.metric_.weights[neighbor["case"]]
+        weights = model.metric_.weights[neighbor["case"] - 1]
         expected += neighbor["vote"] * weights / weights.sum()
         total += neighbor["vote"]
     assert_allclose(why.relevances, expected / total)
@@ -275,7 +281,7 @@ def test_a_neighbour_of_another_class_is_looked_for_when_all_agree():
         why = explain(fitted(learner), X.iloc[0])
         assert why.neighbors["for_prediction"].all()
         assert why.nearest_other.label != why.prediction
-        assert why.nearest_other.number not in set(why.neighbors["case"])
+        assert why.nearest_other.name not in set(why.neighbors[why.nearest.kind])
 
 
 @pytest.mark.parametrize("learner", [LocalVote(k=2), LMNN(n_neighbors=2)])
@@ -312,7 +318,7 @@ def test_a_nearer_case_that_is_outvoted_is_named():
     why = explain(model, [0.1])
     assert (why.prediction, why.nearest_other.label) == ("b", "a")
     assert why.held_off_by.sum() < 0
-    assert "nearest 'a' case 0 at distance 0.01 is nearer but outvoted" in repr(why)
+    assert "nearest 'a' case 1 at distance 0.01 is nearer but outvoted" in repr(why)
 
 
 def test_a_learner_that_knows_a_single_class_has_no_other_case():
@@ -333,8 +339,8 @@ def test_the_sentence_names_prediction_cases_and_features():
     why = explain(fitted("GRLVQ"), table()[0].iloc[0])
     text = repr(why)
     assert text.startswith("predicted 'setosa' with probability 0.9")
-    assert f"nearest 'setosa' case {why.nearest.number} at distance" in text
-    assert f"nearest 'versicolor' case {why.nearest_other.number} at distance" in text
+    assert f"nearest 'setosa' prototype {why.nearest.name} at distance" in text
+    assert f"nearest 'versicolor' prototype {why.nearest_other.name} at distance" in text
     assert f"held off by {why.held_off_by.index[0]!r} (+" in text
 
 
@@ -356,7 +362,9 @@ def test_the_dictionary_survives_json(model):
     assert sent["prediction"] == why.prediction
     assert sent["features"] == list(why.values.index)
     assert_allclose(sent["probabilities"], why.probabilities)
-    assert [neighbor["case"] for neighbor in sent["neighbors"]] == why.neighbors["case"].tolist()
+    kind = why.nearest.kind
+    assert [neighbor[kind] for neighbor in sent["neighbors"]] == why.neighbors[kind].tolist()
+    assert_allclose([neighbor["values"] for neighbor in sent["neighbors"]], why.neighbor_values)
     assert_allclose([neighbor["contributions"] for neighbor in sent["neighbors"]], why.contributions)
     assert sent["nearest_other"]["label"] == why.nearest_other.label
     assert_allclose([entry["difference"] for entry in sent["held_off_by"]], why.held_off_by)

@@ -19,7 +19,7 @@ def test_classes_are_coded_in_order_and_names_kept():
 
 
 def test_missing_targets_are_listed_by_row():
-    with pytest.raises(ValueError, match=r"2 targets are missing, in rows 1, 3 \(counting from 0\)"):
+    with pytest.raises(ValueError, match=r"2 targets are missing, in rows 2, 4 \(counting from 1\)"):
         fit_inputs(NearestClassMean(), X, pd.Series(["u", None, "v", None]))
 
 

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
@@ -277,3 +278,44 @@ def test_contradicting_copies_share_the_vote_behind_a_rotation():
     alone = np.vstack([model.predict_proba(pca.transform(row[None])) for row in X])
     assert_allclose(together[:12], np.full((12, 3), 1 / 3))
     assert_allclose(alone[:12], together[:12])
+
+
+# The names of the rows that vote
+
+
+def named_table(n=20):
+    rng = np.random.default_rng(1)
+    X = pd.DataFrame(rng.standard_normal((n, 2)), columns=["a", "b"], index=[f"p{row}" for row in range(n)])
+    return X, np.where(X["a"] > 0, "up", "down")
+
+
+@pytest.mark.parametrize("learner", VOTING.values(), ids=VOTING)
+def test_votes_carry_the_names_of_the_rows_of_the_table(learner, tmp_path):
+    X, y = named_table()
+    model = clone(learner).fit(X, y)
+    evidence = model.evidence(X.iloc[[3, 7]])
+    assert evidence.kind == "row"
+    assert evidence.names(evidence.indices).tolist() == X.index.to_numpy()[evidence.indices].tolist()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # the file of a LANN holds its training cases
+        wn.save(model, tmp_path / "model")
+    assert wn.load(tmp_path / "model").row_names_.tolist() == X.index.tolist()
+
+
+@pytest.mark.parametrize("learner", VOTING.values(), ids=VOTING)
+def test_the_target_names_rows_that_a_scaler_made_an_array(learner):
+    X, y = named_table()
+    assert clone(learner).fit(X.to_numpy(), pd.Series(y, X.index)).row_names_.tolist() == X.index.tolist()
+    unnamed = clone(learner).fit(X.to_numpy(), y)
+    evidence = unnamed.evidence(X.to_numpy()[:1])
+    assert (unnamed.row_names_, evidence.kind) == (None, "case")
+    assert evidence.names(evidence.indices).tolist() == (evidence.indices + 1).tolist()
+
+
+def test_a_stream_keeps_the_names_of_the_rows_that_it_remembers():
+    X, y = named_table()
+    stream = wn.LANN(max_anchors=10, epochs=0)
+    for part in (slice(0, 8), slice(8, 20)):
+        stream.partial_fit(X[part], y[part], classes=["down", "up"])
+    assert stream.row_names_.tolist() == X.index[-10:].tolist()
+    assert stream.partial_fit(X.to_numpy()[:2], y[:2]).row_names_ is None

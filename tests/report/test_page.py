@@ -127,3 +127,23 @@ def test_the_page_of_a_numeric_target_shows_its_largest_residuals():
     for error in study.errors.largest:
         assert f'<td class="name">{error.row}</td><td class="number">{error.true:.4g}</td>' in text
     assert f"is {study.errors.typical:.4g}; half of them" in text
+
+
+def test_explained_cases_say_on_which_unusual_values_they_rest(tmp_path):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.standard_normal((40, 3)), columns=["a", "b", "c"])
+    y = np.where(X["a"] + X["b"] > 0, "up", "down")
+    X.loc[::3, "b"] = None
+    study = wn.study(X.assign(y=y), "y", learner="lmnn", folds=2, impute="median")
+    gaps = X["b"].isna().to_numpy()
+    assert any(gaps[case.place] for case in study.cases)
+    for reason in study.reasons:
+        assert ("on 'b', which is missing and was taken as " in reason.text) == gaps[reason.place]
+    study.save(tmp_path)
+    page = (tmp_path / "report.html").read_text()
+    for case in study.cases:
+        paragraph = page.split(f": row {case.row}</h3>")[1].split("</p>")[0]
+        assert ("Caution, it rests on" in paragraph) == bool(case.why.unusual)
+        assert gaps[case.place] <= bool(case.why.unusual)
+    sent = study.to_dict()["cases"][0]["why"]["unusual"]
+    assert [one["column"] for one in sent] == [one.column for one in study.cases[0].why.unusual]

@@ -103,12 +103,13 @@ def test_a_case_chosen_on_a_map_is_explained(browser, pages):
     browser.open(pages["iris"])
     browser.run("document.querySelectorAll('#map-before-class-1 use')[0].dispatchEvent(new MouseEvent('click'))")
     text = browser.find("#case").text
-    assert text.startswith("Row 50: versicolor, predicted versicolor (probability ")
-    assert "adds to the distance of the nearest versicolor (filled)" in text
+    assert text.startswith("Row 51: versicolor, predicted versicolor (probability ")
+    assert "adds to the distance of prototype" in text
+    assert "(versicolor)" in text
     assert len(browser.all(".chosen")) == 2  # on both maps
     assert browser.find("#pick").get_attribute("value") == "50"
     browser.find("#next").send_keys(Keys.ENTER)
-    assert browser.find("#case").text.startswith("Row 51: ")
+    assert browser.find("#case").text.startswith("Row 52: ")
     browser.find("body").send_keys(Keys.ESCAPE)
     assert not browser.find("#case").is_displayed()
 

@@ -27,6 +27,7 @@ def test_features_are_those_of_the_relevance_in_the_order_of_the_table(study, da
 
 def test_cases_have_their_rows_classes_and_groups(study, data):
     cases = data["cases"]
+    assert cases["rows"] == [str(row) for row in range(1, 151)]
     assert cases["true"] == study.problem.y.tolist()
     assert cases["predicted"] == study.comparison.predictions["predicted"].tolist()
     assert len(cases["probability"]) == 150
@@ -39,6 +40,10 @@ def test_levels_are_one_digit_a_case_and_reasons_name_features_by_position(study
     found = data["why"][str(reason.place)]
     assert found["text"] == reason.text
     assert [study.relevance.feature_names[part[0]] for part in found["parts"]] == [p.feature for p in reason.parts]
+    assert found["near"][2] == f"{reason.nearest.kind} {reason.nearest.name}"
+    first = reason.parts[0]
+    assert found["parts"][0][3] == f"{study.problem.X[first.feature].iloc[reason.place]:.4g}"
+    assert found["parts"][0][3:] == [f"{value:.4g}" for value in first.values]
 
 
 def test_numeric_targets_have_no_probabilities_and_one_group():

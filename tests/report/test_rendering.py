@@ -48,8 +48,8 @@ def test_saving_a_finished_study_computes_nothing_anew(monkeypatch, tmp_path):
     def refused(*_, **__):
         raise AssertionError("computed while the report was written")
 
-    for module in (cases, reasons):
-        monkeypatch.setattr(module, "explain", refused)
+    monkeypatch.setattr(cases, "explain", refused)
+    monkeypatch.setattr(reasons, "explain_case", refused)
     for name in ("fit", "predict", "predict_proba", "evidence", "score"):
         monkeypatch.setattr(wn.GRLVQ, name, refused)
     assert (tmp_path / "report.html") in study.save(tmp_path)

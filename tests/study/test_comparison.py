@@ -66,7 +66,7 @@ def test_all_methods_are_judged_on_the_same_held_out_folds():
 def test_every_row_is_predicted_once_without_it():
     study = iris_study()
     predictions = study.comparison.predictions
-    assert predictions.index.tolist() == list(range(150))
+    assert predictions.index.tolist() == list(range(1, 151))
     assert (predictions["true"].to_numpy() == load_iris().target.astype(str)).all()
     right = (predictions["true"] == predictions["predicted"]).groupby(predictions["fold"]).mean()
     assert_allclose(right, study.comparison.expected_scores)

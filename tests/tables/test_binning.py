@@ -55,7 +55,7 @@ def test_too_few_distinct_values_are_counted_in_the_error():
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_rows_without_a_finite_value_are_named(bad):
-    with pytest.raises(ValueError, match="2 missing or infinite values instead, in rows 1, 3 "):
+    with pytest.raises(ValueError, match="2 missing or infinite values instead, in rows 2, 4 "):
         bin_target([0, bad, 2, bad, 4])
 
 

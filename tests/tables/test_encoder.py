@@ -91,7 +91,9 @@ def test_wrong_tables_and_settings_are_refused():
     encoder = wn.TableEncoder("onehot").fit(table())
     with pytest.raises(ValueError, match="lacks 'sex'"):
         encoder.transform(table().drop(columns="sex"))
-    with pytest.raises(ValueError, match="holds 'tall' in column 'size', row 0, which is not a number"):
+    with pytest.raises(
+        ValueError, match=r"holds 'tall' in column 'size', row 1 \(counting from 1\), which is not a number"
+    ):
         encoder.transform(table(2).assign(size=["tall", "1"]))
     with pytest.raises(ValueError, match="dates or durations in column 'size'"):
         encoder.transform(table(2).assign(size=pd.Timestamp("2020-01-01")))

@@ -132,7 +132,7 @@ def test_a_target_must_vary(make):
 
 
 def test_missing_measurements_are_refused():
-    with pytest.raises(ValueError, match=r"^y must .* missing .* row 1"):
+    with pytest.raises(ValueError, match=r"^y must .* missing .* row 2 "):
         measured([1.0, np.nan, 3.0])
 
 

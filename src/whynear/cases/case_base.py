@@ -17,7 +17,15 @@ from sklearn.base import BaseEstimator
 
 from whynear.cases.anchors import check_measurable
 from whynear.cases.index_cache import IndexCache
-from whynear.cases.inputs import as_stored, case_table, checked_ids, fitting_metric, payload_texts, query_case
+from whynear.cases.inputs import (
+    as_stored,
+    case_table,
+    checked_ids,
+    fitting_metric,
+    payload_texts,
+    query_case,
+    row_names,
+)
 from whynear.cases.retrieval import Cases, Retrieval
 from whynear.cases.store import Change, Ids, Store, Vectors
 from whynear.cases.two_phases import Filtered, Rerank, answer
@@ -76,9 +84,9 @@ class CaseBase:
     array([1, 2, 3])
     >>> found = base.retrieve({"width": 2.0, "length": 5.5}, k=2, explain=True)
     >>> found.frame()
-       id  sq_distance        payload
-    0   2         0.25  {'name': 'b'}
-    1   3         0.25  {'name': 'c'}
+       id row  sq_distance        payload
+    0   2   2         0.25  {'name': 'b'}
+    1   3   3         0.25  {'name': 'c'}
     >>> found.contributions.loc[2].to_dict()
     {'length': 0.25, 'width': 0.0}
     >>> by_name = base.retrieve([5.0, 1.0], k=1, filter_k=3, rerank=lambda query, cases, payloads: cases["width"])
@@ -116,7 +124,8 @@ class CaseBase:
         Parameters
         ----------
         X : array-like of shape (n_cases, n_features)
-            The cases; named columns in any order.
+            The cases; named columns in any order. The index of a DataFrame, unless it is the default one, holds the
+            names of the rows, which `retrieve` returns. A case without a name is called by its id.
         payloads : sequence of dict, optional
             A dict to store with each case, of values that JSON returns unchanged.
 
@@ -132,7 +141,7 @@ class CaseBase:
             return np.empty(0, dtype=np.int64)
         with self._changing(vectors.nbytes + sum(len(text or "") for text in texts)) as before:
             check_measurable(self._metric, vectors, "row {} of X", range(len(vectors)))
-            return self._store.insert(before, vectors, texts)
+            return self._store.insert(before, vectors, texts, row_names(X))
 
     def retrieve(
         self,
@@ -184,6 +193,11 @@ class CaseBase:
         wanted = checked_ids(ids)
         with self._viewing():
             return self._cases(wanted)
+
+    def id_of(self, row: int | str) -> int:
+        """Return the id of the case whose row has this name; an error unless there is exactly one."""
+        with self._viewing():
+            return self._store.id_of(row)
 
     def blocks(self, size: int = 8192) -> Iterator[Cases]:
         """Yield all cases in blocks, by ascending id; changes made meanwhile appear in later blocks."""
@@ -277,7 +291,7 @@ class CaseBase:
     def _cases(self, ids: Ids, vectors: Vectors | None = None) -> Cases:
         vectors = self._store.vectors(ids, len(self.columns)) if vectors is None else vectors
         X = pd.DataFrame(vectors.astype(np.float64), index=pd.Index(ids, name="id"), columns=list(self.columns))
-        return Cases(X, self._store.payloads(ids))
+        return Cases(X, self._store.payloads(ids), self._store.names(ids))
 
     @contextmanager
     def _viewing(self) -> Iterator[Change]:

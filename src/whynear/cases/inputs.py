@@ -16,6 +16,7 @@ from whynear.metric import Metric, as_metric
 from whynear.metric.base import rebuild
 from whynear.utils.arrays import Array
 from whynear.utils.columns import check_columns, check_features, column_names, numbers, reads_as_number
+from whynear.utils.row_names import is_default, names_of_rows
 
 LARGEST_VALUE = float(np.finfo(np.float32).max)
 SMALLEST_VALUE = float(np.finfo(np.float32).tiny)
@@ -30,6 +31,12 @@ def case_table(X: ArrayLike | pd.DataFrame, columns: Sequence[str], what: str = 
             X = X[list(columns)]
         X = pd.DataFrame(_numbers(X, what), columns=X.columns)
     return check_features(X, columns, what)
+
+
+def row_names(X: Any) -> list[Any] | None:
+    """Return the names of the rows of a DataFrame; None where it has only the default index, and for arrays."""
+    names = names_of_rows(X)
+    return None if names is None or is_default(X.index) else names.tolist()
 
 
 def query_case(query: Any, columns: Sequence[str]) -> Array:

@@ -26,10 +26,13 @@ class Cases:
         Their vectors, one row per case; the index holds the ids.
     payloads : list of dict
         What was stored with each of them.
+    rows : list of int or str
+        The names of their rows in the table that was added; the ids of cases without names.
     """
 
     X: pd.DataFrame
     payloads: list[dict[str, Any]]
+    rows: list[Any]
 
     @property
     def ids(self) -> NDArray[np.int64]:
@@ -48,6 +51,8 @@ class Retrieval:
     ----------
     ids : ndarray of shape (k,)
         The cases found.
+    rows : list of int or str
+        The names of their rows in the table that was added; the ids of cases without names.
     payloads : list of dict
         What was stored with each of them.
     sq_distances : ndarray of shape (k,)
@@ -63,6 +68,7 @@ class Retrieval:
     """
 
     ids: NDArray[np.int64]
+    rows: list[Any]
     payloads: list[dict[str, Any]]
     sq_distances: Array
     similarities: Array | None
@@ -75,8 +81,9 @@ class Retrieval:
         return len(self.ids)
 
     def frame(self) -> pd.DataFrame:
-        """Return one row per case found, best first: id, squared distance, similarity if re-ranked, payload."""
-        columns: dict[str, Any] = {"id": self.ids, "sq_distance": self.sq_distances}
+        """Return one row per case found, best first: id, row, squared distance, similarity if re-ranked, payload."""
+        rows = pd.Series(self.rows, dtype=object)
+        columns: dict[str, Any] = {"id": self.ids, "row": rows, "sq_distance": self.sq_distances}
         if self.similarities is not None:
             columns["similarity"] = self.similarities
         return pd.DataFrame({**columns, "payload": pd.Series(self.payloads, dtype=object)})
@@ -85,7 +92,8 @@ class Retrieval:
         """Return everything in types that JSON has."""
         cases: list[dict[str, Any]] = []
         for place, case in enumerate(self.ids.tolist()):
-            entry: dict[str, Any] = {"id": case, "sq_distance": float(self.sq_distances[place])}
+            distance = float(self.sq_distances[place])
+            entry: dict[str, Any] = {"id": case, "row": self.rows[place], "sq_distance": distance}
             if self.similarities is not None:
                 entry["similarity"] = float(self.similarities[place])
             entry["payload"] = self.payloads[place]
@@ -103,7 +111,7 @@ class Retrieval:
         shown, farthest = self.frame().head(html.MOST_ROWS), (0.0, float(self.sq_distances.max(initial=0.0)))
         sq_distances = html.rounded(shown["sq_distance"])
         columns: dict[str, Any] = {
-            "id": map(str, shown["id"]),
+            "row": map(str, shown["row"]),
             "squared distance": [html.bar(0.0, sq, farthest) for sq in sq_distances],
             "": sq_distances,
             **({"similarity": shown["similarity"]} if "similarity" in shown else {}),

@@ -32,6 +32,8 @@ SCHEMA = (
     "CREATE TABLE metric (kind TEXT NOT NULL, fingerprint TEXT NOT NULL, columns TEXT NOT NULL)",
     "CREATE TABLE metric_arrays (name TEXT PRIMARY KEY, shape TEXT NOT NULL, content BLOB NOT NULL)",
 )
+# Made with the first case whose row has another name than its id: older files do without this table.
+ROW_NAMES = "CREATE TABLE IF NOT EXISTS row_names (id INTEGER PRIMARY KEY, name TEXT NOT NULL)"
 CASES_AT_ONCE = 8192  # in one read
 IDS_AT_ONCE = 900  # in one statement
 
@@ -84,17 +86,24 @@ class Store:
         query = "SELECT 1 FROM changes WHERE generation = ? AND stamp = ?"
         return self.database.first(query, (change.generation, change.stamp)) is not None
 
-    def insert(self, before: Change, vectors: Vectors, payloads: Sequence[str | None]) -> Ids:
-        """Add cases; their ids follow the highest id ever used."""
+    def insert(
+        self, before: Change, vectors: Vectors, payloads: Sequence[str | None], names: Sequence[Any] | None = None
+    ) -> Ids:
+        """Add cases; their ids follow the highest id ever used, and are their names unless others are given."""
         ids = np.arange(before.last_id + 1, before.last_id + 1 + len(vectors))
         rows = zip(ids.tolist(), map(np.ndarray.tobytes, vectors), payloads, strict=True)
         self.database.execute_many("INSERT INTO cases VALUES (?, ?, ?)", rows)
+        if others := [pair for pair in zip(ids.tolist(), names or (), strict=False) if pair[0] != pair[1]]:
+            self.database.execute(ROW_NAMES)
+            named = ((case, json.dumps(name)) for case, name in others)
+            self.database.execute_many("INSERT INTO row_names VALUES (?, ?)", named)
         self._record(before, n_added=len(ids))
         return ids
 
     def delete(self, before: Change, ids: Ids) -> None:
         """Remove cases."""
-        self.database.execute_many("DELETE FROM cases WHERE id = ?", ((case,) for case in ids.tolist()))
+        for table in ("cases", "row_names") if self._has_names() else ("cases",):
+            self.database.execute_many(f"DELETE FROM {table} WHERE id = ?", ((case,) for case in ids.tolist()))
         self.database.execute("DELETE FROM changes")  # from no earlier state were cases only added
         self._record(before, n_added=-len(ids))
 
@@ -154,15 +163,50 @@ class Store:
         except ValueError as error:
             raise self._damaged(f"a payload: {error}") from error
 
+    def names(self, ids: Ids) -> list[Any]:
+        """Return the names of the cases with these ids: those of their rows, or the ids."""
+        named = self._by_id("name", "row_names", ids) if self._has_names() else {}
+        try:
+            return [json.loads(named[case]) if case in named else case for case in ids.tolist()]
+        except ValueError as error:
+            raise self._damaged(f"a name: {error}") from error
+
+    def id_of(self, name: Any) -> int:
+        """Return the id of the one case with this name."""
+        found = self._ids_of(str(name))
+        if not found:
+            raise ValueError(f"{self.path} holds no case of the row {name!s}. Use names that retrieve returns.")
+        if len(found) > 1:
+            ids = ", ".join(map(str, found[:5]))
+            raise ValueError(
+                f"{self.path} holds {len(found)} cases of rows named {name!s}, with the ids {ids}. Give the rows of "
+                "each table names that differ (--index)."
+            )
+        return found[0]
+
+    def _ids_of(self, name: str) -> list[int]:
+        query, values = "SELECT id FROM cases WHERE CAST(id AS TEXT) = ?", [name]
+        if self._has_names():
+            query += " AND id NOT IN (SELECT id FROM row_names) UNION SELECT id FROM row_names WHERE name IN (?, ?)"
+            values += [name, json.dumps(name)]
+        return [case for (case,) in self.database.execute(query, values)]
+
+    def _has_names(self) -> bool:
+        return self.database.first("SELECT 1 FROM sqlite_master WHERE name = 'row_names'") is not None
+
     def _of_cases(self, column: str, ids: Ids) -> list[Any]:
+        found = self._by_id(column, "cases", ids)
+        if missing := [case for case in ids.tolist() if case not in found]:
+            raise ValueError(f"{self.path} holds no case with the id {missing[0]}. Use ids that add returned.")
+        return [found[case] for case in ids.tolist()]
+
+    def _by_id(self, column: str, table: str, ids: Ids) -> dict[int, Any]:
         found: dict[int, Any] = {}
         wanted = iter(ids.tolist())
         while some := list(islice(wanted, IDS_AT_ONCE)):
             places = ",".join("?" * len(some))
-            found.update(self.database.execute(f"SELECT id, {column} FROM cases WHERE id IN ({places})", some))
-        if missing := [case for case in ids.tolist() if case not in found]:
-            raise ValueError(f"{self.path} holds no case with the id {missing[0]}. Use ids that add returned.")
-        return [found[case] for case in ids.tolist()]
+            found.update(self.database.execute(f"SELECT id, {column} FROM {table} WHERE id IN ({places})", some))
+        return found
 
     def _vectors(self, ids: Sequence[int] | Ids, blobs: Sequence[bytes], n_features: int) -> Vectors:
         wrong = [case for case, blob in zip(ids, blobs, strict=True) if len(blob) != 4 * n_features]

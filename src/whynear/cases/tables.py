@@ -13,6 +13,7 @@ from whynear.cases.case_base import CaseBase
 from whynear.cases.inputs import case_table
 from whynear.datasets.opening import Table, frame_and_source
 from whynear.metric import Metric, as_metric
+from whynear.tables.rows import named_rows, place_of
 from whynear.utils.arrays import Array
 from whynear.utils.files import StrPath
 from whynear.utils.text import listed
@@ -26,12 +27,13 @@ def add_table(
     metric: Metric | None = None,
     *,
     payload: Sequence[str] | None = None,
+    index: str | None = None,
     encoding: str = "utf-8",
 ) -> int:
     """Add the rows of a table to the case base at a path, which is made if it does not exist; return their number.
 
-    Columns that are no features are stored as the payload of each case, or only those in ``payload``. After an error a
-    new base is deleted.
+    Columns that are no features are stored as the payload of each case, or only those in ``payload``. The names of the
+    rows are stored too. After an error a new base is deleted.
 
     Parameters
     ----------
@@ -43,6 +45,9 @@ def add_table(
         The new metric of the base; a new base needs one.
     payload : list of str, optional
         Columns to store with each case.
+    index : str, optional
+        The column with the names of the rows. Without it they have their numbers, from 1, or the labels of the index of
+        a DataFrame.
     encoding : str, default="utf-8"
         Encoding of a text file.
     """
@@ -51,9 +56,11 @@ def add_table(
     if is_new and metric is None:
         raise ValueError(f"{path} does not exist, and a new case base needs a metric: --metric MODEL.")
     frame, source = frame_and_source(table, encoding)
+    frame = named_rows(frame, index, source)
     try:
         with CaseBase(path, metric) as base:
-            X = _features(frame, base.columns, source)
+            values = _features(frame, base.columns, source)
+            X = pd.DataFrame(values, frame.index, list(base.columns))
             return len(base.add(X, _payloads(frame, base.columns, payload, source)))
     except BaseException:
         if is_new:
@@ -62,12 +69,14 @@ def add_table(
         raise
 
 
-def row_of(table: Table, row: int, columns: Sequence[str], encoding: str = "utf-8") -> Array:
-    """Return the columns of a case base in one row of a table, counted from 1."""
+def row_of(
+    table: Table, row: object, columns: Sequence[str], *, index: str | None = None, encoding: str = "utf-8"
+) -> Array:
+    """Return the columns of a case base in the row of a table with this name; see `add_table`."""
     frame, source = frame_and_source(table, encoding)
-    if not 1 <= row <= len(frame):
-        raise ValueError(f"{source} has rows 1 to {len(frame)}, got --row {row} instead.")
-    return _features(frame.iloc[[row - 1]], columns, f"{source}, row {row},")[0]
+    frame = named_rows(frame, index, source)
+    place = place_of(row, frame, source)
+    return _features(frame.iloc[[place]], columns, f"{source}, row {row},")[0]
 
 
 def rerank_by(model: Any) -> Rerank:

@@ -41,6 +41,7 @@ def answer(filtered: Filtered, k: int, rerank: Rerank | None, explain: bool) -> 
     seconds = perf_counter() - start
     return Retrieval(
         ids=filtered.cases.ids[order],
+        rows=[filtered.cases.rows[place] for place in order],
         payloads=[filtered.cases.payloads[place] for place in order],
         sq_distances=filtered.sq_distances[order],
         similarities=similarities,

@@ -27,7 +27,10 @@ FIGURE_ENDINGS = (".svg", ".png", ".pdf")
 def explain(
     model: Annotated[Path, typer.Argument(help="The file of a saved classifier.")],
     table: options.Table,
-    row: Annotated[str, typer.Option(help="The number of the row, from 1 below the header; with --index, its name.")],
+    row: Annotated[
+        str,
+        typer.Option(help="The name of the row: its number, from 1 below the header; with --index, its value there."),
+    ],
     index: options.Index = None,
     plot: Annotated[Path | None, typer.Option(help="A file for the figure: .svg, .png or .pdf.")] = None,
     as_json: options.JsonNotTables = False,
@@ -66,21 +69,31 @@ def _draw(why: wn.Explanation, path: Path) -> None:
 
 def _show(console: Console, why: wn.Explanation) -> None:
     console.print(plain(repr(why)), style="bold", highlight=False)
-    console.print(_neighbor_table(why.neighbors.head(MOST_NEIGHBORS)))
+    kind = why.nearest.kind
+    console.print(f"{kind.capitalize()}s that vote, nearest first", style="italic", highlight=False)
+    console.print(_neighbor_table(why.neighbors.head(MOST_NEIGHBORS), kind))
     if (more := len(why.neighbors) - MOST_NEIGHBORS) > 0:
-        console.print(f"and {counted(more, 'more distant case', 'more distant cases')}", highlight=False)
+        console.print(f"and {counted(more, f'more distant {kind}', f'more distant {kind}s')}", highlight=False)
+    console.print(_heading(why), style="italic", highlight=False)
     console.print(_feature_table(why))
 
 
-def _neighbor_table(neighbors: pd.DataFrame) -> Table:
-    table = Table(title="Cases that vote, nearest first", title_justify="left", box=None)
-    table.add_column("case", justify="right")
+def _neighbor_table(neighbors: pd.DataFrame, kind: str) -> Table:
+    table = Table(box=None)
+    table.add_column(kind, justify="right", overflow="fold")
     table.add_column("label", overflow="fold")
     table.add_column("distance", justify="right")
     table.add_column("vote", justify="right")
-    for case, label, distance, vote in neighbors[["case", "label", "distance", "vote"]].itertuples(index=False):
-        table.add_row(str(case), plain(label), f"{distance:.4g}", f"{vote:.3g}")
+    for name, label, distance, vote in neighbors[[kind, "label", "distance", "vote"]].itertuples(index=False):
+        table.add_row(plain(name), plain(label), f"{distance:.4g}", f"{vote:.3g}")
     return table
+
+
+def _heading(why: wn.Explanation) -> str:
+    near, other = f"{why.nearest.kind} {plain(why.nearest.name)}", why.nearest_other
+    if other is None:
+        return f"Contributions to the distance of {near}"
+    return f"Why {other.kind} {plain(other.name)}, the nearest of another class, is more distant than {near}"
 
 
 def _feature_table(why: wn.Explanation) -> Table:
@@ -89,8 +102,7 @@ def _feature_table(why: wn.Explanation) -> Table:
     by = "nearest_contribution" if alone else "held_off_by"
     frame = frame.loc[frame[by].abs().sort_values(ascending=False, kind="stable").index[:MOST_FEATURES]]
     frame = frame.sort_values(by, ascending=False, kind="stable")
-    title = "Contributions to the distance" if alone else "Why the nearest case of another class is more distant"
-    table = Table(title=title, title_justify="left", box=None)
+    table = Table(box=None)
     table.add_column("feature", overflow="fold")
     shown = ["value", "nearest_value", *([] if alone else ["other_value"]), by]
     for name in shown:

@@ -20,15 +20,18 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MOST_ROWS = 50  # on a terminal
+UNUSUAL = ("filled_in", "out_of_range", "unseen_category")
+CAUTIONS = {
+    "filled_in": "missing values that were filled in",
+    "out_of_range": "values outside the training range",
+}
 
 
 def predict(
     model: Annotated[Path, typer.Argument(help="The file of a saved model.")],
     table: options.Table,
     out: Annotated[Path | None, typer.Option(help="A CSV file for the predictions.")] = None,
-    index: Annotated[
-        str | None, typer.Option(help="The column with the names of the rows; numbers from 1 without it.")
-    ] = None,
+    index: options.Index = None,
     as_json: options.JsonNotTable = False,
     encoding: options.Encoding = "utf-8",
     debug: options.Debug = False,
@@ -40,13 +43,25 @@ def predict(
             _check_not_input(out, model, Path(table))
         with warnings_in_a_sentence():
             predicted = wn.predict_table(model, table, index=index, encoding=encoding)
+        if sentence := _caution(predicted):
+            typer.echo(sentence, err=True)
         if out is not None:
-            _write(predicted.rename(columns={"row": index or "row"}), out)
+            _write(predicted.rename(columns={"row": predicted.attrs["index"] or "row"}), out)
             typer.echo(f"{counted(len(predicted), 'row', 'rows')} written: {printable(str(out))}", err=as_json)
         if as_json:
             typer.echo(_json(predicted))
         elif out is None:
-            _show(Console(), predicted, index or "row")
+            _show(Console(), predicted)
+
+
+def _caution(predicted: pd.DataFrame) -> str:
+    """Return how many predictions rest on unusual numbers; empty if none does. A note has named new categories."""
+    facts = [
+        f"{counted(count, 'row has', 'rows have')} {what} ({kind})"
+        for kind, what in CAUTIONS.items()
+        if kind in predicted and (count := int((predicted[kind] != "").sum()))
+    ]
+    return f"Caution: {', '.join(facts)}." if facts else ""
 
 
 def _check_not_input(out: Path, *inputs: Path) -> None:
@@ -68,16 +83,21 @@ def _json(predicted: pd.DataFrame) -> str:
     return json.dumps({"source": predicted.attrs["source"], "predictions": rows}, allow_nan=False)
 
 
-def _show(console: Console, predicted: pd.DataFrame, row_name: str) -> None:
+def _show(console: Console, predicted: pd.DataFrame) -> None:
     table = Table(box=None)
-    table.add_column(plain(row_name), justify="right", overflow="fold")
+    table.add_column(plain(predicted.attrs["index"] or "row"), justify="right", overflow="fold")
     table.add_column("predicted", overflow="fold")
     if "probability" in predicted:
         table.add_column("probability", justify="right")
-    for row in predicted.head(MOST_ROWS).to_dict("records"):
+    first = predicted.head(MOST_ROWS)
+    unusual = [kind for kind in UNUSUAL if kind in first and (first[kind] != "").any()]
+    for kind in unusual:
+        table.add_column(kind.replace("_", " "), overflow="fold")
+    for row in first.to_dict("records"):
         value, chance = row["predicted"], row.get("probability")
         shown = f"{value:.6g}" if isinstance(value, float) else plain(value)
-        table.add_row(plain(row["row"]), shown, *([] if chance is None else [f"{chance:.3f}"]))
+        chances = [] if chance is None else [f"{chance:.3f}"]
+        table.add_row(plain(row["row"]), shown, *chances, *(plain(row[kind]) for kind in unusual))
     console.print(table)
     if (more := len(predicted) - MOST_ROWS) > 0:
         console.print(f"and {counted(more, 'more row', 'more rows')}: --out FILE.csv writes all.", highlight=False)

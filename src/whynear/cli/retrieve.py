@@ -35,9 +35,10 @@ def retrieve(
         typer.Option(help="A column to store with each case; can be repeated. Without it, all that are not features."),
     ] = None,
     query: Annotated[str | None, typer.Option(help="A table with the case whose nearest cases are wanted.")] = None,
-    row: Annotated[int, typer.Option(help="The row of that case, from 1 below the header.")] = 1,
+    row: Annotated[str, typer.Option(help="The row of that case: its number, from 1 below the header, or name.")] = "1",
+    index: options.Index = None,
     values: Annotated[str | None, typer.Option(help="The values of the case: name=value,name=value,...")] = None,
-    like: Annotated[int | None, typer.Option(help="The id of a stored case whose nearest cases are wanted.")] = None,
+    like: Annotated[str | None, typer.Option(help="The row of a stored case whose nearest cases are wanted.")] = None,
     k: Annotated[int, typer.Option("-k", help="Number of cases to show.")] = 10,
     rerank: Annotated[Path | None, typer.Option(help="A saved model that re-ranks the filtered cases.")] = None,
     filter_k: Annotated[
@@ -56,16 +57,17 @@ def retrieve(
         with warnings_in_a_sentence():
             measure = None if metric is None else wn.as_metric(wn.load(metric))
             if build is not None:
-                added = cases.add_table(base, build, measure, payload=payload, encoding=encoding)
+                added = cases.add_table(base, build, measure, payload=payload, index=index, encoding=encoding)
                 typer.echo(f"Added {counted(added, 'case', 'cases')} to {printable(str(base))}.", err=as_json)
             with wn.CaseBase(base, measure) as opened:
                 by = None if rerank is None else cases.rerank_by(wn.load(rerank))
                 how: dict[str, Any] = {"k": k, "filter_k": filter_k, "explain": explain, "rerank": by}
                 found = None
                 if like is not None:
-                    found = opened.like(like, **how)
+                    found = opened.like(opened.id_of(like), **how)
                 elif query is not None:
-                    found = opened.retrieve(cases.row_of(query, row, opened.columns, encoding), **how)
+                    case = cases.row_of(query, row, opened.columns, index=index, encoding=encoding)
+                    found = opened.retrieve(case, **how)
                 elif values is not None:
                     found = opened.retrieve(_named_values(values), **how)
                 if found is None:
@@ -77,7 +79,7 @@ def retrieve(
 
 
 def _check_choices(
-    query: str | None, values: str | None, like: int | None, rerank: Path | None, filter_k: int | None
+    query: str | None, values: str | None, like: str | None, rerank: Path | None, filter_k: int | None
 ) -> None:
     if sum(choice is not None for choice in (query, values, like)) > 1:
         raise ValueError("--query, --values and --like are three ways to give one case. Use one of them.")
@@ -114,7 +116,7 @@ def print_found(console: Console, found: wn.Retrieval) -> None:
         return
     console.print(_case_table(found))
     if found.contributions is not None:
-        console.print(_contribution_table(found.contributions))
+        console.print(_contribution_table(found.contributions, found.rows))
     times = f"{1e3 * found.filter_seconds:.1f} ms"
     if found.similarities is not None:
         times = f"{found.n_filtered} filtered in {times}, re-ranked in {1e3 * found.rerank_seconds:.1f} ms"
@@ -124,29 +126,29 @@ def print_found(console: Console, found: wn.Retrieval) -> None:
 def _case_table(found: wn.Retrieval) -> Table:
     fields = list(dict.fromkeys(name for payload in found.payloads for name in payload))[:MOST_FIELDS]
     table = Table(box=None)
-    for name in ("id", "sq. distance", *(["similarity"] if found.similarities is not None else [])):
+    for name in ("row", "sq. distance", *(["similarity"] if found.similarities is not None else [])):
         table.add_column(name, justify="right")
     for name in fields:
         table.add_column(plain(name), overflow="fold")
-    for place, case in enumerate(found.ids):
-        cells = [str(case), f"{found.sq_distances[place]:.4g}"]
+    for place, row in enumerate(found.rows):
+        cells = [plain(row), f"{found.sq_distances[place]:.4g}"]
         if found.similarities is not None:
             cells.append(f"{found.similarities[place]:.4g}")
         table.add_row(*cells, *(plain(found.payloads[place].get(name, "")) for name in fields))
     return table
 
 
-def _contribution_table(contributions: pd.DataFrame) -> Table:
+def _contribution_table(contributions: pd.DataFrame, rows: list[Any]) -> Table:
     """The features that contribute most over all cases found, and the sum of the others in one column."""
     most = contributions.abs().sum().sort_values(ascending=False, kind="stable").index[:MOST_FEATURES]
     table = Table(title="Contributions to the squared distance", title_justify="left", box=None)
-    table.add_column("id", justify="right")
+    table.add_column("row", justify="right")
     for name in most:
         table.add_column(plain(name), justify="right", overflow="fold")
     rest = contributions.drop(columns=most).sum(axis=1).tolist()
     if contributions.shape[1] > len(most):
         table.add_column("others", justify="right")
-    for place, (case, parts) in enumerate(contributions[most].iterrows()):
+    for place, parts in enumerate(contributions[most].to_numpy()):
         others = [f"{rest[place]:.3g}"] if contributions.shape[1] > len(most) else []
-        table.add_row(str(case), *(f"{part:.3g}" for part in parts), *others)
+        table.add_row(plain(rows[place]), *(f"{part:.3g}" for part in parts), *others)
     return table

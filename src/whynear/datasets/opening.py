@@ -9,17 +9,22 @@ import pandas as pd
 
 from whynear.datasets.load import load
 from whynear.tables.reading import NamedTable, read_table
+from whynear.tables.rows import numbered
 
 Table = pd.DataFrame | str | PathLike[str]
 
 
 def open_table(table: Table, encoding: str = "utf-8") -> NamedTable:
-    """Return the table of a DataFrame, the path of a file (CSV, TSV, Parquet, Excel) or the name of a data set."""
+    """Return the table of a DataFrame, the path of a file (CSV, TSV, Parquet, Excel) or the name of a data set.
+
+    The index of the table holds the names of its rows: that of the DataFrame, unless it is the default one, or their
+    numbers, from 1.
+    """
     if isinstance(table, pd.DataFrame):
         names = table.columns.map(str)
         if not names.is_unique:
             raise ValueError(f"The table has the column {names[names.duplicated()][0]!r} twice. Rename one of them.")
-        return NamedTable("The table", table.set_axis(names, axis=1))
+        return NamedTable("The table", numbered(table.set_axis(names, axis=1)))
     if not isinstance(table, str | PathLike):
         raise TypeError(
             "table must be a DataFrame, the path of a file or the name of a data set, "
@@ -28,11 +33,11 @@ def open_table(table: Table, encoding: str = "utf-8") -> NamedTable:
     path = Path(table)
     if path.suffix or path.exists():
         frame, notes = read_table(path, encoding)
-        return NamedTable(path.name, frame, tuple(notes))
+        return NamedTable(path.name, numbered(frame), tuple(notes))
     data = load(str(table))
     labels = data.y if data.target_names is None else np.array(data.target_names)[data.y]
     name = "target" if "target" not in data.columns else "class of the case"
-    return NamedTable(data.name, data.X[data.columns].assign(**{name: labels}), target=name)
+    return NamedTable(data.name, numbered(data.X[data.columns].assign(**{name: labels})), target=name)
 
 
 def frame_and_source(table: Table, encoding: str = "utf-8") -> tuple[pd.DataFrame, str]:

@@ -75,18 +75,17 @@ def draw_neighbors(explanation: Explanation, ax: Axes | None, most: int) -> Axes
         ax.text(column + 0.5, row + 0.5, shown_as, ha="center", va="center", fontsize="x-small",
                 color="white" if strong else "0.2")  # fmt: skip
     ax.set_yticks(np.arange(len(shown)) + 0.5, [short_name(str(explanation.values.index[j])) for j in shown])
-    names = [f"{short_name(str(label))}\n{distance:.2g}" for label, distance in _labelled(neighbors)]
+    names = [
+        f"{short_name(str(name))}\n{short_name(str(label))}\n{distance:.2g}"
+        for name, label, distance in neighbors[[explanation.nearest.kind, "label", "distance"]].itertuples(index=False)
+    ]
     ax.set_xticks(np.arange(len(neighbors)) + 0.5, names, fontsize="small")
-    ax.set_xlabel("cases that vote: class and distance")
+    ax.set_xlabel(f"{explanation.nearest.kind}s that vote: name, class and distance")
     _no_formulas(*ax.get_yticklabels(), *ax.get_xticklabels())
     ax.spines[:].set_visible(False)
     ax.tick_params(length=0)
     color_bar(image, ax).set_label("contribution to d²")
     return ax
-
-
-def _labelled(neighbors: pd.DataFrame) -> list[tuple[Any, float]]:
-    return list(zip(neighbors["label"], neighbors["distance"], strict=True))
 
 
 def draw_profiles(profiles: pd.DataFrame, ax: Axes | None, most: int) -> Axes:
@@ -178,7 +177,9 @@ def _with_value(explanation: Explanation, j: int) -> str:
 
 def _case_label(case: NearCase, predicted: bool) -> str:
     which = "nearest of this class" if predicted else "nearest of another"
-    return f"{which}: {short_name(str(case.label))}, case {case.number}, d² = {case.sq_distance:.3g}"
+    return (
+        f"{which}: {short_name(str(case.label))}, {case.kind} {short_name(str(case.name))}, d² = {case.sq_distance:.3g}"
+    )
 
 
 def _axis_name(profiles: pd.DataFrame) -> str:

@@ -28,6 +28,12 @@ def summed_by_column(why: Explanation, row: pd.DataFrame, encoder: Encoder) -> E
     return replace(
         why,
         values=pd.Series(_plain(row), features, name="value", dtype=object),
+        neighbor_values=pd.DataFrame(
+            [encoder.decoded(values) for values in why.neighbor_values.to_numpy()],
+            why.neighbor_values.index,
+            features,
+            dtype=object,
+        ),
         contributions=pd.DataFrame(encoder.sums(why.contributions), why.contributions.index, features),
         relevances=summed(why.relevances),
         nearest=near(why.nearest),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
+from whynear.metric.unusual import UnusualValue
 from whynear.utils import html
 from whynear.utils.values import ByValue
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MOST_FEATURES_NAMED = 3  # in ``repr``
+MOST_UNUSUAL_NAMED = 3  # in ``repr``
 LEAST_SHARE_NAMED = 0.05  # of the largest difference, in ``repr``
 LEAST_SHARE_SHOWN = 0.01  # of the longest bar, in a notebook
 BAR_LOOKS = ("strong", "weak")  # for the predicted class, and for another
@@ -22,23 +24,27 @@ BAR_LOOKS = ("strong", "weak")  # for the predicted class, and for another
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NearCase(ByValue):
-    """A training case or prototype near the explained case.
+    """A training row or prototype near the explained case.
 
     Attributes
     ----------
-    number : int
-        Its number among the training cases or prototypes of the learner.
+    name : int or str
+        The name of the training row. A prototype, and a training case whose name is not known, has a number from 1.
+    kind : {"row", "prototype", "case"}
+        Whether it is a row with a name, a prototype, or a training case without a name.
     label : object
         Its class.
     distance, sq_distance : float
         Its distance from the explained case under the metric of the learner, and the square of that.
     values : Series
-        Its value of each feature, in the units of the table; NaN in columns that did not reach the learner.
+        Its value of each feature, in the units of the table; missing in columns that did not reach the learner, and as
+        in ``neighbor_values``.
     contributions : Series
         What each feature adds to the squared distance; they sum to it.
     """
 
-    number: int
+    name: Any
+    kind: Literal["row", "prototype", "case"]
     label: Any
     distance: float
     sq_distance: float
@@ -46,7 +52,7 @@ class NearCase(ByValue):
     contributions: pd.Series[float]
 
     def __repr__(self) -> str:
-        return f"{self.label!r} case {self.number} at distance {self.distance:.3g}"
+        return f"{self.label!r} {self.kind} {self.name} at distance {self.distance:.3g}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -62,10 +68,17 @@ class Explanation(ByValue):
     values : Series
         The explained case: its value of each feature.
     neighbors : DataFrame
-        The training cases or prototypes that vote, nearest first: ``case`` (their number), ``label``, ``distance``,
-        ``sq_distance`` (its square), ``vote``, ``for_prediction`` (whether that vote is for the predicted class).
+        The training rows or prototypes that vote, nearest first: their names in a column that says what they are
+        (``row``, ``prototype`` or ``case``; see `NearCase`), ``label``, ``distance``, ``sq_distance`` (its square),
+        ``vote``, ``for_prediction`` (whether that vote is for the predicted class). Rows are named by the index of the
+        table that the learner was fitted to, or numbered from 1 if it is the default one. Behind a step that drops the
+        index, such as a scaler, that of y is taken; if y has none, the names are not known.
+    neighbor_values : DataFrame
+        A row per neighbour, with its name as index: its value of each feature, in the units of the table. A value that
+        the row lacks is missing here too, if the model was made by `study` or `learn_table`; otherwise it is what was
+        filled in.
     contributions : DataFrame
-        A row per neighbour, with its number as index: what each feature adds to its squared distance. A row sums to
+        A row per neighbour, with its name as index: what each feature adds to its squared distance. A row sums to
         that distance. Under a full matrix a part can be negative: then the feature compensates differences in others.
     relevances : Series
         How much each feature matters for this case, summing to one: the relevances of the neighbours, each scaled to
@@ -82,6 +95,9 @@ class Explanation(ByValue):
         Whether features are the columns of the table or, behind steps that mix columns, the output of these steps.
     units : str
         What relevances refer to: "per unit" of a feature, or "per standard deviation" behind a StandardScaler.
+    unusual : tuple of UnusualValue
+        Values of the case that are unlike the training rows: missing ones that were filled in, numbers outside the
+        training range, and categories that did not occur there; each with ``column``, ``value`` and the range.
     """
 
     prediction: Any
@@ -89,6 +105,7 @@ class Explanation(ByValue):
     support: pd.Series[float]
     values: pd.Series[Any]
     neighbors: pd.DataFrame
+    neighbor_values: pd.DataFrame
     contributions: pd.DataFrame
     relevances: pd.Series[float]
     nearest: NearCase
@@ -96,12 +113,20 @@ class Explanation(ByValue):
     held_off_by: pd.Series[float]
     coordinates: Literal["columns", "steps"]
     units: str
+    unusual: tuple[UnusualValue, ...] = ()
 
     def __repr__(self) -> str:
+        if not self.unusual:
+            return self._reason()
+        more = len(self.unusual) - MOST_UNUSUAL_NAMED
+        named = [str(value) for value in self.unusual[:MOST_UNUSUAL_NAMED]] + ([f"{more} more"] if more > 0 else [])
+        return f"{self._reason()}. Caution, it rests on {' and on '.join(named)}"
+
+    def _reason(self) -> str:
         chance = f"{self.probabilities.loc[self.prediction]:.2f}"
         start = f"predicted {self.prediction!r} with probability {chance}: nearest {self.nearest!r}"
         if self.nearest_other is None:
-            return f"{start}; no case of another class is known"
+            return f"{start}; no {self.nearest.kind} of another class is known"
         if self.nearest_other.sq_distance <= self.nearest.sq_distance:
             nearer = "nearer" if self.nearest_other.sq_distance < self.nearest.sq_distance else "as near"
             return f"{start}; nearest {self.nearest_other!r} is {nearer} but outvoted"
@@ -160,7 +185,7 @@ class Explanation(ByValue):
             + [cell for part, look in zip(parts[:, j], BAR_LOOKS, strict=False) for cell in _drawn(part, within, look)]
             for j in top
         ]
-        which = [html.text(f"adds to {case.label}, case {case.number}", most=60) for case in cases]
+        which = [html.text(f"adds to {case.label}, {case.kind} {case.name}", most=60) for case in cases]
         votes = self.neighbors.head(html.MOST_ROWS)
         votes = votes.assign(vote=html.rounded(votes["vote"]))
         most = (0.0, float(votes["vote"].max()))
@@ -168,10 +193,10 @@ class Explanation(ByValue):
             [str(case), str(label), distance, *_drawn(vote, most, BAR_LOOKS[not favoured])]
             for case, label, distance, _, vote, favoured in votes.itertuples(index=False)
         ]
-        more = html.more_of(len(self.neighbors), len(votes), "case")
+        more = html.more_of(len(self.neighbors), len(votes), self.nearest.kind)
         return html.block(
             html.heading(repr(self)[:1].upper() + repr(self)[1:]),
-            html.table(["case", "class", "distance", "vote", ""], voting, more),
+            html.table([self.nearest.kind, "class", "distance", "vote", ""], voting, more),
             html.table(
                 ["feature", "value", *(name for case in which for name in (case, ""))],
                 rows,
@@ -190,9 +215,16 @@ class Explanation(ByValue):
             "values": _listed(self.values),
             "relevances": _listed(self.relevances),
             "neighbors": [
-                {**{str(name): plain(value) for name, value in neighbor.items()}, "contributions": parts.tolist()}
-                for neighbor, parts in zip(
-                    self.neighbors.to_dict("records"), self.contributions.to_numpy(), strict=True
+                {
+                    **{str(name): plain(value) for name, value in neighbor.items()},
+                    "values": [plain(value) for value in values],
+                    "contributions": parts.tolist(),
+                }
+                for neighbor, values, parts in zip(
+                    self.neighbors.to_dict("records"),
+                    self.neighbor_values.to_numpy(),
+                    self.contributions.to_numpy(),
+                    strict=True,
                 )
             ],
             "nearest": _near(self.nearest),
@@ -200,6 +232,7 @@ class Explanation(ByValue):
             "held_off_by": [{"feature": name, "difference": part} for name, part in self.held_off_by.items()],
             "coordinates": self.coordinates,
             "units": self.units,
+            "unusual": [value.to_dict() for value in self.unusual],
         }
 
 
@@ -222,7 +255,7 @@ def _listed(values: pd.Series[Any]) -> list[Any]:
 
 def _near(case: NearCase) -> dict[str, Any]:
     return {
-        "case": case.number,
+        case.kind: plain(case.name),
         "label": plain(case.label),
         "distance": case.distance,
         "sq_distance": case.sq_distance,

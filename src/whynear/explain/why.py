@@ -14,6 +14,7 @@ from whynear.explain.explanation import Explanation, NearCase
 from whynear.metric import Evidence, LocalMetric, Metric
 from whynear.metric.base import mean_share
 from whynear.metric.pipeline import FittedPipeline
+from whynear.metric.unusual import unusual_values
 from whynear.utils.arrays import Array
 
 
@@ -85,15 +86,15 @@ def explain_case(model: FittedPipeline, x: ArrayLike | pd.Series[Any] | pd.DataF
         support=pd.Series(view.evidence.support()[0], classes, name="support"),
         values=pd.Series(values, view.features, name="value"),
         neighbors=view.neighbors().assign(for_prediction=agrees),
-        contributions=pd.DataFrame(
-            view.contributions(view.numbers), pd.Index(view.numbers, name="case"), view.features
-        ),
+        neighbor_values=view.by_neighbor(view.values(view.numbers)),
+        contributions=view.by_neighbor(view.contributions(view.numbers)),
         relevances=view.relevances(),
         nearest=nearest,
         nearest_other=other,
         held_off_by=gap.sort_values(ascending=False, kind="stable").rename("held_off_by"),
         coordinates=model.coordinates,
         units=model.units,
+        unusual=tuple(unusual_values(model, row, seen)[0]),
     )
     return summed_by_column(why, row, model.encoder) if model.encoder is not None and in_columns else why
 
@@ -129,13 +130,28 @@ class _View:
         sq = self.evidence.sq_distances[0]
         return pd.DataFrame(
             {
-                "case": self.numbers,
+                self.evidence.kind: self.evidence.names(self.numbers),
                 "label": self.labels,
                 "distance": np.sqrt(sq),
                 "sq_distance": sq,
                 "vote": self.evidence.votes[0],
             }
         )
+
+    def by_neighbor(self, values: Array) -> pd.DataFrame:
+        """Return values of the features, a row for each case that votes."""
+        names = pd.Index(self.evidence.names(self.numbers), name=self.evidence.kind)
+        return pd.DataFrame(values, names, self.features)
+
+    def values(self, numbers: NDArray[np.intp]) -> Array:
+        """Return cases in the units of the columns made; NaN where their rows are known to lack a value."""
+        values = self.model.values(self.evidence.cases[numbers])
+        gaps = getattr(self.model.learner, "row_gaps_", None)
+        if gaps is not None and self.model.coordinates == "columns":
+            for own, number in zip(values, numbers, strict=True):
+                lacking = [self.model.columns[place] for place in gaps[gaps[:, 0] == number, 1]]
+                own[np.isin(self.model.sources, lacking)] = np.nan
+        return values
 
     def contributions(self, numbers: NDArray[np.intp]) -> Array:
         """Return what each feature adds to the squared distances of the cases with these numbers."""
@@ -162,13 +178,13 @@ class _View:
         return self._near(int(listed[place]), float(sq[place]))
 
     def _near(self, number: int, sq_distance: float) -> NearCase:
-        case = self.evidence.cases[number]
         return NearCase(
-            number=number,
+            name=_plain(self.evidence.names(np.array([number]))[0]),
+            kind=self.evidence.kind,
             label=_plain(self.evidence.labels[number]),
             distance=float(np.sqrt(sq_distance)),
             sq_distance=sq_distance,
-            values=self.series(self.model.values(case), "value"),
+            values=self.series(self.values(np.array([number]))[0], "value"),
             contributions=self.series(self.contributions(np.array([number]))[0], "contribution"),
         )
 

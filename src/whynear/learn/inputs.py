@@ -11,16 +11,18 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
 from whynear.utils.columns import check_finite, check_magnitudes, column_names, default_names
+from whynear.utils.row_names import names_of_rows, rows_at
 
 
 class Labelled(NamedTuple):
-    """A checked training set: the classes are coded as their places in ``classes``."""
+    """A checked training set: the classes are coded as their places in ``classes``; rows have names or not."""
 
     X: NDArray[np.float64]
     codes: NDArray[np.intp]
     classes: NDArray[Any]
     feature_names: tuple[str, ...]
     weights: NDArray[np.float64]
+    row_names: NDArray[Any] | None = None
 
     @property
     def shares(self) -> NDArray[np.float64]:
@@ -34,7 +36,7 @@ class Labelled(NamedTuple):
         return found if found.any() else ~found
 
     def distinct(self) -> Self:
-        """The same training set, each different row once, with the weight of all its copies.
+        """The same training set, each different row once, without a name, with the weight of all its copies.
 
         The order of the rows depends on their values only: a fit to them depends neither on the order of the table nor
         on whether a row is repeated or weighted, not even by rounding.
@@ -46,11 +48,11 @@ class Labelled(NamedTuple):
             return self  # two different rows share a hash, which is very rare: then copies stay
         weights = np.zeros(len(first))
         np.add.at(weights, group, self.weights)
-        return self._replace(X=self.X[first], codes=self.codes[first], weights=weights)
+        return self._replace(X=self.X[first], codes=self.codes[first], weights=weights, row_names=None)
 
 
 def fit_inputs(learner: BaseEstimator, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Labelled:
-    """Check a training set and set ``n_features_in_`` and ``feature_names_in_`` of the learner.
+    """Check a training set; set ``n_features_in_``, ``feature_names_in_`` and ``input_range_`` of the learner.
 
     Refused by name are NaN and infinities, values whose squares leave the range of float64, missing targets, negative
     weights, and a target with a single class. Rows of weight zero are left out. Constant columns, which have no part
@@ -58,8 +60,9 @@ def fit_inputs(learner: BaseEstimator, X: ArrayLike, y: ArrayLike, sample_weight
     """
     values, labels, names = _table_and_labels(learner, X, y, reset=True, least=2)
     check_magnitudes(values, names, by_column=True)
-    weights = _weights(sample_weight, len(values))
+    weights, rows = _weights(sample_weight, len(values)), names_of_rows(X, y)
     if not weights.all():
+        rows = None if rows is None else rows[weights > 0]
         values, labels, weights = values[weights > 0], labels[weights > 0], weights[weights > 0]
     classes, codes = np.unique(labels, return_inverse=True)
     if len(classes) < 2:
@@ -67,7 +70,9 @@ def fit_inputs(learner: BaseEstimator, X: ArrayLike, y: ArrayLike, sample_weight
             f"y holds the single class {classes.tolist()[0]!r}, and {type(learner).__name__} needs at least two. "
             "Add rows of another class or choose another target."
         )
-    data = Labelled(values, codes.astype(np.intp), classes, names, weights)
+    learner.input_range_ = range_of_columns(values)
+    _forget_table(learner)
+    data = Labelled(values, codes.astype(np.intp), classes, names, weights, rows)
     constant = [names[column] for column in np.flatnonzero(~data.varying)]
     if constant:
         listed = ", ".join(constant[:10]) + (", ..." if len(constant) > 10 else "")
@@ -111,7 +116,24 @@ def stream_inputs(
     counting = weights > 0
     if hasattr(learner, "metric_"):
         names = learner.metric_.feature_names
-    return Labelled(values[counting], codes[counting].astype(np.intp), known, names, weights[counting])
+    _forget_table(learner)
+    if first or hasattr(learner, "input_range_"):
+        before = values[counting][:0] if first else learner.input_range_
+        learner.input_range_ = range_of_columns(np.vstack([before, values[counting]]))
+    rows = names_of_rows(X, y)
+    rows = None if rows is None else rows[counting]
+    return Labelled(values[counting], codes[counting].astype(np.intp), known, names, weights[counting], rows)
+
+
+def range_of_columns(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the smallest and the largest value of each column, in two rows."""
+    return np.array([values.min(axis=0), values.max(axis=0)])
+
+
+def _forget_table(learner: BaseEstimator) -> None:
+    """Remove what a study noted in the learner about the table that it was fitted to before."""
+    for name in ("row_gaps_", "row_column_"):
+        vars(learner).pop(name, None)
 
 
 def _table_and_labels(
@@ -156,10 +178,9 @@ def _labels(y: ArrayLike) -> NDArray[Any]:
     labels = column_or_1d(y, warn=True)
     missing = np.flatnonzero(pd.isna(labels))
     if len(missing):
-        rows = ", ".join(map(str, missing[:10])) + (", ..." if len(missing) > 10 else "")
+        rows = rows_at(missing, y)
         raise ValueError(
-            f"y contains NaN or None: {len(missing)} targets are missing, in rows {rows} (counting from 0). "
-            "Drop these rows."
+            f"y contains NaN or None: {len(missing)} targets are missing, in rows {rows}. Drop these rows."
         )
     check_classification_targets(labels)
     return labels

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import validate_data
 
-from whynear.learn.inputs import predict_inputs
+from whynear.learn.inputs import predict_inputs, range_of_columns
 from whynear.learn.mixins import WithMetric
 from whynear.metric import LinearMetric, register
 from whynear.metric.projection import principal_directions
@@ -40,6 +40,8 @@ class MinimumNormRegressor(WithMetric, RegressorMixin, BaseEstimator):
         The prediction at zero.
     origin_, target_origin_ : ndarray of shape (n_features,), float
         The means of X and y, zero without intercept.
+    input_range_ : ndarray of shape (2, n_features)
+        The smallest and the largest training value of each feature.
 
     References
     ----------
@@ -66,6 +68,7 @@ class MinimumNormRegressor(WithMetric, RegressorMixin, BaseEstimator):
         check_finite(values, names)
         check_magnitudes(values, names, by_column=True)
         check_finite(target[:, None], ["y"], "y")
+        self.input_range_ = range_of_columns(values)
         self.origin_ = values.mean(axis=0) if self.fit_intercept else np.zeros(values.shape[1])
         self.target_origin_ = float(target.mean()) if self.fit_intercept else 0.0
         directions = principal_directions(values, self.effective_dim)

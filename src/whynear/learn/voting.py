@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from whynear.learn.mixins import Predictions
 from whynear.metric import Evidence
-from whynear.utils.arrays import Array
+from whynear.search.voting import Votes
+from whynear.utils.arrays import Array, Indices
 
 Search = TypeVar("Search")
 
@@ -20,6 +21,7 @@ class VotingCases:
     """Adds `predict` and `predict_proba` to a learner with `evidence`, and keeps its neighbour search."""
 
     classes_: NDArray[Any]
+    codes_: Indices
 
     def evidence(self, X: ArrayLike) -> Evidence:
         """The training cases that vote, nearest first."""
@@ -39,6 +41,11 @@ class VotingCases:
         """Return what `predict` and `predict_proba` return for the cases of this `evidence`, without a search."""
         support = evidence.support()
         return Predictions(self.classes_[support.argmax(axis=1)], self._probabilities(evidence, support))
+
+    def _evidence(self, cases: Array, votes: Votes) -> Evidence:
+        """Return votes of training cases, with the names of their rows; a learner of an older file has none."""
+        labels, names = self.classes_[self.codes_], getattr(self, "row_names_", None)
+        return Evidence(cases, labels, votes.indices, votes.sq, votes.weights, self.classes_, names)
 
     def _probabilities(self, _evidence: Evidence, support: Array) -> Array:
         """The share of each class in the votes."""

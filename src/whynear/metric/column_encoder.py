@@ -110,6 +110,16 @@ class ColumnEncoder:
             total[..., self.feature_names_in_.index(source)] += array[..., number]
         return total
 
+    @property
+    def known_categories(self) -> dict[str, list[Any]]:
+        """The training categories of each column that holds categories."""
+        return {
+            name: known.tolist()
+            for block, encoded in zip(self.blocks, self._encoded, strict=True)
+            if block.one_hot is not None
+            for name, known in zip(encoded, block.one_hot.categories_, strict=True)
+        }
+
     def decoded(self, values: ArrayLike) -> list[Any]:
         """Return one encoded case in the columns of the table: numbers, the nearest categories, None elsewhere."""
         row, held = np.asarray(values, dtype=np.float64), dict.fromkeys(self.feature_names_in_)

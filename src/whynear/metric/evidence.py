@@ -1,7 +1,7 @@
 """The cases behind predictions, which every learner returns for explanations."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,10 @@ class Evidence(ByValue):
         What each adds to the support of its class; never negative.
     classes : ndarray of shape (n_classes,)
         The classes, sorted.
+    row_names : ndarray of shape (n_cases,) or None
+        The names of the training rows; None where they are not known, and for prototypes.
+    prototypes : bool
+        Whether prototypes vote, which are no rows of a table.
     """
 
     cases: Array
@@ -36,6 +40,19 @@ class Evidence(ByValue):
     sq_distances: Array
     votes: Array
     classes: NDArray[Any]
+    row_names: NDArray[Any] | None = None
+    prototypes: bool = False
+
+    @property
+    def kind(self) -> Literal["row", "case", "prototype"]:
+        """What votes: rows that have names, training cases without a name, or prototypes."""
+        if self.prototypes:
+            return "prototype"
+        return "case" if self.row_names is None else "row"
+
+    def names(self, numbers: Indices) -> NDArray[Any]:
+        """Return the names of those with these places; without names they are numbered from 1."""
+        return numbers + 1 if self.row_names is None else self.row_names[numbers]
 
     def support(self) -> Array:
         """Return the votes summed by class, of shape (n, n_classes); a prediction is the class of largest support."""

@@ -19,7 +19,7 @@ from whynear.metric.column_blocks import blocks_of
 from whynear.metric.column_encoder import split_columns
 from whynear.metric.steps import KeptColumns, Step, Units, estimators_of, kept_columns, linear_steps
 from whynear.tables.encoder import TableEncoder
-from whynear.utils.arrays import Array
+from whynear.utils.arrays import Array, Indices
 from whynear.utils.columns import check_finite, check_same_columns, column_names, default_names, numbers
 
 CLASSIFIER_ATTRIBUTES = ("metric_", "classes_", "predict", "predict_proba", "evidence")
@@ -48,6 +48,10 @@ class Encoder(Protocol):
     @property
     def filled_columns(self) -> tuple[str, ...]:
         """The columns in which missing values are filled in."""
+
+    @property
+    def known_categories(self) -> dict[str, list[Any]]:
+        """The training categories of each column that holds categories."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,6 +203,16 @@ class FittedPipeline:
     def text_columns(self) -> tuple[str, ...]:
         """The columns of the table that hold categories."""
         return () if self.encoder is None else self.encoder.text_columns
+
+    @property
+    def known_categories(self) -> dict[str, list[Any]]:
+        """The training categories of each column that holds categories."""
+        return {} if self.encoder is None else self.encoder.known_categories
+
+    @property
+    def reached(self) -> Indices | None:
+        """For each input of the learner the place of the column made that it comes from; None if steps mix columns."""
+        return None if self._kept is None else self._kept.numbers
 
     @cached_property
     def filled_columns(self) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from markupsafe import Markup
 from whynear.utils.text import printable
 
 if TYPE_CHECKING:
-    from whynear.study.reasons import Reason
+    from whynear.study.reasons import Near, Reason
     from whynear.study.result import Study
 
 
@@ -82,14 +82,22 @@ def _reason(reason: Reason, places: dict[str, int]) -> dict[str, Any]:
     near, other = reason.nearest, reason.other
     return {
         "text": reason.text,
-        "near": [_label(near.label), _short(near.distance)],
-        "other": None if other is None else [_label(other.label), _short(other.distance)],
+        "near": _near(near),
+        "other": None if other is None else _near(other),
         "parts": [
-            [places[part.feature], _short(part.nearest), _short(part.other)]
+            [places[part.feature], _short(part.nearest), _short(part.other), *map(_value, part.values)]
             for part in reason.parts
             if part.feature in places
         ],
     }
+
+
+def _near(near: Near) -> list[Any]:
+    return [_label(near.label), _short(near.distance), f"{near.kind} {near.name}"]
+
+
+def _value(value: Any) -> str:
+    return "missing" if value is None else _label(value)
 
 
 def _label(value: Any) -> str:

@@ -31,7 +31,7 @@ def tables(study: Study) -> Iterator[tuple[str, pd.DataFrame]]:
     for name, points in study.maps.items():
         place = pd.DataFrame(points, index=found.index, columns=["across", "up"])
         shown = pd.concat([place, found[["true", "predicted"]]], axis=1)
-        yield f"map-{name}.csv", shown.rename_axis("index").reset_index()
+        yield f"map-{name}.csv", shown.rename_axis("row").reset_index()
     yield "profiles.csv", study.profiles.reset_index()
     for number, case in enumerate(study.cases, start=1):
         yield f"case-{number}.csv", case.why.frame()
@@ -55,5 +55,5 @@ def comparison_tables(comparison: Comparison) -> dict[str, pd.DataFrame]:
     """Return the scores of each fold and the prediction of each row, by file name."""
     return {
         "scores.csv": comparison.accuracy.reset_index(),
-        "predictions.csv": comparison.predictions.rename_axis("index").reset_index(),
+        "predictions.csv": comparison.predictions.rename_axis("row").reset_index(),
     }

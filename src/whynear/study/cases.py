@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from whynear.explain import Explanation, explain
 from whynear.study.comparison import Comparison
 from whynear.study.progress import Progress
+from whynear.study.voters import Voters, voters_of
+from whynear.utils.row_names import plain_name
 
 MOST_CLASSES = 6  # the largest ones, of which cases are explained
 MOST_CASES = 3  # of a class
@@ -31,6 +33,11 @@ class Case:
     true: Any
     why: Explanation
     place: int
+
+    @property
+    def voters(self) -> Voters:
+        """The rows or prototypes that vote, with their values, as text."""
+        return voters_of(self.why)
 
 
 def cases_frame(cases: Sequence[Case]) -> pd.DataFrame:
@@ -58,7 +65,7 @@ def explained_cases(X: pd.DataFrame, y: NDArray[Any], comparison: Comparison, re
     for number, (place, kind) in enumerate(chosen):
         report("explain cases", number / len(chosen))
         if (model := comparison.model_without(place)) is not None:
-            cases.append(Case(X.index[place], kind, y[place], explain(model, X.iloc[[place]]), place))
+            cases.append(Case(plain_name(X.index[place]), kind, y[place], explain(model, X.iloc[[place]]), place))
     return tuple(cases)
 
 

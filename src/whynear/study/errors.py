@@ -14,6 +14,7 @@ from sklearn.metrics import confusion_matrix
 from whynear.study.calibration import Calibration, calibration_of
 from whynear.study.comparison import Comparison
 from whynear.study.roc import Roc, roc_of
+from whynear.utils.row_names import plain_name
 
 MOST_WORST = 5  # rows
 MOST_WRITTEN = 100  # classes whose confusion matrix is written as a whole
@@ -168,7 +169,9 @@ def _worst(predictions: pd.DataFrame, wrong: NDArray[np.bool_]) -> tuple[Confide
     for place in places[order].tolist():
         row = predictions.iloc[place]
         found.append(
-            ConfidentError(predictions.index[place], place, row["true"], row["predicted"], float(row["probability"]))
+            ConfidentError(
+                plain_name(predictions.index[place]), place, row["true"], row["predicted"], float(row["probability"])
+            )
         )
     return tuple(found)
 

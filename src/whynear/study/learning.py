@@ -16,6 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from whynear.datasets.opening import Table, open_table
 from whynear.learn import LEARNERS
 from whynear.study.settings import check_seed
+from whynear.study.training_rows import remember_rows
 from whynear.tables.column_types import Categories, Impute
 from whynear.tables.problem import Problem, problem_from
 from whynear.utils.text import counted, listed
@@ -66,6 +67,7 @@ def learn_table(
     raw: bool = False,
     score: bool = False,
     drop: Hashable | Iterable[Hashable] = (),
+    index: Hashable | None = None,
     bins: int | None = None,
     categories: Categories = None,
     impute: Impute = None,
@@ -88,6 +90,8 @@ def learn_table(
         Also measure the accuracy on held-out folds.
     drop : str or list of str, optional
         Columns to leave out.
+    index : str, optional
+        The column with the names of the rows; it is not a feature.
     bins : int, optional
         Sort a numeric target into this number of classes of equal size.
     categories : "onehot", optional
@@ -113,11 +117,18 @@ def learn_table(
     if learner not in LEARNERS:
         raise ValueError(f"There is no learner {learner!r}. Use one of {', '.join(LEARNERS)} (--learner).")
     problem = problem_from(
-        open_table(table, encoding), target, drop=drop, bins=bins, categories=categories, impute=impute
+        open_table(table, encoding),
+        target,
+        drop=drop,
+        index=index,
+        bins=bins,
+        categories=categories,
+        impute=impute,
     )
     model = _model(problem, learner, raw, seed)
     scores = _held_out_scores(model, problem, seed) if score else ()
-    return LearnedModel(model.fit(problem.X, problem.y), problem, learner, scores)
+    fitted = remember_rows(model.fit(problem.X, problem.y), problem.X)
+    return LearnedModel(fitted, problem, learner, scores)
 
 
 def _model(problem: Problem, name: str, raw: bool, seed: int) -> Any:

@@ -21,6 +21,7 @@ from whynear.learn import MinimumNormRegressor, registry
 from whynear.learn.registry import LEARNERS
 from whynear.study.pls import CrossValidatedPLS
 from whynear.study.sample import stratified_rows
+from whynear.study.training_rows import remember_rows
 from whynear.tables import TableEncoder
 from whynear.tables.problem import kind_of_target
 
@@ -45,6 +46,9 @@ class Methods:
 
     def fitted(self, name: str, X: pd.DataFrame, y: NDArray[Any]) -> Any:
         """Fit a method to these rows of a table; return a Pipeline that takes the columns of the table."""
+        return remember_rows(self._fitted(name, X, y), X)
+
+    def _fitted(self, name: str, X: pd.DataFrame, y: NDArray[Any]) -> Any:
         if self.encoder is None:
             return self._for_numbers(name, X, y).fit(X, y)
         encoder = clone(self.encoder).fit(X)

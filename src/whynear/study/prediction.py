@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from os import PathLike
@@ -17,11 +18,16 @@ from whynear.datasets.opening import Table, frame_and_source
 from whynear.explain import Explanation, explain
 from whynear.metric import Metric, load
 from whynear.metric.pipeline import FittedPipeline
-from whynear.tables.rows import place_of, row_names
+from whynear.metric.unusual import UnusualValue, kinds_known, unusual_values
+from whynear.study.training_rows import column_of_names
+from whynear.tables.rows import named_rows, place_of
 from whynear.utils.arrays import Array
 from whynear.utils.columns import check_finite, check_magnitudes, first_non_number
 from whynear.utils.files import StrPath
+from whynear.utils.row_names import names_of_rows
 from whynear.utils.text import listed
+
+MOST_UNUSUAL = 5  # values that a cell names
 
 
 def predict_table(
@@ -37,7 +43,9 @@ def predict_table(
         A table, a file (CSV, TSV, Parquet, Excel) or the name of a data set. Columns are found by name, in any order;
         other columns are ignored.
     index : str, optional
-        The column with the names of the rows; they are numbered from 1 without it.
+        The column with the names of the rows. Without it, the column that named the rows of the training table, if the
+        table has it; otherwise the index of a DataFrame. Rows of a file, and of a DataFrame with the default index, are
+        numbered from 1.
     encoding : str, default="utf-8"
         Encoding of a text file.
 
@@ -45,7 +53,11 @@ def predict_table(
     -------
     DataFrame
         For each row its name (``row``), its prediction (``predicted``) and, for classes, the ``probability`` of the
-        predicted class. ``attrs["source"]`` is the name of the table.
+        predicted class. Three columns say on which unusual values the prediction rests, empty where there are none:
+        ``filled_in`` (missing values, and what was taken instead), ``out_of_range`` (numbers, with their training
+        range) and ``unseen_category``. A column is left out if it does not concern the model: for example
+        ``out_of_range`` for a model of an older file, which has no ranges. ``attrs["source"]`` is the name of the
+        table, ``attrs["index"]`` the column of the names.
 
     Raises
     ------
@@ -59,23 +71,40 @@ def predict_table(
     >>> learner = wn.GRLVQ(random_state=0).fit(iris.X, iris.y)
     >>> wn.predict_table(learner, iris.X.iloc[[0, 60]])[["row", "predicted"]]
       row  predicted
-    0   1          0
-    1   2          1
+    0   0          0
+    1  60          1
     """
     predictor = predictor_from(model)
-    frame, source = frame_and_source(table, encoding)
-    names = row_names(frame, index, source)
+    frame, source, index = _named_table(predictor, table, index, encoding)
     cases = cases_for(predictor, frame, source, index)
     X = cases if takes_names(predictor) else cases.to_numpy()
     with faults_by_name(predictor, cases, source):
         predicted = np.asarray(predictor.predict(X))
-        columns = {"row": pd.Series(names, dtype=object), "predicted": predicted}
+        columns = {"row": pd.Series(names_of_rows(frame), dtype=object), "predicted": predicted}
         if hasattr(predictor, "predict_proba"):
             places = pd.Index(predictor.classes_).get_indexer(predicted)
             columns["probability"] = predictor.predict_proba(X)[np.arange(len(X)), places]
+        columns |= _unusual_columns(FittedPipeline.of(predictor), cases)
     found = pd.DataFrame(columns)
-    found.attrs["source"] = source
+    found.attrs |= {"source": source, "index": index}
     return found
+
+
+def _unusual_columns(model: FittedPipeline, cases: pd.DataFrame) -> dict[str, list[str]]:
+    """Return a column of text for each kind of unusual value that a model knows of."""
+    kinds = kinds_known(model)
+    if not kinds:
+        return {}
+    table = model.table(cases)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of new categories, which the prediction has given
+        found = unusual_values(model, table, model.seen(table))
+    return {kind: [_in_one_cell([value for value in row if value.kind == kind]) for row in found] for kind in kinds}
+
+
+def _in_one_cell(values: list[UnusualValue]) -> str:
+    more = [f"{len(values) - MOST_UNUSUAL} more"] if len(values) > MOST_UNUSUAL else []
+    return "; ".join([*(value.short for value in values[:MOST_UNUSUAL]), *more])
 
 
 def explain_row(
@@ -95,9 +124,9 @@ def explain_row(
     table : DataFrame, path or str
         A table, a file (CSV, TSV, Parquet, Excel) or the name of a data set; see `predict_table`.
     row : int or str, default=1
-        The number of the row, counted from 1; with ``index``, its name.
+        The name of the row, as `predict_table` gives it.
     index : str, optional
-        The column with the names of the rows.
+        The column with the names of the rows; see `predict_table`.
     encoding : str, default="utf-8"
         Encoding of a text file.
 
@@ -119,13 +148,22 @@ def explain_row(
             f"{_name_of(model)} holds a regressor, and only predictions of a classifier can be explained. "
             "Use whynear predict for its predictions."
         )
-    frame, source = frame_and_source(table, encoding)
-    place = place_of(row, frame, index, source)
-    source = f"{source}, row {place + 1},"
+    frame, source, index = _named_table(classifier, table, index, encoding)
+    place = place_of(row, frame, source)
+    source = f"{source}, row {row},"
     # A table of one row, because a Series would give whole numbers and text the same type.
     cases = cases_for(classifier, frame.iloc[[place]], source, index)
     with faults_by_name(classifier, cases, source):
         return explain(classifier, cases)
+
+
+def _named_table(model: Any, table: Table, index: str | None, encoding: str) -> tuple[pd.DataFrame, str, str | None]:
+    """Return a table with the names of its rows as index, its own name, and the column that holds the names, if any."""
+    frame, source = frame_and_source(table, encoding)
+    if index is None:
+        known = column_of_names(model)
+        index = known if known in frame.columns else None
+    return named_rows(frame, index, source), source, index
 
 
 def predictor_from(model: BaseEstimator | StrPath) -> Any:
@@ -202,9 +240,9 @@ def faults_by_name(model: Any, cases: pd.DataFrame, source: str) -> Iterator[Non
 
 def _check_gaps(cases: pd.DataFrame, source: str, filled: list[str]) -> None:
     for name in cases.columns.difference(filled, sort=False):
-        if (missing := np.flatnonzero(cases[name].isna())).size:
+        if len(missing := cases.index[cases[name].isna()]):
             raise ValueError(
-                f"{source} lacks a value in column {name!r}, row {missing[0] + 1}, and the model does not fill in "
+                f"{source} lacks a value in column {name!r}, row {missing[0]}, and the model does not fill in "
                 "missing values. Fill it in, or leave out the row."
             )
 
@@ -213,7 +251,7 @@ def _numbers(cases: pd.DataFrame, source: str) -> Array:
     for name in cases.columns[[not pd.api.types.is_numeric_dtype(kind) for kind in cases.dtypes]]:
         if (found := first_non_number(cases[name])) is not None:
             row, value = found
-            where = f", row {row + 1}" if len(cases) > 1 else ""
+            where = f", row {cases.index[row]}" if len(cases) > 1 else ""
             raise ValueError(
                 f"{source} holds {str(value)[:40]!r} in column {name!r}{where}, and the model takes numbers there. "
                 "Correct the value, or leave out the row."

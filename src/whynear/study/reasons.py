@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from whynear.explain import Explanation
+from whynear.explain.explanation import NearCase, plain
 from whynear.explain.why import explain_case
 from whynear.study.cases import Case
 from whynear.study.comparison import Comparison
@@ -23,19 +24,25 @@ SHOWN_PARTS = 8  # features of a case
 
 @dataclass(frozen=True)
 class Near:
-    """The class of a near case, and its distance."""
+    """The class of a near row or prototype (``kind``), its name or number, and its distance."""
 
     label: Any
     distance: float
+    kind: str
+    name: Any
 
 
 @dataclass(frozen=True)
 class Part:
-    """The contributions of a feature to the squared distances of the nearest case and of the nearest other class."""
+    """The contributions of a feature to the squared distances of the nearest case and of the nearest other class.
+
+    ``values`` are those of the explained case and of these two.
+    """
 
     feature: str
     nearest: float
     other: float
+    values: tuple[Any, ...]
 
 
 @dataclass(frozen=True)
@@ -89,11 +96,18 @@ def _reason(place: int, why: Explanation) -> Reason:
     parts = pd.DataFrame({"nearest": why.nearest.contributions})
     parts["other"] = 0.0 if other is None else other.contributions
     most = parts.abs().max(axis=1).sort_values(ascending=False, kind="stable").index[:SHOWN_PARTS]
-    shown = parts.loc[most]
+    values = why.frame().set_index("feature")[["value", "nearest_value", "other_value"]].loc[most]
     return Reason(
         place,
         repr(why),
-        Near(why.nearest.label, why.nearest.distance),
-        None if other is None else Near(other.label, other.distance),
-        tuple(Part(str(name), near, far) for name, near, far in shown.itertuples()),
+        _near(why.nearest),
+        None if other is None else _near(other),
+        tuple(
+            Part(str(name), near, far, tuple(map(plain, held)))
+            for (name, near, far), held in zip(parts.loc[most].itertuples(), values.to_numpy(), strict=True)
+        ),
     )
+
+
+def _near(case: NearCase) -> Near:
+    return Near(case.label, case.distance, case.kind, case.name)

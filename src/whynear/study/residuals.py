@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from whynear.study.regression import root_mean_squared_error
+from whynear.utils.row_names import plain_name
 
 MOST_SHOWN = 5  # rows
 
@@ -63,4 +64,4 @@ def residuals_of(predictions: pd.DataFrame) -> Residuals:
 
 def _residual(predictions: pd.DataFrame, place: int) -> Residual:
     true, predicted = (float(predictions[name].iloc[place]) for name in ("true", "predicted"))
-    return Residual(predictions.index[place], place, true, predicted, true - predicted)
+    return Residual(plain_name(predictions.index[place]), place, true, predicted, true - predicted)

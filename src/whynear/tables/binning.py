@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from whynear.utils.checks import whole
+from whynear.utils.row_names import rows_at
 
 
 def bin_target(y: ArrayLike, n_bins: int = 3) -> NDArray[np.int64]:
@@ -54,10 +55,9 @@ def _finite_column(y: ArrayLike) -> NDArray[np.float64]:
         raise ValueError(f"y must be one column with at least one row, got shape {values.shape} instead.")
     bad = np.flatnonzero(~np.isfinite(values))
     if len(bad):
-        rows = ", ".join(map(str, bad[:10])) + (", ..." if len(bad) > 10 else "")
         raise ValueError(
-            f"y must be finite, got {len(bad)} missing or infinite values instead, in rows {rows} "
-            "(counting from 0). Drop these rows first."
+            f"y must be finite, got {len(bad)} missing or infinite values instead, in rows {rows_at(bad, y)}. "
+            "Drop these rows first."
         )
     return values
 

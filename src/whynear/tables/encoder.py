@@ -131,6 +131,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return tuple(self.categories_)
 
     @property
+    def known_categories(self) -> dict[str, list[Any]]:
+        """The training categories of each column that holds categories."""
+        return dict(self.categories_)
+
+    @property
     def filled_columns(self) -> tuple[str, ...]:
         """The columns in which missing values are filled in."""
         return tuple(self.fill_values_)

@@ -14,6 +14,7 @@ from whynear.tables.column_types import Categories, Impute, features_of
 from whynear.tables.encoder import TableEncoder
 from whynear.tables.preview import preview, row_names, summary
 from whynear.tables.reading import NamedTable
+from whynear.tables.rows import named_rows
 from whynear.tables.target import is_missing, target_of
 from whynear.utils.text import counted, listed
 
@@ -115,11 +116,11 @@ def problem_from(
     if predicted is None:
         raise ValueError(f"{source} needs a target: name the column to predict (--target COLUMN). {_columns(frame)}")
     left_out = names_of(drop)
-    named_by = [] if index is None else [str(index)]
+    named_by = [] if index is None or str(index) == frame.index.name else [str(index)]
     for name in (predicted, *left_out, *named_by):
         _check_known(name, frame, source)
     if named_by:
-        frame = frame.set_index(named_by[0], drop=False)
+        frame = named_rows(frame, named_by[0], source)
         left_out += [name for name in named_by if name != predicted]
     if drop_missing_target and (missing := is_missing(frame[predicted])).any():
         frame = frame[~missing]

@@ -1,37 +1,43 @@
-"""Rows of a table found by their names in a column, or by their numbers."""
+"""The names of the rows of a table: a column of it, its index, or numbers from 1; and rows found by their names."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import pandas as pd
 
+from whynear.utils.row_names import is_default, names_of_rows, plain_name
 from whynear.utils.text import counted, listed
 
 
-def row_names(frame: pd.DataFrame, index: str | None, source: str) -> list[Any]:
-    """Return the name of each row: its value in the column ``index``; without one its number, from 1."""
-    if index is None:
-        return list(range(1, len(frame) + 1))
+def numbered(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the table with its rows numbered from 1, unless its index gives them names.
+
+    >>> numbered(pd.DataFrame({"a": [5, 6]})).index.tolist()
+    [1, 2]
+    """
+    return frame.set_axis(pd.RangeIndex(1, len(frame) + 1), axis=0) if is_default(frame.index) else frame
+
+
+def named_rows(frame: pd.DataFrame, index: str | None, source: str) -> pd.DataFrame:
+    """Return the table with the names of its rows as index: the values of a column, or the index that it has."""
+    if index is None or (index not in frame.columns and index == frame.index.name):
+        return frame
     if index not in frame.columns:
         raise ValueError(
             f"{source} has no column {index!r} (--index). Its columns are {listed(list(frame.columns), most=8)}."
         )
-    return [_whole(value) for value in frame[index].tolist()]
+    return frame.set_axis(pd.Index([plain_name(value) for value in frame[index]], name=index), axis=0)
 
 
-def place_of(row: object, frame: pd.DataFrame, index: str | None, source: str) -> int:
-    """Return the place, from 0, of the one row with this name or number."""
-    row = str(row)
-    places = [place for place, name in enumerate(row_names(frame, index, source)) if str(name) == row]
+def place_of(row: object, frame: pd.DataFrame, source: str) -> int:
+    """Return the place, from 0, of the one row with this name, which is a label of the index."""
+    names = names_of_rows(frame)
+    assert names is not None, "a DataFrame has an index"
+    wanted = str(plain_name(row))
+    places = [place for place, name in enumerate(names) if str(name) == wanted]
     if len(places) == 1:
         return places[0]
-    if index is None:
-        raise ValueError(f"{source} has rows 1 to {len(frame)}, got --row {row} instead.")
-    fact = f"{source} has {counted(len(places), 'row', 'rows')} with {row!r} in column {index!r}, and one is needed"
-    raise ValueError(f"{fact}. Name another, or give the number of the row without --index.")
-
-
-def _whole(value: Any) -> Any:
-    """Return a float that is a whole number as int: pandas makes floats of integers where some are missing."""
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+    if isinstance(frame.index, pd.RangeIndex) and frame.index.step == 1:
+        raise ValueError(f"{source} has rows {names[0]} to {names[-1]}, got --row {wanted} instead.")
+    within = "the index" if frame.index.name is None else f"column {str(frame.index.name)!r}"
+    fact = f"{source} has {counted(len(places), 'row', 'rows')} with {wanted!r} in {within}, and one is needed"
+    raise ValueError(f"{fact}. Name another row (--row), or give names that differ (--index COLUMN).")

@@ -195,10 +195,10 @@ def _missing_target(learner: Learner) -> None:
     X, y = table()
     labels = y.astype(object)
     labels[17] = None
-    refused("a missing target", "17", clone(learner).fit, X, labels)
+    refused("a missing target", "18", clone(learner).fit, X, labels)
     numbers = np.unique(y, return_inverse=True)[1].astype(float)
     numbers[41] = np.nan
-    refused("a missing target", "41", clone(learner).fit, X, numbers)
+    refused("a missing target", "42", clone(learner).fit, X, numbers)
 
 
 def _constant_column(learner: Learner) -> None:
@@ -326,7 +326,7 @@ CHECKS: dict[str, Callable[[Learner], None]] = {
     "inputs stay untouched": _input_untouched,
     "missing values are refused by column and count": _missing_values,
     "infinities are refused by column": _infinities,
-    "missing targets are refused by row": _missing_target,
+    "missing targets are refused by row, counting from 1": _missing_target,
     "constant columns do no harm": _constant_column,
     "copies of rows do no harm": _copies,
     "contradicting copies are never certain": _contradicting_copies,

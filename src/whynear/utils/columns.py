@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
 from whynear.utils.arrays import Array
+from whynear.utils.row_names import rows_at
 from whynear.utils.text import listed
 
 # The square of a value outside these limits leaves the range of float64: a distance would become infinite or zero.
@@ -85,7 +86,7 @@ def numbers(column: pd.Series, what: str = "X") -> Array:
         found = first_non_number(column)
         if found is None:
             raise
-        row = f", row {found[0]}" if len(column) > 1 else ""
+        row = f", row {rows_at(found[:1], column)}" if len(column) > 1 else ""
         raise ValueError(
             f"{what} holds {found[1]!r} in column {str(column.name)!r}{row}, which is not a number."
         ) from None

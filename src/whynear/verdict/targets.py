@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, is_regressor
 from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
 
 from whynear.utils.arrays import Array, Indices
+from whynear.utils.row_names import rows_at
 
 FOLDS = 5
 Fold: TypeAlias = tuple[Indices, Indices]  # rows to learn from, rows held out
@@ -131,7 +132,7 @@ def _calibrated(away: Array, shares: Array, Y: Array) -> Array:
 
 def target_of(learner: BaseEstimator, y: Any, groups: Any = None, n_rows: int | None = None) -> Target:
     """Return the target of a learner: a measurement for a regressor, classes for all others."""
-    y = np.asarray(y)
+    given, y = y, np.asarray(y)
     if n_rows is not None and len(y) != n_rows:
         raise ValueError(f"X and y must have the same rows, got {n_rows} and {len(y)} instead.")
     numbers = np.arange(len(y)) if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
@@ -142,8 +143,9 @@ def target_of(learner: BaseEstimator, y: Any, groups: Any = None, n_rows: int | 
     if is_regressor(learner):
         values = y.astype(np.float64)
         if not np.isfinite(values).all():
-            row = int(np.flatnonzero(~np.isfinite(values))[0])
-            raise ValueError(f"y must have no missing or infinite values, got {values[row]} in row {row} instead.")
+            place = int(np.flatnonzero(~np.isfinite(values))[0])
+            row = rows_at([place], given)
+            raise ValueError(f"y must have no missing or infinite values, got {values[place]} in row {row} instead.")
         spread = values.std()
         if spread == 0:
             raise ValueError("y must vary, got the same value in every row instead.")

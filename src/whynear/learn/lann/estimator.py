@@ -24,6 +24,7 @@ from whynear.search import CandidateSearch, NeighborSearch
 from whynear.search.voting import Votes, cast_votes, vote_weights
 from whynear.utils.arrays import Array
 from whynear.utils.checks import check_parameters, choice, number, whole
+from whynear.utils.row_names import joined_names
 
 STREAM_SCHEDULE = Schedule(1, 0.1, 0.3, 0.003)  # used without held-out cases to choose by
 EXACT_SEARCH_CASES = 200_000  # up to which "auto" searches among all of them
@@ -80,8 +81,12 @@ class LANN(VotingCases, WithMetric, ClassifierMixin, BaseEstimator):
         One metric per training case, in units of the typical distance to a k-th neighbour.
     codes_ : ndarray of shape (n_cases,)
         The class of each case, as its place in ``classes_``.
+    row_names_ : ndarray of shape (n_cases,) or None
+        The index of X, or else of y, by which explanations name the cases; None if neither has one.
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
+    input_range_ : ndarray of shape (2, n_features)
+        The smallest and the largest training value of each feature.
     shared_, local_ : dict
         The settings that were used for the common weights and for each case's own: epochs, step, beta, decay. Zero
         epochs where learning did not help.
@@ -163,7 +168,7 @@ class LANN(VotingCases, WithMetric, ClassifierMixin, BaseEstimator):
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         watch = watcher(type(self).__name__, self.verbose, self.callback)
         fitted = fit_local_metrics(data.X, data.codes, settings, seed=seed, watch=watch, n_jobs=self.n_jobs)
-        self.classes_, self.codes_ = data.classes, data.codes
+        self.classes_, self.codes_, self.row_names_ = data.classes, data.codes, data.row_names
         self.shared_, self.local_ = asdict(fitted.shared), asdict(fitted.local)
         self.candidate_recall_ = fitted.recall
         self.loss_curve_, self.n_iter_ = fitted.loss_curve, len(fitted.loss_curve)
@@ -190,11 +195,13 @@ class LANN(VotingCases, WithMetric, ClassifierMixin, BaseEstimator):
         if not hasattr(self, "metric_"):
             self._begin_stream(data.classes, data.X.shape[1])
             anchors, codes, lam = np.empty((0, data.X.shape[1])), np.empty(0, dtype=np.intp), self._start[None][:0]
+            names = data.row_names
         else:
             roots = np.sqrt(self.metric_.maps) if self.metric_.omegas is None else self.metric_.maps
             counting = self._factors > 0
             lam = np.where(counting, roots / np.where(counting, self._factors, 1.0), self._start)
             anchors, codes = self.metric_.anchors, self.codes_
+            names = joined_names(getattr(self, "row_names_", None), data.row_names)
         known, window = len(anchors), self.max_anchors or np.iinfo(np.intp).max
         rows, codes = np.vstack([anchors, data.X]), np.concatenate([codes, data.codes])
         lam = np.concatenate([lam, np.repeat(self._start[None], len(data.X), axis=0)])
@@ -205,6 +212,7 @@ class LANN(VotingCases, WithMetric, ClassifierMixin, BaseEstimator):
         total = train_stream(rows * self._factors, codes, lam, self._start, known, window, rule, self.n_neighbors)
         kept = slice(max(0, len(rows) - window), None)
         self.codes_, self.loss_curve_ = codes[kept], [*self.loss_curve_, total / len(data.X)]
+        self.row_names_ = None if names is None else names[kept]
         self.n_iter_ = len(self.loss_curve_)
         self.metric_ = local_metric(rows[kept], lam[kept] * self._factors, data.feature_names)
         return self
@@ -220,8 +228,7 @@ class LANN(VotingCases, WithMetric, ClassifierMixin, BaseEstimator):
         else:
             sq, indices = search.nearest(queries, k)
             votes = Votes(sq, indices, vote_weights(sq, np.reciprocal, ZERO_SQ_DISTANCE))
-        labels = self.classes_[self.codes_]
-        return Evidence(self.metric_.anchors, labels, votes.indices, votes.sq, votes.weights, self.classes_)
+        return self._evidence(self.metric_.anchors, votes)
 
     def search_recall(self, X: ArrayLike) -> float:
         """The share of the true neighbours of these cases that predictions find: one for an exact search."""

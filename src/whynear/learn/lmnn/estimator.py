@@ -73,8 +73,12 @@ class LMNN(VotingCases, WithMetric, MapsCases, ClassifierMixin, BaseEstimator):
         The learned metric.
     classes_ : ndarray of shape (n_classes,)
         The labels.
+    input_range_ : ndarray of shape (2, n_features)
+        The smallest and the largest training value of each feature.
     cases_, codes_ : ndarrays of shape (n_samples, n_features), (n_samples,)
         The training cases, which vote, and the places of their labels in ``classes_``.
+    row_names_ : ndarray of shape (n_samples,) or None
+        The index of X, or else of y, by which explanations name the training cases; None if neither has one.
     loss_curve_ : list of float
         Loss after each iteration, per target neighbour and in units of the margin.
     n_iter_ : int
@@ -152,6 +156,7 @@ class LMNN(VotingCases, WithMetric, MapsCases, ClassifierMixin, BaseEstimator):
         omega, solution = learn_map(data.X, data.codes, settings, watch)
         self.metric_ = LinearMetric(np.where(data.varying, omega, 0.0), data.feature_names)
         self.classes_, self.codes_, self.cases_ = data.classes, data.codes, data.X.copy()
+        self.row_names_ = data.row_names
         self.n_votes_ = min(settings.n_neighbors, len(data.X))
         self.loss_curve_, self.n_iter_ = solution.loss_curve, max(1, solution.n_iter)
         warn_unless_converged(solution, self)
@@ -164,8 +169,7 @@ class LMNN(VotingCases, WithMetric, MapsCases, ClassifierMixin, BaseEstimator):
         """
         queries = predict_inputs(self, X)
         search = self._kept_search(NeighborSearch, self.metric_, self.cases_, n_jobs=self.n_jobs)
-        sq, indices, weights = neighbor_votes(search, self.codes_, queries, k=self.n_votes_)
-        return Evidence(self.cases_, self.classes_[self.codes_], indices, sq, weights, self.classes_)
+        return self._evidence(self.cases_, neighbor_votes(search, self.codes_, queries, k=self.n_votes_))
 
     def _probabilities(self, _evidence: Evidence, support: Array) -> Array:
         """The share of each class: the votes sum to one."""

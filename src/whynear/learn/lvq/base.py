@@ -166,7 +166,8 @@ class LVQ(WithMetric, ClassifierMixin, BaseEstimator):
         votes = self._probabilities(relative_distances(distances))
         order = np.argsort(distances, axis=1, kind="stable")
         indices, distances, votes = (np.take_along_axis(a, order, axis=1) for a in (nearest, distances, votes))
-        return Evidence(self.prototypes_, self.prototype_labels_, indices, distances, votes, self.classes_)
+        labels = self.prototype_labels_
+        return Evidence(self.prototypes_, labels, indices, distances, votes, self.classes_, prototypes=True)
 
     def predictions_from(self, evidence: Evidence) -> Predictions:
         """Return what `predict` and `predict_proba` return for the cases of this `evidence`."""

@@ -117,6 +117,8 @@ class GMLVQ(MapsCases, MatrixLVQ):
         Their classes.
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
+    input_range_ : ndarray of shape (2, n_features)
+        The smallest and the largest training value of each feature.
     certainty_ : float
         The factor between relative distances and the exponents of the probabilities.
     loss_curve_ : list of float
@@ -204,6 +206,8 @@ class LGMLVQ(MatrixLVQ):
         Their classes.
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
+    input_range_ : ndarray of shape (2, n_features)
+        The smallest and the largest training value of each feature.
     certainty_ : float
         The factor between relative distances and the exponents of the probabilities.
     loss_curve_ : list of float

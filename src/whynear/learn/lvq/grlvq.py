@@ -53,6 +53,8 @@ class GRLVQ(MapsCases, LVQ):
         Their classes.
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
+    input_range_ : ndarray of shape (2, n_features)
+        The smallest and the largest training value of each feature.
     certainty_ : float
         The factor between relative distances and the exponents of the probabilities.
     loss_curve_ : list of float
@@ -122,6 +124,8 @@ class LGRLVQ(LVQ):
         Their classes.
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
+    input_range_ : ndarray of shape (2, n_features)
+        The smallest and the largest training value of each feature.
     certainty_ : float
         The factor between relative distances and the exponents of the probabilities.
     loss_curve_ : list of float

@@ -107,6 +107,7 @@ class RankedNeighbors(VotingCases, WithMetric, TransformerMixin, ClassifierMixin
         self._learn(data.X, data.feature_names, RankingTask.of(
             data.X, units, triples, judges, self.n_mismatches, self.p), rng)  # fmt: skip
         self.classes_, self.codes_, self.cases_ = data.classes, data.codes, data.X.copy()
+        self.row_names_ = data.row_names
         return self
 
     def fit_triplets(self, X: ArrayLike, triplets: ArrayLike) -> Self:
@@ -134,7 +135,7 @@ class RankedNeighbors(VotingCases, WithMetric, TransformerMixin, ClassifierMixin
         )
         units = spreads(values, self.p, rng)
         self._learn(values, names, RankingTask.of(values, units, triples, judges, self.n_mismatches, self.p), rng)
-        for name in ("classes_", "codes_", "cases_"):
+        for name in ("classes_", "codes_", "cases_", "row_names_", "input_range_"):
             if hasattr(self, name):
                 delattr(self, name)
         return self
@@ -166,9 +167,7 @@ class RankedNeighbors(VotingCases, WithMetric, TransformerMixin, ClassifierMixin
                 "metric_ and transform."
             )
         search = self._kept_search(NeighborSearch, self.metric_, self.cases_, n_jobs=self.n_jobs)
-        votes = cast_votes(search, self.codes_, queries, self.n_neighbors, np.ones_like)
-        labels = self.classes_[self.codes_]
-        return Evidence(self.cases_, labels, votes.indices, votes.sq, votes.weights, self.classes_)
+        return self._evidence(self.cases_, cast_votes(search, self.codes_, queries, self.n_neighbors, np.ones_like))
 
     def transform(self, X: ArrayLike) -> Array:
         """Map cases to the space in which all weights are one: each column times the p-th root of its weight."""

@@ -79,8 +79,12 @@ class Slider(RankedNeighbors):
         Steps of the best climb, kept or not.
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
+    input_range_ : ndarray of shape (2, n_features)
+        The smallest and the largest training value of each feature.
     cases_, codes_ : ndarray
         The training cases and the places of their classes in ``classes_``.
+    row_names_ : ndarray or None
+        The index of X, or else of y, by which explanations name the training cases; None if neither has one.
 
     Notes
     -----

@@ -35,7 +35,7 @@ class DIET(RankedNeighbors):
 
     Attributes
     ----------
-    metric_, mean_rank_, uniform_rank_, loss_curve_, n_iter_, classes_, cases_, codes_
+    metric_, mean_rank_, uniform_rank_, loss_curve_, n_iter_, classes_, cases_, codes_, row_names_, input_range_
         As for `Slider`; ``n_iter_`` counts passes over the features.
 
     References
@@ -92,7 +92,7 @@ class ForwardSelection(RankedNeighbors):
 
     Attributes
     ----------
-    metric_, mean_rank_, uniform_rank_, loss_curve_, n_iter_, classes_, cases_, codes_
+    metric_, mean_rank_, uniform_rank_, loss_curve_, n_iter_, classes_, cases_, codes_, row_names_, input_range_
         As for `Slider`; selected features share the weight evenly, ``n_iter_`` is their number.
 
     Examples
@@ -121,7 +121,7 @@ class BackwardElimination(RankedNeighbors):
 
     Attributes
     ----------
-    metric_, mean_rank_, uniform_rank_, loss_curve_, n_iter_, classes_, cases_, codes_
+    metric_, mean_rank_, uniform_rank_, loss_curve_, n_iter_, classes_, cases_, codes_, row_names_, input_range_
         As for `Slider`; features that are left share the weight evenly, ``n_iter_`` is the number removed.
 
     Examples
@@ -153,7 +153,7 @@ class LPWeights(RankedNeighbors):
 
     Attributes
     ----------
-    metric_, mean_rank_, uniform_rank_, loss_curve_, n_iter_, classes_, cases_, codes_
+    metric_, mean_rank_, uniform_rank_, loss_curve_, n_iter_, classes_, cases_, codes_, row_names_, input_range_
         As for `Slider`; ``n_iter_`` is the number of programs solved.
 
     Notes

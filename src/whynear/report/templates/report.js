@@ -158,16 +158,19 @@
     element("p", why.text, panel);
     const table = element("table", "", panel), head = element("tr", "", element("thead", "", table));
     element("th", "feature", head);
-    element("th", `adds to the distance of the nearest ${why.near[0]} (filled)${why.other ? ` and of the nearest ${why.other[0]}` : ""}`, head).className = "wide";
+    const near = why.other ? [why.near, why.other] : [why.near];
+    for (const name of ["this case", ...near.map(([label, , named]) => `${named} (${label})`)]) element("th", name, head).className = "number";
+    element("th", `adds to the distance of ${near.map(([, , named], k) => named + (k ? "" : " (filled)")).join(" and of ")}`, head).className = "wide";
     const rows = element("tbody", "", table);
-    const longest = Math.max(...why.parts.flatMap(([, near, other]) => [Math.abs(near), Math.abs(other)]), 1e-12);
-    for (const [j, near, other] of why.parts) {
+    const longest = Math.max(...why.parts.flatMap(([, filled, open]) => [Math.abs(filled), Math.abs(open)]), 1e-12);
+    for (const [j, filled, open, ...values] of why.parts) {
       const made = element("tr", "", rows);
       element("td", data.features[j][0], made).className = "name";
+      for (const value of values.slice(0, 1 + near.length)) element("td", value, made).className = "number";
       const bars = element("div", "", element("td", "", made));
       bars.className = "pairbar";
-      bars.title = `${near} and ${other}`;
-      for (const part of why.other ? [near, other] : [near]) element("i", "", bars).style.width = `${100 * Math.abs(part) / longest}%`;
+      bars.title = `${filled} and ${open}`;
+      for (const part of why.other ? [filled, open] : [filled]) element("i", "", bars).style.width = `${100 * Math.abs(part) / longest}%`;
     }
   };
   if (pick) {

@@ -1,0 +1,27 @@
+import numpy as np
+import pandas as pd
+
+import whynear as wn
+from whynear.study.voters import MOST_FEATURES, MOST_VOTERS, voters_of
+
+
+def test_the_rows_that_vote_are_listed_with_their_values():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.standard_normal((40, 6)), columns=list("abcdef"), index=[f"p{row}" for row in range(40)])
+    why = wn.explain(wn.LMNN(n_neighbors=10).fit(X, np.where(X["c"] > 0, "up", "down")), X.iloc[5] + 0.1)
+    found = voters_of(why)
+    assert len(found.lines) == MOST_VOTERS
+    assert len(found.features) == len(found.values) == MOST_FEATURES
+    assert found.values == tuple(f"{X.loc['p5', name] + 0.1:.4g}" for name in found.features)
+    name, label, distance, vote, *values = found.lines[0]
+    assert (name, label) == (why.nearest.name, "up" if X.loc[name, "c"] > 0 else "down")
+    assert (distance, vote) == (f"{why.nearest.distance:.3g}", f"{why.neighbors['vote'][0]:.3g}")
+    assert values == [f"{X.loc[name, feature]:.4g}" for feature in found.features]
+
+
+def test_categories_and_gaps_are_shown_as_they_are():
+    table = pd.DataFrame({"size": [1.0, 2.0, 3.0, 4.0] * 10, "colour": ["red", "red", "blue", "blue"] * 10})
+    model = wn.learn_table(table.assign(y=table["colour"]), "y", learner="lmnn", categories="onehot", impute="median")
+    found = voters_of(wn.explain(model.model, table.iloc[[2]].assign(size=None)))
+    assert dict(zip(found.features, found.values, strict=True)) == {"size": "missing", "colour": "blue"}
+    assert found.lines[0][4 + found.features.index("colour")] == "blue"
