@@ -19,14 +19,15 @@ def as_objects(values):
 @pytest.mark.parametrize(
     ("values", "kind"),
     [
-        ([*map(str, range(17)), "?", *map(str, range(42))], "text, such as '?' in row 18"),
-        (as_objects([*range(17), "?", *range(42)]), "text, such as '?' in row 18"),
+        ([*map(str, range(17)), "lost", *map(str, range(42))], "text, such as 'lost' in row 18"),
+        (as_objects([*range(17), "lost", *range(42)]), "text, such as 'lost' in row 18"),
         (as_objects([None, *range(58), date(2020, 1, 1)]), "dates, such as '2020-01-01' in row 60"),
         ([pd.Timestamp("2020-01-01")] * 60, "dates, such as '2020-01-01 00:00:00' in row 1"),
         ([pd.Timedelta(1, "D")] * 60, "durations, such as '1 days 00:00:00' in row 1"),
         (pd.Categorical([3, 4] * 30), "categories, such as '3' in row 1"),
         ([1 + 2j] * 60, "complex numbers, such as '(1+2j)' in row 1"),
         (["007"] * 60, "numbers written as text, such as '007' in row 1"),
+        (["5%", *map(str, range(59))], "numbers written in ways that contradict each other, such as '5%' in row 1"),
         (as_objects([[1]] * 60), "values of type list, such as '[1]' in row 1"),
     ],
 )
@@ -50,8 +51,12 @@ def test_numbers_written_as_text_are_taken_as_numbers_and_that_is_said(frame, dt
 
 def test_decimal_commas_are_recognised(frame):
     text = frame["b"].map("{:.2f}".format).str.replace(".", ",")
-    with pytest.raises(ValueError, match=r"'0,40' look like decimal commas: write '0.40' instead"):
-        problem_of(frame.assign(b=text), "kind")
+    problem = problem_of(frame.assign(b=text), "kind")
+    assert_allclose(problem.X["b"], frame["b"], atol=0.005)
+    assert problem.caveats == ("Column 'b' is written with decimal commas: '0,40' in 'b' was taken as 0.4.",)
+    assert problem.encoder.readings == {"b": "number ,"}
+    with pytest.raises(ValueError, match=r"numbers that are not written plainly, such as '0,40'.* \(--number 'b'\)"):
+        problem_of(frame.assign(b=text), "kind", strict=True)
 
 
 @pytest.mark.parametrize("as_number", [float, Decimal, np.float32, Fraction])
@@ -64,10 +69,14 @@ def test_numbers_kept_as_objects_are_converted(frame, as_number):
 
 def test_an_encoder_is_made_only_where_it_is_needed(frame):
     numbers = frame[["a", "b"]]
-    assert features_of(numbers, "t.csv")[1] is None
-    _, encoder, notes = features_of(frame, "t.csv", categories="onehot")
-    assert (encoder.categories, encoder.impute, notes) == ("onehot", None, [])
-    assert features_of(numbers.where(numbers > 0.1), "t.csv", impute="median")[1].impute == "median"
+    assert features_of(numbers, "t.csv", categories="auto", impute="auto").encoder is None
+    found = features_of(frame, "t.csv", categories="onehot")
+    assert (found.encoder.categories, found.encoder.impute, found.notes) == ("onehot", None, [])
+    assert features_of(frame, "t.csv", categories="auto", impute="auto").encoder.impute is None
+    gaps = numbers.where(numbers > 0.1)
+    for impute, indicators in (("median", False), ("auto", True)):
+        encoder = features_of(gaps, "t.csv", impute=impute).encoder
+        assert (encoder.impute, encoder.indicators) == ("median", indicators)
 
 
 def test_too_many_categories_are_refused():

@@ -175,9 +175,10 @@ def test_bytes_outside_of_the_encoding_are_located(written):
     path = written("a,b\n1,x\n2,caf\xe9\n".encode("latin-1"))
     message = r"table.csv must be utf-8 text, got 0xe9 at byte offset 13 \(line 3\).*--encoding latin-1"
     with pytest.raises(ValueError, match=message):
-        read_table(path)
-    frame, _ = read_table(path, encoding="latin-1")
+        read_table(path, encoding="utf-8")
+    frame, notes = read_table(path, encoding="latin-1")
     assert frame["b"].tolist() == ["x", "café"]
+    assert notes == []
 
 
 def test_bytes_outside_of_the_encoding_are_located_far_into_a_large_file(written):
@@ -193,12 +194,15 @@ def test_a_character_cut_off_at_the_end_is_located(written):
         read_table(written(b"a,b\n1,\xc3"))
 
 
-def test_utf_16_is_recognised_by_its_mark_and_read_when_named(written):
+def test_utf_16_is_read_by_itself_and_when_named(written):
     path = written("a,b\n1,é\n".encode("utf-16"))
     with pytest.raises(ValueError, match="--encoding utf-16"):
-        read_table(path)
-    frame, _ = read_table(path, encoding="utf-16")
-    assert frame["b"].tolist() == ["é"]
+        read_table(path, encoding="utf-8")
+    for encoding in ("utf-16", "auto"):
+        frame, notes = read_table(path, encoding=encoding)
+        assert frame["b"].tolist() == ["é"]
+        said = ["The file is not UTF-8 and was read as utf-16; --encoding names another."]
+        assert notes == (said if encoding == "auto" else [])
 
 
 def test_nul_bytes_are_named_by_line(written):

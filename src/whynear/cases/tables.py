@@ -26,7 +26,7 @@ def add_table(
     metric: Metric | None = None,
     *,
     payload: Sequence[str] | None = None,
-    encoding: str = "utf-8",
+    encoding: str = "auto",
 ) -> int:
     """Add the rows of a table to the case base at a path, which is made if it does not exist; return their number.
 
@@ -43,16 +43,16 @@ def add_table(
         The new metric of the base; a new base needs one.
     payload : list of str, optional
         Columns to store with each case.
-    encoding : str, default="utf-8"
-        Encoding of a text file.
+    encoding : str, default="auto"
+        Encoding of a text file; ``"auto"`` finds it.
     """
     path = Path(path)
     is_new = not path.exists()
     if is_new and metric is None:
         raise ValueError(f"{path} does not exist, and a new case base needs a metric: --metric MODEL.")
-    frame, source = frame_and_source(table, encoding)
     try:
         with CaseBase(path, metric) as base:
+            frame, source = frame_and_source(table, encoding, base.columns)
             X = _features(frame, base.columns, source)
             return len(base.add(X, _payloads(frame, base.columns, payload, source)))
     except BaseException:
@@ -62,9 +62,9 @@ def add_table(
         raise
 
 
-def row_of(table: Table, row: int, columns: Sequence[str], encoding: str = "utf-8") -> Array:
+def row_of(table: Table, row: int, columns: Sequence[str], encoding: str = "auto") -> Array:
     """Return the columns of a case base in one row of a table, counted from 1."""
-    frame, source = frame_and_source(table, encoding)
+    frame, source = frame_and_source(table, encoding, columns)
     if not 1 <= row <= len(frame):
         raise ValueError(f"{source} has rows 1 to {len(frame)}, got --row {row} instead.")
     return _features(frame.iloc[[row - 1]], columns, f"{source}, row {row},")[0]

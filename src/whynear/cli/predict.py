@@ -30,7 +30,7 @@ def predict(
         str | None, typer.Option(help="The column with the names of the rows; numbers from 1 without it.")
     ] = None,
     as_json: options.JsonNotTable = False,
-    encoding: options.Encoding = "utf-8",
+    encoding: options.Encoding = "auto",
     debug: options.Debug = False,
 ) -> None:
     """Predict the rows of a table with a saved model."""

@@ -47,7 +47,7 @@ class Methods:
         """Fit a method to these rows of a table; return a Pipeline that takes the columns of the table."""
         if self.encoder is None:
             return self._for_numbers(name, X, y).fit(X, y)
-        encoder = clone(self.encoder).fit(X)
+        encoder = clone(self.encoder).fit(X, y)
         numbers = encoder.transform(X)
         rest = self._for_numbers(name, numbers, y).fit(numbers, y)
         return Pipeline([("tableencoder", encoder), *(rest.steps if isinstance(rest, Pipeline) else [(name, rest)])])

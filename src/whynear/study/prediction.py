@@ -17,6 +17,7 @@ from whynear.datasets.opening import Table, frame_and_source
 from whynear.explain import Explanation, explain
 from whynear.metric import Metric, load
 from whynear.metric.pipeline import FittedPipeline
+from whynear.tables.encoder import TableEncoder
 from whynear.tables.rows import place_of, row_names
 from whynear.utils.arrays import Array
 from whynear.utils.columns import check_finite, check_magnitudes, first_non_number
@@ -25,7 +26,7 @@ from whynear.utils.text import listed
 
 
 def predict_table(
-    model: BaseEstimator | StrPath, table: Table, *, index: str | None = None, encoding: str = "utf-8"
+    model: BaseEstimator | StrPath, table: Table, *, index: str | None = None, encoding: str = "auto"
 ) -> pd.DataFrame:
     """Predict every row of a table with a fitted model.
 
@@ -38,8 +39,8 @@ def predict_table(
         other columns are ignored.
     index : str, optional
         The column with the names of the rows; they are numbered from 1 without it.
-    encoding : str, default="utf-8"
-        Encoding of a text file.
+    encoding : str, default="auto"
+        Encoding of a text file; ``"auto"`` finds it.
 
     Returns
     -------
@@ -63,7 +64,7 @@ def predict_table(
     1   2          1
     """
     predictor = predictor_from(model)
-    frame, source = frame_and_source(table, encoding)
+    frame, source = frame_and_source(table, encoding, _plain_numbers(predictor))
     names = row_names(frame, index, source)
     cases = cases_for(predictor, frame, source, index)
     X = cases if takes_names(predictor) else cases.to_numpy()
@@ -84,7 +85,7 @@ def explain_row(
     row: object = 1,
     *,
     index: str | None = None,
-    encoding: str = "utf-8",
+    encoding: str = "auto",
 ) -> Explanation:
     """Explain the prediction of a fitted classifier for one row of a table.
 
@@ -98,8 +99,8 @@ def explain_row(
         The number of the row, counted from 1; with ``index``, its name.
     index : str, optional
         The column with the names of the rows.
-    encoding : str, default="utf-8"
-        Encoding of a text file.
+    encoding : str, default="auto"
+        Encoding of a text file; ``"auto"`` finds it.
 
     Returns
     -------
@@ -119,7 +120,7 @@ def explain_row(
             f"{_name_of(model)} holds a regressor, and only predictions of a classifier can be explained. "
             "Use whynear predict for its predictions."
         )
-    frame, source = frame_and_source(table, encoding)
+    frame, source = frame_and_source(table, encoding, _plain_numbers(classifier))
     place = place_of(row, frame, index, source)
     source = f"{source}, row {place + 1},"
     # A table of one row, because a Series would give whole numbers and text the same type.
@@ -149,6 +150,13 @@ def _name_of(model: object) -> str:
     return str(model) if isinstance(model, str | PathLike) else "model"
 
 
+def _plain_numbers(model: Any) -> list[str]:
+    """Return the columns that a model takes as numbers, without those for which it knows how they are written."""
+    fitted = FittedPipeline.of(model)
+    known = (fitted.encoder.readings or {}) if isinstance(fitted.encoder, TableEncoder) else {}
+    return [name for name in fitted.columns if name not in fitted.text_columns and name not in known]
+
+
 def takes_names(model: Any) -> bool:
     """Return whether a model was fitted to columns with names."""
     return FittedPipeline.of(model).named
@@ -175,7 +183,7 @@ def cases_for(model: Any, frame: pd.DataFrame, source: str, index: str | None = 
             f"{source} lacks {listed(missing)}, which the model was fitted to. Add {them}, or rename the columns that "
             f"hold {them}. {has}"
         )
-    return frame[names]
+    return fitted.encoder.read(frame[names]) if isinstance(fitted.encoder, TableEncoder) else frame[names]
 
 
 @contextmanager

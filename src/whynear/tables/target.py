@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from whynear.tables.binning import bin_target
 from whynear.tables.column_types import kind_of
+from whynear.tables.refusal import TableRefused
 from whynear.utils.columns import as_numbers
 from whynear.utils.text import listed
 
@@ -21,11 +22,12 @@ def is_missing(column: pd.Series) -> NDArray[np.bool_]:
 
 
 def target_of(
-    column: pd.Series, source: str, bins: int | None, measured: bool = False
+    column: pd.Series, source: str, bins: int | None, measured: bool = False, is_number: bool = False
 ) -> tuple[NDArray[Any], list[str]]:
     """Return the class of each row, and a caveat where classes that differ only in blanks were merged.
 
-    With ``measured``, a numeric target with many different values is returned as numbers instead of refused.
+    With ``measured``, a numeric target with many different values is returned as numbers instead of refused. With
+    ``is_number``, a numeric target counts as one with many different values.
     """
     given = column.astype(str)
     names = given.str.strip()
@@ -33,13 +35,15 @@ def target_of(
     missing = is_missing(column)
     for fault, rows in {"missing": missing, "infinite": numbers is not None and np.isinf(numbers)}.items():
         if np.any(rows):
-            raise ValueError(_unusable(np.flatnonzero(rows) + 1, fault, column.name, source))
+            codes = ("inf", "-inf") if fault == "infinite" else ()
+            message = _unusable(np.flatnonzero(rows) + 1, fault, column.name, source)
+            raise TableRefused(message, drop_missing_target=True, **({"missing": codes} if codes else {}))
     if bins is not None:
         if numbers is None:
             raise ValueError(f"bins={bins} needs a numeric target, got {column.name!r} ({kind_of(column)}) instead.")
         return np.array([f"bin {code + 1} of {bins}" for code in bin_target(numbers, bins)]), []
     counts = names.value_counts()
-    if numbers is not None and (len(counts) > MOST_CLASSES or (counts == 1).mean() > 0.5):
+    if numbers is not None and (is_number or len(counts) > MOST_CLASSES or (counts == 1).mean() > 0.5):
         if measured:
             return numbers, []
         raise ValueError(
