@@ -142,7 +142,7 @@ FILES = {
         table(ward=["007", "010"] * 20),
         "cases.csv",
         [],
-        ["Column of text was taken as categories, with the number of them: 'ward' (2); --drop COLUMN leaves one out."],
+        ["Text was taken as categories in 'ward' (2); --drop COLUMN leaves a column out."],
     ),
     "stray text": (
         table(noise=with_cells("noise", {1: "broken", 5: "lost"})),

@@ -63,10 +63,7 @@ def coloured(tmp_path_factory):
 def test_categories_are_one_column_again_in_the_answer(coloured):
     assert sorted(coloured.relevance.index) == ["colour", "drift", "noise", "size"]
     assert coloured.content["settings"]["categories"] == "auto"
-    assert (
-        "Column of text was taken as categories, with the number of them: 'colour' (3); --drop COLUMN leaves one out."
-        in coloured.caveats
-    )
+    assert "Text was taken as categories in 'colour' (3); --drop COLUMN leaves a column out." in coloured.caveats
     kinds = {column["column"]: column["kind"] for column in coloured.content["columns"]}
     assert kinds["colour"] != kinds["size"]
 

@@ -1,7 +1,9 @@
 import contextlib
 import csv
 import gzip
+import os
 import sys
+import threading
 import time
 from encodings.aliases import aliases
 
@@ -281,3 +283,16 @@ def test_every_encoding_that_python_knows_reads_a_table_or_is_refused(tmp_path):
     for encoding in {*aliases.values(), *aliases, "undefined", "idna", "punycode", "raw_unicode_escape", ""}:
         with contextlib.suppress(ValueError):
             assert read_table(path, encoding)[0].shape[0] >= 1, encoding
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+@pytest.mark.parametrize("name", ["t.csv", "t.csv.gz"])
+def test_a_file_is_read_once(tmp_path, name):
+    os.mkfifo(tmp_path / name)
+    content = "a;b\n1,5;007\n2,5;x\n".encode("latin-1")
+    data = gzip.compress(content) if name.endswith(".gz") else content
+    writer = threading.Thread(target=(tmp_path / name).write_bytes, args=(data,), daemon=True)
+    writer.start()
+    frame, _ = read_table(tmp_path / name)
+    writer.join(timeout=10)
+    assert frame.to_dict("list") == {"a": ["1,5", "2,5"], "b": ["007", "x"]}

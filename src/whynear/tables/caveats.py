@@ -46,10 +46,11 @@ def filled_in(X: pd.DataFrame, y: NDArray[Any], impute: Impute | None) -> list[s
     values = counted(total, "missing value was", "missing values were")
     columns = counted(int((counts > 0).sum()), "column", "columns")
     how = "the most frequent value" if impute == "most_frequent" else "the median"
+    refused = "; --strict refuses them" if impute == "auto" else ""
     informative = informative_gaps(X, y) if impute == "auto" else []
     return [
         f"{values} filled in by {how} of the column (categories by the most frequent), in {columns}, most of them "
-        f"({int(counts.max()):,}) in {str(most)!r}; the model does the same when it predicts.",
+        f"({int(counts.max()):,}) in {str(most)!r}; the model does the same when it predicts{refused}.",
         *(
             f"Whether a value is missing depends on the target in column {name!r}: the column has an indicator of it; "
             "--impute median leaves it out."

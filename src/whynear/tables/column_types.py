@@ -171,17 +171,16 @@ def _set_aside(name: str, column: pd.Series) -> str:
 
 def _categories_note(X: pd.DataFrame, text: list[str]) -> list[str]:
     ordered = [name for name in X.columns if is_ordered(X[name])]
+    steps = {name: " < ".join(map(str, X[name].cat.categories[:8])) for name in ordered}
     notes = [
-        f"Column {name!r} holds ordered categories, taken as steps: {' < '.join(map(str, X[name].cat.categories[:8]))}."
+        f"Column {name!r} holds ordered categories, taken as steps: {steps[name]}; --category {name!r} ignores their "
+        "order."
         for name in ordered
     ]
     if plain := [name for name in text if name not in ordered]:
         shown = ", ".join(f"{name!r} ({X[name].nunique()})" for name in plain[:5])
         more = f" and {len(plain) - 5} more" if len(plain) > 5 else ""
-        columns = "Column of text was" if len(plain) == 1 else "Columns of text were"
-        notes.append(
-            f"{columns} taken as categories, with the number of them: {shown}{more}; --drop COLUMN leaves one out."
-        )
+        notes.append(f"Text was taken as categories in {shown}{more}; --drop COLUMN leaves a column out.")
     return notes
 
 
