@@ -157,7 +157,7 @@ FILES = {
         [
             "Column 'id' was set aside: it looks like a row number, which says nothing about a case; --number 'id' "
             "takes it as a feature.",
-            "Column 'who' was set aside: it holds a different text in every row, such as 'Ms 0', which name cases; "
+            "Column 'who' was set aside: it holds a different text in every row, such as 'Ms 0', like names; "
             "--category 'who' takes it as categories.",
         ],
     ),

@@ -83,3 +83,83 @@ def test_too_many_categories_are_refused():
     names = pd.DataFrame({"name": [f"n{i}" for i in range(MOST_CATEGORIES + 1)]})
     with pytest.raises(ValueError, match="column 'name' holds 51 different texts, such as 'n0': too many"):
         features_of(names, "t.csv", categories="onehot")
+
+
+def automatic(frame, **named):
+    return problem_of(frame, "kind", categories="auto", impute="auto", **named)
+
+
+def test_text_of_few_values_becomes_categories_and_that_is_said(frame):
+    problem = automatic(frame.assign(colour=["red", "blue", None] * 20, sex=["f", "m"] * 30))
+    assert problem.columns["kind"].tolist() == ["numbers", "numbers", "categories", "categories"]
+    assert problem.decisions[0] == (
+        "Text was taken as categories in 'colour' (2), 'sex' (2); --drop COLUMN leaves a column out."
+    )
+    assert (problem.encoder.categories, problem.encoder.impute) == ("onehot", "median")
+
+
+@pytest.mark.parametrize(
+    ("texts", "fact"),
+    [
+        ([f"case {i}" for i in range(60)], "a different text in every row, such as 'case 0', like names"),
+        ([f"town {i % 55}" for i in range(60)], "55 different texts, such as 'town 0', too many for categories"),
+    ],
+)
+def test_text_of_many_values_is_set_aside_unless_it_is_named(frame, texts, fact):
+    table = frame.assign(who=texts)
+    problem = automatic(table)
+    assert list(problem.X.columns) == ["a", "b"]
+    assert problem.caveats[0] == (
+        f"Column 'who' was set aside: it holds {fact}; --category 'who' takes it as categories."
+    )
+    assert automatic(table, category="who").columns["kind"].tolist()[-1] == "categories"
+    with pytest.raises(ValueError, match=r"'who' \(text, .*--drop 'who'"):
+        automatic(table, strict=True)
+
+
+def test_the_only_column_is_not_set_aside(frame):
+    assert list(automatic(frame[["kind"]].assign(n=range(60))).X.columns) == ["n"]
+    few = frame.head(20).assign(who=[f"case {i}" for i in range(20)])
+    assert list(automatic(few[["kind", "who"]]).X.columns) == ["who"]
+
+
+def test_columns_that_number_the_rows_are_set_aside_unless_they_are_named(frame):
+    table = frame.assign(**{"Patient ID": np.arange(60) * 7 % 60 + 100})
+    problem = automatic(table)
+    assert list(problem.X.columns) == ["a", "b"]
+    assert problem.caveats[0].startswith("Column 'Patient ID' was set aside: it looks like a row number")
+    assert "Patient ID" in automatic(table, number="Patient ID").X
+    with pytest.raises(ValueError, match=r"'Patient ID' looks like a row number.* \(--drop 'Patient ID'\)"):
+        automatic(table, strict=True)
+    assert "leave it out with --drop 'Patient ID'" in problem_of(table, "kind").caveats[0]
+
+
+def test_numbers_with_a_stray_text_are_neither_categories_nor_names(frame):
+    table = frame.assign(b=[*map(str, range(30)), "lost", *map(str, range(29))])
+    with pytest.raises(ValueError, match=r"'b' \(text, such as 'lost' in row 31\).*as missing \(--number 'b'\)"):
+        automatic(table)
+    problem = automatic(table, number="b")
+    assert "Column 'b': 1 value that is not a number was taken as missing, such as 'lost'." in problem.caveats
+    codes = frame.assign(b=["01", *map(str, range(10, 69))])
+    assert "b" not in automatic(codes).X
+
+
+def test_ordered_categories_keep_their_order(frame):
+    grades = pd.Categorical(["low", "mid", "high"] * 20, categories=["low", "mid", "high"], ordered=True)
+    problem = automatic(frame.assign(grade=grades))
+    assert problem.columns["kind"].tolist()[-1] == "ordered categories"
+    assert problem.numbers()["grade"].tolist()[:3] == [0, 1, 2]
+    assert problem.decisions == (
+        "Column 'grade' holds ordered categories, taken as steps: low < mid < high; --category 'grade' ignores their "
+        "order.",
+    )
+    assert problem_of(frame.assign(grade=grades), "kind").numbers()["grade"].tolist()[:3] == [0, 1, 2]
+    plain = automatic(frame.assign(grade=grades), category="grade")
+    assert [name for name in plain.numbers() if name.startswith("grade")] == ["grade=high", "grade=low", "grade=mid"]
+
+
+def test_all_columns_that_are_refused_are_named_at_once_with_what_takes_them(frame):
+    table = frame.assign(day=pd.Timestamp("2020-01-01"), lasted=pd.Timedelta(1), b=[*map(str, range(59)), "lost"])
+    with pytest.raises(ValueError, match="3 of 4 columns are not numeric") as error:
+        automatic(table)
+    assert error.value.settings == {"number": ("b",), "date": ("day",), "drop": ("lasted",)}

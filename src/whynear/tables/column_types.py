@@ -162,11 +162,11 @@ def _is_mostly_numbers(column: pd.Series) -> bool:
 
 def _set_aside(name: str, column: pd.Series) -> str:
     texts = column.dropna().astype(str).str.strip()
-    fact = "a different text in every row" if texts.is_unique else f"{texts.nunique():,} different texts"
-    return (
-        f"Column {name!r} was set aside: it holds {fact}, such as {texts.iloc[0][:30]!r}, which name cases; "
-        f"--category {name!r} takes it as categories."
-    )
+    example = f"such as {texts.iloc[0][:30]!r}"
+    fact = f"a different text in every row, {example}, like names"
+    if not texts.is_unique:
+        fact = f"{texts.nunique():,} different texts, {example}, too many for categories"
+    return f"Column {name!r} was set aside: it holds {fact}; --category {name!r} takes it as categories."
 
 
 def _categories_note(X: pd.DataFrame, text: list[str]) -> list[str]:

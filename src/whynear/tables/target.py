@@ -7,6 +7,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from whynear.tables.binning import bin_target
+from whynear.tables.cells import as_text
 from whynear.tables.column_types import kind_of
 from whynear.tables.refusal import TableRefused
 from whynear.utils.columns import as_numbers
@@ -29,7 +30,7 @@ def target_of(
     With ``measured``, a numeric target with many different values is returned as numbers instead of refused. With
     ``is_number``, a numeric target counts as one with many different values.
     """
-    given = column.astype(str)
+    given = (as_text(column) if pd.api.types.is_float_dtype(column) else column).astype(str)  # 1.0 is the class '1'
     names = given.str.strip()
     numbers = None if pd.api.types.is_bool_dtype(column) else as_numbers(column)
     missing = is_missing(column)
