@@ -63,6 +63,7 @@ def test_given_codes_are_missing_in_text_and_numbers():
     column, reader = read(np.array([-999.0, 1.0]), missing=("-999",))
     assert column.isna().tolist() == [True, False]
     assert reader.notes() == ["'-999' was taken as missing: 1 value, in 'a' (1)."]
+    assert read(["-999,0", "1,5"], missing=("-999",))[0].isna().tolist() == [True, False]
 
 
 def test_a_column_named_as_numbers_counts_what_is_none():

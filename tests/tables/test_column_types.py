@@ -29,6 +29,7 @@ def as_objects(values):
         (["007"] * 60, "numbers written as text, such as '007' in row 1"),
         (["5%", *map(str, range(59))], "numbers written in ways that contradict each other, such as '5%' in row 1"),
         (as_objects([[1]] * 60), "values of type list, such as '[1]' in row 1"),
+        (as_objects([[1], "?", "a", *range(57)]), "values of type list, such as '[1]' in row 1"),
     ],
 )
 def test_a_column_is_named_for_what_it_holds_with_the_value_and_row_in_the_way(frame, values, kind):

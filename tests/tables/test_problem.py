@@ -1,8 +1,13 @@
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.helpers.problems import problem_of
+from whynear.tables.refusal import TableRefused, merged, with_suggestion
 
 
 def test_a_table_becomes_numbers_and_classes(frame):
@@ -127,3 +132,32 @@ def test_a_problem_of_numbers_has_a_range_and_no_classes():
     assert problem.classes == ()
     assert [rows.tolist() for rows in problem.rows_of_classes] == [list(range(40))]
     assert problem.range == (0.5, 9.5)
+
+
+TOKENS = ["1", "2,5", "1.234", "1,234", "31%", "$5", "5 €", "<5", "?", "-", "+", "NA", "007", "2020-01-31", "3/4/2020"]
+CELLS = st.sampled_from([*TOKENS, "", " ", "red", "inf", "1e400", "-0", "=1+1", "[1]", None])
+
+
+@given(
+    st.lists(st.lists(CELLS, min_size=12, max_size=12), min_size=1, max_size=3),
+    st.sampled_from([{}, {"strict": True}, {"number": "c0"}, {"category": "c0"}, {"date": "c0"}, {"missing": "1"}]),
+)
+def test_any_cells_are_a_problem_or_refused_in_a_sentence_with_settings_that_work(columns, settings):
+    cells = {f"c{place}": values for place, values in enumerate(columns)}
+    table = pd.DataFrame(cells).assign(size=np.arange(12) * 1.5, kind=["u", "v"] * 6)
+    before = table.copy()
+    chosen = {"categories": "auto", "impute": "auto", **settings}
+    make = partial(problem_of, table, "kind")
+    try:
+        problem = with_suggestion(make, chosen)
+    except TableRefused as refusal:
+        assert "\n" not in str(refusal)
+        assert refusal.is_tried
+        problem = make(**merged({name: names_or_word(value) for name, value in chosen.items()}, refusal.settings))
+    assert not problem.numbers().isna().any(axis=None)
+    assert all(np.isfinite(problem.numbers().to_numpy()).ravel())
+    pd.testing.assert_frame_equal(table, before)
+
+
+def names_or_word(value):
+    return (value,) if isinstance(value, str) and value in ("c0", "1") else value

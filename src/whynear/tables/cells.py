@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,16 @@ from whynear.utils.columns import as_numbers
 
 # Signs for a missing value. Those of words are recognised when a file is read.
 MISSING_SIGNS = frozenset({"?", "??", "-", "--", "---", "–", "—", ".", "..", "n.a.", "N.A.", "#NV", "#NUM!", "#DIV/0!"})
+
+
+def text_counts(column: pd.Series) -> dict[str, int]:
+    """Return the different texts of a column in the order in which they occur, each with its number of rows."""
+    if isinstance(column.dtype, pd.StringDtype):
+        counts = column.value_counts(sort=False)
+        return dict(zip(counts.index.tolist(), counts.tolist(), strict=True))
+    if pd.api.types.is_numeric_dtype(column):
+        return {}
+    return Counter(value for value in column if isinstance(value, str))
 
 
 def as_text(column: pd.Series) -> pd.Series:
@@ -30,8 +41,8 @@ def is_code(column: pd.Series, codes: tuple[str, ...]) -> pd.Series:
     where = pd.Series(False, index=column.index)
     if not codes or isinstance(column.dtype, pd.CategoricalDtype):
         return where
-    if holds_strings(column):
-        where |= column.map(lambda value: isinstance(value, str) and value.strip() in codes).to_numpy(dtype=bool)
+    if found := [text for text in text_counts(column) if text.strip() in codes]:
+        where |= column.isin(found)
     numbers = as_numbers(column)
     for code in codes if numbers is not None else ():
         try:
@@ -43,7 +54,7 @@ def is_code(column: pd.Series, codes: tuple[str, ...]) -> pd.Series:
 
 def missing_signs(column: pd.Series) -> tuple[str, ...]:
     """Return the signs for missing values in a column; none where other values are signs too, such as '+' and '-'."""
-    texts = {value.strip() for value in column if isinstance(value, str)}
+    texts = {text.strip() for text in text_counts(column)}
     others = texts - MISSING_SIGNS
     if others and not any(letter.isalnum() for text in others for letter in text):
         return ()
@@ -54,6 +65,8 @@ def holds_strings(column: pd.Series) -> bool:
     """Return whether a column that is neither numeric nor categorical holds text."""
     if pd.api.types.is_numeric_dtype(column) or isinstance(column.dtype, pd.CategoricalDtype):
         return False
+    if isinstance(column.dtype, pd.StringDtype):
+        return bool(column.notna().any())
     return any(isinstance(value, str) for value in column)
 
 

@@ -84,7 +84,8 @@ class ColumnReader:
                 missing=tuple(signs),
             )
         column = self._without_codes(column, signs)
-        return self._forced_number(column) if name in self.read_as.number else self._number(column)
+        read = self._forced_number(column) if name in self.read_as.number else self._number(column)
+        return self._without_codes(read, self.read_as.missing)  # a number may be one of the codes
 
     def read_class(self, column: pd.Series) -> pd.Series:
         """Return a target with its missing values; numbers that are not written plainly only if they differ a lot."""
@@ -126,11 +127,11 @@ class ColumnReader:
         return f"; --category {texts[0]!r} keeps it as a value" if texts and code not in self.read_as.missing else ""
 
     def _without_codes(self, column: pd.Series, codes: tuple[str, ...]) -> pd.Series:
-        where = is_code(column, codes)
-        if not where.any():
+        if not codes or not (where := is_code(column, codes)).any():
             return column
         found = self._missing.setdefault(str(column.name), Counter())
-        found.update(spelling(value) for value in column[where])
+        for value, count in column[where].value_counts(sort=False).items():
+            found[spelling(value)] += count
         return column.where(~where)
 
     def _number(self, column: pd.Series) -> pd.Series:

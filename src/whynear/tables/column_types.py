@@ -154,7 +154,7 @@ def _names_cases(column: pd.Series) -> bool:
 
 def _is_mostly_numbers(column: pd.Series) -> bool:
     """Return whether a column of text holds numbers with a few other values; not where some are codes like 007."""
-    texts = {str(value).strip() for value in column.dropna()}
+    texts = {str(value).strip() for value in column.dropna().astype(str).unique()}
     numbers = sum(map(is_written_number, texts))
     codes = any(text.isdecimal() and text.startswith("0") and len(text) > 1 for text in texts)
     return numbers >= FEWEST_NUMBERS and 2 * numbers > len(texts) and not codes

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from whynear.tables.cells import text_counts
 from whynear.utils.arrays import Array
 
 ISO = "ISO8601"
@@ -40,6 +41,8 @@ def holds_dates(column: pd.Series) -> bool:
         return bool(column.notna().any())
     if pd.api.types.is_numeric_dtype(column):
         return False
+    if isinstance(column.dtype, pd.StringDtype):
+        return bool(texts := text_counts(column)) and all(map(is_dated, texts))
     known = [value for value, is_gone in zip(column, column.isna(), strict=True) if not is_gone]
     return len(known) > 0 and all(map(is_dated, known))
 
@@ -50,7 +53,7 @@ def date_formats(column: pd.Series) -> tuple[str, ...]:
     >>> date_formats(pd.Series(["3/4/2020", "13/4/2020"])), date_formats(pd.Series(["3/4/2020"]))
     (('%d/%m/%Y',), ('%d/%m/%Y', '%m/%d/%Y'))
     """
-    texts = {value.strip() for value in column if isinstance(value, str)}
+    texts = {text.strip() for text in text_counts(column)}
     if not texts:
         return (ISO,)
     possible = [formats for pattern, formats in _PATTERNS.items() if all(pattern.fullmatch(text) for text in texts)]

@@ -24,7 +24,9 @@ def as_recorded(frame: pd.DataFrame, readings: Mapping[str, str], missing: Codes
     changed = {}
     for name in [name for name in frame.columns if name in readings or name in missing]:
         kind, _, how = readings.get(name, "").partition(" ")
-        changed[name] = _recorded(frame[name].mask(is_code(frame[name], missing.get(name, ()))), kind, how)
+        codes = missing.get(name, ())
+        read = _recorded(frame[name].mask(is_code(frame[name], codes)), kind, how)
+        changed[name] = read.mask(is_code(read, codes))
     return frame.assign(**changed) if changed else frame
 
 

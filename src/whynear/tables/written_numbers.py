@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
+from whynear.tables.cells import text_counts
 from whynear.utils.arrays import Array
 from whynear.utils.columns import is_number
 
@@ -73,10 +74,11 @@ def written_numbers(column: pd.Series, decimal: Decimal | None = None, likely: D
     >>> written_numbers(pd.Series(["1.234,5 €", "<7 €"])).values
     array([1234.5,    7. ])
     """
-    known = column.dropna()
-    counts = Counter(value.strip() for value in known if isinstance(value, str))
+    counts: Counter[str] = Counter()
+    for text, count in text_counts(column).items():
+        counts[text.strip()] += count
     cells = {text: _CELL.fullmatch(text.translate(_SPELLINGS)) for text in counts}
-    if not counts or not all(cells.values()) or not all(is_number(v) for v in known if not isinstance(v, str)):
+    if not counts or not all(cells.values()) or not _other_values_are_numbers(column):
         return None
     parts = {text: cell.groupdict() for text, cell in cells.items() if cell is not None}
     fitting: list[Decimal] = [
@@ -91,7 +93,7 @@ def written_numbers(column: pd.Series, decimal: Decimal | None = None, likely: D
     odd = [text for text in parts if not _PLAIN.fullmatch(text) or (chosen == "," and "." in text)]
     censored = [text for text, part in parts.items() if part["limit"]]
     return WrittenNumbers(
-        np.array([_number(value, numbers) for value in column], dtype=np.float64),
+        _values(column, numbers),
         chosen,
         _how([parts[text] for text in odd], chosen),
         (odd[0], numbers[odd[0]]) if odd else ("", math.nan),
@@ -104,9 +106,9 @@ def numbers_or_missing(
     column: pd.Series, decimal: Decimal | None = None, likely: Decimal = "."
 ) -> tuple[WrittenNumbers | None, pd.Series]:
     """Return the numbers of a column, 007 among them, and where other texts are taken as missing."""
-    texts = {value for value in column if isinstance(value, str)}
+    texts = text_counts(column)
     odd = {text for text in texts if not is_written_number(text) and not text.strip().isdecimal()}
-    is_odd = column.map(lambda value: isinstance(value, str) and value in odd).astype(bool)
+    is_odd = column.isin(list(odd))
     plain = {text: text.strip().lstrip("0") or "0" for text in texts if text.strip().isdecimal()}
     readable = column.mask(is_odd).map(lambda value: plain.get(value, value) if isinstance(value, str) else value)
     return written_numbers(readable, decimal, likely), is_odd
@@ -136,6 +138,19 @@ def _value(part: dict[str, Any], decimal: Decimal) -> float:
     digits = re.sub(rf"[{groups}' ]", "", part["digits"]).replace(decimal, ".")
     negative = "-" in (part["minus"], part["minus_behind"])
     return (-1 if negative else 1) * float(digits + (part["power"] or ""))
+
+
+def _other_values_are_numbers(column: pd.Series) -> bool:
+    if isinstance(column.dtype, pd.StringDtype):
+        return True
+    return all(is_number(value) for value in column.dropna() if not isinstance(value, str))
+
+
+def _values(column: pd.Series, numbers: dict[str, float]) -> Array:
+    if isinstance(column.dtype, pd.StringDtype):
+        codes, texts = pd.factorize(column)
+        return np.array([*(numbers[text.strip()] for text in texts), math.nan])[codes]
+    return np.array([_number(value, numbers) for value in column], dtype=np.float64)
 
 
 def _number(value: Any, numbers: dict[str, float]) -> float:
