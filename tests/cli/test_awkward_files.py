@@ -214,6 +214,37 @@ def test_numbers_are_those_of_the_plain_file(tmp_path, name):
     pd.testing.assert_frame_equal(problem.X, PLAIN.drop(columns="y"))
 
 
+@pytest.mark.parametrize("name", ["semicolons and decimal commas", "thousands", "currency", "Excel's Unicode text"])
+def test_rows_of_a_file_are_stored_and_found_again(tmp_path, name):
+    content, file_name, _, said = FILES[name]
+    path, model = write(tmp_path, content, file_name), tmp_path / "model"
+    assert run("learn", path, "--target", "y", "--out", model).exit_code == 0
+    built = run("retrieve", tmp_path / "base", "--build", path, "--metric", model)
+    assert built.exit_code == 0, built.output
+    assert all(sentence in built.stderr for sentence in said)
+    found = answer("retrieve", tmp_path / "base", "--query", path, "--row", 3, "-k", 1)
+    assert found["cases"][0]["sq_distance"] == pytest.approx(0, abs=1e-6)
+    assert found["cases"][0]["payload"] == {"y": PLAIN["y"][2]}
+
+
+def test_a_workbook_is_read_as_it_is_written(tmp_path):
+    days = pd.date_range("2020-01-01", periods=40)
+    table = PLAIN.assign(noise=COMMAS, day=days, drift=with_cells("drift", {3: "?", 5: "n/a"}))
+    table.to_excel(tmp_path / "cases.xlsx", index=False)
+    learn = ["learn", tmp_path / "cases.xlsx", "--target", "y", "--learner", "grlvq", "--out", tmp_path / "model"]
+    assert "take dates as days (--date 'day')" in run(*learn).stderr
+    learned = run(*learn, "--date", "day")
+    for sentence in (
+        "Column 'noise' is written with decimal commas: '-1,259' in 'noise' was taken as -1.259.",
+        "Column 'day' holds dates from 2020-01-01 to 2020-02-09",
+        "'?' was taken as missing: 1 value, in 'drift' (1).",
+        "'n/a' was taken as missing: 1 value, in 'drift' (1).",
+        "2 missing values were filled in",
+    ):
+        assert sentence in learned.stdout
+    check_predictions(tmp_path / "model", tmp_path / "cases.xlsx")
+
+
 def test_what_was_decided_is_said_once_before_anything_is_fitted(tmp_path):
     content, _, _, said = FILES["names and numbers of rows"]
     path = write(tmp_path, content)

@@ -40,6 +40,7 @@ def test_signs_for_missing_values_are_none_among_other_signs():
     assert missing_signs(pd.Series(["+", "-"])) == ()
     assert missing_signs(pd.Series(["-", "-"])) == ("-",)
     assert missing_signs(pd.Series(["y", "n"])) == ()
+    assert missing_signs(pd.Series(["1", "n/a", " "])) == ("", "n/a")
 
 
 def test_what_a_column_and_a_value_are():

@@ -10,8 +10,10 @@ import pandas as pd
 
 from whynear.utils.columns import as_numbers
 
-# Signs for a missing value. Those of words are recognised when a file is read.
-MISSING_SIGNS = frozenset({"?", "??", "-", "--", "---", "–", "—", ".", "..", "n.a.", "N.A.", "#NV", "#NUM!", "#DIV/0!"})
+MISSING_WORDS = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL")  # in every column of a text file
+MISSING_SIGNS = frozenset(
+    {*MISSING_WORDS, "?", "??", "-", "--", "---", "–", "—", ".", "..", "n.a.", "N.A.", "#NV", "#NUM!", "#DIV/0!"}
+)
 
 
 def text_counts(column: pd.Series) -> dict[str, int]:

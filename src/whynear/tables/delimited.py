@@ -13,11 +13,11 @@ from typing import IO, Any
 
 import pandas as pd
 
+from whynear.tables.cells import MISSING_WORDS
 from whynear.tables.header import distinct_names
 from whynear.tables.written_numbers import Decimal, written_numbers
 
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
-_MISSING = ["", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL"]
 _CODE = re.compile(r"[+-]?0\d+(\.\d*)?")  # such as 007, which is no number
 _THOUSANDS_POINTS = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})*")
 
@@ -42,7 +42,7 @@ class _Text:
             header=0,
             names=names,
             index_col=False,
-            na_values=_MISSING,
+            na_values=list(MISSING_WORDS),
             keep_default_na=False,
             low_memory=False,
             **options,
