@@ -19,8 +19,10 @@ def read(values, strict=False, **named):
         (
             ["1", "?", "2"],
             [1, np.nan, 2],
-            ["'?' was taken as missing: 1 value, in 'a' (1).", "numbers written as text"],
+            ["'?' was taken as missing: 1 value, in 'a' (1)."],
         ),
+        (["1", " 2"], [1, 2], ["Column 'a' holds numbers written as text: taken as numbers."]),
+        (["1", " "], [1, np.nan], []),
         (["31%", "5%"], [31, 5], ["Column 'a' is written with percent signs: '31%' in 'a' was taken as 31."]),
         (["<5", "7", "8"], [5, 7, 8], ["1 value is only known as a limit, such as '<5': taken at the limit."]),
     ],

@@ -111,7 +111,8 @@ class ColumnReader:
         codes: dict[str, dict[str, int]] = {}
         for name, counts in self._missing.items():
             for code, count in counts.items():
-                codes.setdefault(code, {})[name] = count
+                if code:  # an empty text is no sign
+                    codes.setdefault(code, {})[name] = count
         found = [_missing_note(code, columns, self._hint(code, columns)) for code, columns in codes.items()]
         ways: dict[str, list[str]] = {}
         for name, written in self._written.items():
@@ -176,7 +177,7 @@ class ColumnReader:
         self._written[name] = written
         if written.how or written.n_censored:
             self.readings[name] = f"{NUMBER} {written.decimal}"
-        elif name not in self.read_as.number:
+        elif name not in self.read_as.number and name not in self._missing:  # signs alone can make a column text
             self._notes.append(f"Column {name!r} holds numbers written as text: taken as numbers.")
         return pd.Series(written.values, index=column.index, name=column.name)
 
