@@ -32,6 +32,12 @@ REFUSED = {
     "strict and ids": (cases().assign(id=range(24)), ["--strict"], "--drop id"),
     "strict and signs": (with_values("noise", {3: "?"}), ["--strict"], "--missing '?' --impute median"),
     "strict and commas": (cases().assign(noise=["1,5", "2"] * 12), ["--strict"], "--number noise"),
+    "strict and latin-1": (
+        cases().rename(columns={"noise": "größe"}).to_csv(index=False).encode("latin-1"),
+        ["--strict"],
+        "--encoding latin-1",
+    ),
+    "a measured target": (cases().assign(y=cases()["drift"]), [], "--bins 3"),
     "several at once": (
         with_values("y", {3: None}).assign(day=DAYS, who=[f"n{i}" for i in range(24)]),
         ["--strict"],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Hashable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
+from functools import lru_cache, partial
 from importlib.metadata import version
 from typing import Any
 
@@ -33,7 +34,7 @@ from whynear.study.sample import at_most
 from whynear.study.settings import COMPARED_ROWS, StudySettings
 from whynear.tables.column_types import Categories, Impute
 from whynear.tables.problem import Problem, names_of, problem_from
-from whynear.tables.refusal import with_suggestion
+from whynear.tables.refusal import TableRefused, with_suggestion
 from whynear.utils.arrays import Array
 from whynear.utils.text import listed
 from whynear.verdict import verdicts
@@ -146,14 +147,14 @@ def study(
     )
     steps = Steps(progress, finished)
     steps("read the table", 0.0)
-    opened = open_table(table, settings.encoding, strict=strict)
+    opened = lru_cache(partial(open_table, table, strict=strict))  # a suggestion may need another encoding
 
-    def learnable(**chosen: Any) -> Problem:
-        problem = problem_from(opened, target, measured=True, **chosen)
+    def learnable(encoding: str, **chosen: Any) -> Problem:
+        problem = problem_from(opened(encoding), target, measured=True, **chosen)
         _check_learnable(problem, settings.learner)
         return problem
 
-    problem = with_suggestion(learnable, settings.of_table())
+    problem = with_suggestion(learnable, {"encoding": settings.encoding, **settings.of_table()})
     steps.finish("problem", problem)
     with _known_warnings_ignored(), nullcontext() if n_jobs is None else threadpool_limits(n_jobs):
         return _studied(problem, settings, steps)
@@ -220,9 +221,10 @@ def _check_learnable(problem: Problem, learner: str) -> None:
     if problem.kind == "numbers":
         facts = f"{problem.source}: the target {problem.target!r} is numeric with {len(np.unique(problem.y)):,}"
         if learner != "auto":
-            raise ValueError(
+            raise TableRefused(
                 f"{facts} different values, and {learner} predicts classes. Sort it into classes of equal size "
-                "(--bins 3), or leave out --learner."
+                "(--bins 3), or leave out --learner.",
+                bins=3,
             )
         if len(problem.y) < FEWEST_NUMERIC_ROWS:
             raise ValueError(f"{facts} different values; at least {FEWEST_NUMERIC_ROWS} rows are needed. Add rows.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -130,12 +130,16 @@ def learn_table(
     seed = check_seed(random_state)
     if learner not in LEARNERS:
         raise ValueError(f"There is no learner {learner!r}. Use one of {', '.join(LEARNERS)} (--learner).")
-    opened = open_table(table, encoding, strict=strict)
-    chosen: dict[str, Any] = {"bins": bins, "categories": categories, "impute": impute, "strict": strict}
+    opened = lru_cache(partial(open_table, table, strict=strict))  # a suggestion may need another encoding
+    chosen: dict[str, Any] = {"encoding": encoding, "bins": bins, "strict": strict}
+    chosen |= {"categories": categories, "impute": impute, "drop_missing_target": drop_missing_target}
     lists = {"drop": drop, "missing": missing, "category": category, "number": number, "date": date}
     chosen |= {name: tuple(names_of(values)) for name, values in lists.items()}
-    chosen["drop_missing_target"] = drop_missing_target
-    problem = with_suggestion(partial(problem_from, opened, target), chosen)
+
+    def problem_by(encoding: str, **settings: Any) -> Problem:
+        return problem_from(opened(encoding), target, **settings)
+
+    problem = with_suggestion(problem_by, chosen)
     model = _model(problem, learner, raw, seed)
     scores = _held_out_scores(model, problem, seed) if score else ()
     return LearnedModel(model.fit(problem.X, problem.y), problem, learner, scores)

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from datetime import date, timedelta
 from numbers import Complex
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
@@ -17,6 +17,7 @@ from whynear.tables.encoder import TableEncoder, holds_text, is_ordered
 from whynear.tables.recorded import Codes
 from whynear.tables.refusal import TableRefused
 from whynear.tables.written_numbers import is_written_number
+from whynear.utils.checks import choice
 from whynear.utils.columns import (
     LARGEST_VALUE,
     SMALLEST_VALUE,
@@ -66,6 +67,8 @@ def features_of(
     of many are set aside; without it text is refused. With ``impute`` missing values are kept for the encoder, without
     it refused. Columns in ``named`` are taken as they are. ``readings`` and ``missing`` are those of the encoder.
     """
+    choice("categories", categories, (None, *get_args(Categories)))
+    choice("impute", impute, (None, *get_args(Impute)))
     if frame.shape[1] == 0:
         raise ValueError(f"{source} has no columns beside the target; at least one feature is needed.")
     n_columns = frame.shape[1]

@@ -47,9 +47,10 @@ def target_of(
     if numbers is not None and (is_number or len(counts) > MOST_CLASSES or (counts == 1).mean() > 0.5):
         if measured:
             return numbers, []
-        raise ValueError(
+        raise TableRefused(
             f"{source}: the target {column.name!r} looks like a measurement with {len(counts)} different values. "
-            "Sort it into classes of equal size (--bins 3), remove the rows of rare values, or choose another target."
+            "Sort it into classes of equal size (--bins 3), remove the rows of rare values, or choose another target.",
+            bins=3,
         )
     spellings = given.groupby(names.to_numpy()).nunique()
     merged = list(spellings.index[spellings > 1])

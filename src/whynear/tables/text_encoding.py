@@ -8,6 +8,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from whynear.tables.refusal import TableRefused
+
 AUTO = "auto"
 _CHUNK = 1 << 20
 _UTF_8_LETTER = re.compile(rb"[\xc2-\xf4][\x80-\xbf]")  # the first two bytes of any letter outside ASCII
@@ -100,11 +102,12 @@ def _first_fault(data: bytes, encoding: str) -> _Fault | None:
     return None
 
 
-def _wrong_encoding(path: Path, encoding: str, fault: _Fault, data: bytes) -> ValueError:
+def _wrong_encoding(path: Path, encoding: str, fault: _Fault, data: bytes) -> TableRefused:
     """Return the error that names the first byte outside the encoding, and an encoding to try."""
     is_utf_8 = codecs.lookup(encoding).name == "utf-8"
     other = "utf-16" if data[:2] in _UTF_16_MARKS else "latin-1" if is_utf_8 else "utf-8"
-    return ValueError(
+    return TableRefused(
         f"{path} must be {encoding} text, got {fault.detail} at byte offset {fault.offset} (line {fault.line}) "
-        f"instead. Name the right encoding, for example --encoding {other}."
+        f"instead. Name the right encoding, for example --encoding {other}.",
+        encoding=other,
     )
