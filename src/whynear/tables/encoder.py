@@ -144,10 +144,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         held: list[Any] = []
         for name in self.feature_names_in_:
             own = row[sources == name]
-            own = own[:-1] if name in self.indicators_ else own
+            own = own[:-1] if name in self._marked else own
             known = self.categories_.get(name)
-            if name in self.orders_:
-                order = self.orders_[name]
+            if name in self._orders:
+                order = self._orders[name]
                 held.append(order[int(np.clip(round(own[0]), 0, len(order) - 1))] if np.isfinite(own[0]) else None)
             elif known is None:
                 held.append(float(own[0]))
@@ -160,12 +160,20 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     @property
     def text_columns(self) -> tuple[str, ...]:
         """The columns that hold categories."""
-        return (*self.categories_, *self.orders_)
+        return (*self.categories_, *self._orders)
 
     @property
     def filled_columns(self) -> tuple[str, ...]:
         """The columns in which missing values are filled in."""
         return tuple(self.fill_values_)
+
+    @property
+    def _orders(self) -> dict[str, list[str]]:
+        return getattr(self, "orders_", {})  # files of the first format have none
+
+    @property
+    def _marked(self) -> list[str]:
+        return getattr(self, "indicators_", [])  # files of the first format have none
 
     def _shown(self, name: str) -> list[str]:
         """Return the categories that get a column: of two only the second."""
@@ -194,7 +202,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def _block(self, name: str, column: pd.Series[Any]) -> Array:
         """Return the columns made of a column."""
-        if name not in self.indicators_:
+        if name not in self._marked:
             return self._known(name, column)
         return np.column_stack([self._known(name, column), column.isna().to_numpy(dtype=np.float64)])
 
@@ -212,7 +220,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return np.array([np.nan if pd.isna(text) else known.get(text, middle) for text in texts], dtype=np.float64)
 
     def _known(self, name: str, column: pd.Series[Any]) -> Array:
-        if name in self.orders_:
+        if name in self._orders:
             column = pd.Series(self._places(name, column), index=column.index, name=name)
         missing = column.isna()
         if name in self.fill_values_ and missing.any():
