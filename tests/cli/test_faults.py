@@ -19,20 +19,22 @@ def plain(tmp_path_factory, figures):
 GAPS = with_values("noise", {1: None, 4: None, 9: None}).assign(drift=with_values("drift", {2: None})["drift"])
 
 
-def test_missing_values_are_refused_by_column_and_count(tmp_path):
-    said = refused(tmp_path, GAPS)
+def test_missing_values_are_refused_by_column_and_count_if_the_study_is_strict(tmp_path):
+    said = refused(tmp_path, GAPS, "--strict")
     assert said.startswith("cases.csv contains NaN: 3 in column 'noise', 1 in column 'drift'. ")
     assert "--impute median" in said
     assert "--drop 'noise'" in said
 
 
-def test_missing_values_are_filled_in_on_request_and_recorded_in_the_model(tmp_path):
-    result = studied(tmp_path, GAPS, "--impute", "median")
+@pytest.mark.parametrize("impute", ["auto", "median"])
+def test_missing_values_are_filled_in_and_recorded_in_the_model(tmp_path, impute):
+    result = studied(tmp_path, GAPS, *([] if impute == "auto" else ["--impute", impute]))
+    undone = "; --strict refuses them" if impute == "auto" else ""
     assert (
         "4 missing values were filled in by the median of the column (categories by the most frequent), in 2 columns, "
-        "most of them (3) in 'noise'; the model does the same when it predicts." in result.caveats
+        f"most of them (3) in 'noise'; the model does the same when it predicts{undone}." in result.caveats
     )
-    assert result.content["settings"]["impute"] == "median"
+    assert result.content["settings"]["impute"] == impute
     encoder = whynear.load(result.model)[0]
     assert encoder.fill_values_["noise"] == pytest.approx(GAPS["noise"].median())
     assert encoder.n_filled_ == {"noise": 3, "drift": 1}
@@ -40,7 +42,7 @@ def test_missing_values_are_filled_in_on_request_and_recorded_in_the_model(tmp_p
     assert all(0.5 <= row["probability"] <= 1 for row in predicted)
 
 
-@pytest.mark.parametrize("words", [[], ["--impute", "median"], ["--impute", "most_frequent"]])
+@pytest.mark.parametrize("words", [[], ["--strict"], ["--impute", "median"], ["--impute", "most_frequent"]])
 def test_infinities_are_refused_even_where_gaps_are_filled_in(tmp_path, words):
     said = refused(tmp_path, with_values("noise", {1: np.inf, 4: -np.inf}), *words)
     assert said == ("cases.csv contains infinity (inf): 2 in column 'noise'. Replace these values or drop their rows.")

@@ -123,17 +123,19 @@ def test_an_interrupt_leaves_no_file_and_code_130(tmp_path):
 
 
 @pytest.mark.parametrize("raw", [[], ["--raw"]])
-def test_categories_and_gaps_are_learned_on_request(tmp_path, raw):
+def test_categories_and_gaps_are_learned_unless_it_is_strict(tmp_path, raw):
     rng = np.random.default_rng(0)
     table = pd.DataFrame({"size": rng.random(40), "colour": rng.choice(["red", "blue", "green"], 40)})
     table["kind"] = np.where(table["colour"] == "red", "a", "b")
     table.loc[3, "size"] = None
     table.to_csv(tmp_path / "cases.csv", index=False)
     words = ["learn", tmp_path / "cases.csv", "--target", "kind", "--learner", "grlvq", "--out", tmp_path / "model"]
-    refused = run(*words)
+    refused = run(*words, "--strict")
     assert refused.exit_code == 2
-    assert "--categories onehot" in refused.stderr
-    result = run(*words, "--categories", "onehot", "--impute", "median", *raw)
+    assert refused.stderr.endswith(f"--out {tmp_path / 'model'} --strict --category colour --impute median\n")
+    result = run(*words, *raw)
     assert result.exit_code == 0, result.output
+    assert "'colour' (3)" in result.stdout
+    assert "1 missing value was filled in by the median" in result.stdout
     model = whynear.load(tmp_path / "model")
     assert (model.predict(table[["size", "colour"]]) == table["kind"]).mean() > 0.9

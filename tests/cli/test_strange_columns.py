@@ -17,9 +17,9 @@ TYPED = cases().assign(
 )
 
 
-def test_text_categories_and_dates_are_refused_by_kind_and_row(tmp_path):
+def test_text_categories_and_dates_are_refused_by_kind_and_row_if_the_study_is_strict(tmp_path):
     TYPED.to_parquet(tmp_path / "cases.parquet")
-    said = refused(tmp_path, tmp_path / "cases.parquet")
+    said = refused(tmp_path, tmp_path / "cases.parquet", "--strict")
     assert said.startswith("cases.parquet: 4 of 7 columns are not numeric: ")
     for kind in (
         "'colour' (categories, such as 'red' in row 1)",
@@ -28,19 +28,23 @@ def test_text_categories_and_dates_are_refused_by_kind_and_row(tmp_path):
         "'lasted' (durations, such as '0 days 00:00:00' in row 1)",
     ):
         assert kind in said
-    assert "--categories onehot" in said
-    assert "--drop 'colour'" in said
+    assert said.endswith(
+        "take dates as days (--date 'day'), take text as categories (--category 'colour'), or leave columns out "
+        "(--drop 'name')."
+    )
 
 
-def test_dates_are_no_categories(tmp_path):
+@pytest.mark.parametrize("words", [[], ["--categories", "onehot"]])
+def test_dates_are_no_categories(tmp_path, words):
     TYPED.to_parquet(tmp_path / "cases.parquet")
-    said = refused(tmp_path, tmp_path / "cases.parquet", "--categories", "onehot")
+    said = refused(tmp_path, tmp_path / "cases.parquet", *words)
     assert said.startswith("cases.parquet: 2 of 7 columns are not numeric: 'day' (dates, ")
-    assert said.endswith("code them as numbers, or leave the columns out (--drop 'day').")
+    assert said.endswith("take dates as days (--date 'day'), or leave columns out (--drop 'lasted').")
 
 
 def test_dates_in_a_text_file_are_no_categories_either(tmp_path):
-    assert "'day' (dates" in refused(tmp_path, cases().assign(day=TYPED["day"]), "--categories", "onehot")
+    for words in ([], ["--categories", "onehot"]):
+        assert "'day' (dates" in refused(tmp_path, cases().assign(day=TYPED["day"]), *words)
 
 
 def test_a_text_for_each_row_is_no_category(tmp_path):
@@ -53,12 +57,13 @@ def test_a_text_for_each_row_is_no_category(tmp_path):
 @pytest.fixture(scope="module")
 def coloured(tmp_path_factory):
     """The study of a table with a column of categories."""
-    return studied(tmp_path_factory.mktemp("coloured"), COLOURED, "--categories", "onehot")
+    return studied(tmp_path_factory.mktemp("coloured"), COLOURED)
 
 
 def test_categories_are_one_column_again_in_the_answer(coloured):
     assert sorted(coloured.relevance.index) == ["colour", "drift", "noise", "size"]
-    assert coloured.content["settings"]["categories"] == "onehot"
+    assert coloured.content["settings"]["categories"] == "auto"
+    assert "Text was taken as categories in 'colour' (3); --drop COLUMN leaves a column out." in coloured.caveats
     kinds = {column["column"]: column["kind"] for column in coloured.content["columns"]}
     assert kinds["colour"] != kinds["size"]
 

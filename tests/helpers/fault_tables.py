@@ -89,13 +89,15 @@ def refused(folder: Path, table: pd.DataFrame | str | bytes | Path, *words: obje
 
 
 def sentence_of(result: Result) -> str:
-    """The one sentence of an error."""
+    """The one sentence of an error; behind it only a command that would have worked may stand."""
     assert result.exit_code == 2, result.output
     assert result.stdout == ""
-    assert result.stderr.count("\n") == 1
-    assert result.stderr.startswith("Error: ")
+    sentence, *others = result.stderr.splitlines()
+    assert len(others) <= 1
+    assert all(line.startswith("Try: whynear ") for line in others)
+    assert sentence.startswith("Error: ")
     assert "Traceback" not in result.output
-    return result.stderr.removeprefix("Error: ").rstrip("\n")
+    return sentence.removeprefix("Error: ")
 
 
 def answer(*words: object) -> dict[str, Any]:

@@ -32,3 +32,10 @@ def test_raw_columns_have_no_scaler_and_scores_are_of_held_out_folds():
 def test_unknown_learners_and_seeds_are_refused(options, message):
     with pytest.raises(ValueError, match=message):
         wn.learn_table("iris", **options)
+
+
+@pytest.mark.parametrize("settings", [{"impute": "mean"}, {"categories": "ordinal"}])
+def test_an_unknown_way_to_take_a_column_is_refused(settings):
+    (name,) = settings
+    with pytest.raises(ValueError, match=f"{name} must be one of None, auto, .* got '{settings[name]}' instead"):
+        wn.learn_table("iris", **settings)

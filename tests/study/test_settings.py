@@ -9,7 +9,7 @@ import typer
 
 import whynear as wn
 from whynear.cli.study import study as command
-from whynear.study.settings import StudySettings, option_of
+from whynear.study.settings import CATEGORIES, IMPUTE, StudySettings, option_of
 from whynear.tables import column_types
 
 SETTINGS = [setting.name for setting in fields(StudySettings)]
@@ -37,6 +37,7 @@ def test_nothing_else_can_be_set():
 
 @pytest.mark.parametrize(("name", "kind"), [("categories", column_types.Categories), ("impute", column_types.Impute)])
 def test_the_command_takes_the_choices_of_the_library(name, kind):
+    assert get_args(kind) == {"categories": CATEGORIES, "impute": IMPUTE}[name]
     assert get_args(get_type_hints(command)[name]) == get_args(kind)
 
 
@@ -51,6 +52,8 @@ def test_only_changed_settings_are_listed_and_threads_never():
     ("settings", "message"),
     [
         *(({"random_state": seed}, rf"from 0 to 4294967295, got {seed} instead \(--seed 0\)") for seed in SEEDS),
+        ({"impute": None}, "impute must be one of 'auto', 'median', 'most_frequent', got None instead. strict=True"),
+        ({"categories": "hot"}, "categories must be one of 'auto', 'onehot', got 'hot' instead"),
         ({"folds": 1}, "folds=1 leaves no rows"),
         ({"folds": 2.5}, r"folds=2.5 leaves no rows .* Use a whole number"),
         ({"learner": "svm"}, r"no learner 'svm'. Use one of auto, grlvq, .*lann \(--learner\)"),

@@ -65,13 +65,20 @@ def test_cases_are_explained_in_the_columns_of_the_table(study):
         assert_allclose(case.why.contributions.sum(axis=1), case.why.neighbors["sq_distance"])
 
 
-def test_gaps_and_text_are_refused_by_default():
+def test_gaps_and_text_are_refused_if_the_study_is_strict():
     table = mixed()
-    with pytest.raises(ValueError, match=r"2 of 4 columns are not numeric: 'colour' .* \(--categories onehot\)"):
-        wn.study(table, "outcome")
+    with pytest.raises(
+        ValueError, match=r"2 of 4 columns are not numeric: 'colour' .* \(--category 'colour'\)"
+    ) as error:
+        wn.study(table, "outcome", strict=True)
+    assert error.value.__notes__ == ["Try: category=['colour', 'sex']"]
     table.loc[[1, 4], "z"] = None
     with pytest.raises(ValueError, match=r"NaN: 2 in column 'z'. Fill them in \(--impute median\)"):
-        wn.study(table, "outcome", categories="onehot")
+        wn.study(table, "outcome", categories="onehot", strict=True)
+
+
+def test_what_cannot_be_learned_from_is_refused():
+    table = mixed()
     table["colour"] = [f"shade {i}" for i in range(len(table))]
     with pytest.raises(ValueError, match="'colour' holds 240 different texts, such as 'shade 0': too many"):
         wn.study(table, "outcome", categories="onehot", impute="median")

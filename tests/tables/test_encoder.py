@@ -134,3 +134,62 @@ def test_cases_given_to_profiles_are_encoded_too():
     y = np.where(frame["colour"] == "red", "a", "b")
     model = make_pipeline(wn.TableEncoder("onehot"), wn.LGRLVQ(random_state=0)).fit(frame, y)
     assert wn.class_profiles(model, frame, y).loc["colour"].min() > 0.5
+
+
+GRADES = pd.CategoricalDtype(["low", "mid", "high"], ordered=True)
+
+
+def test_ordered_categories_become_their_places_and_come_back():
+    table = pd.DataFrame({"grade": pd.Series(["high", "low", None, "mid"], dtype=GRADES), "a": [1.0, 2.0, 3.0, 4.0]})
+    encoder = wn.TableEncoder(impute="median").fit(table)
+    assert encoder.orders_ == {"grade": ["low", "mid", "high"]}
+    assert encoder.transform(table)["grade"].tolist() == [2, 0, 1, 1]
+    assert encoder.text_columns == ("grade",)
+    assert encoder.transform(table.assign(grade=["mid", "low", "high", "high"]))["grade"].tolist() == [1, 0, 2, 2]
+    assert encoder.decoded([1.6, 5.0]) == ["high", 5.0]
+    with pytest.warns(UserWarning, match="'grade' holds 'top', which is none of .* encoded as the middle one"):
+        assert encoder.transform(table.assign(grade="top"))["grade"].tolist() == [1] * 4
+
+
+@pytest.mark.parametrize("dtype", [GRADES, object])
+def test_a_category_missing_in_some_rows_keeps_its_place_in_the_order(dtype):
+    table = pd.DataFrame({"grade": pd.Series(["low", "high"], dtype=GRADES)})
+    encoder = wn.TableEncoder().fit(table)
+    assert encoder.transform(pd.DataFrame({"grade": pd.Series(["high"], dtype=dtype)}))["grade"].tolist() == [2]
+
+
+def gaps():
+    rng = np.random.default_rng(0)
+    y = np.repeat(["u", "v"], 40)
+    table = pd.DataFrame({"told": rng.random(80), "colour": rng.choice(["red", "blue"], 80), "plain": rng.random(80)})
+    table.loc[5:35, "told"] = None
+    table.loc[45:75, "colour"] = None
+    table.loc[::9, "plain"] = None
+    return table, y
+
+
+def test_informative_gaps_have_an_indicator_that_is_part_of_the_column():
+    table, y = gaps()
+    encoder = wn.TableEncoder("onehot", "median", indicators=True).fit(table, y)
+    assert encoder.indicators_ == ["told", "colour"]
+    made = encoder.transform(table)
+    assert list(made.columns) == ["told", "told=missing", "colour=red", "colour=missing", "plain"]
+    assert made["told=missing"].tolist() == table["told"].isna().tolist()
+    assert encoder.sums(np.ones(5)).tolist() == [2, 2, 1]
+    assert encoder.decoded([0.5, 1.0, 0.9, 0.0, 0.25]) == [0.5, "red", 0.25]
+    assert wn.TableEncoder("onehot", "median", indicators=True).fit(table).indicators_ == []
+    assert wn.TableEncoder("onehot", "median").fit(table, y).indicators_ == []
+
+
+def test_a_model_with_readings_indicators_and_orders_is_saved(tmp_path):
+    table, y = gaps()
+    grade = pd.Series(["low", "high"] * 40, dtype=GRADES)
+    price = [f"{value:.2f} €".replace(".", ",") for value in np.random.default_rng(1).random(80)]
+    table = table.assign(grade=grade, price=price, age=[-999, *range(79)])
+    encoder = wn.TableEncoder("onehot", "median", True, {"price": "number ,"}, {"age": ("-999",)})
+    model = make_pipeline(encoder, StandardScaler(), wn.GRLVQ(random_state=0)).fit(table, y)
+    wn.save(model, tmp_path / "model")
+    again = wn.load(tmp_path / "model")
+    assert again[0].n_filled_["age"] == 1
+    assert_allclose(again.predict_proba(table), model.predict_proba(table))
+    assert again[0].get_params() == encoder.get_params()

@@ -1,8 +1,13 @@
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.helpers.problems import problem_of
+from whynear.tables.refusal import TableRefused, merged, with_suggestion
 
 
 def test_a_table_becomes_numbers_and_classes(frame):
@@ -127,3 +132,34 @@ def test_a_problem_of_numbers_has_a_range_and_no_classes():
     assert problem.classes == ()
     assert [rows.tolist() for rows in problem.rows_of_classes] == [list(range(40))]
     assert problem.range == (0.5, 9.5)
+
+
+TOKENS = ["1", "2,5", "1.234", "1,234", "31%", "$5", "5 €", "<5", "?", "-", "+", "NA", "007", "2020-01-31", "3/4/2020"]
+CELLS = st.sampled_from([*TOKENS, "", " ", "red", "inf", "1e400", "-0", "=1+1", "[1]", None])
+
+
+@given(
+    st.lists(st.lists(CELLS, min_size=12, max_size=12), min_size=1, max_size=3),
+    st.sampled_from(
+        [{}, {"strict": True}, *({name: ("c0",)} for name in ("number", "category", "date")), {"missing": ("1",)}]
+    ),
+)
+def test_any_cells_are_a_problem_or_refused_in_a_sentence_with_settings_that_work(columns, settings):
+    cells = {f"c{place}": values for place, values in enumerate(columns)}
+    table = pd.DataFrame(cells).assign(size=np.arange(12) * 1.5, kind=["u", "v"] * 6)
+    before = table.copy()
+    chosen = {"categories": "auto", "impute": "auto", **settings}
+    problem = made_in_two_tries(partial(problem_of, table, "kind"), chosen)
+    assert np.isfinite(problem.numbers().to_numpy()).all()
+    pd.testing.assert_frame_equal(table, before)
+
+
+def made_in_two_tries(make, settings):
+    refusal = None
+    try:
+        return with_suggestion(make, settings)
+    except TableRefused as error:
+        refusal = error
+    assert "\n" not in str(refusal)
+    assert refusal.is_tried
+    return make(**merged(settings, refusal.settings))

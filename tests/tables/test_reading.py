@@ -1,7 +1,9 @@
 import contextlib
 import csv
 import gzip
+import os
 import sys
+import threading
 import time
 from encodings.aliases import aliases
 
@@ -175,9 +177,10 @@ def test_bytes_outside_of_the_encoding_are_located(written):
     path = written("a,b\n1,x\n2,caf\xe9\n".encode("latin-1"))
     message = r"table.csv must be utf-8 text, got 0xe9 at byte offset 13 \(line 3\).*--encoding latin-1"
     with pytest.raises(ValueError, match=message):
-        read_table(path)
-    frame, _ = read_table(path, encoding="latin-1")
+        read_table(path, encoding="utf-8")
+    frame, notes = read_table(path, encoding="latin-1")
     assert frame["b"].tolist() == ["x", "café"]
+    assert notes == []
 
 
 def test_bytes_outside_of_the_encoding_are_located_far_into_a_large_file(written):
@@ -193,12 +196,15 @@ def test_a_character_cut_off_at_the_end_is_located(written):
         read_table(written(b"a,b\n1,\xc3"))
 
 
-def test_utf_16_is_recognised_by_its_mark_and_read_when_named(written):
+def test_utf_16_is_read_by_itself_and_when_named(written):
     path = written("a,b\n1,é\n".encode("utf-16"))
     with pytest.raises(ValueError, match="--encoding utf-16"):
-        read_table(path)
-    frame, _ = read_table(path, encoding="utf-16")
-    assert frame["b"].tolist() == ["é"]
+        read_table(path, encoding="utf-8")
+    for encoding in ("utf-16", "auto"):
+        frame, notes = read_table(path, encoding=encoding)
+        assert frame["b"].tolist() == ["é"]
+        said = ["The file is not UTF-8 and was read as utf-16; --encoding names another."]
+        assert notes == (said if encoding == "auto" else [])
 
 
 def test_nul_bytes_are_named_by_line(written):
@@ -277,3 +283,16 @@ def test_every_encoding_that_python_knows_reads_a_table_or_is_refused(tmp_path):
     for encoding in {*aliases.values(), *aliases, "undefined", "idna", "punycode", "raw_unicode_escape", ""}:
         with contextlib.suppress(ValueError):
             assert read_table(path, encoding)[0].shape[0] >= 1, encoding
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+@pytest.mark.parametrize("name", ["t.csv", "t.csv.gz"])
+def test_a_file_is_read_once(tmp_path, name):
+    os.mkfifo(tmp_path / name)
+    content = "a;b\n1,5;007\n2,5;x\n".encode("latin-1")
+    data = gzip.compress(content) if name.endswith(".gz") else content
+    writer = threading.Thread(target=(tmp_path / name).write_bytes, args=(data,), daemon=True)
+    writer.start()
+    frame, _ = read_table(tmp_path / name)
+    writer.join(timeout=10)
+    assert frame.to_dict("list") == {"a": ["1,5", "2,5"], "b": ["007", "x"]}

@@ -3,6 +3,7 @@ import pandas as pd
 import pytest
 
 from tests.helpers.problems import problem_of
+from whynear.tables.refusal import TableRefused
 from whynear.tables.target import is_missing, target_of
 
 
@@ -38,3 +39,36 @@ def test_numbers_are_returned_as_such_only_where_measured():
     assert caveats == []
     with pytest.raises(ValueError, match=r"t\.csv: the target 'y' looks like a measurement with 60 different values"):
         target_of(values, "t.csv", None)
+
+
+def test_whole_numbers_name_the_same_classes_beside_a_gap(frame):
+    codes = (np.arange(60) % 3).astype(float)
+    codes[0] = np.nan
+    problem = problem_of(frame.assign(kind=codes), "kind", drop_missing_target=True)
+    assert set(problem.y) == {"0", "1", "2"}
+
+
+def test_a_target_can_be_named_as_numbers_or_as_classes(frame):
+    ratings = frame.assign(kind=np.arange(60) % 5)
+    assert problem_of(ratings, "kind", measured=True).kind == "classes"
+    assert problem_of(ratings, "kind", measured=True, number="kind").kind == "numbers"
+    many = frame.assign(kind=[*range(45), *range(15)])
+    assert problem_of(many, "kind", measured=True).kind == "numbers"
+    assert problem_of(many, "kind", measured=True, category="kind").kind == "classes"
+
+
+def test_signs_for_missing_targets_are_refused_by_row_with_what_leaves_them_out(frame):
+    signs = frame.assign(kind=["?", *frame["kind"][1:]])
+    with pytest.raises(TableRefused, match="1 value of the target 'kind' is missing, in row 1 ") as error:
+        problem_of(signs, "kind")
+    assert error.value.settings == {"drop_missing_target": True}
+    problem = problem_of(signs, "kind", drop_missing_target=True)
+    assert len(problem.y) == 59
+    assert "'?' was taken as missing: 1 value, in 'kind' (1); --category 'kind' keeps it as a value." in problem.caveats
+
+
+def test_a_measured_target_may_have_decimal_commas(frame):
+    text = [f"{value:.4f}".replace(".", ",") for value in frame["a"]]
+    problem = problem_of(frame.assign(a=text), "a", drop="kind", measured=True)
+    assert problem.kind == "numbers"
+    assert np.allclose(problem.y, frame["a"], atol=1e-4)

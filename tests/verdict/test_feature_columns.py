@@ -126,3 +126,12 @@ def test_chosen_rows_follow_the_seed_and_are_all_where_there_are_few():
     assert_array_equal(one, same)
     assert not np.array_equal(one, other)
     assert_array_equal(chosen_rows(200, 200, strata, np.random.default_rng(0)), np.arange(200))
+
+
+def test_ordered_categories_are_one_column_in_their_order():
+    grades = pd.CategoricalDtype(["low", "mid", "high"], ordered=True)
+    values = ["mid", "low", "high", "high", "low", None]
+    found = feature_columns(pd.DataFrame({"grade": pd.Series(values, dtype=grades), "a": np.arange(6.0)}))
+    first = found.of([0])[:, 0]
+    assert first[1] < first[0] < first[2]
+    assert first[1] == first[4]

@@ -28,7 +28,7 @@ def add_table(
     *,
     payload: Sequence[str] | None = None,
     index: str | None = None,
-    encoding: str = "utf-8",
+    encoding: str = "auto",
 ) -> int:
     """Add the rows of a table to the case base at a path, which is made if it does not exist; return their number.
 
@@ -48,17 +48,17 @@ def add_table(
     index : str, optional
         The column with the names of the rows. Without it they have their numbers, from 1, or the labels of the index of
         a DataFrame.
-    encoding : str, default="utf-8"
-        Encoding of a text file.
+    encoding : str, default="auto"
+        Encoding of a text file; ``"auto"`` finds it.
     """
     path = Path(path)
     is_new = not path.exists()
     if is_new and metric is None:
         raise ValueError(f"{path} does not exist, and a new case base needs a metric: --metric MODEL.")
-    frame, source = frame_and_source(table, encoding)
-    frame = named_rows(frame, index, source)
     try:
         with CaseBase(path, metric) as base:
+            frame, source = frame_and_source(table, encoding, base.columns)
+            frame = named_rows(frame, index, source)
             values = _features(frame, base.columns, source)
             X = pd.DataFrame(values, frame.index, list(base.columns))
             return len(base.add(X, _payloads(frame, base.columns, payload, source)))
@@ -70,10 +70,10 @@ def add_table(
 
 
 def row_of(
-    table: Table, row: object, columns: Sequence[str], *, index: str | None = None, encoding: str = "utf-8"
+    table: Table, row: object, columns: Sequence[str], *, index: str | None = None, encoding: str = "auto"
 ) -> Array:
     """Return the columns of a case base in the row of a table with this name; see `add_table`."""
-    frame, source = frame_and_source(table, encoding)
+    frame, source = frame_and_source(table, encoding, columns)
     frame = named_rows(frame, index, source)
     place = place_of(row, frame, source)
     return _features(frame.iloc[[place]], columns, f"{source}, row {row},")[0]

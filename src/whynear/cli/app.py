@@ -15,11 +15,13 @@ from whynear.cli.predict import predict
 from whynear.cli.reproduce import reproduce
 from whynear.cli.retrieve import retrieve
 from whynear.cli.study import study
+from whynear.cli.words import RememberingGroup
 
 app = typer.Typer(
     help="Which features truly decide that two cases are near?",
     epilog="Exit codes: 0 success; 2 invalid input; 130 interrupted; 1 unexpected error, or any error with --debug.",
     no_args_is_help=True,
+    cls=RememberingGroup,
     pretty_exceptions_enable=False,
 )
 

@@ -34,7 +34,7 @@ def explain(
     index: options.Index = None,
     plot: Annotated[Path | None, typer.Option(help="A file for the figure: .svg, .png or .pdf.")] = None,
     as_json: options.JsonNotTables = False,
-    encoding: options.Encoding = "utf-8",
+    encoding: options.Encoding = "auto",
     debug: options.Debug = False,
 ) -> None:
     """Explain the prediction of a saved model for one row of a table."""

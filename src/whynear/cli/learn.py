@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -25,10 +25,16 @@ def learn(
     drop: options.Drop = None,
     index: options.Index = None,
     bins: options.Bins = None,
-    categories: Annotated[Literal["onehot"] | None, typer.Option(help="Take columns of text as categories.")] = None,
-    impute: options.Impute = None,
+    categories: options.Categories = "auto",
+    impute: options.Impute = "auto",
+    missing: options.Missing = None,
+    category: options.Category = None,
+    number: options.Number = None,
+    date: options.Date = None,
+    drop_missing_target: options.DropMissingTarget = False,
+    strict: options.Strict = False,
     seed: Annotated[int, typer.Option(help="The same seed gives the same model.")] = 0,
-    encoding: options.Encoding = "utf-8",
+    encoding: options.Encoding = "auto",
     quiet: options.Quiet = False,
     debug: options.Debug = False,
 ) -> None:
@@ -48,6 +54,12 @@ def learn(
                 bins=bins,
                 categories=categories,
                 impute=impute,
+                missing=missing or [],
+                category=category or [],
+                number=number or [],
+                date=date or [],
+                drop_missing_target=drop_missing_target,
+                strict=strict,
                 random_state=seed,
                 encoding=encoding,
             )

@@ -11,10 +11,31 @@ Index = Annotated[
     str | None, typer.Option(help="The column with the names of the rows; without it they are numbered from 1.")
 ]
 Bins = Annotated[int | None, typer.Option(help="Sort a numeric target into this number of classes of equal size.")]
-Impute = Annotated[
-    Literal["median", "most_frequent"] | None, typer.Option(help="Fill in missing values; the model does the same.")
+Categories = Annotated[
+    Literal["auto", "onehot"],
+    typer.Option(help="auto takes text of few values as categories and sets other text aside; onehot takes all text."),
 ]
-Encoding = Annotated[str, typer.Option(help="Encoding of a text file.")]
+Impute = Annotated[
+    Literal["auto", "median", "most_frequent"],
+    typer.Option(help="Fill in missing values; auto is the median, with an indicator where they say something."),
+]
+Missing = Annotated[
+    list[str] | None, typer.Option(help="A value that stands for a missing one, such as '?'; can be repeated.")
+]
+Category = Annotated[
+    list[str] | None, typer.Option(help="A column of codes that look like numbers, taken as categories.")
+]
+Number = Annotated[
+    list[str] | None, typer.Option(help="A column taken as numbers; everything else in it counts as missing.")
+]
+Date = Annotated[
+    list[str] | None, typer.Option(help="A column of dates, taken as days; 'COLUMN=%d/%m/%Y' gives their format.")
+]
+DropMissingTarget = Annotated[bool, typer.Option("--drop-missing-target", help="Leave out rows without a target.")]
+Strict = Annotated[
+    bool, typer.Option("--strict", help="Refuse whatever would be decided about a column automatically.")
+]
+Encoding = Annotated[str, typer.Option(help="Encoding of a text file; auto finds it.")]
 JsonNotTable = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 JsonNotTables = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print only errors.")]

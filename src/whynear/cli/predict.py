@@ -33,7 +33,7 @@ def predict(
     out: Annotated[Path | None, typer.Option(help="A CSV file for the predictions.")] = None,
     index: options.Index = None,
     as_json: options.JsonNotTable = False,
-    encoding: options.Encoding = "utf-8",
+    encoding: options.Encoding = "auto",
     debug: options.Debug = False,
 ) -> None:
     """Predict the rows of a table with a saved model."""

@@ -48,7 +48,7 @@ def retrieve(
         bool, typer.Option("--explain", help="Show the contribution of each feature to each distance.")
     ] = False,
     as_json: options.JsonNotTable = False,
-    encoding: Annotated[str, typer.Option(help="Encoding of text files.")] = "utf-8",
+    encoding: Annotated[str, typer.Option(help="Encoding of text files.")] = "auto",
     debug: options.Debug = False,
 ) -> None:
     """Store cases in a file, and find the nearest ones to a given case."""

@@ -10,6 +10,7 @@ from rich.markup import escape
 
 from whynear.cli import INTERRUPTED
 from whynear.cli.interrupts import interrupts_raised
+from whynear.cli.words import suggestion
 from whynear.utils.text import printable
 
 BAD_INPUT = 2
@@ -22,7 +23,10 @@ def plain(text: object) -> str:
 
 @contextmanager
 def errors_in_a_sentence(debug: bool) -> Iterator[None]:
-    """End with one sentence and code 2 after bad input, with code 130 after an interrupt; a traceback on request."""
+    """End with one sentence and code 2 after bad input, with code 130 after an interrupt; a traceback on request.
+
+    If settings are known with which the table is taken, a second line is the command with them.
+    """
     try:
         with interrupts_raised():
             yield
@@ -33,6 +37,8 @@ def errors_in_a_sentence(debug: bool) -> Iterator[None]:
         if debug:
             raise
         typer.echo(f"Error: {_sentence(error)}", err=True)
+        if (command := suggestion(error)) is not None:
+            typer.echo(f"Try: {printable(command)}", err=True)
         raise typer.Exit(BAD_INPUT) from None
 
 

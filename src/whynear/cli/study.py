@@ -7,7 +7,7 @@ import sys
 import time
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import typer
 from rich.bar import Bar
@@ -40,14 +40,14 @@ def study(
     drop: options.Drop = None,
     index: options.Index = StudySettings.index,
     bins: options.Bins = StudySettings.bins,
-    categories: Annotated[
-        Literal["onehot"] | None,
-        typer.Option(help="Take columns of text as categories, with one relevance per column."),
-    ] = StudySettings.categories,
+    categories: options.Categories = StudySettings.categories,
     impute: options.Impute = StudySettings.impute,
-    drop_missing_target: Annotated[
-        bool, typer.Option("--drop-missing-target", help="Leave out rows without a target.")
-    ] = StudySettings.drop_missing_target,
+    missing: options.Missing = None,
+    category: options.Category = None,
+    number: options.Number = None,
+    date: options.Date = None,
+    strict: options.Strict = StudySettings.strict,
+    drop_missing_target: options.DropMissingTarget = StudySettings.drop_missing_target,
     folds: Annotated[int, typer.Option(help="Number of folds to hold out in turn.")] = StudySettings.folds,
     effective_dim: Annotated[
         int | None,
@@ -83,6 +83,11 @@ def study(
                 bins=bins,
                 categories=categories,
                 impute=impute,
+                missing=missing or [],
+                category=category or [],
+                number=number or [],
+                date=date or [],
+                strict=strict,
                 drop_missing_target=drop_missing_target,
                 folds=folds,
                 effective_dim=effective_dim,
@@ -144,6 +149,8 @@ def print_problem(console: Console, problem: Problem, compares: bool) -> None:
     """Print the size and the columns of the table, and for a large one the expected time and memory."""
     console.print(f"{plain(problem.source)}: {problem.summary}", highlight=False)
     console.print(f"target {plain(repr(problem.target))}: {_values(problem)}", highlight=False)
+    for decision in problem.decisions:
+        console.print(f"- {plain(decision)}", soft_wrap=True, highlight=False)
     needs = estimate(*problem.X.shape, len(problem.classes), compares)
     if needs.seconds > LONG_SECONDS:
         console.print(f"This will take {needs}.", highlight=False)
@@ -158,12 +165,12 @@ def _values(problem: Problem) -> str:
 
 
 def print_answer(console: Console, result: wn.Study, written: list[Path]) -> None:
-    """Print the finding, the most relevant features and the caveats."""
+    """Print the finding, the most relevant features and the caveats that the preview does not say."""
     console.print()
     console.print(plain(result.finding()), style="bold")
     frame, units = result.frame().head(MOST_FEATURES), result.relevance.units
     console.print(relevance_table(frame, units, ascii_only=console.options.ascii_only))
-    for caveat in result.caveats:
+    for caveat in [caveat for caveat in result.caveats if caveat not in result.problem.decisions]:
         console.print(f"[yellow]Caveat:[/yellow] {plain(caveat)}")
     console.print(f"Written: {plain(str(written[-1]))} and {len(written) - 1} other files")
 

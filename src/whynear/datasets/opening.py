@@ -1,25 +1,34 @@
 """Open a table given as a DataFrame, a file, or the name of a data set."""
 
 import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from importlib import import_module
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from whynear.datasets.load import load
-from whynear.tables.reading import NamedTable, read_table
+from whynear.tables.cells import holds_strings
+from whynear.tables.column_reading import ColumnReader, ReadAs
+from whynear.tables.reading import NamedTable, read_file
 from whynear.tables.rows import numbered
+from whynear.tables.text_encoding import AUTO
 
-Table = pd.DataFrame | str | PathLike[str]
+Table = pd.DataFrame | str | PathLike[str] | Any  # a table of polars, pyarrow or another library of this kind
 
 
-def open_table(table: Table, encoding: str = "utf-8") -> NamedTable:
+def open_table(table: Table, encoding: str = AUTO, *, strict: bool = False) -> NamedTable:
     """Return the table of a DataFrame, the path of a file (CSV, TSV, Parquet, Excel) or the name of a data set.
 
     The index of the table holds the names of its rows: that of the DataFrame, unless it is the default one, or their
-    numbers, from 1.
+    numbers, from 1. A table of another library, such as polars or pyarrow, is converted. With ``strict``, text files
+    must be UTF-8 if no encoding is named.
     """
+    table = _as_pandas(table)
     if isinstance(table, pd.DataFrame):
         names = table.columns.map(str)
         if not names.is_unique:
@@ -32,17 +41,41 @@ def open_table(table: Table, encoding: str = "utf-8") -> NamedTable:
         )
     path = Path(table)
     if path.suffix or path.exists():
-        frame, notes = read_table(path, encoding)
-        return NamedTable(path.name, numbered(frame), tuple(notes))
+        read = read_file(path, "utf-8" if strict and encoding == AUTO else encoding)
+        return replace(read, frame=numbered(read.frame))
     data = load(str(table))
     labels = data.y if data.target_names is None else np.array(data.target_names)[data.y]
     name = "target" if "target" not in data.columns else "class of the case"
     return NamedTable(data.name, numbered(data.X[data.columns].assign(**{name: labels})), target=name)
 
 
-def frame_and_source(table: Table, encoding: str = "utf-8") -> tuple[pd.DataFrame, str]:
-    """Return a table and its name in messages; warn of what was changed while reading it."""
+def _as_pandas(table: Any) -> Any:
+    """Return a table of another library as a DataFrame: by its own conversion, or by the Arrow interface."""
+    if isinstance(table, pd.DataFrame | str | PathLike):
+        return table
+    table = table.collect() if hasattr(table, "collect") and not hasattr(table, "to_pandas") else table  # lazy frames
+    try:
+        if hasattr(table, "to_pandas"):
+            return table.to_pandas()
+        if hasattr(table, "__arrow_c_stream__"):
+            return import_module("pyarrow").table(table).to_pandas()
+    except ImportError as error:
+        raise ImportError(
+            f"A {type(table).__name__} needs pyarrow to be converted; it is not installed. "
+            'Type: pip install "whynear[parquet]"'
+        ) from error
+    return table
+
+
+def frame_and_source(table: Table, encoding: str = AUTO, numbers: Sequence[str] = ()) -> tuple[pd.DataFrame, str]:
+    """Return a table and its name in messages; warn of what was changed while reading it.
+
+    Of the columns in ``numbers``, those that are numbers written as text are read as numbers.
+    """
     opened = open_table(table, encoding)
-    for note in opened.notes:
+    reader = ColumnReader(opened.source, ReadAs(), opened.decimal)
+    texts = [name for name in numbers if name in opened.frame.columns and holds_strings(opened.frame[name])]
+    frame = opened.frame.assign(**{name: reader.read(opened.frame[name]) for name in texts})
+    for note in (*opened.notes, *reader.notes()):
         warnings.warn(f"{opened.source}: {note}", stacklevel=3)
-    return opened.frame, opened.source
+    return frame, opened.source

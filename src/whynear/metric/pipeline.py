@@ -148,6 +148,10 @@ class FittedPipeline:
             return X
         return self.encoder.transform(self.table(X))
 
+    def read(self, table: pd.DataFrame) -> pd.DataFrame:
+        """Return rows that ``table`` returned with texts such as ``3,5`` or ``?`` as what they stand for."""
+        return self.encoder.read(table) if isinstance(self.encoder, TableEncoder) else table
+
     def seen(self, table: pd.DataFrame) -> Any:
         """Return the input of the learner, for rows that ``table`` returned."""
         X: Any = table if self.named else table.to_numpy()

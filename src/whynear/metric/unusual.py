@@ -100,8 +100,8 @@ def unusual_values(model: FittedPipeline, table: pd.DataFrame, seen: Any) -> lis
     seen : array-like
         The same rows as `FittedPipeline.seen` returns them.
     """
-    view = _Inputs(model, table, np.asarray(seen, dtype=np.float64))
-    candidates = sorted([*view.filled(), *view.out_of_range(), *view.unseen()])
+    view = _Inputs(model, model.read(table), np.asarray(seen, dtype=np.float64))
+    candidates = sorted({*view.filled(), *view.out_of_range(), *view.unseen()})
     weighing = view.weighing() if candidates else np.array([])
     found: list[list[UnusualValue]] = [[] for _ in range(len(table))]
     for row, place, kind in candidates:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Hashable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
+from functools import lru_cache, partial
 from importlib.metadata import version
 from typing import Any
 
@@ -33,6 +34,7 @@ from whynear.study.sample import at_most
 from whynear.study.settings import COMPARED_ROWS, StudySettings
 from whynear.tables.column_types import Categories, Impute
 from whynear.tables.problem import Problem, names_of, problem_from
+from whynear.tables.refusal import TableRefused, with_suggestion
 from whynear.utils.arrays import Array
 from whynear.utils.text import listed
 from whynear.verdict import verdicts
@@ -48,14 +50,19 @@ def study(
     drop: Hashable | Iterable[Hashable] = (),
     index: Hashable | None = None,
     bins: int | None = None,
-    categories: Categories = None,
-    impute: Impute = None,
+    categories: Categories = "auto",
+    impute: Impute = "auto",
+    missing: object | Iterable[object] = (),
+    category: Hashable | Iterable[Hashable] = (),
+    number: Hashable | Iterable[Hashable] = (),
+    date: Hashable | Iterable[Hashable] = (),
+    strict: bool = False,
     drop_missing_target: bool = False,
     folds: int = 5,
     effective_dim: int | None = None,
     random_state: int = 0,
     n_jobs: int | None = None,
-    encoding: str = "utf-8",
+    encoding: str = "auto",
     progress: Progress | None = None,
     finished: Finished | None = None,
 ) -> Study:
@@ -83,10 +90,19 @@ def study(
         The column with the names of the rows; it is not a feature.
     bins : int, optional
         Sort a numeric target into this number of classes of equal size.
-    categories : {"onehot"}, optional
-        Take columns of text as categories; an error without it. Relevance is stated for the whole column.
-    impute : {"median", "most_frequent"}, optional
-        Fill in missing values, in every fold from its training rows; an error without it.
+    categories : {"auto", "onehot"}
+        ``"auto"`` takes text of at most 50 values as categories and sets other text aside; ``"onehot"`` takes all text
+        as categories. Relevance is stated for the whole column.
+    impute : {"auto", "median", "most_frequent"}
+        What fills in missing values, in every fold from its training rows. ``"auto"`` is the median, with an indicator
+        where missing values depend on the target.
+    missing : str or sequence of str
+        Values that stand for missing ones, such as ``"-999"``.
+    category, number, date : str or sequence of str
+        Columns to take as categories (codes that look like numbers), as numbers (everything else in them is missing),
+        and as dates (as days since 1970-01-01; ``"day=%d/%m/%Y"`` gives their format).
+    strict : bool
+        Refuse whatever would be decided about a column automatically; the error says what to set.
     drop_missing_target : bool
         Leave out rows without a target; an error without it.
     folds : int
@@ -99,7 +115,7 @@ def study(
     n_jobs : int, optional
         Number of threads; all cores without it.
     encoding : str
-        Encoding of a text file.
+        Encoding of a text file; ``"auto"`` finds it.
     progress : callable, optional
         Called with the name of each step and the share of the work done.
     finished : callable, optional
@@ -117,6 +133,11 @@ def study(
         bins=bins,
         categories=categories,
         impute=impute,
+        missing=tuple(names_of(missing)),
+        category=tuple(names_of(category)),
+        number=tuple(names_of(number)),
+        date=tuple(names_of(date)),
+        strict=strict,
         folds=folds,
         drop_missing_target=drop_missing_target,
         effective_dim=effective_dim,
@@ -126,18 +147,14 @@ def study(
     )
     steps = Steps(progress, finished)
     steps("read the table", 0.0)
-    problem = problem_from(
-        open_table(table, settings.encoding),
-        target,
-        drop=settings.drop,
-        index=settings.index,
-        bins=settings.bins,
-        categories=settings.categories,
-        impute=settings.impute,
-        drop_missing_target=settings.drop_missing_target,
-        measured=True,
-    )
-    _check_learnable(problem, settings.learner)
+    opened = lru_cache(partial(open_table, table, strict=strict))  # a suggestion may need another encoding
+
+    def learnable(encoding: str, **chosen: Any) -> Problem:
+        problem = problem_from(opened(encoding), target, measured=True, **chosen)
+        _check_learnable(problem, settings.learner)
+        return problem
+
+    problem = with_suggestion(learnable, {"encoding": settings.encoding, **settings.of_table()})
     steps.finish("problem", problem)
     with _known_warnings_ignored(), nullcontext() if n_jobs is None else threadpool_limits(n_jobs):
         return _studied(problem, settings, steps)
@@ -204,9 +221,10 @@ def _check_learnable(problem: Problem, learner: str) -> None:
     if problem.kind == "numbers":
         facts = f"{problem.source}: the target {problem.target!r} is numeric with {len(np.unique(problem.y)):,}"
         if learner != "auto":
-            raise ValueError(
+            raise TableRefused(
                 f"{facts} different values, and {learner} predicts classes. Sort it into classes of equal size "
-                "(--bins 3), or leave out --learner."
+                "(--bins 3), or leave out --learner.",
+                bins=3,
             )
         if len(problem.y) < FEWEST_NUMERIC_ROWS:
             raise ValueError(f"{facts} different values; at least {FEWEST_NUMERIC_ROWS} rows are needed. Add rows.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,8 @@ from whynear.learn import LEARNERS
 from whynear.study.settings import check_seed
 from whynear.study.training_rows import remember_rows
 from whynear.tables.column_types import Categories, Impute
-from whynear.tables.problem import Problem, problem_from
+from whynear.tables.problem import Problem, names_of, problem_from
+from whynear.tables.refusal import with_suggestion
 from whynear.utils.text import counted, listed
 
 FOLDS = 5
@@ -69,10 +71,16 @@ def learn_table(
     drop: Hashable | Iterable[Hashable] = (),
     index: Hashable | None = None,
     bins: int | None = None,
-    categories: Categories = None,
-    impute: Impute = None,
+    categories: Categories = "auto",
+    impute: Impute = "auto",
+    missing: object | Iterable[object] = (),
+    category: Hashable | Iterable[Hashable] = (),
+    number: Hashable | Iterable[Hashable] = (),
+    date: Hashable | Iterable[Hashable] = (),
+    drop_missing_target: bool = False,
+    strict: bool = False,
     random_state: int = 0,
-    encoding: str = "utf-8",
+    encoding: str = "auto",
 ) -> LearnedModel:
     """Fit one learner to a table, after the encoding and scaling that its columns need.
 
@@ -94,14 +102,24 @@ def learn_table(
         The column with the names of the rows; it is not a feature.
     bins : int, optional
         Sort a numeric target into this number of classes of equal size.
-    categories : "onehot", optional
-        Take columns of text as categories.
-    impute : "median" or "most_frequent", optional
-        Fill in missing values; the model does the same when it predicts.
+    categories : {"auto", "onehot"}, default="auto"
+        ``"auto"`` takes text of at most 50 values as categories and sets other text aside; ``"onehot"`` takes all text
+        as categories.
+    impute : {"auto", "median", "most_frequent"}, default="auto"
+        What fills in missing values; ``"auto"`` is the median, with an indicator where missing values depend on the
+        target. The model does the same when it predicts.
+    missing : str or list of str, optional
+        Values that stand for missing ones.
+    category, number, date : str or list of str, optional
+        Columns to take as categories, as numbers and as dates; see `study`.
+    drop_missing_target : bool, default=False
+        Leave out rows without a target; an error without it.
+    strict : bool, default=False
+        Refuse whatever would be decided about a column automatically.
     random_state : int, default=0
         The same seed gives the same model.
-    encoding : str, default="utf-8"
-        Encoding of a text file.
+    encoding : str, default="auto"
+        Encoding of a text file; ``"auto"`` finds it.
 
     Returns
     -------
@@ -116,15 +134,16 @@ def learn_table(
     seed = check_seed(random_state)
     if learner not in LEARNERS:
         raise ValueError(f"There is no learner {learner!r}. Use one of {', '.join(LEARNERS)} (--learner).")
-    problem = problem_from(
-        open_table(table, encoding),
-        target,
-        drop=drop,
-        index=index,
-        bins=bins,
-        categories=categories,
-        impute=impute,
-    )
+    opened = lru_cache(partial(open_table, table, strict=strict))  # a suggestion may need another encoding
+    chosen: dict[str, Any] = {"encoding": encoding, "bins": bins, "strict": strict, "index": index}
+    chosen |= {"categories": categories, "impute": impute, "drop_missing_target": drop_missing_target}
+    lists = {"drop": drop, "missing": missing, "category": category, "number": number, "date": date}
+    chosen |= {name: tuple(names_of(values)) for name, values in lists.items()}
+
+    def problem_by(encoding: str, **settings: Any) -> Problem:
+        return problem_from(opened(encoding), target, **settings)
+
+    problem = with_suggestion(problem_by, chosen)
     model = _model(problem, learner, raw, seed)
     scores = _held_out_scores(model, problem, seed) if score else ()
     fitted = remember_rows(model.fit(problem.X, problem.y), problem.X)

@@ -51,7 +51,7 @@ class Methods:
     def _fitted(self, name: str, X: pd.DataFrame, y: NDArray[Any]) -> Any:
         if self.encoder is None:
             return self._for_numbers(name, X, y).fit(X, y)
-        encoder = clone(self.encoder).fit(X)
+        encoder = clone(self.encoder).fit(X, y)
         numbers = encoder.transform(X)
         rest = self._for_numbers(name, numbers, y).fit(numbers, y)
         return Pipeline([("tableencoder", encoder), *(rest.steps if isinstance(rest, Pipeline) else [(name, rest)])])

@@ -20,6 +20,7 @@ from whynear.metric import Metric, load
 from whynear.metric.pipeline import FittedPipeline
 from whynear.metric.unusual import UnusualValue, kinds_known, unusual_values
 from whynear.study.training_rows import column_of_names
+from whynear.tables.encoder import TableEncoder
 from whynear.tables.rows import named_rows, place_of
 from whynear.utils.arrays import Array
 from whynear.utils.columns import check_finite, check_magnitudes, first_non_number
@@ -31,7 +32,7 @@ MOST_UNUSUAL = 5  # values that a cell names
 
 
 def predict_table(
-    model: BaseEstimator | StrPath, table: Table, *, index: str | None = None, encoding: str = "utf-8"
+    model: BaseEstimator | StrPath, table: Table, *, index: str | None = None, encoding: str = "auto"
 ) -> pd.DataFrame:
     """Predict every row of a table with a fitted model.
 
@@ -46,8 +47,8 @@ def predict_table(
         The column with the names of the rows. Without it, the column that named the rows of the training table, if the
         table has it; otherwise the index of a DataFrame. Rows of a file, and of a DataFrame with the default index, are
         numbered from 1.
-    encoding : str, default="utf-8"
-        Encoding of a text file.
+    encoding : str, default="auto"
+        Encoding of a text file; ``"auto"`` finds it.
 
     Returns
     -------
@@ -113,7 +114,7 @@ def explain_row(
     row: object = 1,
     *,
     index: str | None = None,
-    encoding: str = "utf-8",
+    encoding: str = "auto",
 ) -> Explanation:
     """Explain the prediction of a fitted classifier for one row of a table.
 
@@ -127,8 +128,8 @@ def explain_row(
         The name of the row, as `predict_table` gives it.
     index : str, optional
         The column with the names of the rows; see `predict_table`.
-    encoding : str, default="utf-8"
-        Encoding of a text file.
+    encoding : str, default="auto"
+        Encoding of a text file; ``"auto"`` finds it.
 
     Returns
     -------
@@ -159,7 +160,7 @@ def explain_row(
 
 def _named_table(model: Any, table: Table, index: str | None, encoding: str) -> tuple[pd.DataFrame, str, str | None]:
     """Return a table with the names of its rows as index, its own name, and the column that holds the names, if any."""
-    frame, source = frame_and_source(table, encoding)
+    frame, source = frame_and_source(table, encoding, _plain_numbers(model))
     if index is None:
         known = column_of_names(model)
         index = known if known in frame.columns else None
@@ -185,6 +186,13 @@ def predictor_from(model: BaseEstimator | StrPath) -> Any:
 
 def _name_of(model: object) -> str:
     return str(model) if isinstance(model, str | PathLike) else "model"
+
+
+def _plain_numbers(model: Any) -> list[str]:
+    """Return the columns that a model takes as numbers, without those for which it knows how they are written."""
+    fitted = FittedPipeline.of(model)
+    known = (fitted.encoder.readings or {}) if isinstance(fitted.encoder, TableEncoder) else {}
+    return [name for name in fitted.columns if name not in fitted.text_columns and name not in known]
 
 
 def takes_names(model: Any) -> bool:
@@ -213,7 +221,7 @@ def cases_for(model: Any, frame: pd.DataFrame, source: str, index: str | None = 
             f"{source} lacks {listed(missing)}, which the model was fitted to. Add {them}, or rename the columns that "
             f"hold {them}. {has}"
         )
-    return frame[names]
+    return fitted.encoder.read(frame[names]) if isinstance(fitted.encoder, TableEncoder) else frame[names]
 
 
 @contextmanager

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping
+from typing import Any
 
 from whynear.study.settings import StudySettings, option_of
 
@@ -15,8 +17,24 @@ def python_lines(source: str, target: str, settings: StudySettings) -> str:
 
 def shell_line(source: str, target: str, settings: StudySettings) -> str:
     """Return the shell command that repeats a study."""
-    words = ["whynear", "study", source, "--target", target]
-    for name, value in settings.changed().items():
-        for one in value if isinstance(value, list) else [value]:
-            words += [option_of(name)] if one is True else [option_of(name), str(one)]
-    return shlex.join(words)
+    return shlex.join(["whynear", "study", source, "--target", target, *option_words(settings.changed())])
+
+
+def option_words(settings: Mapping[str, Any]) -> list[str]:
+    """Return settings as options of the command line.
+
+    >>> option_words({"drop": ["a", "b"], "strict": True})
+    ['--drop', 'a', '--drop', 'b', '--strict']
+    """
+    words: list[str] = []
+    for name, value in settings.items():
+        for one in value if isinstance(value, list | tuple) else [value]:
+            words += _words_of(option_of(name), one)
+    return words
+
+
+def _words_of(option: str, value: Any) -> list[str]:
+    """Return an option with its value; in one word if the value could be taken for an option."""
+    if value is True:
+        return [option]
+    return [f"{option}={value}"] if str(value).startswith("-") else [option, str(value)]

@@ -25,7 +25,7 @@ from whynear.study.interpretation import Interpretation
 from whynear.study.levels import FeatureLevels
 from whynear.study.reasons import Reason
 from whynear.study.residuals import Residuals
-from whynear.study.settings import StudySettings
+from whynear.study.settings import TABLE_SETTINGS, StudySettings
 from whynear.tables.problem import Problem
 from whynear.utils import html
 from whynear.utils.arrays import Array
@@ -118,8 +118,8 @@ class Study:
                 "learner": given["learner"],
                 "learners compared": self.comparison.n_learners,
                 "folds": len(self.comparison.accuracy),
-                **{name: given[name] for name in ("bins", "categories", "impute", "index", "drop")},
-                **{name: given[name] for name in ("drop_missing_target", "encoding", "effective_dim")},
+                **{name: given[name] for name in TABLE_SETTINGS},
+                **{name: given[name] for name in ("encoding", "effective_dim")},
                 "effective dimension": self.interpretation.effective_dim,
                 "tolerance": self.relevance.tolerance,
                 "resamples": self.verdicts.n_resamples,

@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from whynear.tables.column_types import Categories, Impute
 
+TABLE_SETTINGS = (
+    "drop", "index", "bins", "categories", "impute", "missing", "category", "number", "date", "drop_missing_target",
+    "strict",
+)  # fmt: skip
 COMPARED_ROWS = 5_000  # at most, to compare learners, to interpret and to draw
+CATEGORIES = ("auto", "onehot")
+IMPUTE = ("auto", "median", "most_frequent")
 LARGEST_SEED = 2**32 - 1  # that scikit-learn accepts
 
 
@@ -34,12 +40,17 @@ class StudySettings:
     drop: tuple[str, ...] = ()
     index: str | None = None
     bins: int | None = None
-    categories: Categories = None
-    impute: Impute = None
+    categories: Categories = "auto"
+    impute: Impute = "auto"
+    missing: tuple[str, ...] = ()
+    category: tuple[str, ...] = ()
+    number: tuple[str, ...] = ()
+    date: tuple[str, ...] = ()
+    strict: bool = False
     folds: int = 5
     drop_missing_target: bool = False
     effective_dim: int | None = None
-    encoding: str = "utf-8"
+    encoding: str = "auto"
     random_state: int = 0
     n_jobs: int | None = field(default=None, compare=False)
 
@@ -52,9 +63,20 @@ class StudySettings:
                 f"folds={self.folds!r} leaves no rows to fit or no rows to hold out. Use a whole number >= 2."
             )
 
+        for name, known in (("categories", CATEGORIES), ("impute", IMPUTE)):
+            if getattr(self, name) not in known:
+                raise ValueError(
+                    f"{name} must be one of {', '.join(map(repr, known))}, got {getattr(self, name)!r} instead. "
+                    "strict=True refuses text and missing values."
+                )
+
     def to_dict(self) -> dict[str, Any]:
         """Return the settings that change a study, by name, as plain numbers, strings and lists."""
         return {name: _plain(getattr(self, name)) for name in self._names()}
+
+    def of_table(self) -> dict[str, Any]:
+        """Return the settings by which a table becomes a problem."""
+        return {name: getattr(self, name) for name in TABLE_SETTINGS}
 
     def changed(self) -> dict[str, Any]:
         """Return the settings of `to_dict` that differ from their defaults."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from whynear.tables.informative_gaps import informative_gaps
+from whynear.tables.recorded import as_recorded
 from whynear.utils.arrays import Array
 from whynear.utils.columns import check_finite, check_same_columns, numbers
 from whynear.utils.text import listed
@@ -34,11 +36,24 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     impute : {"median", "most_frequent"}, default=None
         What replaces missing numbers; missing categories are replaced by the most frequent one. None refuses missing
         values, except in columns without any value, which become zeros.
+    indicators : bool, default=False
+        Give a column of zeros and ones, named ``column=missing``, to each column whose missing values depend on the
+        target (see `informative_gaps`). It counts as a part of that column.
+    readings : dict of str to str, default=None
+        How columns of text are read: ``"number ,"`` with the sign before decimals, ``"date %d.%m.%Y"`` with the format
+        (days since 1970-01-01), ``"category"`` for codes that look like numbers, ``"number-or-missing ."`` where all
+        that is not a number is missing.
+    missing : dict of str to tuple of str, default=None
+        By column, texts and numbers that stand for missing values.
 
     Attributes
     ----------
     categories_ : dict of str to list of str
         The categories of each column that has them, sorted.
+    orders_ : dict of str to list of str
+        The categories of each column of ordered categories, in their order; the column becomes their places, from 0.
+    indicators_ : list of str
+        The columns with an indicator of missing values.
     fill_values_ : dict of str to float or str
         What replaces the missing values of each column.
     n_filled_ : dict of str to int
@@ -60,28 +75,37 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self,
         categories: Literal["onehot"] | None = None,
         impute: Literal["median", "most_frequent"] | None = None,
+        indicators: bool = False,
+        readings: Mapping[str, str] | None = None,
+        missing: Mapping[str, tuple[str, ...]] | None = None,
     ) -> None:
         self.categories = categories
         self.impute = impute
+        self.indicators = indicators
+        self.readings = readings
+        self.missing = missing
 
-    def fit(self, X: pd.DataFrame, y: ArrayLike | None = None) -> Self:  # noqa: ARG002 - scikit-learn passes it
-        """Find the categories and the values that replace missing ones."""
+    def fit(self, X: pd.DataFrame, y: ArrayLike | None = None) -> Self:
+        """Find the categories, the values that replace missing ones, and with a target the informative gaps."""
         if self.categories not in (None, "onehot") or self.impute not in (None, "median", "most_frequent"):
             raise ValueError(
                 "TableEncoder takes categories None or 'onehot' and impute None, 'median' or 'most_frequent', "
                 f"got {self.categories!r} and {self.impute!r} instead."
             )
-        frame = _frame(X)
+        frame = self.read(_frame(X))
         self.feature_names_in_ = np.array(frame.columns, dtype=object)
         self.n_features_in_ = frame.shape[1]
         self.categories_: dict[str, list[str]] = {}
+        self.orders_: dict[str, list[str]] = {}
         self.fill_values_: dict[str, Any] = {}
         self.n_filled_: dict[str, int] = {}
         for name in frame:
             self._learn_column(str(name), frame[name])
+        self.indicators_ = informative_gaps(frame, y) if self.indicators and y is not None else []
         names, self.sources_ = [], []
         for name in map(str, frame):
             made = [f"{name}={category}" for category in self._shown(name)] if name in self.categories_ else [name]
+            made += [f"{name}=missing"] * (name in self.indicators_)
             names += made
             self.sources_ += [name] * len(made)
         self.made_ = kept_apart(names)
@@ -90,12 +114,16 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def transform(self, X: pd.DataFrame) -> pd.DataFrame:
         """Return the table as numbers; a category not seen in ``fit`` is encoded as none of the known ones."""
         check_is_fitted(self)
-        frame = _frame(X)
-        check_same_columns(list(frame.columns), list(self.feature_names_in_), "X")
-        blocks = [self._indicators(str(name), frame[name]) for name in frame]
+        check_same_columns(list(_frame(X).columns), list(self.feature_names_in_), "X")
+        frame = self.read(X)
+        blocks = [self._block(str(name), frame[name]) for name in frame]
         values = np.hstack(blocks) if blocks else np.empty((len(frame), 0))
         check_finite(values, self.made_, "X")
         return pd.DataFrame(values, index=frame.index, columns=self.made_)
+
+    def read(self, X: pd.DataFrame) -> pd.DataFrame:
+        """Return a table with its columns read as ``readings`` and ``missing`` say."""
+        return as_recorded(X, self.readings or {}, self.missing or {})
 
     def get_feature_names_out(self, input_features: Sequence[str] | None = None) -> NDArray[Any]:
         """Return the names of the columns that `transform` makes."""
@@ -116,8 +144,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         held: list[Any] = []
         for name in self.feature_names_in_:
             own = row[sources == name]
+            own = own[:-1] if name in self._marked else own
             known = self.categories_.get(name)
-            if known is None:
+            if name in self._orders:
+                order = self._orders[name]
+                held.append(order[int(np.clip(round(own[0]), 0, len(order) - 1))] if np.isfinite(own[0]) else None)
+            elif known is None:
                 held.append(float(own[0]))
             elif len(own) == 1:
                 held.append(known[int(own[0] > NEITHER_CATEGORY)] if np.isfinite(own[0]) else None)
@@ -128,7 +160,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     @property
     def text_columns(self) -> tuple[str, ...]:
         """The columns that hold categories."""
-        return tuple(self.categories_)
+        return (*self.categories_, *self._orders)
 
     @property
     def known_categories(self) -> dict[str, list[Any]]:
@@ -140,6 +172,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """The columns in which missing values are filled in."""
         return tuple(self.fill_values_)
 
+    @property
+    def _orders(self) -> dict[str, list[str]]:
+        return getattr(self, "orders_", {})  # files of the first format have none
+
+    @property
+    def _marked(self) -> list[str]:
+        return getattr(self, "indicators_", [])  # files of the first format have none
+
     def _shown(self, name: str) -> list[str]:
         """Return the categories that get a column: of two only the second."""
         known = self.categories_[name]
@@ -150,6 +190,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         if missing.all():
             self.fill_values_[name] = 0.0
             return
+        if is_ordered(column):
+            self.orders_[name] = [str(category) for category in column.cat.categories]
+            column = pd.Series(self._places(name, column))
         if holds_text(column):
             if self.categories is None:
                 raise ValueError(f"Column {name!r} holds text, such as {column[~missing].iloc[0]!r}: {ENCODING_HINT}.")
@@ -162,7 +205,28 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             if missing.any():
                 self.n_filled_[name] = int(missing.sum())
 
-    def _indicators(self, name: str, column: pd.Series[Any]) -> Array:
+    def _block(self, name: str, column: pd.Series[Any]) -> Array:
+        """Return the columns made of a column."""
+        if name not in self._marked:
+            return self._known(name, column)
+        return np.column_stack([self._known(name, column), column.isna().to_numpy(dtype=np.float64)])
+
+    def _places(self, name: str, column: pd.Series[Any]) -> Array:
+        """Return the places of ordered categories in their order; the middle one for others."""
+        known = {category: place for place, category in enumerate(self.orders_[name])}
+        texts = column.astype(object).map(str, na_action="ignore")
+        if unknown := sorted(set(texts.dropna()) - set(known)):
+            warnings.warn(
+                f"Column {name!r} holds {listed(unknown)}, which is none of the categories the model was fitted with: "
+                "it is encoded as the middle one.",
+                stacklevel=4,
+            )
+        middle = (len(known) - 1) / 2
+        return np.array([np.nan if pd.isna(text) else known.get(text, middle) for text in texts], dtype=np.float64)
+
+    def _known(self, name: str, column: pd.Series[Any]) -> Array:
+        if name in self._orders:
+            column = pd.Series(self._places(name, column), index=column.index, name=name)
         missing = column.isna()
         if name in self.fill_values_ and missing.any():
             column = column.astype(object).where(~missing, self.fill_values_[name])
@@ -191,6 +255,11 @@ def holds_text(column: pd.Series[Any]) -> bool:
     if isinstance(column.dtype, pd.CategoricalDtype):
         return True
     return not pd.api.types.is_numeric_dtype(column) and any(isinstance(value, str) for value in column)
+
+
+def is_ordered(column: pd.Series[Any]) -> bool:
+    """Return whether a column holds categories with an order."""
+    return isinstance(column.dtype, pd.CategoricalDtype) and bool(column.dtype.ordered)
 
 
 def _frame(X: Any) -> pd.DataFrame:

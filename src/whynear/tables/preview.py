@@ -3,31 +3,42 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
 
-from whynear.tables.encoder import holds_text
+from whynear.tables.encoder import holds_text, is_ordered
+from whynear.tables.recorded import DATE
 from whynear.utils.columns import as_numbers
 
 _NAMES_ROWS = re.compile(r"(^|[\W_])(id|key|index|no|nr|number|row)$", re.IGNORECASE)
 
 
-def preview(X: pd.DataFrame) -> pd.DataFrame:
+def preview(X: pd.DataFrame, readings: Mapping[str, str] = MappingProxyType({})) -> pd.DataFrame:
     """Return one row per feature: its name, what it holds (``kind``), its missing values and its distinct ones."""
-    rows = [(str(name), kind_of_column(X[name]), int(X[name].isna().sum()), X[name].nunique()) for name in X]
+    rows = [
+        (
+            str(name),
+            "dates" if readings.get(str(name), "").startswith(DATE) else kind_of_column(X[name]),
+            int(X[name].isna().sum()),
+            X[name].nunique(),
+        )
+        for name in X
+    ]
     return pd.DataFrame(rows, columns=["column", "kind", "missing", "distinct"])
 
 
 def kind_of_column(column: pd.Series) -> str:
-    """Return what a feature holds: empty, constant, categories, yes or no, whole numbers, or numbers."""
+    """Return what a feature holds: empty, constant, (ordered) categories, yes or no, whole numbers, or numbers."""
     known = column.dropna()
     if not len(known):
         return "empty"
     if known.nunique() == 1:
         return "constant"
     if holds_text(known):
-        return "categories"
+        return "ordered categories" if is_ordered(known) else "categories"
     values = as_numbers(known)
     assert values is not None, "features are numbers or text"
     if np.isin(values, (0.0, 1.0)).all():

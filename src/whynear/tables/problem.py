@@ -10,10 +10,13 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from whynear.tables.caveats import filled_in, remarks_on, unchanging
+from whynear.tables.column_reading import ColumnReader, ReadAs
 from whynear.tables.column_types import Categories, Impute, features_of
 from whynear.tables.encoder import TableEncoder
 from whynear.tables.preview import preview, row_names, summary
 from whynear.tables.reading import NamedTable
+from whynear.tables.refusal import TableRefused
 from whynear.tables.rows import named_rows
 from whynear.tables.target import is_missing, target_of
 from whynear.utils.text import counted, listed
@@ -39,6 +42,8 @@ class Problem:
         The first step that a model of this table needs, not fitted; None where all features are numbers.
     columns : DataFrame
         What each feature holds: ``column``, ``kind``, ``missing``, ``distinct``.
+    decisions : tuple of str
+        Those of the caveats that say how the table was read and what was done with its columns.
     """
 
     source: str
@@ -48,6 +53,7 @@ class Problem:
     caveats: tuple[str, ...]
     encoder: TableEncoder | None
     columns: pd.DataFrame
+    decisions: tuple[str, ...] = ()
 
     @property
     def kind(self) -> TargetKind:
@@ -82,7 +88,7 @@ class Problem:
 
     def numbers(self) -> pd.DataFrame:
         """Return the features as numbers: categories and missing values encoded as in a model of all rows."""
-        return self.X if self.encoder is None else clone(self.encoder).fit_transform(self.X)
+        return self.X if self.encoder is None else clone(self.encoder).fit_transform(self.X, self.y)
 
 
 def kind_of_target(y: NDArray[Any]) -> TargetKind:
@@ -101,49 +107,113 @@ def problem_from(
     drop: Hashable | Iterable[Hashable] = (),
     bins: int | None = None,
     index: Hashable | None = None,
-    categories: Categories = None,
-    impute: Impute = None,
+    categories: Categories | None = None,
+    impute: Impute | None = None,
     drop_missing_target: bool = False,
     measured: bool = False,
+    missing: Iterable[object] = (),
+    category: Hashable | Iterable[Hashable] = (),
+    number: Hashable | Iterable[Hashable] = (),
+    date: Hashable | Iterable[Hashable] = (),
+    strict: bool = False,
 ) -> Problem:
     """Make a problem of a table that `whynear.datasets.open_table` opened.
 
     ``target``, ``index`` (names of the rows) and ``drop`` are names of columns, ``drop`` one or several; a name that is
     not text, such as 3, is taken as '3'. A target of many different numbers is refused unless ``measured`` is true.
+    With ``categories="auto"``, columns that only name or number the rows are set aside. ``category``, ``number`` and
+    ``date`` are columns to be read as such, ``missing`` the values that stand for missing ones. With ``strict``, all
+    that would be decided automatically is refused.
     """
-    source, frame, caveats = table.source, table.frame, list(table.notes)
+    read_as = ReadAs(tuple(names_of(missing)), *(tuple(names_of(names)) for names in (category, number, date)))
+    if strict:
+        categories = None if categories == "auto" else categories
+        impute = None if impute == "auto" else impute
+    source, frame = table.source, table.frame
     predicted = table.target if target is None else str(target)
     if predicted is None:
         raise ValueError(f"{source} needs a target: name the column to predict (--target COLUMN). {_columns(frame)}")
     left_out = names_of(drop)
     named_by = [] if index is None or str(index) == frame.index.name else [str(index)]
-    for name in (predicted, *left_out, *named_by):
+    for name in (predicted, *left_out, *named_by, *read_as.named):
         _check_known(name, frame, source)
+    for given in read_as.date:
+        if given not in frame.columns and "=%" in given:
+            given = given[: given.index("=%")]
+        _check_known(given, frame, source)
     if named_by:
         frame = named_rows(frame, named_by[0], source)
         left_out += [name for name in named_by if name != predicted]
-    if drop_missing_target and (missing := is_missing(frame[predicted])).any():
-        frame = frame[~missing]
+    frame = frame.drop(columns=[name for name in left_out if name != predicted])
+    reader = ColumnReader(source, read_as, table.decimal, strict, keep_text=categories == "onehot")
+    frame = _read(frame, predicted, reader)
+    no_target: list[str] = []
+    if drop_missing_target and (gone := is_missing(frame[predicted])).any():
+        frame = frame[~gone]
         what = "no value of the target and"
-        rows = counted(int(missing.sum()), f"row has {what} was", f"rows have {what} were")
-        caveats = [*caveats, f"{rows} left out."]
+        rows = counted(int(gone.sum()), f"row has {what} was", f"rows have {what} were")
+        no_target = [f"{rows} left out."]
     if len(frame) < 4:
         rows = counted(len(frame), "row", "rows")
         raise ValueError(f"{source} has {rows}; two classes with two rows each are needed at least. Add rows.")
-    y, merged = target_of(frame[predicted], source, bins, measured)
-    X, encoder, as_text = features_of(frame.drop(columns=[predicted, *left_out]), source, categories, impute)
-    names_rows = [
-        f"Column {name!r} looks like a row number, which says nothing about a case: leave it out with --drop {name!r}."
-        for name in row_names(X)
-    ]
+    y, merged = target_of(frame[predicted], source, bins, measured, predicted in read_as.number)
+    inputs = frame.drop(columns=predicted)
+    codes = reader.codes(inputs.columns)
+    features = features_of(inputs, source, categories, impute, read_as.category, reader.readings, codes)
+    aside, numbered = _row_numbers(features.X, source, read_as.number, strict, categories == "auto")
+    X = features.X.drop(columns=aside)
     small: list[str] = []
     if kind_of_target(y) == "classes":
         kept, small = _classes_of_two(y)
         X, y = X[kept], y[kept]
         _check_two_classes(y, predicted, source)
     y.setflags(write=False)
-    all_caveats = (*caveats, *merged, *as_text, *names_rows, *small, *_remarks(X, y), *_filled(X, impute))
-    return Problem(source, predicted, X, y, all_caveats, encoder, preview(X))
+    how_read = (*table.notes, *reader.notes(), *features.notes, *numbered)
+    constant, filled = unchanging(X), filled_in(X, y, impute)
+    return Problem(
+        source,
+        predicted,
+        X,
+        y,
+        (*how_read, *no_target, *merged, *small, *constant, *remarks_on(X, y), *filled),
+        features.encoder,
+        preview(X, reader.readings),
+        (*how_read, *constant, *filled),
+    )
+
+
+def _read(frame: pd.DataFrame, predicted: str, reader: ColumnReader) -> pd.DataFrame:
+    """Return the table with its columns read as they are written or named; only those that change are replaced."""
+    changed = {}
+    for name in frame.columns:
+        column = frame[name]
+        read = reader.read_class(column) if name == predicted else reader.read(column)
+        if read is not column:
+            changed[name] = read
+    return frame.assign(**changed)
+
+
+def _row_numbers(
+    X: pd.DataFrame, source: str, named: tuple[str, ...], strict: bool, automatic: bool
+) -> tuple[list[str], list[str]]:
+    """Return the columns that number the rows and are set aside, and what is said about them."""
+    found = [name for name in row_names(X) if name not in named]
+    if found and strict:
+        raise TableRefused(
+            f"{source}: column {found[0]!r} looks like a row number, which says nothing about a case. Leave it out "
+            f"(--drop {found[0]!r}), or take it as a feature (--number {found[0]!r}).",
+            drop=tuple(found),
+        )
+    if automatic and len(found) < X.shape[1]:
+        return found, [
+            f"Column {name!r} was set aside: it looks like a row number, which says nothing about a case; "
+            f"--number {name!r} takes it as a feature."
+            for name in found
+        ]
+    return [], [
+        f"Column {name!r} looks like a row number, which says nothing about a case: leave it out with --drop {name!r}."
+        for name in found
+    ]
 
 
 def names_of(columns: Hashable | Iterable[Hashable]) -> list[str]:
@@ -174,40 +244,6 @@ def _classes_of_two(y: NDArray[Any]) -> tuple[NDArray[np.bool_], list[str]]:
     small = classes[counts < 2]
     caveat = f"Classes with a single row cannot be held out and were left out: {listed(list(small))}."
     return counts[codes] >= 2, [caveat] if len(small) else []
-
-
-def _remarks(X: pd.DataFrame, y: NDArray[Any]) -> list[str]:
-    empty = list(X.columns[X.isna().all()])
-    remarks = [f"Columns without any value carry no information: {listed(empty)}."] if empty else []
-    if constant := [name for name in X if name not in empty and X[name].nunique(dropna=False) == 1]:
-        remarks.append(f"Columns that never change carry no information: {listed(constant)}.")
-    rows = pd.util.hash_pandas_object(X, index=False).to_numpy()
-    if copies := len(X) - len(np.unique(rows)):
-        repeat = counted(copies, "row repeats", "rows repeat")
-        remarks.append(f"{repeat} the features of an earlier row, which makes held-out results optimistic.")
-        contradicting = int((pd.Series(y).groupby(rows).transform("nunique") > 1).sum())
-        if contradicting and kind_of_target(y) == "classes":
-            remarks.append(
-                f"{contradicting:,} rows share all features with a row of another class: no metric can separate them."
-            )
-    if len(X) < 50:
-        remarks.append(f"With {len(X)} rows every figure here is uncertain.")
-    return remarks
-
-
-def _filled(X: pd.DataFrame, impute: Impute) -> list[str]:
-    """Return a caveat on the missing values that are filled in."""
-    counts = X.isna().sum()[X.notna().any()]
-    if impute is None or not (total := int(counts.sum())):
-        return []
-    most = counts.idxmax()
-    values = counted(total, "missing value was", "missing values were")
-    columns = counted(int((counts > 0).sum()), "column", "columns")
-    how = "the median" if impute == "median" else "the most frequent value"
-    return [
-        f"{values} filled in by {how} of the column (categories by the most frequent), in {columns}, most of them "
-        f"({int(counts.max()):,}) in {str(most)!r}; the model does the same when it predicts."
-    ]
 
 
 def _columns(frame: pd.DataFrame) -> str:

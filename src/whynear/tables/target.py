@@ -7,7 +7,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from whynear.tables.binning import bin_target
+from whynear.tables.cells import as_text
 from whynear.tables.column_types import kind_of
+from whynear.tables.refusal import TableRefused
 from whynear.utils.columns import as_numbers
 from whynear.utils.text import listed
 
@@ -21,30 +23,34 @@ def is_missing(column: pd.Series) -> NDArray[np.bool_]:
 
 
 def target_of(
-    column: pd.Series, source: str, bins: int | None, measured: bool = False
+    column: pd.Series, source: str, bins: int | None, measured: bool = False, is_number: bool = False
 ) -> tuple[NDArray[Any], list[str]]:
     """Return the class of each row, and a caveat where classes that differ only in blanks were merged.
 
-    With ``measured``, a numeric target with many different values is returned as numbers instead of refused.
+    With ``measured``, a numeric target with many different values is returned as numbers instead of refused. With
+    ``is_number``, a numeric target counts as one with many different values.
     """
-    given = column.astype(str)
+    given = (as_text(column) if pd.api.types.is_float_dtype(column) else column).astype(str)  # 1.0 is the class '1'
     names = given.str.strip()
     numbers = None if pd.api.types.is_bool_dtype(column) else as_numbers(column)
     missing = is_missing(column)
     for fault, rows in {"missing": missing, "infinite": numbers is not None and np.isinf(numbers)}.items():
         if np.any(rows):
-            raise ValueError(_unusable(np.flatnonzero(rows) + 1, fault, column.name, source))
+            codes = ("inf", "-inf") if fault == "infinite" else ()
+            message = _unusable(np.flatnonzero(rows) + 1, fault, column.name, source)
+            raise TableRefused(message, drop_missing_target=True, **({"missing": codes} if codes else {}))
     if bins is not None:
         if numbers is None:
             raise ValueError(f"bins={bins} needs a numeric target, got {column.name!r} ({kind_of(column)}) instead.")
         return np.array([f"bin {code + 1} of {bins}" for code in bin_target(numbers, bins)]), []
     counts = names.value_counts()
-    if numbers is not None and (len(counts) > MOST_CLASSES or (counts == 1).mean() > 0.5):
+    if numbers is not None and (is_number or len(counts) > MOST_CLASSES or (counts == 1).mean() > 0.5):
         if measured:
             return numbers, []
-        raise ValueError(
+        raise TableRefused(
             f"{source}: the target {column.name!r} looks like a measurement with {len(counts)} different values. "
-            "Sort it into classes of equal size (--bins 3), remove the rows of rare values, or choose another target."
+            "Sort it into classes of equal size (--bins 3), remove the rows of rare values, or choose another target.",
+            bins=3,
         )
     spellings = given.groupby(names.to_numpy()).nunique()
     merged = list(spellings.index[spellings > 1])

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from whynear.tables.encoder import is_ordered
 from whynear.utils.arrays import Array, Indices
 
 OUTLYING = 2.5  # standard deviations; values beyond are drawn in by a logarithm
@@ -59,13 +60,16 @@ class FeatureColumns:
 def feature_columns(X: Any) -> FeatureColumns:
     """Turn a table of numbers and categories into standardised columns.
 
-    Values far out are drawn in, so that heavy tails do not decide. Categories become indicators. Missing numbers become
-    the median, with an indicator where there are enough of them; missing categories are a category.
+    Values far out are drawn in, so that heavy tails do not decide. Categories become indicators, ordered ones their
+    places in the order. Missing numbers become the median, with an indicator where there are enough of them; missing
+    categories are a category.
     """
     frame = X if isinstance(X, pd.DataFrame) else pd.DataFrame(np.asarray(X)).add_prefix("x")
     frame = frame.infer_objects()  # numbers that stand beside text in an array
     blocks, owners = [], []
     for place, (_, column) in enumerate(frame.items()):
+        if is_ordered(column):
+            column = column.cat.codes.astype(float).where(column.notna())
         made = _numbers(column) if pd.api.types.is_numeric_dtype(column.dtype) else _indicators(column)
         varying = made.std(axis=0) > 0
         made = made[:, varying] / np.sqrt(max(1, int(np.count_nonzero(varying))))

@@ -1,0 +1,243 @@
+"""Columns read as numbers, dates, categories or missing values, as they are written or as they are named."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+
+from whynear.tables.cells import as_text, holds_strings, is_code, missing_signs, spelling
+from whynear.tables.dates import date_formats, days
+from whynear.tables.recorded import CATEGORY, DATE, NUMBER, NUMBER_OR_MISSING, not_numbers_note
+from whynear.tables.refusal import TableRefused
+from whynear.tables.written_numbers import Decimal, WrittenNumbers, numbers_or_missing, written_numbers
+from whynear.utils.text import counted, listed
+
+
+@dataclass(frozen=True)
+class ReadAs:
+    """What columns are to be read as, by their names; and which values are missing ones."""
+
+    missing: tuple[str, ...] = ()
+    category: tuple[str, ...] = ()
+    number: tuple[str, ...] = ()
+    date: tuple[str, ...] = ()
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """The columns whose kind is given."""
+        return (*self.category, *self.number)
+
+
+@dataclass
+class ColumnReader:
+    """Reads the columns of a table, and keeps how each was read.
+
+    Attributes
+    ----------
+    source : str
+        The name of the table in errors.
+    read_as : ReadAs
+        What the user named.
+    decimal : {".", ","}
+        The sign before decimals where a column can be read in two ways.
+    strict : bool
+        Refuse what is not written plainly and not named.
+    keep_text : bool
+        Leave plain numbers that are written as text what they are.
+    readings : dict of str
+        For each column that a model must read in the same way: ``"category"``, ``"number ,"`` with its sign before
+        decimals, or ``"date %d.%m.%Y"`` with its format.
+    """
+
+    source: str
+    read_as: ReadAs
+    decimal: Decimal = "."
+    strict: bool = False
+    keep_text: bool = False
+    readings: dict[str, str] = field(default_factory=dict)
+    _missing: dict[str, Counter[str]] = field(default_factory=dict)
+    _written: dict[str, WrittenNumbers] = field(default_factory=dict)
+    _notes: list[str] = field(default_factory=list)
+
+    def read(self, column: pd.Series) -> pd.Series:
+        """Return a column as it is to be used: numbers as float, days of dates as float, categories as text."""
+        name = str(column.name)
+        column = self._without_codes(column, self.read_as.missing)
+        if name in self.read_as.category:
+            self.readings[name] = CATEGORY
+            return as_text(column)
+        if (form := self._date_format(name)) is not None:
+            return self._date(column, form)
+        if name in self.read_as.number and isinstance(column.dtype, pd.CategoricalDtype):
+            column = column.astype(object)
+        if not holds_strings(column):
+            return column
+        signs = missing_signs(column)
+        if signs and self.strict and name not in self.read_as.number:
+            raise TableRefused(
+                f"{self.source}: column {name!r} holds {listed(signs)}, which may stand for missing values. Say so "
+                f"(--missing {signs[0]!r}), or take the column as categories (--category {name!r}).",
+                missing=tuple(signs),
+            )
+        column = self._without_codes(column, signs)
+        read = self._forced_number(column) if name in self.read_as.number else self._number(column)
+        return self._without_codes(read, self.read_as.missing)  # a number may be one of the codes
+
+    def read_class(self, column: pd.Series) -> pd.Series:
+        """Return a target with its missing values; numbers that are not written plainly only if they differ a lot."""
+        column = self._without_codes(column, self.read_as.missing)
+        name = str(column.name)
+        if name in self.read_as.category:
+            return as_text(column)
+        if not holds_strings(column):
+            return column
+        column = self._without_codes(column, missing_signs(column))
+        if name in self.read_as.number:
+            return self._forced_number(column)
+        repeats = 2 * column.nunique() <= column.notna().sum()
+        return column if repeats or self.strict else self._number(column)
+
+    def codes(self, columns: Iterable[str]) -> dict[str, tuple[str, ...]]:
+        """Return the texts and numbers that stand for missing values in each of these columns that has some."""
+        found = {name: tuple(dict.fromkeys((*self.read_as.missing, *self._missing.get(name, ())))) for name in columns}
+        return {name: codes for name, codes in found.items() if codes}
+
+    def notes(self) -> list[str]:
+        """Return what was read in another way than it is written, in a sentence for each way."""
+        codes: dict[str, dict[str, int]] = {}
+        for name, counts in self._missing.items():
+            for code, count in counts.items():
+                if code:  # an empty text is no sign
+                    codes.setdefault(code, {})[name] = count
+        found = [_missing_note(code, columns, self._hint(code, columns)) for code, columns in codes.items()]
+        ways: dict[str, list[str]] = {}
+        for name, written in self._written.items():
+            if written.how:
+                ways.setdefault(listed_plainly(written.how), []).append(name)
+        found += [_written_note(way, columns, self._written[columns[0]]) for way, columns in ways.items()]
+        found += [_censored_note(name, written) for name, written in self._written.items() if written.n_censored]
+        return [*found, *self._notes]
+
+    def _hint(self, code: str, columns: dict[str, int]) -> str:
+        """Return how a sign that was found to mean a missing value stays a category."""
+        texts = [name for name in columns if name not in self._written]
+        return f"; --category {texts[0]!r} keeps it as a value" if texts and code not in self.read_as.missing else ""
+
+    def _without_codes(self, column: pd.Series, codes: tuple[str, ...]) -> pd.Series:
+        if not codes or not (where := is_code(column, codes)).any():
+            return column
+        found = self._missing.setdefault(str(column.name), Counter())
+        for value, count in column[where].value_counts(sort=False).items():
+            found[spelling(value)] += count
+        return column.where(~where)
+
+    def _number(self, column: pd.Series) -> pd.Series:
+        """Return a column of text as numbers if it holds numbers; otherwise as it is."""
+        written = written_numbers(column, likely=self.decimal)
+        if written is None or 2 * written.n_censored > column.notna().sum():
+            return column
+        is_plain = not written.how and not written.n_censored
+        if self.keep_text and is_plain:
+            return column
+        if self.strict and not is_plain:
+            raise TableRefused(
+                f"{self.source}: column {column.name!r} holds numbers that are not written plainly, such as "
+                f"{written.example[0]!r}. Take it as numbers (--number {column.name!r}).",
+                number=(str(column.name),),
+            )
+        return self._kept(column, written)
+
+    def _forced_number(self, column: pd.Series) -> pd.Series:
+        """Return a column as numbers; what is not a number is missing, and counted."""
+        name = str(column.name)
+        written, is_odd = numbers_or_missing(column, likely=self.decimal)
+        if written is None:
+            fact = (
+                "holds no number"
+                if is_odd.sum() == column.notna().sum()
+                else "holds numbers that contradict each other"
+            )
+            raise TableRefused(
+                f"{self.source}: column {name!r} {fact}, such as {str(column.dropna().iloc[0])!r} (--number {name!r}). "
+                f"Leave it out (--drop {name!r}).",
+                drop=(name,),
+            )
+        if is_odd.any():
+            self._notes.append(not_numbers_note(column, is_odd))
+        kept = self._kept(column, written)
+        self.readings[name] = f"{NUMBER_OR_MISSING} {written.decimal}"
+        return kept
+
+    def _kept(self, column: pd.Series, written: WrittenNumbers) -> pd.Series:
+        name = str(column.name)
+        self._written[name] = written
+        if written.how or written.n_censored:
+            self.readings[name] = f"{NUMBER} {written.decimal}"
+        elif name not in self.read_as.number and name not in self._missing:  # signs alone can make a column text
+            self._notes.append(f"Column {name!r} holds numbers written as text: taken as numbers.")
+        return pd.Series(written.values, index=column.index, name=column.name)
+
+    def _date_format(self, name: str) -> str | None:
+        """Return the format that was given for a column of dates, an empty one if none was, None for others."""
+        formats = [given.removeprefix(f"{name}=") for given in self.read_as.date if given.startswith(f"{name}=%")]
+        return formats[-1] if formats else "" if name in self.read_as.date else None
+
+    def _date(self, column: pd.Series, form: str) -> pd.Series:
+        name = str(column.name)
+        column = self._without_codes(column, missing_signs(column) if holds_strings(column) else ())
+        formats = (form,) if form else () if pd.api.types.is_numeric_dtype(column) else date_formats(column)
+        if len(formats) == 2:
+            example = next(value for value in column if isinstance(value, str))
+            raise TableRefused(
+                f"{self.source}: in column {name!r}, {example!r} can be two dates. Say which number is the day "
+                f"(--date '{name}=%d/%m/%Y' or --date '{name}=%m/%d/%Y').",
+                date=(f"{name}=%d/%m/%Y",),
+            )
+        values = days(column, formats[0]) if formats else None
+        if values is None:
+            known = column.dropna()
+            raise TableRefused(
+                f"{self.source}: column {name!r} holds values that are not dates{' of one format' * (not form)}, such "
+                f"as {str(known.iloc[0] if len(known) else '')!r}. Give their format (--date '{name}=%Y%m%d'), or "
+                f"leave the column out (--drop {name!r}).",
+                drop=(name,),
+            )
+        self.readings[name] = f"{DATE} {formats[0]}"
+        first, last = (pd.Timestamp(0) + pd.Timedelta(days=bound(values)) for bound in (np.nanmin, np.nanmax))
+        self._notes.append(
+            f"Column {name!r} holds dates from {first:%Y-%m-%d} to {last:%Y-%m-%d}: taken as days since 1970-01-01."
+        )
+        return pd.Series(values, index=column.index, name=column.name)
+
+
+def listed_plainly(words: tuple[str, ...]) -> str:
+    """Return words as in a sentence.
+
+    >>> listed_plainly(("commas", "points", "signs"))
+    'commas, points and signs'
+    """
+    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
+
+
+def _missing_note(code: str, columns: dict[str, int], hint: str) -> str:
+    total = sum(columns.values())
+    shown = ", ".join(f"{name!r} ({count:,})" for name, count in list(columns.items())[:5])
+    more = f" and {len(columns) - 5} more columns" if len(columns) > 5 else ""
+    times = counted(total, "value", "values")
+    return f"{code!r} was taken as missing: {times}, in {shown}{more}{hint}."
+
+
+def _written_note(way: str, columns: list[str], written: WrittenNumbers) -> str:
+    text, number = written.example
+    are = "is" if len(columns) == 1 else "are"
+    columns_are = f"{'Column' if len(columns) == 1 else 'Columns'} {listed(columns)} {are} written with {way}"
+    return f"{columns_are}: {text!r} in {columns[0]!r} was taken as {number:.12g}."
+
+
+def _censored_note(name: str, written: WrittenNumbers) -> str:
+    values = counted(written.n_censored, "value is", "values are")
+    return f"Column {name!r}: {values} only known as a limit, such as {written.censored!r}: taken at the limit."

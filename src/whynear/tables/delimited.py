@@ -1,0 +1,205 @@
+"""Tables of text with a separator: found, checked line by line, then parsed."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import IO, Any
+
+import pandas as pd
+
+from whynear.tables.cells import MISSING_WORDS
+from whynear.tables.header import distinct_names
+from whynear.tables.written_numbers import Decimal, written_numbers
+
+_SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
+_CODE = re.compile(r"[+-]?0\d+(\.\d*)?")  # such as 007, which is no number
+_THOUSANDS_POINTS = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})*")
+
+
+@dataclass(frozen=True, eq=False)
+class _Text:
+    """The content of a text file, in UTF-8."""
+
+    path: Path
+    data: bytes
+
+    def lines(self) -> io.TextIOWrapper:
+        return io.TextIOWrapper(io.BytesIO(self.data), encoding="utf-8")
+
+    def rows(self, separator: str) -> Any:
+        return csv.reader(_without_nul(self.lines(), self.path), delimiter=separator, strict=True)
+
+    def parse(self, separator: str, names: list[str], **options: Any) -> pd.DataFrame:
+        return pd.read_csv(
+            self.lines(),
+            sep=separator,
+            header=0,
+            names=names,
+            index_col=False,
+            na_values=list(MISSING_WORDS),
+            keep_default_na=False,
+            low_memory=False,
+            **options,
+        )
+
+
+def read_delimited(data: bytes, path: Path, delimiter: str) -> tuple[pd.DataFrame, list[str], Decimal]:
+    """Return the table in UTF-8 text, notes on what was changed, and the sign before decimals in its numbers."""
+    text = _Text(path, data)
+    separator = _separator(text, delimiter)
+    header, n_rows, n_empty = _check(text, separator)
+    names, notes = distinct_names(header)
+    if separator != delimiter:
+        notes.append(f"The columns were read as separated by {_SEPARATORS[separator]}, not {_SEPARATORS[delimiter]}.")
+    if n_empty:
+        notes.append(f"Empty lines within the table were left out: {n_empty}.")
+    try:
+        codes = {names[place]: str for place in _columns_of_codes(text, separator)}
+        frame = text.parse(separator, names, dtype=codes)
+        decimal = _decimal(frame, separator)
+        if decimal == ",":
+            frame = _with_thousands_points(frame, text, separator, names)
+    except (ValueError, OverflowError) as error:
+        raise _misread(path, str(error)) from error
+    if len(frame) != n_rows:
+        raise _misread(path, f"{n_rows} rows were counted and {len(frame)} parsed")
+    if not header[0].strip() and len(names) > 1 and _numbers_rows(frame[names[0]]):
+        notes.append(f"The first column has no name and only numbers the rows: {names[0]!r} was left out.")
+        frame = frame.drop(columns=names[0])
+    return frame, notes, decimal
+
+
+def _columns_of_codes(text: _Text, separator: str) -> list[int]:
+    """Return the places of columns with codes such as 007, which would be parsed as 7."""
+    border = re.escape(f'{separator}"\r\n').encode()
+    if not re.search(rb"(?:^|[%b]) *[+-]?0\d+(?:\.\d*)? *(?=[%b]|$)" % (border, border), text.data):
+        return []
+    rows = text.rows(separator)
+    next(row for row in rows if not _is_blank(row))
+    return sorted({place for row in rows for place, cell in enumerate(row) if _CODE.fullmatch(cell.strip())})
+
+
+def _decimal(frame: pd.DataFrame, separator: str) -> Decimal:
+    """Return the sign before the decimals: a comma if a column shows it, or if semicolons suggest it and no point."""
+    for name in frame.columns[[not pd.api.types.is_numeric_dtype(kind) for kind in frame.dtypes]]:
+        column = frame[name].dropna()
+        if any("," in str(value) for value in column.unique()):
+            written = written_numbers(column)
+            if written is not None and written.decimal == ",":
+                return ","
+    fractions = any((frame[name].dropna() % 1 != 0).any() for name in _fractional(frame))
+    return "," if separator == ";" and not fractions else "."
+
+
+def _fractional(frame: pd.DataFrame) -> list[str]:
+    return [str(name) for name, kind in frame.dtypes.items() if pd.api.types.is_float_dtype(kind)]
+
+
+def _with_thousands_points(frame: pd.DataFrame, text: _Text, separator: str, names: list[str]) -> pd.DataFrame:
+    """Return columns of numbers such as 1.234 as text again, in a table that is written with decimal commas."""
+    columns = _fractional(frame)
+    if not columns:
+        return frame
+    texts = text.parse(separator, names, usecols=columns, dtype=str)
+    for name in columns:
+        known = texts[name].dropna().str.strip()
+        if known.str.contains(".", regex=False).any() and known.map(_is_grouped).all():
+            frame[name] = texts[name]
+    return frame
+
+
+def _is_grouped(cell: str) -> bool:
+    return _THOUSANDS_POINTS.fullmatch(cell) is not None or cell.lstrip("+-").isdigit()
+
+
+def _numbers_rows(column: pd.Series) -> bool:
+    """Return whether a column holds 0, 1, 2, ... or 1, 2, 3, ..., like a saved index."""
+    return any(column.equals(pd.Series(range(start, start + len(column)))) for start in (0, 1))
+
+
+def _separator(text: _Text, usual: str) -> str:
+    """Return the usual separator, unless it gives a single column and another one several in header and first row."""
+    found = {separator: _first_rows(text, separator) for separator in _SEPARATORS}
+    if found[usual] and len(found[usual][0]) > 1 and not _splits_better(found, usual):
+        return usual
+    several = [separator for separator, rows in found.items() if rows and all(len(row) > 1 for row in rows)]
+    return max(several, key=lambda separator: len(found[separator][0]), default=usual)
+
+
+def _splits_better(found: dict[str, list[list[str]]], usual: str) -> bool:
+    """Return whether the usual separator splits header and first row unevenly, and another one evenly."""
+    lengths = {separator: [len(row) for row in rows] for separator, rows in found.items()}
+    if len(set(lengths[usual])) == 1:
+        return False
+    return any(len(set(counts)) == 1 and counts[0] > 1 for counts in lengths.values() if len(counts) > 1)
+
+
+def _first_rows(text: _Text, separator: str) -> list[list[str]]:
+    """Return the header and the first row as split by a separator; an empty list if its quotes are wrong."""
+    try:
+        return list(islice((row for row in text.rows(separator) if not _is_blank(row)), 2))
+    except csv.Error:
+        return []
+
+
+def _is_blank(row: list[str]) -> bool:
+    return not row or (len(row) == 1 and row[0] != "" and not row[0].strip(" \t"))
+
+
+def _check(text: _Text, separator: str) -> tuple[list[str], int, int]:
+    """Return the header, the number of rows and of empty lines; one pass, one line in memory at a time."""
+    path, reader = text.path, text.rows(separator)
+    header: list[str] = []
+    n_rows = n_empty = pending = 0
+    line = 1
+    try:
+        for row in reader:
+            if _is_blank(row):
+                pending += 1
+            elif not header:
+                header, pending = row, 0
+            elif len(row) != len(header):
+                raise ValueError(
+                    f"{path}, line {line}: every row must have {len(header)} fields as the header has, "
+                    f"got {len(row)} instead. Complete or quote the fields of this line."
+                )
+            else:
+                n_rows += 1
+                n_empty, pending = n_empty + pending, 0
+            line = reader.line_num + 1
+    except csv.Error as error:
+        raise ValueError(
+            f"{path}, line {line}: quotes must be closed and quotes inside a field doubled; they are not "
+            f"in the row that begins here ({error}). Correct the quotes."
+        ) from None
+    if not header:
+        raise ValueError(f"{path} must have a header and rows, got an empty file instead. Export it again.")
+    if not n_rows:
+        raise ValueError(
+            f"{path} must have rows below its header, got {len(header)} column names and no rows instead. "
+            "Add at least one row."
+        )
+    return header, n_rows, n_empty
+
+
+def _without_nul(lines: IO[str], path: Path) -> Iterator[str]:
+    for number, line in enumerate(lines, start=1):
+        if "\0" in line:
+            raise ValueError(
+                f"{path}, line {number}: a text table must not have NUL bytes, got one here instead. Remove "
+                "it, or name the encoding if this is another one (--encoding utf-16)."
+            )
+        yield line
+
+
+def _misread(path: Path, fact: str) -> ValueError:
+    return ValueError(
+        f"{path} must be a plain table, got something that could not be parsed instead ({fact.strip()}). "
+        "Export it again with one header line and quotes around text."
+    )

@@ -1,0 +1,171 @@
+"""Numbers as people write them: decimal commas, thousands separators, percent and currency signs, limits."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from whynear.tables.cells import text_counts
+from whynear.utils.arrays import Array
+from whynear.utils.columns import is_number
+
+Decimal = Literal[".", ","]
+
+_SIGNS = r"%|[$€£¥₹]|USD|EUR|GBP|CHF|JPY"
+_CELL = re.compile(
+    rf"(?P<limit>[<>≤≥]=?)?\s*(?P<minus>[-+])?\s*(?P<before>{_SIGNS})?\s*(?P<minus_behind>[-+])?"
+    rf"(?P<digits>[\d.,' ]*\d[.,]?|\d)(?P<power>[eE][-+]?\d+)?\s*(?P<after>{_SIGNS})?"
+)
+_SPELLINGS = str.maketrans({"−": "-", "’": "'", "\u00a0": " ", "\u202f": " ", "\u2009": " "})
+_PLAIN = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
+
+
+def _digits(decimal: str, groups: str) -> re.Pattern[str]:
+    """Return the pattern of digits; 007 does not fit, since it may be a code."""
+    return re.compile(
+        rf"(?:(?:0|[1-9]\d*)(?:{decimal}\d*)?|[1-9]\d{{0,2}}(?P<group>[{groups}' ])\d{{3}}(?:(?P=group)\d{{3}})*"
+        rf"(?:{decimal}\d*)?|{decimal}\d+)"
+    )
+
+
+_DIGITS: dict[Decimal, re.Pattern[str]] = {".": _digits(r"\.", ","), ",": _digits(",", r"\.")}
+
+
+@dataclass(frozen=True, eq=False)
+class WrittenNumbers:
+    """A column of text as numbers.
+
+    Attributes
+    ----------
+    values : ndarray of float
+        The numbers; NaN where the column has no value.
+    decimal : {".", ","}
+        The sign before the decimals.
+    how : tuple of str
+        In which ways the numbers are not written plainly; empty where they are.
+    example : tuple of str and float
+        The first text that is not written plainly, and its number.
+    n_censored : int
+        Number of values that are written as a limit, such as ``<5``; they are taken at the limit.
+    censored : str
+        The first of them; empty without one.
+    """
+
+    values: Array
+    decimal: Decimal
+    how: tuple[str, ...]
+    example: tuple[str, float]
+    n_censored: int
+    censored: str
+
+
+def written_numbers(column: pd.Series, decimal: Decimal | None = None, likely: Decimal = ".") -> WrittenNumbers | None:
+    """Return a column of text and numbers as numbers; None if a value is not one, or if the signs contradict.
+
+    Without ``decimal`` the sign before the decimals is found from all values; where ``1,234`` can be both, it is
+    ``likely``.
+
+    >>> written_numbers(pd.Series(["1.234,5 €", "<7 €"])).values
+    array([1234.5,    7. ])
+    """
+    counts: Counter[str] = Counter()
+    for text, count in text_counts(column).items():
+        counts[text.strip()] += count
+    cells = {text: _CELL.fullmatch(text.translate(_SPELLINGS)) for text in counts}
+    if not counts or not all(cells.values()) or not _other_values_are_numbers(column):
+        return None
+    parts = {text: cell.groupdict() for text, cell in cells.items() if cell is not None}
+    fitting: list[Decimal] = [
+        sign
+        for sign, pattern in _DIGITS.items()
+        if decimal in (None, sign) and all(pattern.fullmatch(part["digits"].strip()) for part in parts.values())
+    ]
+    if not fitting or not _agreeing([_sign(part) for part in parts.values() if set(part["digits"]) & set("123456789")]):
+        return None
+    chosen = likely if likely in fitting else fitting[0]
+    numbers = {text: _value(part, chosen) for text, part in parts.items()}
+    odd = [text for text in parts if not _PLAIN.fullmatch(text) or (chosen == "," and "." in text)]
+    censored = [text for text, part in parts.items() if part["limit"]]
+    return WrittenNumbers(
+        _values(column, numbers),
+        chosen,
+        _how([parts[text] for text in odd], chosen),
+        (odd[0], numbers[odd[0]]) if odd else ("", math.nan),
+        sum(counts[text] for text in censored),
+        censored[0] if censored else "",
+    )
+
+
+def numbers_or_missing(
+    column: pd.Series, decimal: Decimal | None = None, likely: Decimal = "."
+) -> tuple[WrittenNumbers | None, pd.Series]:
+    """Return the numbers of a column, 007 among them, and where other texts are taken as missing."""
+    texts = text_counts(column)
+    odd = {text for text in texts if not is_written_number(text) and not text.strip().isdecimal()}
+    is_odd = column.isin(list(odd))
+    plain = {text: text.strip().lstrip("0") or "0" for text in texts if text.strip().isdecimal()}
+    readable = column.mask(is_odd).map(lambda value: plain.get(value, value) if isinstance(value, str) else value)
+    return written_numbers(readable, decimal, likely), is_odd
+
+
+def is_written_number(text: str) -> bool:
+    """Return whether a text by itself is a number.
+
+    >>> is_written_number("31 %"), is_written_number("007"), is_written_number("five")
+    (True, False, False)
+    """
+    return written_numbers(pd.Series([text], dtype=object)) is not None
+
+
+def _sign(part: dict[str, Any]) -> str:
+    return part["before"] or part["after"] or ""
+
+
+def _agreeing(signs: list[str]) -> bool:
+    """Return whether values can be compared: of one currency, or all of them in percent."""
+    found = set(signs)
+    return len(found) <= 1 or (len(found) == 2 and "" in found and "%" not in found)
+
+
+def _value(part: dict[str, Any], decimal: Decimal) -> float:
+    groups = "," if decimal == "." else "."
+    digits = re.sub(rf"[{groups}' ]", "", part["digits"]).replace(decimal, ".")
+    negative = "-" in (part["minus"], part["minus_behind"])
+    return (-1 if negative else 1) * float(digits + (part["power"] or ""))
+
+
+def _other_values_are_numbers(column: pd.Series) -> bool:
+    if isinstance(column.dtype, pd.StringDtype):
+        return True
+    return all(is_number(value) for value in column.dropna() if not isinstance(value, str))
+
+
+def _values(column: pd.Series, numbers: dict[str, float]) -> Array:
+    if isinstance(column.dtype, pd.StringDtype):
+        codes, texts = pd.factorize(column)
+        return np.array([*(numbers[text.strip()] for text in texts), math.nan])[codes]
+    return np.array([_number(value, numbers) for value in column], dtype=np.float64)
+
+
+def _number(value: Any, numbers: dict[str, float]) -> float:
+    if isinstance(value, str):
+        return numbers[value.strip()]
+    return math.nan if pd.isna(value) else float(value)
+
+
+def _how(parts: list[dict[str, Any]], decimal: Decimal) -> tuple[str, ...]:
+    grouped = any(_DIGITS[decimal].fullmatch(part["digits"].strip())["group"] for part in parts)  # type: ignore[index]
+    signs = {_sign(part) for part in parts}
+    found = {
+        "decimal commas": decimal == "," and any("," in part["digits"] for part in parts),
+        "thousands separators": grouped,
+        "percent signs": "%" in signs,
+        "currency signs": bool(signs - {"%", ""}),
+    }
+    return tuple(name for name, is_there in found.items() if is_there)

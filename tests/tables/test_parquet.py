@@ -1,0 +1,61 @@
+import numpy as np
+import pandas as pd
+import pytest
+from pandas.testing import assert_frame_equal
+
+from whynear.tables import parquet
+from whynear.tables.parquet import read_parquet
+
+
+@pytest.fixture
+def small_batches(monkeypatch):
+    monkeypatch.setattr(parquet, "BATCH_ROWS", 3)
+
+
+@pytest.mark.usefixtures("small_batches")
+@pytest.mark.parametrize("row_group_size", [None, 4])
+def test_batches_are_one_table_with_its_types(tmp_path, row_group_size):
+    grades = pd.CategoricalDtype(["low", "mid", "high"], ordered=True)
+    frame = pd.DataFrame(
+        {
+            "a": [1.5, np.nan, *np.arange(8.0)],
+            "n": range(10),
+            "gap": [1.0, *[np.nan] * 4, *range(5)],
+            "text": list("abcdefghij"),
+            "grade": pd.Series(["low", "high", "mid", "low", None, "high", "high", "mid", "low", "low"], dtype=grades),
+            "colour": pd.Categorical(["red", "red", "red", "blue"] + ["red"] * 6),
+            "day": pd.date_range("2020-01-01", periods=10, unit="us"),
+        }
+    )
+    frame.to_parquet(tmp_path / "t.parquet", row_group_size=row_group_size)
+    back, notes = read_parquet(tmp_path / "t.parquet")
+    assert_frame_equal(back, frame, check_categorical=False)
+    assert back["grade"].dtype == grades
+    assert notes == []
+
+
+@pytest.mark.usefixtures("small_batches")
+def test_a_saved_index_is_the_index_again(tmp_path):
+    frame = pd.DataFrame({"a": range(7)}, index=[f"P{i}" for i in range(7)])
+    frame.to_parquet(tmp_path / "t.parquet")
+    assert_frame_equal(read_parquet(tmp_path / "t.parquet")[0], frame)
+    frame.rename_axis("patient").to_parquet(tmp_path / "t.parquet")
+    assert read_parquet(tmp_path / "t.parquet")[0].index.name == "patient"
+
+
+def test_no_more_than_a_batch_is_read_at_a_time(tmp_path, monkeypatch):
+    pd.DataFrame({"a": range(10)}).to_parquet(tmp_path / "t.parquet")
+    import pyarrow.parquet as pq
+
+    sizes = []
+    original = pq.ParquetFile.iter_batches
+
+    def watched(self, *words, **named):
+        for batch in original(self, *words, **named):
+            sizes.append(len(batch))
+            yield batch
+
+    monkeypatch.setattr(parquet, "BATCH_ROWS", 4)
+    monkeypatch.setattr(pq.ParquetFile, "iter_batches", watched)
+    assert len(read_parquet(tmp_path / "t.parquet")[0]) == 10
+    assert sizes == [4, 4, 2]

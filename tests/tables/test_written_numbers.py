@@ -1,0 +1,97 @@
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+from whynear.tables.written_numbers import is_written_number, written_numbers
+
+
+def column(*values):
+    return pd.Series(list(values), dtype=object)
+
+
+numbers = st.lists(st.floats(-1e9, 1e9).map(lambda value: round(value, 2)), min_size=1)
+ENGLISH = "{:,.2f}".format
+
+
+def swapped(text):
+    return text.translate(str.maketrans(",.", ".,"))
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        ENGLISH,
+        lambda value: swapped(ENGLISH(value)),
+        lambda value: ENGLISH(value).replace(",", "'"),
+        lambda value: swapped(ENGLISH(value)).replace(".", "\u202f"),
+        lambda value: ENGLISH(value) + " %",
+        lambda value: "€" + ENGLISH(value),
+        lambda value: swapped(ENGLISH(value)) + " EUR",
+        lambda value: " " + str(value).replace("-", "−"),
+    ],
+)
+@given(values=numbers)
+def test_numbers_come_back_however_they_are_written(written, values):
+    assert_allclose(written_numbers(column(*map(written, values))).values, values, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("texts", "values", "decimal", "how"),
+    [
+        (["3,5", "4"], [3.5, 4], ",", ("decimal commas",)),
+        (["1,234", "2,345"], [1234, 2345], ".", ("thousands separators",)),
+        (["1,234", "3,5"], [1.234, 3.5], ",", ("decimal commas",)),
+        (["1.234.567,5", "2"], [1234567.5, 2], ",", ("decimal commas", "thousands separators")),
+        (["31%", "0", "12 %"], [31, 0, 12], ".", ("percent signs",)),
+        (["$1,200.50", "300"], [1200.5, 300], ".", ("thousands separators", "currency signs")),
+        (["-$5", "$-6", "+7 USD"], None, None, None),
+        (["-$5", "$-6"], [-5, -6], ".", ("currency signs",)),
+        (["1e-3", " .5", "-2."], [0.001, 0.5, -2], ".", ()),
+    ],
+)
+def test_signs_are_found_from_the_whole_column(texts, values, decimal, how):
+    found = written_numbers(column(*texts))
+    if values is None:
+        assert found is None
+    else:
+        assert_allclose(found.values, values)
+        assert (found.decimal, found.how) == (decimal, how)
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["31%", "5"],
+        ["$5", "5 €"],
+        ["1.5", "2,5"],
+        ["007"],
+        ["12,34,567"],
+        ["5 mg"],
+        ["-"],
+        ["1 2"],
+        ["five"],
+        ["1,2,3"],
+    ],
+)
+def test_what_contradicts_itself_or_is_no_number_is_not_one(texts):
+    assert written_numbers(column(*texts)) is None
+
+
+def test_what_can_be_two_numbers_is_the_likely_one():
+    assert written_numbers(column("1,234")).values.tolist() == [1234]
+    assert written_numbers(column("1,234"), likely=",").values.tolist() == [1.234]
+    assert written_numbers(column("1,234"), ",").values.tolist() == [1.234]
+    assert written_numbers(column("3,5"), ".") is None
+
+
+def test_limits_are_counted_and_taken_as_they_are():
+    found = written_numbers(column("<5", "7", ">= 100", "<5", None, 3))
+    assert_allclose(found.values, [5, 7, 100, 5, np.nan, 3])
+    assert (found.n_censored, found.censored, found.example) == (3, "<5", ("<5", 5.0))
+
+
+def test_a_text_is_a_number_by_itself():
+    assert [text for text in ("3,5", "1 %", "?", "", "1-2", "<5") if is_written_number(text)] == ["3,5", "1 %", "<5"]
