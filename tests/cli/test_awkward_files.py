@@ -211,7 +211,7 @@ def check_predictions(model, path):
 def test_numbers_are_those_of_the_plain_file(tmp_path, name):
     content, file_name, _, _ = FILES[name]
     problem = problem_of(write(tmp_path, content, file_name), "y")
-    pd.testing.assert_frame_equal(problem.X, PLAIN.drop(columns="y"))
+    pd.testing.assert_frame_equal(problem.X, PLAIN.drop(columns="y").set_axis(range(1, len(PLAIN) + 1)))
 
 
 @pytest.mark.parametrize("name", ["semicolons and decimal commas", "thousands", "currency", "Excel's Unicode text"])
