@@ -72,20 +72,19 @@ def test_every_method_finds_the_strong_feature_of_easy_data(method):
 
 
 def cheap(method):
-    few = {"intervals": {"n_prototypes": 1, "n_probes": 3}, "intervals, floor 0.1": {"n_prototypes": 1}}
+    few = {"intervals": {"n_prototypes": 1, "n_probes": 3}, "verdicts": {"n_prototypes": 1}}
     return few.get(method, {})
 
 
 @ignore_announcements
 def test_a_method_is_scored_on_generated_data():
-    made = {"target": "linear", "n_irrelevant": 2}
-    assert scores("lasso", made, {}, 0)["strong found"] == 1.0
-    assert scores("lasso", made, {}, 0) == scores("lasso", made, {}, 0)
+    assert scores("lasso", "linear 50", {}, 0)["strong found"] == 1.0
+    assert scores("lasso", "linear 50", {}, 0) == scores("lasso", "linear 50", {}, 0)
 
 
 @ignore_announcements
 def test_halves_of_one_data_set_are_compared():
-    result = agreement("lasso", {"target": "linear"}, {}, 0, 3)
+    result = agreement("lasso", "linear 200", {}, 0, 3)
     assert 0 < result["same features"] <= 1
     assert -1 <= result["same order"] <= 1
 

@@ -19,15 +19,18 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from whynear.datasets import make_relevance
+from whynear.datasets import make_truth
 from whynear.interpret import effective_dimension, relevance_floor, relevance_intervals
 from whynear.learn import GMLVQ
 from whynear.reproduce.cells import Result
 from whynear.study.interpretation import fewest_directions
 from whynear.utils.arrays import Array
+from whynear.verdict import verdicts
+from whynear.verdict.decisions import INDISPENSABLE, NO_EVIDENCE, REPLACEABLE
 
 Labels = NDArray[np.int64]
 LEAST_FLOOR = 0.1
+STRENGTHS = {INDISPENSABLE: "strong", REPLACEABLE: "weak", NO_EVIDENCE: "irrelevant"}
 
 
 class Findings(NamedTuple):
@@ -38,9 +41,9 @@ class Findings(NamedTuple):
     strength: NDArray[np.str_] | None = None
 
 
-def scores(method: str, made: dict[str, Any], settings: dict[str, Any], seed: int) -> Result:
+def scores(method: str, kind: str, settings: dict[str, Any], seed: int) -> Result:
     """The scores of a method on one data set."""
-    data = make_relevance(random_state=seed, **made)
+    data = make_truth(kind, seed)
     return score_findings(METHODS[method](data.X, data.y, seed, **settings), data.strength)
 
 
@@ -60,9 +63,9 @@ def score_findings(findings: Findings, truth: NDArray[np.str_]) -> dict[str, flo
     return shares | {"exact strength": exact.mean(), "exact strength, strong or weak": exact[is_relevant].mean()}
 
 
-def agreement(method: str, made: dict[str, Any], settings: dict[str, Any], seed: int, n_halves: int) -> Result:
+def agreement(method: str, kind: str, settings: dict[str, Any], seed: int, n_halves: int) -> Result:
     """The agreement of a method on random halves of the rows of one data set."""
-    data = make_relevance(random_state=seed, **made)
+    data = make_truth(kind, seed)
     halves = StratifiedShuffleSplit(n_halves, train_size=0.5, random_state=seed).split(data.X, data.y)
     findings = [METHODS[method](data.X.iloc[rows], data.y[rows], seed, **settings) for rows, _ in halves]
     return mean_agreement(findings)
@@ -81,14 +84,20 @@ def _shared(one: NDArray[np.bool_], other: NDArray[np.bool_]) -> float:
     return float((one & other).sum() / max(1, (one | other).sum()))
 
 
+def by_verdicts(X: pd.DataFrame, y: Labels, seed: int, n_prototypes: int) -> Findings:
+    """Verdicts by refitting, GMLVQ on z-scores among the models."""
+    learner = make_pipeline(StandardScaler(), GMLVQ(n_prototypes=n_prototypes, random_state=seed))
+    found = verdicts(learner, X, y, n_jobs=1, random_state=seed)
+    strength = np.array([STRENGTHS.get(str(word), "unknown") for word in found.verdict])
+    return Findings(np.isin(strength, ["strong", "weak"]), found.effect, strength)
+
+
 def intervals(X: pd.DataFrame, y: Labels, seed: int, n_prototypes: int, slack: float, n_probes: int) -> Findings:
-    """Relevance intervals of GMLVQ on z-scores, computed as in a study."""
+    """Relevance intervals of GMLVQ on z-scores, on the directions of the data that held-out rows support."""
     model = make_pipeline(StandardScaler(), GMLVQ(n_prototypes=n_prototypes, random_state=seed)).fit(X, y)
     kept = fewest_directions(effective_dimension(model, X, y), len(X))
-    floor = LEAST_FLOOR
-    if n_probes:
-        probes = relevance_floor(model, X, y, n_probes, seed, effective_dim=kept, slack=slack)
-        floor = max(floor, min(float(probes), 0.9))
+    probes = relevance_floor(model, X, y, n_probes, seed, effective_dim=kept, slack=slack)
+    floor = max(LEAST_FLOOR, min(float(probes), 0.9))
     found = relevance_intervals(model, X, kept, slack, floor, n_jobs=1)
     return Findings(np.isin(found.strength, ["strong", "weak"]), found.upper, found.strength)
 
@@ -144,8 +153,8 @@ def boruta(X: pd.DataFrame, y: Labels, seed: int, n_trees: int, n_rounds: int) -
 
 
 METHODS: dict[str, Callable[..., Findings]] = {
+    "verdicts": by_verdicts,
     "intervals": intervals,
-    "intervals, floor 0.1": intervals,
     "SHAP, boosting": shap_of_boosting,
     "SHAP, trees": shap_of_trees,
     "permutation": permutation,
