@@ -24,13 +24,20 @@ def test_the_first_sentence_says_how_few_suffice():
     first = feature_sentences(judged(words, best=("a", "b"), score=0.88))[0]
     assert first == "2 of 3 features suffice: with “a” and “b” alone, 2.0 points less is predicted right than with all."
     assert "no less is predicted right" in feature_sentences(judged(words))[0]
-    assert feature_sentences(judged(words, best=("a", "b", "c")))[0].startswith("All 3 features are needed")
+
+
+def test_all_features_are_needed_only_if_each_is_indispensable():
+    needed = feature_sentences(judged(["indispensable"] * 3, best=("a", "b", "c")))[0]
+    assert needed == "All 3 features are needed: no smaller set predicts as well."
+    words = ["indispensable", "undecided", "no evidence"]
+    unknown = feature_sentences(judged(words, best=("a", "b", "c")))[0]
+    assert unknown == "No smaller set is shown to predict as well as all 3 features."
 
 
 def test_every_verdict_has_its_sentence():
     said = " ".join(feature_sentences(judged(["indispensable", "replaceable", "no evidence", "undecided"])))
     assert "1 is indispensable, no other can replace it: “a” (4.0 points are lost without it)." in said
-    assert "1 carries information that others carry too: “b”. Leaving out it costs at most 2 points." in said
+    assert "1 carries information that others carry too: “b”. Leaving it out costs at most 2 points." in said
     assert "There is no evidence that “c” helps." in said
     assert "1 is undecided, because the rows do not settle it: “d”." in said
 

@@ -38,7 +38,9 @@ def _sufficient(verdicts: Verdicts) -> str:
     if len(sets.best) == total:
         if total == 1:
             return "The only feature is needed."
-        return f"All {total:,} features are needed: no smaller set predicts as well."
+        if len(verdicts.named(INDISPENSABLE)) == total:
+            return f"All {total:,} features are needed: no smaller set predicts as well."
+        return f"No smaller set is shown to predict as well as all {total:,} features."
     lost = 100 * (sets.score_of_all - sets.score)
     cost = "no less" if lost < 0.05 else f"{_points(lost)} less"
     suffice = f"{'feature' if total == 1 else 'features'} {'suffices' if len(sets.best) == 1 else 'suffice'}"
@@ -63,10 +65,10 @@ def _replaceable(verdicts: Verdicts) -> list[str]:
     names = verdicts.named(REPLACEABLE)
     if not names:
         return []
-    each = "it" if len(names) == 1 else "any one of them"
+    leaving = "Leaving it out" if len(names) == 1 else "Leaving out any one of them"
     carry = "carries" if len(names) == 1 else "carry"
     shared = f"{len(names):,} {carry} information that others carry too: {listed_features(names)}."
-    return [f"{shared} Leaving out {each} costs at most 2 points."]
+    return [f"{shared} {leaving} costs at most 2 points."]
 
 
 def _rest(verdicts: Verdicts) -> list[str]:

@@ -268,7 +268,7 @@ def _smallest(
 def _as_good(found: Answers, other: Answers, target: Target, errors: float) -> bool:
     """Return whether a set surely loses little, or it is not clear that it loses anything and it does not seem much."""
     lost, error = target.mean_and_error(other.score - found.score)
-    bearable = lost <= (MOST_LOST if target.measured else max(MOST_LOST, error))
+    bearable = lost <= (MOST_LOST if target.measured else max(MOST_LOST, CLEARLY * error))
     surely_little = lost + CLEARLY * error <= MOST_LOST
     return surely_little or (bearable and not _exceeds(found, other, target, errors))
 
