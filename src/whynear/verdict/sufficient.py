@@ -268,7 +268,9 @@ def _smallest(
 def _as_good(found: Answers, other: Answers, target: Target, errors: float) -> bool:
     """Return whether a set surely loses little, or it is not clear that it loses anything and it does not seem much."""
     lost, error = target.mean_and_error(other.score - found.score)
-    bearable = lost <= (MOST_LOST if target.measured else max(MOST_LOST, CLEARLY * error))
+    bearable = lost <= (MOST_LOST if target.measured else max(MOST_LOST, error))
+    if not target.measured:  # the loss is surer than the accuracy
+        bearable = bearable or not _exceeds(found, other, target, 1.0)
     surely_little = lost + CLEARLY * error <= MOST_LOST
     return surely_little or (bearable and not _exceeds(found, other, target, errors))
 
