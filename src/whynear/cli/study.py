@@ -39,6 +39,9 @@ def study(
     out: Annotated[Path, typer.Option(help="The folder for the report, its tables and the model.")] = Path("study"),
     drop: options.Drop = None,
     index: options.Index = StudySettings.index,
+    group: Annotated[
+        str | None, typer.Option(help="The column with the group of each row, such as its patient, held out together.")
+    ] = StudySettings.group,
     bins: options.Bins = StudySettings.bins,
     categories: Annotated[
         Literal["onehot"] | None,
@@ -80,6 +83,7 @@ def study(
                 learner=learner,
                 drop=drop or [],
                 index=index,
+                group=group,
                 bins=bins,
                 categories=categories,
                 impute=impute,
@@ -144,6 +148,9 @@ def print_problem(console: Console, problem: Problem, compares: bool) -> None:
     """Print the size and the columns of the table, and for a large one the expected time and memory."""
     console.print(f"{plain(problem.source)}: {problem.summary}", highlight=False)
     console.print(f"target {plain(repr(problem.target))}: {_values(problem)}", highlight=False)
+    if problem.groups is not None:
+        n_groups = f"{problem.groups.nunique():,} groups, each held out as a whole"
+        console.print(f"group {plain(repr(problem.groups.name))}: {n_groups}", highlight=False)
     needs = estimate(*problem.X.shape, len(problem.classes), compares)
     if needs.seconds > LONG_SECONDS:
         console.print(f"This will take {needs}.", highlight=False)

@@ -138,6 +138,12 @@ def deciding_columns(X: pd.DataFrame, y: NDArray[Any]) -> list[str]:
 
 
 def _prediction(problem: Problem, comparison: Comparison, interpretation: Interpretation) -> str:
+    groups = problem.groups
+    together = "" if groups is None else f" Rows with the same {groups.name!r} were always held out together."
+    return _score(problem, comparison, interpretation) + together
+
+
+def _score(problem: Problem, comparison: Comparison, interpretation: Interpretation) -> str:
     expected, plain = comparison.score, comparison.score_of(PLAIN)
     if problem.kind == "numbers":
         error, spread = root_mean_squared_error(comparison.predictions), float(np.std(problem.y))

@@ -16,14 +16,16 @@ from sklearn.linear_model import RidgeCV
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, NeighborhoodComponentsAnalysis
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils.validation import has_fit_parameter
 
 from whynear.learn import MinimumNormRegressor, registry
 from whynear.learn.registry import LEARNERS
-from whynear.study.pls import CrossValidatedPLS
+from whynear.study.pls import INNER_FOLDS, CrossValidatedPLS
 from whynear.study.sample import stratified_rows
 from whynear.study.training_rows import remember_rows
 from whynear.tables import TableEncoder
 from whynear.tables.problem import kind_of_target
+from whynear.utils.row_groups import split_rows
 
 SIMPLEST_FIRST, COMPARED, LEARNED_ROWS = registry.STUDIED, registry.COMPARED, registry.LEARNED_ROWS
 PLAIN, NCA = "plain kNN", "NCA with kNN"
@@ -44,16 +46,19 @@ class Methods:
     encoder: TableEncoder | None = None
     n_jobs: int | None = None
 
-    def fitted(self, name: str, X: pd.DataFrame, y: NDArray[Any]) -> Any:
-        """Fit a method to these rows of a table; return a Pipeline that takes the columns of the table."""
-        return remember_rows(self._fitted(name, X, y), X)
+    def fitted(self, name: str, X: pd.DataFrame, y: NDArray[Any], groups: pd.Series | None = None) -> Any:
+        """Fit a method to these rows of a table; return a Pipeline that takes the columns of the table.
 
-    def _fitted(self, name: str, X: pd.DataFrame, y: NDArray[Any]) -> Any:
+        What it chooses on held-out rows, it chooses with the rows of a group together.
+        """
+        return remember_rows(self._fitted(name, X, y, groups), X)
+
+    def _fitted(self, name: str, X: pd.DataFrame, y: NDArray[Any], groups: pd.Series | None) -> Any:
         if self.encoder is None:
-            return self._for_numbers(name, X, y).fit(X, y)
+            return self._fit(self._for_numbers(name, X, y), X, y, groups)
         encoder = clone(self.encoder).fit(X)
         numbers = encoder.transform(X)
-        rest = self._for_numbers(name, numbers, y).fit(numbers, y)
+        rest = self._fit(self._for_numbers(name, numbers, y), numbers, y, groups)
         return Pipeline([("tableencoder", encoder), *(rest.steps if isinstance(rest, Pipeline) else [(name, rest)])])
 
     def _for_numbers(self, name: str, X: pd.DataFrame, y: NDArray[Any]) -> Any:
@@ -72,6 +77,17 @@ class Methods:
         neighbors = KNeighborsRegressor if numeric else KNeighborsClassifier
         plain = neighbors(min(N_NEIGHBORS, len(X)), weights="distance")
         return _standardised(plain) if name == PLAIN else _OnSample(_nca(X, y, self.seed, plain), self.seed)
+
+    def _fit(self, method: Any, X: pd.DataFrame, y: NDArray[Any], groups: pd.Series | None) -> Any:
+        """Fit a method; its last step is given the groups if it chooses something on held-out rows."""
+        learner = method[-1] if isinstance(method, Pipeline) else method
+        if groups is None or groups.nunique() < 2:
+            return method.fit(X, y)
+        if isinstance(learner, RidgeCV):
+            splits = split_rows(y, INNER_FOLDS, self.seed, stratified=False, groups=groups)
+            learner.set_params(cv=splits, scoring="neg_mean_squared_error")
+        takes_groups = has_fit_parameter(learner, "groups")
+        return method.fit(X, y, **({f"{method.steps[-1][0]}__groups": groups.to_numpy()} if takes_groups else {}))
 
     def _learner(self, name: str) -> BaseEstimator:
         learner = LEARNERS[name](random_state=self.seed)

@@ -118,7 +118,7 @@ class Study:
                 "learner": given["learner"],
                 "learners compared": self.comparison.n_learners,
                 "folds": len(self.comparison.accuracy),
-                **{name: given[name] for name in ("bins", "categories", "impute", "index", "drop")},
+                **{name: given[name] for name in ("bins", "categories", "impute", "index", "group", "drop")},
                 **{name: given[name] for name in ("drop_missing_target", "encoding", "effective_dim")},
                 "effective dimension": self.interpretation.effective_dim,
                 "tolerance": self.relevance.tolerance,

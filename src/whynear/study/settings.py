@@ -33,6 +33,7 @@ class StudySettings:
     learner: str = "auto"
     drop: tuple[str, ...] = ()
     index: str | None = None
+    group: str | None = None
     bins: int | None = None
     categories: Categories = None
     impute: Impute = None

@@ -12,6 +12,7 @@ from sklearn.base import clone
 
 from whynear.tables.column_types import Categories, Impute, features_of
 from whynear.tables.encoder import TableEncoder
+from whynear.tables.groups import groups_of, in_two_groups
 from whynear.tables.preview import preview, row_names, summary
 from whynear.tables.reading import NamedTable
 from whynear.tables.rows import named_rows
@@ -39,6 +40,8 @@ class Problem:
         The first step that a model of this table needs, not fitted; None where all features are numbers.
     columns : DataFrame
         What each feature holds: ``column``, ``kind``, ``missing``, ``distinct``.
+    groups : Series or None
+        The number of the group of each row, under the name of its column; rows of a group are held out together.
     """
 
     source: str
@@ -48,6 +51,7 @@ class Problem:
     caveats: tuple[str, ...]
     encoder: TableEncoder | None
     columns: pd.DataFrame
+    groups: pd.Series | None = None
 
     @property
     def kind(self) -> TargetKind:
@@ -105,11 +109,13 @@ def problem_from(
     impute: Impute = None,
     drop_missing_target: bool = False,
     measured: bool = False,
+    group: Hashable | None = None,
 ) -> Problem:
     """Make a problem of a table that `whynear.datasets.open_table` opened.
 
-    ``target``, ``index`` (names of the rows) and ``drop`` are names of columns, ``drop`` one or several; a name that is
-    not text, such as 3, is taken as '3'. A target of many different numbers is refused unless ``measured`` is true.
+    ``target``, ``index`` (names of the rows), ``group`` (rows that belong together) and ``drop`` are names of columns,
+    ``drop`` one or several; a name that is not text, such as 3, is taken as '3'. A target of many different numbers is
+    refused unless ``measured`` is true.
     """
     source, frame, caveats = table.source, table.frame, list(table.notes)
     predicted = table.target if target is None else str(target)
@@ -117,7 +123,8 @@ def problem_from(
         raise ValueError(f"{source} needs a target: name the column to predict (--target COLUMN). {_columns(frame)}")
     left_out = names_of(drop)
     named_by = [] if index is None or str(index) == frame.index.name else [str(index)]
-    for name in (predicted, *left_out, *named_by):
+    grouped_by = [] if group is None or str(group) == frame.index.name else [str(group)]
+    for name in (predicted, *left_out, *named_by, *grouped_by):
         _check_known(name, frame, source)
     if named_by:
         frame = named_rows(frame, named_by[0], source)
@@ -131,7 +138,9 @@ def problem_from(
         rows = counted(len(frame), "row", "rows")
         raise ValueError(f"{source} has {rows}; two classes with two rows each are needed at least. Add rows.")
     y, merged = target_of(frame[predicted], source, bins, measured)
-    X, encoder, as_text = features_of(frame.drop(columns=[predicted, *left_out]), source, categories, impute)
+    groups = None if group is None else groups_of(frame, str(group), predicted, source)
+    set_aside = [predicted, *left_out, *grouped_by]
+    X, encoder, as_text = features_of(frame.drop(columns=set_aside), source, categories, impute)
     names_rows = [
         f"Column {name!r} looks like a row number, which says nothing about a case: leave it out with --drop {name!r}."
         for name in row_names(X)
@@ -139,11 +148,16 @@ def problem_from(
     small: list[str] = []
     if kind_of_target(y) == "classes":
         kept, small = _classes_of_two(y)
+        _check_two_classes(y[kept], predicted, source)
+        if groups is not None:
+            in_groups, in_one = in_two_groups(y[kept], groups[kept], source)
+            kept[kept] = in_groups
+            small += in_one
+            groups = groups[kept]
         X, y = X[kept], y[kept]
-        _check_two_classes(y, predicted, source)
     y.setflags(write=False)
     all_caveats = (*caveats, *merged, *as_text, *names_rows, *small, *_remarks(X, y), *_filled(X, impute))
-    return Problem(source, predicted, X, y, all_caveats, encoder, preview(X))
+    return Problem(source, predicted, X, y, all_caveats, encoder, preview(X), groups)
 
 
 def names_of(columns: Hashable | Iterable[Hashable]) -> list[str]:
