@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from whynear.tables.column_types import Categories, Impute, features_of
+from whynear.tables.copies import caveats_of_repeats
 from whynear.tables.encoder import TableEncoder
 from whynear.tables.groups import groups_of, in_two_groups
 from whynear.tables.preview import preview, row_names, summary
@@ -156,7 +157,7 @@ def problem_from(
             groups = groups[kept]
         X, y = X[kept], y[kept]
     y.setflags(write=False)
-    all_caveats = (*caveats, *merged, *as_text, *names_rows, *small, *_remarks(X, y), *_filled(X, impute))
+    all_caveats = (*caveats, *merged, *as_text, *names_rows, *small, *_remarks(X, y, groups), *_filled(X, impute))
     return Problem(source, predicted, X, y, all_caveats, encoder, preview(X), groups)
 
 
@@ -190,20 +191,12 @@ def _classes_of_two(y: NDArray[Any]) -> tuple[NDArray[np.bool_], list[str]]:
     return counts[codes] >= 2, [caveat] if len(small) else []
 
 
-def _remarks(X: pd.DataFrame, y: NDArray[Any]) -> list[str]:
+def _remarks(X: pd.DataFrame, y: NDArray[Any], groups: pd.Series | None) -> list[str]:
     empty = list(X.columns[X.isna().all()])
     remarks = [f"Columns without any value carry no information: {listed(empty)}."] if empty else []
     if constant := [name for name in X if name not in empty and X[name].nunique(dropna=False) == 1]:
         remarks.append(f"Columns that never change carry no information: {listed(constant)}.")
-    rows = pd.util.hash_pandas_object(X, index=False).to_numpy()
-    if copies := len(X) - len(np.unique(rows)):
-        repeat = counted(copies, "row repeats", "rows repeat")
-        remarks.append(f"{repeat} the features of an earlier row, which makes held-out results optimistic.")
-        contradicting = int((pd.Series(y).groupby(rows).transform("nunique") > 1).sum())
-        if contradicting and kind_of_target(y) == "classes":
-            remarks.append(
-                f"{contradicting:,} rows share all features with a row of another class: no metric can separate them."
-            )
+    remarks += caveats_of_repeats(X, y, kind_of_target(y) == "classes", groups)
     if len(X) < 50:
         remarks.append(f"With {len(X)} rows every figure here is uncertain.")
     return remarks
