@@ -39,9 +39,7 @@ def study(
     out: Annotated[Path, typer.Option(help="The folder for the report, its tables and the model.")] = Path("study"),
     drop: options.Drop = None,
     index: options.Index = StudySettings.index,
-    group: Annotated[
-        str | None, typer.Option(help="The column with the group of each row, such as its patient, held out together.")
-    ] = StudySettings.group,
+    group: options.Group = StudySettings.group,
     bins: options.Bins = StudySettings.bins,
     categories: Annotated[
         Literal["onehot"] | None,

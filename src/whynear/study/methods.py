@@ -79,19 +79,24 @@ class Methods:
         return _standardised(plain) if name == PLAIN else _OnSample(_nca(X, y, self.seed, plain), self.seed)
 
     def _fit(self, method: Any, X: pd.DataFrame, y: NDArray[Any], groups: pd.Series | None) -> Any:
-        """Fit a method; its last step is given the groups if it chooses something on held-out rows."""
         learner = method[-1] if isinstance(method, Pipeline) else method
-        if groups is None or groups.nunique() < 2:
-            return method.fit(X, y)
-        if isinstance(learner, RidgeCV):
+        if isinstance(learner, RidgeCV) and groups is not None and groups.nunique() > 1:
             splits = split_rows(y, INNER_FOLDS, self.seed, stratified=False, groups=groups)
             learner.set_params(cv=splits, scoring="neg_mean_squared_error")
-        takes_groups = has_fit_parameter(learner, "groups")
-        return method.fit(X, y, **({f"{method.steps[-1][0]}__groups": groups.to_numpy()} if takes_groups else {}))
+        return fit_in_groups(method, X, y, groups)
 
     def _learner(self, name: str) -> BaseEstimator:
         learner = LEARNERS[name](random_state=self.seed)
         return learner.set_params(n_jobs=self.n_jobs) if "n_jobs" in learner.get_params() else learner
+
+
+def fit_in_groups(method: Any, X: pd.DataFrame, y: NDArray[Any], groups: pd.Series | None) -> Any:
+    """Fit a method; its learner is given the groups if it chooses something on held-out rows."""
+    learner = method[-1] if isinstance(method, Pipeline) else method
+    if groups is None or groups.nunique() < 2 or not has_fit_parameter(learner, "groups"):
+        return method.fit(X, y)
+    name = f"{method.steps[-1][0]}__groups" if isinstance(method, Pipeline) else "groups"
+    return method.fit(X, y, **{name: groups.to_numpy()})
 
 
 def _standardised(estimator: BaseEstimator) -> Pipeline:
