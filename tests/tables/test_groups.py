@@ -63,7 +63,7 @@ def test_a_class_of_a_single_group_is_left_out_and_said(visits):
         (
             {"patient": ["", None, *["P1", "P2"] * 29]},
             "patient",
-            r"'patient' names no group in 2 rows \(first: row 1\)",
+            r"names no group in 2 rows \(first: row 1\). Fill in what is missing, or",
         ),
         (
             {"patient": ["P1", "P2"] * 30},

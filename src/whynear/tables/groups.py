@@ -24,7 +24,7 @@ def groups_of(frame: pd.DataFrame, column: str, target: str, source: str) -> pd.
         rows = counted(int(missing.sum()), "row", "rows")
         raise ValueError(
             f"{source}: column {column!r} names no group in {rows} (first: row {frame.index[int(missing.argmax())]}). "
-            "Fill in the groups, or leave out these rows."
+            "Fill in what is missing, or remove such rows."
         )
     codes, names = pd.factorize(values.astype(str).str.strip().to_numpy())
     if len(names) < 2:
