@@ -24,7 +24,7 @@ def split_rows(
     split as if they had none.
 
     >>> [held_out.tolist() for _, held_out in split_rows(np.arange(4.0), 2, 0, stratified=False, groups=[0, 1, 1, 0])]
-    [[0, 3], [1, 2]]
+    [[1, 2], [0, 3]]
     """
     if groups is None or (n_groups := len(np.unique(groups))) < 2:
         kind = StratifiedKFold if stratified else KFold
