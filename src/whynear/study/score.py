@@ -26,7 +26,8 @@ class Score:
     error: float
 
     def __str__(self) -> str:
-        return f"{self.value:.1%} ± {self.error:.1%}"
+        error = f"{self.error:.1%}" if np.isfinite(self.error) else "unknown"
+        return f"{self.value:.1%} ± {error}"
 
 
 def score_of(true: NDArray[Any], predicted: NDArray[Any], measure: Measure, groups: ArrayLike | None = None) -> Score:
