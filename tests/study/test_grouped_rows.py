@@ -155,3 +155,15 @@ def test_directions_are_chosen_with_groups_together(measured, monkeypatch):
     monkeypatch.setattr(import_module("whynear.study.regression"), "effective_dimension", watched)
     with_directions(Methods(0).fitted(MINIMUM_NORM, X, y), X, y, None, groups)
     assert given[0]["groups"] is groups
+
+
+@pytest.mark.parametrize("kind", ["classes", "numbers"])
+def test_few_groups_of_few_rows_are_studied_all_the_same(kind):
+    rng = np.random.default_rng(3)
+    table = pd.DataFrame(rng.standard_normal((16, 3)), columns=["a", "b", "c"]).assign(site=np.arange(16) // 4)
+    if kind == "classes":
+        study = wn.study(table.assign(y=np.tile(["u", "v"], 8)), "y", learner="grlvq", group="site")
+    else:
+        study = wn.study(table.assign(y=rng.standard_normal(16)), "y", group="site")
+    assert "Column 'site' has 4 groups, so 4 folds were made instead of 5." in study.caveats
+    assert np.isfinite(study.comparison.expected_error)
