@@ -49,3 +49,17 @@ def measured(n: int = 120, seed: int = 0) -> pd.DataFrame:
     X[:, 2] = X[:, 1] + 1e-3 * rng.standard_normal(n)
     table = pd.DataFrame(X, columns=["sure", "one", "other", "noise 1", "noise 2"])
     return table.assign(y=3 * X[:, 0] + 2 * X[:, 1] + 0.1 * rng.standard_normal(n))
+
+
+def of_patients(n_patients: int, rows_each: int = 5, seed: int = 0) -> pd.DataFrame:
+    """Rows of patients with a class each: ``sign`` tells it in part, the other columns only who the patient is.
+
+    Where rows of a patient are in both parts of a split, the class can be read off the patient.
+    """
+    rng = np.random.default_rng(seed)
+    ill = np.arange(n_patients) % 2 == 0
+    of_row = np.repeat(np.arange(n_patients), rows_each)
+    face = rng.standard_normal((n_patients, 3))[of_row] + 0.05 * rng.standard_normal((len(of_row), 3))
+    sign = ill[of_row] + 1.0 * rng.standard_normal(n_patients)[of_row] + 0.05 * rng.standard_normal(len(of_row))
+    table = pd.DataFrame(face, columns=["nose", "chin", "brow"]).assign(sign=sign)
+    return table.assign(patient=[f"P{number}" for number in of_row], y=np.where(ill, "ill", "well")[of_row])

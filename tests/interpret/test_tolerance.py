@@ -49,6 +49,16 @@ def test_resamples_of_the_held_out_rows_say_how_sure_the_choice_is():
     assert sure.stability == 1
 
 
+def test_rows_of_a_group_are_held_out_together_and_are_not_independent():
+    X, y = noisy(n=60)
+    X, y, groups = np.repeat(X, 4, axis=0), np.repeat(y, 4), np.repeat(np.arange(60), 4)
+    alone = wn.relevance_tolerance(NearestClassMean(), X, y, candidates=[0.05, 0.9])
+    together = wn.relevance_tolerance(NearestClassMean(), X, y, candidates=[0.05, 0.9], groups=groups)
+    errors = [found.curve["standard_error"].iloc[-1] for found in (alone, together)]
+    assert errors[1] == pytest.approx(2 * errors[0], rel=0.2)
+    assert len(together.resampled) == 20
+
+
 def test_never_less_than_what_resampling_changes():
     X, y = noisy()
     assert wn.relevance_tolerance(NearestClassMean(), X, y, candidates=[0.9]).best == LEAST

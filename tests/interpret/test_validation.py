@@ -23,3 +23,30 @@ def test_numbers_are_split_without_classes_and_given_rows_are_kept():
     assert only.model is not None
     with pytest.raises(ValueError, match="give both or neither"):
         list(splits(LinearRegression(), X, y, X[:3]))
+
+
+def test_no_group_is_on_both_sides_of_a_split():
+    X, y, groups = np.arange(80.0).reshape(40, 2), np.arange(40) % 2, np.arange(40) // 4
+    held_out = []
+    for split in splits(NearestClassMean(), X, y, groups=groups):
+        assert not set(split.groups_val) & set(groups[np.isin(X[:, 0], split.X[:, 0])])
+        held_out += split.groups_val.tolist()
+    assert sorted(held_out) == groups.tolist()
+
+
+def test_a_fold_that_leaves_one_class_is_left_out():
+    X, y, groups = np.arange(24.0).reshape(12, 2), np.repeat([0, 1], [4, 8]), np.arange(12) // 4
+    assert [set(split.y) for split in splits(NearestClassMean(), X, y, groups=groups)] == [{0, 1}] * 2
+
+
+@pytest.mark.parametrize(
+    ("words", "groups", "message"),
+    [
+        ((), np.arange(3), "groups must have as many rows as y, got 3 and 20 instead"),
+        ((np.zeros((2, 2)), np.zeros(2)), np.arange(20), "groups belong to a cross-validation"),
+    ],
+)
+def test_groups_that_do_not_fit_are_refused(words, groups, message):
+    X, y = np.arange(40.0).reshape(20, 2), np.arange(20) % 2
+    with pytest.raises(ValueError, match=message):
+        list(splits(NearestClassMean(), X, y, *words, groups=groups))

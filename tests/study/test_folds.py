@@ -1,5 +1,6 @@
 import numpy as np
 import pandas as pd
+import pytest
 
 from whynear.study.folds import folds_of, in_order, possible_folds
 
@@ -32,3 +33,33 @@ def test_no_more_folds_are_made_than_the_rows_allow():
     n_folds, (caveat,) = possible_folds(np.array(["u"] * 9 + ["v"] * 3), 5)
     assert (n_folds, caveat) == (3, "Class 'v' has 3 rows, so 3 folds were made instead of 5.")
     assert possible_folds(np.linspace(0, 1, 8), 5) == (4, ("4 folds were made of 8 rows.",))
+
+
+def test_rows_of_a_group_are_in_one_fold():
+    groups = pd.Series(np.repeat(np.arange(10), 2), X.index, name="patient")
+    folds = list(folds_of(X, CLASSES, 5, 0, lambda *_: None, groups))
+    assert sorted(np.concatenate([fold.test for fold in folds])) == list(range(20))
+    for fold in folds:
+        assert not set(fold.known_groups) & set(groups.iloc[fold.test])
+    assert folds[0].known_groups.index.equals(folds[0].known[0].index)
+
+
+def test_no_more_folds_are_made_than_the_groups_allow():
+    groups = pd.Series(np.repeat(np.arange(5), 4), name="patient")
+    assert possible_folds(CLASSES, 4, groups) == (4, ())
+    assert possible_folds(CLASSES, 6, groups) == (
+        5,
+        ("Column 'patient' has 5 groups, so 5 folds were made instead of 6.",),
+    )
+    assert possible_folds(np.linspace(0, 1, 20), 6, groups)[0] == 5
+    few = np.where(groups < 3, "u", "v")
+    caveat = "Class 'v' occurs in 2 groups of 'patient', so 2 folds were made instead of 5."
+    assert possible_folds(few, 5, groups) == (2, (caveat,))
+    with pytest.raises(ValueError, match="Class 'v' occurs in 1 group of 'patient', and one to learn from"):
+        possible_folds(np.where(groups < 4, "u", "v"), 5, groups)
+
+
+def test_folds_that_leave_one_class_are_refused_by_the_name_of_the_column():
+    groups = pd.Series(np.repeat([0, 1], 10), name="patient")
+    with pytest.raises(ValueError, match="The groups of 'patient' cannot be divided into folds"):
+        list(folds_of(X, np.repeat(["u", "v"], 10), 2, 0, lambda *_: None, groups))

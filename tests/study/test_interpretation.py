@@ -1,6 +1,7 @@
 """The relevance of the features under a learned metric."""
 
 from dataclasses import replace
+from importlib import import_module
 
 import numpy as np
 import pandas as pd
@@ -103,3 +104,16 @@ def test_many_local_maps_are_averaged_and_few_are_not():
     mean, averaged = _bounded(metric, n_rows=20)
     assert averaged
     assert_allclose(mean.relevances(), metric.mean_shares())
+
+
+def test_the_tolerance_is_chosen_with_groups_together_if_every_class_has_two(monkeypatch):
+    groups, given = pd.Series(np.arange(80) // 4, name="patient"), []
+
+    def watched(*words, **named):
+        given.append(named["groups"])
+        return wn.relevance_tolerance(*words, **named)
+
+    monkeypatch.setattr(import_module("whynear.study.interpretation"), "relevance_tolerance", watched)
+    assert interpreted(groups=groups)[0].tolerance is not None
+    assert given[0] is groups
+    assert not _can_be_held_out(X, Y, pd.Series(Y == "u"))

@@ -4,6 +4,7 @@ import pytest
 from sklearn.pipeline import Pipeline
 
 import whynear as wn
+from tests.helpers.studies import of_patients
 
 
 def test_the_model_takes_the_columns_of_the_table_and_the_seed_repeats_it():
@@ -39,3 +40,17 @@ def test_an_unknown_way_to_take_a_column_is_refused(settings):
     (name,) = settings
     with pytest.raises(ValueError, match=f"{name} must be one of None, auto, .* got '{settings[name]}' instead"):
         wn.learn_table("iris", **settings)
+
+
+@pytest.mark.parametrize("learner", ["lmnn", "lann"])
+def test_scores_of_rows_that_belong_together_are_those_of_new_groups(learner):
+    table = of_patients(60)
+    alone = wn.learn_table(table, "y", learner=learner, score=True, drop="patient")
+    together = wn.learn_table(table, "y", learner=learner, score=True, group="patient")
+    assert sum(alone.scores) / 5 - sum(together.scores) / 5 > 0.2
+    assert list(together.problem.X) == ["nose", "chin", "brow", "sign"]
+
+
+def test_fewer_groups_than_folds_make_fewer_folds():
+    learned = wn.learn_table(of_patients(8), "y", learner="grlvq", raw=True, score=True, group="patient")
+    assert len(learned.scores) == 4

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import LeaveOneOut, cross_val_predict
+from sklearn.model_selection import GroupKFold, LeaveOneOut, cross_val_predict
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -105,3 +105,32 @@ def test_nca_does_not_start_at_discriminants_that_the_rows_lack():
     good = pd.DataFrame(RNG.standard_normal((6, 3)))
     assert _start(good, y, 3) == "auto"  # no fewer than the classes: scikit-learn starts elsewhere
     assert _start(pd.DataFrame(np.tile(RNG.standard_normal((2, 3)), (3, 1))), y, 2) == "pca"
+
+
+def test_the_penalty_of_ridge_regression_is_chosen_with_groups_together():
+    rng = np.random.default_rng(1)
+    wide = pd.DataFrame(rng.standard_normal((40, 60)))
+    y, groups = wide[0].to_numpy() + rng.standard_normal(40), pd.Series(np.arange(40) // 4)
+    standardised, folds = StandardScaler().fit_transform(wide), GroupKFold(5, shuffle=True, random_state=0)
+    errors = [
+        np.square(cross_val_predict(Ridge(penalty), standardised, y, cv=folds, groups=groups) - y).sum()
+        for penalty in RIDGE_PENALTIES
+    ]
+    assert Methods(0).fitted(RIDGE, wide, y, groups)[-1].alpha_ == RIDGE_PENALTIES[np.argmin(errors)]
+
+
+@pytest.mark.parametrize(("name", "y"), [("lann", CLASSES), (PLS, NUMBERS)])
+def test_what_chooses_on_held_out_rows_is_given_the_groups(name, y, monkeypatch):
+    kind, seen = type(Methods(0).fitted(name, X, y)[-1]), []
+    fit = kind.fit
+
+    def watched(self, X, y, groups=None):
+        seen.append(groups)
+        return fit(self, X, y, groups)
+
+    monkeypatch.setattr(kind, "fit", watched)
+    groups = pd.Series(np.arange(40) // 4)
+    Methods(0).fitted(name, X, y, groups)
+    assert seen[0].tolist() == groups.tolist()
+    Methods(0).fitted(name, X, y, groups * 0)
+    assert seen[1] is None  # rows of a single group are split as rows

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.cross_decomposition import PLSRegression
-from sklearn.model_selection import KFold, cross_val_predict
+from sklearn.model_selection import GroupKFold, KFold, cross_val_predict
 
 from whynear.study.pls import INNER_FOLDS, MOST_COMPONENTS, CrossValidatedPLS, maps_by_components
 
@@ -65,3 +65,14 @@ def test_at_most_twenty_components_are_used():
     X = np.random.default_rng(0).standard_normal((300, 40)) * np.logspace(0, -3, 40)
     model = CrossValidatedPLS().fit(X, X @ np.logspace(0, 3, 40))
     assert model.n_components_ == MOST_COMPONENTS == 20
+
+
+def test_the_number_of_components_is_chosen_with_groups_together():
+    X, y = centred(80, 12)
+    groups = np.arange(80) // 8
+    folds = GroupKFold(INNER_FOLDS, shuffle=True, random_state=3)
+    errors = [
+        np.square(cross_val_predict(PLSRegression(number, scale=False), X, y, cv=folds, groups=groups) - y).sum()
+        for number in range(1, 13)
+    ]
+    assert CrossValidatedPLS(random_state=3).fit(X, y, groups).n_components_ == np.argmin(errors) + 1

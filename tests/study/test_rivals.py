@@ -1,5 +1,7 @@
 """Simple methods that predict better than the model of a study."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -116,3 +118,11 @@ def test_the_finding_of_classes_that_no_global_metric_separates_starts_with_plai
     assert study.finding().startswith("Plain kNN predicts better than the learned metric (")
     assert study.findings.sentences[-1].startswith("GRLVQ predicts")
     assert not any("kNN" in caveat for caveat in study.caveats)
+
+
+def test_a_rival_must_be_better_over_groups_where_rows_belong_together():
+    true = np.repeat(["u", "v"], 100)
+    own = np.where(np.arange(200) < 20, "v", true)  # wrong in twenty rows, which are of one group
+    comparison = of_classes(true, own, true)
+    assert better_rival(comparison) is not None
+    assert better_rival(replace(comparison, groups=pd.Series(np.arange(200) // 20))) is None

@@ -53,3 +53,9 @@ def test_no_more_rows_than_wanted_are_kept_in_their_order(target):
     assert len(some.X) == len(some.y) == 30
     assert (np.diff(some.X["a"]) > 0).all()
     assert (some.y == problem.y[some.X.index - 1]).all()
+
+
+def test_a_sample_keeps_the_groups_of_its_rows():
+    table = pd.DataFrame({"a": np.arange(100.0), "y": np.arange(100) % 2, "site": np.arange(100) // 10})
+    some = at_most(problem_of(table, "y", group="site"), 30, 0)
+    assert some.groups.tolist() == (some.X["a"] // 10).tolist()

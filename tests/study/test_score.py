@@ -30,3 +30,14 @@ def test_the_error_of_a_share_is_that_of_a_binomial():
 def test_a_constant_target_has_no_variance_to_explain():
     assert variance_explained(np.ones(3), np.zeros(3)) == Score(0.0, 0.0)
     assert share_right(np.array(["u"]), np.array(["u"])) == Score(1.0, 0.0)
+
+
+def test_rows_of_a_group_are_not_independent_and_one_group_leaves_the_error_unknown():
+    right, groups = np.repeat([True, False], 50), np.arange(100) // 10
+    scores = [score_of(right, np.ones(100, dtype=bool), "accuracy", given) for given in (None, groups, groups * 0)]
+    assert scores[1] == Score(0.5, pytest.approx(0.5 / np.sqrt(9)))
+    assert scores[0].error < scores[1].error / 3
+    assert str(scores[2]) == "50.0% ± unknown"
+    true, predicted = np.repeat(TRUE, 4), np.repeat(PREDICTED, 4)
+    by_group = score_of(true, predicted, "r2", np.repeat(np.arange(len(TRUE)), 4))
+    assert by_group.error == pytest.approx(score_of(TRUE, PREDICTED, "r2").error)

@@ -10,6 +10,9 @@ Drop = Annotated[list[str] | None, typer.Option(help="A column to leave out; can
 Index = Annotated[
     str | None, typer.Option(help="The column with the names of the rows; without it they are numbered from 1.")
 ]
+Group = Annotated[
+    str | None, typer.Option(help="The column with the group of each row, such as its patient, held out together.")
+]
 Bins = Annotated[int | None, typer.Option(help="Sort a numeric target into this number of classes of equal size.")]
 Categories = Annotated[
     Literal["auto", "onehot"],

@@ -39,6 +39,7 @@ def study(
     out: Annotated[Path, typer.Option(help="The folder for the report, its tables and the model.")] = Path("study"),
     drop: options.Drop = None,
     index: options.Index = StudySettings.index,
+    group: options.Group = StudySettings.group,
     bins: options.Bins = StudySettings.bins,
     categories: options.Categories = StudySettings.categories,
     impute: options.Impute = StudySettings.impute,
@@ -80,6 +81,7 @@ def study(
                 learner=learner,
                 drop=drop or [],
                 index=index,
+                group=group,
                 bins=bins,
                 categories=categories,
                 impute=impute,
@@ -149,6 +151,9 @@ def print_problem(console: Console, problem: Problem, compares: bool) -> None:
     """Print the size and the columns of the table, and for a large one the expected time and memory."""
     console.print(f"{plain(problem.source)}: {problem.summary}", highlight=False)
     console.print(f"target {plain(repr(problem.target))}: {_values(problem)}", highlight=False)
+    if problem.groups is not None:
+        n_groups = f"{problem.groups.nunique():,} groups, each held out as a whole"
+        console.print(f"group {plain(repr(problem.groups.name))}: {n_groups}", highlight=False)
     for decision in problem.decisions:
         console.print(f"- {plain(decision)}", soft_wrap=True, highlight=False)
     needs = estimate(*problem.X.shape, len(problem.classes), compares)

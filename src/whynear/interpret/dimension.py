@@ -81,6 +81,7 @@ def effective_dimension(
     candidates: Sequence[int] | None = None,
     scheme: Literal["projection", "extremes"] = "projection",
     scoring: Literal["error", "mse", "correlation"] | None = None,
+    groups: ArrayLike | None = None,
 ) -> EffectiveDimension:
     """Choose how many directions of the data a metric may use, by its predictions on validation data.
 
@@ -101,6 +102,8 @@ def effective_dimension(
     scoring : {"error", "mse", "correlation"}, optional
         What decides: the error of a classifier; for a regressor the mean squared error, or the correlation of
         prediction and target.
+    groups : array-like of shape (n_samples,), optional
+        The group of each row, such as its patient: rows of one group are held out together in cross-validation.
 
     Returns
     -------
@@ -109,7 +112,7 @@ def effective_dimension(
     choice("scheme", scheme, ("projection", "extremes"))
     regression = is_regressor(learner)
     criterion = _criterion(scoring, regression)
-    held_out = list(splits(learner, X, y, X_val, y_val))
+    held_out = list(splits(learner, X, y, X_val, y_val, groups))
     tried = _candidates(candidates, min(rank_of(split.model, split.X) for split in held_out))
     rows = _scores(tried, held_out, scheme, regression)
     curve = pd.DataFrame(rows).assign(effective_dim=tried)

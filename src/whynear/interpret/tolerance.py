@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, is_regressor
 
 from whynear.interpret import programs
@@ -19,6 +19,7 @@ from whynear.metric import DiagonalMetric, LinearMetric, LocalMetric, Metric
 from whynear.utils import html
 from whynear.utils.arrays import Array
 from whynear.utils.checks import number
+from whynear.utils.row_groups import error_of_mean, resampled_rows
 from whynear.utils.values import ByValue
 
 if TYPE_CHECKING:
@@ -87,6 +88,7 @@ def relevance_tolerance(
     X_val: ArrayLike | None = None,
     y_val: ArrayLike | None = None,
     candidates: Sequence[float] | None = None,
+    groups: ArrayLike | None = None,
 ) -> RelevanceTolerance:
     """Choose by how much maps may differ in `relevance_intervals`, by their predictions on validation data.
 
@@ -104,6 +106,9 @@ def relevance_tolerance(
         Validation data; five-fold cross-validation of X and y without them.
     candidates : sequence of float, optional
         Tolerances to try, between 0 and 1; ten up to 0.3 without it. The learned map itself is always among them.
+    groups : array-like of shape (n_samples,), optional
+        The group of each row, such as its patient: rows of one group are held out together in cross-validation, and
+        standard errors are those over groups.
 
     Returns
     -------
@@ -120,15 +125,16 @@ def relevance_tolerance(
     tried = _candidates(candidates)
     regression = is_regressor(learner)
     train = np.zeros(len(tried))
-    losses, weights = [], []
-    for split in splits(learner, X, y, X_val, y_val):
+    losses, weights, places = [], [], []
+    for split in splits(learner, X, y, X_val, y_val, groups):
         found = _losses(split, tried, regression)
         train += [float(ours.mean()) * len(split.y_val) for ours, _ in found]
         losses.append(np.array([held_out for _, held_out in found]))
         weights.append(len(split.y_val))
+        places.append(split.groups_val)
     together = np.concatenate(losses, axis=1)
     excess = together - together[0]
-    errors = _standard_errors(excess)
+    held_out = None if groups is None else np.concatenate([np.asarray(place) for place in places])
     criterion, seen = ("mse", "train_mse") if regression else ("validation_error", "train_error")
     curve = pd.DataFrame(
         {
@@ -136,23 +142,20 @@ def relevance_tolerance(
             seen: train / sum(weights),
             criterion: together.mean(axis=1),
             "excess": excess.mean(axis=1),
-            "standard_error": errors,
+            "standard_error": error_of_mean(excess, held_out),
         }
     )
     rng = np.random.default_rng(0)
-    parts = (excess[:, rng.integers(excess.shape[1], size=excess.shape[1])] for _ in range(RESAMPLES))
-    return RelevanceTolerance(_largest(excess, tried), curve, criterion, tuple(_largest(part, tried) for part in parts))
+    drawn = [resampled_rows(excess.shape[1], held_out, rng) for _ in range(RESAMPLES)]
+    parts = ((excess[:, rows], None if held_out is None else held_out[rows]) for rows in drawn)
+    resampled = tuple(_largest(part, of_part, tried) for part, of_part in parts)
+    return RelevanceTolerance(_largest(excess, held_out, tried), curve, criterion, resampled)
 
 
-def _largest(excess: Array, tried: Sequence[float]) -> float:
+def _largest(excess: Array, groups: NDArray[Any] | None, tried: Sequence[float]) -> float:
     """Return the largest tolerance whose mean excess over held-out rows is at most its standard error."""
-    as_good = excess.mean(axis=1) <= _standard_errors(excess) + 1e-12
+    as_good = excess.mean(axis=1) <= error_of_mean(excess, groups) + 1e-12
     return max(float(np.array(tried)[as_good].max()), LEAST)
-
-
-def _standard_errors(excess: Array) -> Array:
-    n = excess.shape[1]
-    return np.std(excess, axis=1, ddof=1) / np.sqrt(n) if n > 1 else np.zeros(len(excess))
 
 
 def _candidates(candidates: Sequence[float] | None) -> list[float]:

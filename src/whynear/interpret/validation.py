@@ -10,23 +10,24 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone, is_regressor
 from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.utils.validation import check_is_fitted
 
 from whynear.interpret.prediction import PredictBoth, predictions
 from whynear.metric.pipeline import FittedPipeline
+from whynear.utils.row_groups import split_rows
 
 FOLDS = 5
 
 
 class Split(NamedTuple):
-    """Training and validation rows, and the learner fitted on the training rows."""
+    """Training and validation rows, the learner fitted on the training rows, and the groups of validation rows."""
 
     X: Any
     y: NDArray[Any]
     X_val: Any
     y_val: NDArray[Any]
     model: Any
+    groups_val: NDArray[Any] | None = None
 
     def predictor(self) -> PredictBoth:
         """Return a function from a metric of the model to its predictions for training and validation rows."""
@@ -43,11 +44,17 @@ class Split(NamedTuple):
         return self.X if hasattr(taken.learner, "with_metric") else taken.numbers(self.X)
 
 
-def splits(learner: BaseEstimator, X: Any, y: Any, X_val: Any = None, y_val: Any = None) -> Iterator[Split]:
-    """Yield the given training and validation rows, or the folds of a cross-validation without validation rows."""
+def splits(
+    learner: BaseEstimator, X: Any, y: Any, X_val: Any = None, y_val: Any = None, groups: Any = None
+) -> Iterator[Split]:
+    """Yield the given training and validation rows, or the folds of a cross-validation without validation rows.
+
+    Rows of one group are in one fold. A fold that leaves a single class to learn from is left out.
+    """
     if (X_val is None) != (y_val is None):
         raise ValueError("X_val and y_val belong together: give both or neither.")
     y = np.asarray(y)
+    groups = _checked_groups(groups, len(y), X_val)
     if X_val is not None:
         try:
             check_is_fitted(learner)
@@ -57,12 +64,25 @@ def splits(learner: BaseEstimator, X: Any, y: Any, X_val: Any = None, y_val: Any
         yield Split(X, y, X_val, np.asarray(y_val), model)
         return
     regression = is_regressor(learner)
-    kind, folds = (KFold, FOLDS) if regression else (StratifiedKFold, max(2, min(FOLDS, _largest_class(y))))
-    for train, test in kind(folds, shuffle=True, random_state=0).split(X, y):
+    folds = FOLDS if regression else max(2, min(FOLDS, _largest_class(y)))
+    for train, test in split_rows(y, folds, 0, stratified=not regression, groups=groups):
+        if groups is not None and not regression and len(np.unique(y[train])) < 2:
+            continue
         X_train, X_test = (
             X.iloc[part] if isinstance(X, pd.DataFrame) else np.asarray(X)[part] for part in (train, test)
         )
-        yield Split(X_train, y[train], X_test, y[test], clone(learner).fit(X_train, y[train]))
+        held_out = None if groups is None else groups[test]
+        yield Split(X_train, y[train], X_test, y[test], clone(learner).fit(X_train, y[train]), held_out)
+
+
+def _checked_groups(groups: Any, n_rows: int, X_val: Any) -> NDArray[Any] | None:
+    if groups is None:
+        return None
+    if X_val is not None:
+        raise ValueError("groups belong to a cross-validation: give them, or X_val and y_val.")
+    if len(held := np.asarray(groups)) != n_rows:
+        raise ValueError(f"groups must have as many rows as y, got {len(held)} and {n_rows} instead.")
+    return held
 
 
 def _largest_class(y: NDArray[Any]) -> int:

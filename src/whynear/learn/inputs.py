@@ -184,3 +184,17 @@ def _labels(y: ArrayLike) -> NDArray[Any]:
         )
     check_classification_targets(labels)
     return labels
+
+
+def group_codes(groups: ArrayLike | None, n_rows: int) -> NDArray[np.intp] | None:
+    """Return the number of the group of each row; an error if there are more or fewer groups than rows.
+
+    >>> group_codes(["p2", "p1", "p2"], 3)
+    array([1, 0, 1])
+    """
+    if groups is None:
+        return None
+    codes = np.unique(column_or_1d(groups), return_inverse=True)[1]
+    if len(codes) != n_rows:
+        raise ValueError(f"groups must have as many rows as X, got {len(codes)} and {n_rows} instead.")
+    return codes.astype(np.intp)

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import StratifiedKFold
 
 from whynear.metric.pipeline import FittedPipeline
 from whynear.study.folds import folds_of, in_order
@@ -23,6 +22,7 @@ from whynear.study.probabilities import aligned, of_predictions
 from whynear.study.progress import Progress
 from whynear.study.sample import stratified_rows
 from whynear.study.score import Measure, Score, score_of
+from whynear.utils.row_groups import split_rows
 
 INNER_FOLDS = 3
 INNER_ROWS = 1_000  # at most, to choose a learner within a fold
@@ -63,6 +63,8 @@ class Comparison:
         numeric target.
     models : tuple of Pipeline
         For each fold, the learner chosen without its rows, fitted without them.
+    groups : Series or None
+        The group of each row, if rows of a group were held out together; errors of scores are then those over groups.
     """
 
     accuracy: pd.DataFrame
@@ -73,6 +75,7 @@ class Comparison:
     by_method: pd.DataFrame = field(kw_only=True)
     probabilities: pd.DataFrame | None = field(default=None, kw_only=True)
     models: tuple[Any, ...] = field(kw_only=True, repr=False)
+    groups: pd.Series | None = field(default=None, kw_only=True, repr=False)
 
     @property
     def methods(self) -> tuple[MethodScores, ...]:
@@ -99,7 +102,7 @@ class Comparison:
 
     @property
     def expected_error(self) -> float:
-        """The standard error of ``score`` over rows."""
+        """The standard error of ``score``."""
         return self.score.error
 
     @property
@@ -126,11 +129,18 @@ class Comparison:
         return tuple(FittedPipeline.of(model) for model in self.models)
 
     def _score(self, predicted: pd.Series) -> Score:
-        return score_of(self.predictions["true"].to_numpy(), predicted.to_numpy(), self.measure)
+        return score_of(self.predictions["true"].to_numpy(), predicted.to_numpy(), self.measure, self.groups)
 
 
 def compare_classifiers(
-    X: pd.DataFrame, y: NDArray[Any], learners: Sequence[str], methods: Methods, *, n_folds: int, report: Progress
+    X: pd.DataFrame,
+    y: NDArray[Any],
+    learners: Sequence[str],
+    methods: Methods,
+    *,
+    n_folds: int,
+    report: Progress,
+    groups: pd.Series | None = None,
 ) -> Comparison:
     """Compare learners and baselines on the same folds; choose among several learners again within every fold."""
     names = [name for name in SIMPLEST_FIRST if name in learners]
@@ -138,8 +148,8 @@ def compare_classifiers(
     by_method = {name: np.empty_like(y) for name in (*names, *BASELINES)}
     probabilities = np.empty((len(y), len(classes)))
     scores, expected, by_choice, fitted = [], [], [], []
-    for fold in folds_of(X, y, n_folds, methods.seed, report):
-        known, (rows, true) = fold.known, fold.held_out
+    for fold in folds_of(X, y, n_folds, methods.seed, report, groups):
+        known, (rows, true) = (*fold.known, fold.known_groups), fold.held_out
         models = {name: _fitted(name, *known, methods) for name in by_method}
         for name, model in models.items():
             by_method[name][fold.test] = model.predict(rows)
@@ -161,6 +171,7 @@ def compare_classifiers(
         by_method=pd.DataFrame(by_method, X.index),
         probabilities=pd.DataFrame(probabilities, X.index, classes),
         models=tuple(fitted),
+        groups=groups,
     )
 
 
@@ -176,31 +187,33 @@ def simplest_of_the_best(accuracy: pd.DataFrame) -> str:
     return str(means.index[(means >= means[best] - error - 1e-12).argmax()])
 
 
-def _chosen_within(X: pd.DataFrame, y: NDArray[Any], names: Sequence[str], methods: Methods) -> str:
+def _chosen_within(
+    X: pd.DataFrame, y: NDArray[Any], groups: pd.Series | None, names: Sequence[str], methods: Methods
+) -> str:
     """Return the learner chosen from these rows alone; from a sample where there are many."""
     if len(X) > INNER_ROWS:
         some = stratified_rows(y, INNER_ROWS, np.random.default_rng(methods.seed))
-        X, y = X.iloc[some], y[some]
+        X, y, groups = X.iloc[some], y[some], None if groups is None else groups.iloc[some]
     counts = np.unique(y, return_counts=True)[1]
     if counts.max() < 2:
         return names[0]
     folds = max(2, min(INNER_FOLDS, int(counts.min())))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of classes with fewer rows than folds
-        splits = list(StratifiedKFold(folds, shuffle=True, random_state=methods.seed).split(X, y))
-    scores = [
-        {name: _fitted(name, X.iloc[train], y[train], methods).score(X.iloc[test], y[test]) for name in names}
-        for train, test in splits
-        if len(np.unique(y[train])) > 1
-    ]
+        splits = split_rows(y, folds, methods.seed, stratified=True, groups=groups)
+    scores = []
+    for train, test in splits:
+        if len(np.unique(y[train])) > 1:
+            known = X.iloc[train], y[train], None if groups is None else groups.iloc[train]
+            scores.append({name: _fitted(name, *known, methods).score(X.iloc[test], y[test]) for name in names})
     return simplest_of_the_best(pd.DataFrame(scores)) if scores else names[0]
 
 
-def _fitted(name: str, X: pd.DataFrame, y: NDArray[Any], methods: Methods) -> ClassifierMixin:
+def _fitted(name: str, X: pd.DataFrame, y: NDArray[Any], groups: pd.Series | None, methods: Methods) -> ClassifierMixin:
     with warnings.catch_warnings():
         # These warnings are shown once, for the model that is kept.
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.filterwarnings(
             "ignore", message="(Class|n_neighbors|The number of unique classes|Column .* holds)", category=UserWarning
         )
-        return methods.fitted(name, X, y)
+        return methods.fitted(name, X, y, groups)

@@ -16,8 +16,8 @@ def feature_sentences(verdicts: Verdicts) -> list[str]:
     """Return the sentences; the first answers which features decide."""
     if not verdicts.works:
         return [
-            "No model predicts the target better than chance from these features, so nothing can be said about which "
-            "of them decide."
+            "No model is shown to predict the target better than chance from these features, so nothing can be said "
+            "about which of them decide."
         ]
     return [_sufficient(verdicts), _indispensable(verdicts), *_replaceable(verdicts), *_rest(verdicts)]
 

@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from whynear.study.comparison import Comparison
+from whynear.study.copies import caveats_of_copies
 from whynear.study.feature_findings import feature_sentences, stand_in_sentences
 from whynear.study.interpretation import Interpretation
 from whynear.study.methods import PLAIN
@@ -67,7 +68,7 @@ def findings_of(
 
 def _caveats(problem: Problem, comparison: Comparison, interpretation: Interpretation) -> list[str]:
     of_target = _caveats_of_classes if problem.kind == "classes" else _caveats_of_numbers
-    said = of_target(problem, comparison)
+    said = caveats_of_copies(problem.X, comparison) + of_target(problem, comparison)
     if interpretation.averaged:
         said.append("Intervals are those of the mean of the cases' own metrics: a case may weigh features otherwise.")
     if unknown := interpretation.relevance.certificate.unknowns:
@@ -138,6 +139,12 @@ def deciding_columns(X: pd.DataFrame, y: NDArray[Any]) -> list[str]:
 
 
 def _prediction(problem: Problem, comparison: Comparison, interpretation: Interpretation) -> str:
+    groups = problem.groups
+    together = "" if groups is None else f" Rows with the same {groups.name!r} were always held out together."
+    return _score(problem, comparison, interpretation) + together
+
+
+def _score(problem: Problem, comparison: Comparison, interpretation: Interpretation) -> str:
     expected, plain = comparison.score, comparison.score_of(PLAIN)
     if problem.kind == "numbers":
         error, spread = root_mean_squared_error(comparison.predictions), float(np.std(problem.y))

@@ -49,6 +49,7 @@ def study(
     learner: str = "auto",
     drop: Hashable | Iterable[Hashable] = (),
     index: Hashable | None = None,
+    group: Hashable | None = None,
     bins: int | None = None,
     categories: Categories = "auto",
     impute: Impute = "auto",
@@ -88,6 +89,9 @@ def study(
         Columns to leave out.
     index : str, optional
         The column with the names of the rows; it is not a feature.
+    group : str, optional
+        The column that says which rows belong together, such as those of one patient; it is not a feature. Rows of a
+        group are held out together, wherever rows are held out, so that scores and verdicts are those of new groups.
     bins : int, optional
         Sort a numeric target into this number of classes of equal size.
     categories : {"auto", "onehot"}
@@ -106,7 +110,7 @@ def study(
     drop_missing_target : bool
         Leave out rows without a target; an error without it.
     folds : int
-        Number of folds; fewer where the smallest class has fewer rows.
+        Number of folds; fewer where the smallest class has fewer rows, or there are fewer groups.
     effective_dim : int, optional
         Number of directions of the data on which metrics must be equal; without it they may differ by a tolerance that
         is chosen on held-out rows, and the number of directions of a linear map of a numeric target is chosen too.
@@ -130,6 +134,7 @@ def study(
         learner=learner,
         drop=tuple(names_of(drop)),
         index=None if index is None else str(index),
+        group=None if group is None else str(group),
         bins=bins,
         categories=categories,
         impute=impute,
@@ -169,9 +174,9 @@ def _studied(problem: Problem, settings: StudySettings, steps: Steps) -> Study:
     steps.finish("comparison", comparison)
     steps("learn the metric from all rows", 0.6)
     rows = at_most(problem, LEARNED_ROWS[comparison.chosen], settings.random_state) if of_classes else problem
-    model = methods.fitted(comparison.chosen, rows.X, rows.y)
+    model = methods.fitted(comparison.chosen, rows.X, rows.y, rows.groups)
     if not of_classes:
-        model = with_directions(model, problem.X, problem.y, settings.effective_dim)
+        model = with_directions(model, problem.X, problem.y, settings.effective_dim, problem.groups)
     steps.finish("model", model)
     interpretation = _interpreted(used, model, settings, methods, steps)
     steps.finish("interpretation", interpretation)
@@ -180,6 +185,7 @@ def _studied(problem: Problem, settings: StudySettings, steps: Steps) -> Study:
         used.X,
         used.y,
         relevance=interpretation.relevance,
+        groups=used.groups,
         n_jobs=settings.n_jobs,
         random_state=settings.random_state,
         progress=steps.within(0.68, 0.85),
@@ -256,13 +262,22 @@ def _compared(
     used: Problem, settings: StudySettings, methods: Methods, steps: Steps
 ) -> tuple[Comparison, tuple[str, ...]]:
     """Compare learners and baselines on held-out folds; return a caveat too if fewer folds than wanted are possible."""
-    n_folds, caveats = possible_folds(used.y, settings.folds)
+    n_folds, caveats = possible_folds(used.y, settings.folds, used.groups)
     report = steps.within(0.02, 0.6)
     if used.kind == "classes":
         learners = COMPARED if settings.learner == "auto" else (settings.learner,)
-        return compare_classifiers(used.X, used.y, learners, methods, n_folds=n_folds, report=report), caveats
+        comparison = compare_classifiers(
+            used.X, used.y, learners, methods, n_folds=n_folds, report=report, groups=used.groups
+        )
+        return comparison, caveats
     comparison = compare_regressors(
-        used.X, used.y, methods, n_folds=n_folds, effective_dim=settings.effective_dim, report=report
+        used.X,
+        used.y,
+        methods,
+        n_folds=n_folds,
+        effective_dim=settings.effective_dim,
+        report=report,
+        groups=used.groups,
     )
     return comparison, caveats
 
@@ -284,6 +299,7 @@ def _interpreted(used: Problem, model: Any, settings: StudySettings, methods: Me
         effective_dim=settings.effective_dim,
         methods=methods,
         report=steps.within(0.62, 0.68),
+        groups=used.groups,
     )
 
 

@@ -9,21 +9,31 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.model_selection import KFold, StratifiedKFold
 
 from whynear.study.progress import Progress
+from whynear.tables.groups import groups_by_class
 from whynear.tables.problem import kind_of_target
+from whynear.utils.row_groups import split_rows
 
 
 @dataclass(frozen=True, eq=False)
 class Fold:
-    """The training rows and the held-out rows, as positions from 0; the number of the fold counts from 1."""
+    """The training rows and the held-out rows, as positions from 0; the number of the fold counts from 1.
+
+    ``groups`` are those of all rows, if there are any: no group is in both parts.
+    """
 
     number: int
     X: pd.DataFrame
     y: NDArray[Any]
     train: NDArray[np.intp]
     test: NDArray[np.intp]
+    groups: pd.Series | None = None
+
+    @property
+    def known_groups(self) -> pd.Series | None:
+        """The groups of the training rows, copied."""
+        return None if self.groups is None else self.groups.iloc[self.train]
 
     @property
     def known(self) -> tuple[pd.DataFrame, NDArray[Any]]:
@@ -40,13 +50,20 @@ class Fold:
         return pd.DataFrame({"true": self.y[self.test], **columns, "place": self.test}, index=self.X.index[self.test])
 
 
-def folds_of(X: pd.DataFrame, y: NDArray[Any], n_folds: int, seed: int, report: Progress) -> Iterator[Fold]:
+def folds_of(
+    X: pd.DataFrame, y: NDArray[Any], n_folds: int, seed: int, report: Progress, groups: pd.Series | None = None
+) -> Iterator[Fold]:
     """Yield the folds, each reported when it begins; they are stratified where the target has classes."""
-    kind = StratifiedKFold if kind_of_target(y) == "classes" else KFold
-    splits = kind(n_folds, shuffle=True, random_state=seed).split(X, y)
+    of_classes = kind_of_target(y) == "classes"
+    splits = split_rows(y, n_folds, seed, stratified=of_classes, groups=groups)
+    if of_classes and groups is not None and any(len(np.unique(y[train])) < 2 for train, _ in splits):
+        raise ValueError(
+            f"The groups of {groups.name!r} cannot be divided into folds that each leave two classes to learn from. "
+            "Merge classes, or add groups that contain them."
+        )
     for fold, (train, test) in enumerate(splits):
-        report(f"compare learners, fold {fold + 1} of {n_folds}", fold / n_folds)
-        yield Fold(fold + 1, X, y, train, test)
+        report(f"compare learners, fold {fold + 1} of {len(splits)}", fold / len(splits))
+        yield Fold(fold + 1, X, y, train, test, groups)
 
 
 def in_order(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
@@ -54,8 +71,10 @@ def in_order(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
     return pd.concat(tables).sort_values("place", kind="stable").drop(columns="place")
 
 
-def possible_folds(y: NDArray[Any], wanted: int) -> tuple[int, tuple[str, ...]]:
+def possible_folds(y: NDArray[Any], wanted: int, groups: pd.Series | None = None) -> tuple[int, tuple[str, ...]]:
     """Return the number of folds, which is the one wanted or the largest possible, and a caveat if it is smaller."""
+    if groups is not None:
+        return _folds_of_groups(y, wanted, groups)
     if kind_of_target(y) == "numbers":
         most = len(y) // 2
         return (wanted, ()) if wanted <= most else (most, (f"{most} folds were made of {len(y)} rows.",))
@@ -65,3 +84,18 @@ def possible_folds(y: NDArray[Any], wanted: int) -> tuple[int, tuple[str, ...]]:
         return wanted, ()
     name = str(classes[counts.argmin()])
     return smallest, (f"Class {name!r} has {smallest} rows, so {smallest} folds were made instead of {wanted}.",)
+
+
+def _folds_of_groups(y: NDArray[Any], wanted: int, groups: pd.Series) -> tuple[int, tuple[str, ...]]:
+    most, fact = groups.nunique(), f"Column {groups.name!r} has {groups.nunique()} groups"
+    if kind_of_target(y) == "classes":
+        by_class = groups_by_class(y, groups)
+        if (smallest := int(by_class.min())) < most:
+            most = smallest
+            fact = f"Class {str(np.unique(y)[by_class.argmin()])!r} occurs in {most} groups of {groups.name!r}"
+    if most < 2:
+        raise ValueError(
+            f"{fact.replace('groups of', 'group of')}, and one to learn from and one to hold out are needed. Leave out "
+            "this class, or add rows of other groups."
+        )
+    return (wanted, ()) if wanted <= most else (most, (f"{fact}, so {most} folds were made instead of {wanted}.",))

@@ -27,6 +27,7 @@ from whynear.metric import DiagonalMetric, LocalMetric, Metric, as_metric
 from whynear.metric.pipeline import FittedPipeline
 from whynear.study.methods import Methods
 from whynear.study.progress import Progress
+from whynear.tables.groups import groups_by_class
 from whynear.tables.problem import kind_of_target
 from whynear.verdict.stability import AGREED
 
@@ -86,6 +87,7 @@ def interpret(
     effective_dim: int | None,
     methods: Methods,
     report: Progress,
+    groups: pd.Series | None = None,
 ) -> Interpretation:
     """Choose the tolerance on held-out rows, and bound the relevance of every feature.
 
@@ -94,9 +96,9 @@ def interpret(
     """
     metric, averaged = _bounded(as_metric(model), len(X))
     curve, tolerance = None, 0.0 if effective_dim is not None else LEAST
-    if effective_dim is None and not averaged and X.shape[1] <= MOST_COLUMNS and _can_be_held_out(X, y):
+    if effective_dim is None and not averaged and X.shape[1] <= MOST_COLUMNS and _can_be_held_out(X, y, groups):
         report("choose the tolerance of the intervals", 0.0)
-        curve = _tolerance(model, X, y)
+        curve = _tolerance(model, X, y, groups)
         tolerance = LEAST if curve is None else curve.best
     report("bound the relevance of every feature", 0.5)
     many = X.shape[1] > MOST_COLUMNS
@@ -125,20 +127,23 @@ def fewest_directions(dimension: EffectiveDimension, n_rows: int) -> int:
     return int(dimension.curve["effective_dim"].iloc[int(fewest)])
 
 
-def _tolerance(model: Pipeline, X: pd.DataFrame, y: NDArray[Any]) -> RelevanceTolerance | None:
+def _tolerance(
+    model: Pipeline, X: pd.DataFrame, y: NDArray[Any], groups: pd.Series | None
+) -> RelevanceTolerance | None:
     """Choose the tolerance; None where the rows of a fold vary in fewer directions than the model keeps."""
     kept = getattr(FittedPipeline.of(model).learner, "effective_dim", None) or 1
     if rank_of(model, X.iloc[: max(2, len(X) // 2)]) < kept:
         return None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return relevance_tolerance(model, X.to_numpy(), y, candidates=TOLERANCES)
+        return relevance_tolerance(model, X.to_numpy(), y, candidates=TOLERANCES, groups=groups)
 
 
-def _can_be_held_out(X: pd.DataFrame, y: NDArray[Any]) -> bool:
+def _can_be_held_out(X: pd.DataFrame, y: NDArray[Any], groups: pd.Series | None = None) -> bool:
     """Return whether a part of the rows is likely to contain every class and a column that varies."""
     rare = np.array([column.value_counts().iloc[1:].sum() for _, column in X.items()])
-    in_twos = kind_of_target(y) == "numbers" or np.unique(y, return_counts=True)[1].min() >= 2
+    counts = np.unique(y, return_counts=True)[1] if groups is None else groups_by_class(y, groups)
+    in_twos = kind_of_target(y) == "numbers" or counts.min() >= 2
     return len(X) >= FEWEST_ROWS and bool(in_twos) and bool((rare >= 5).any())
 
 

@@ -8,14 +8,15 @@ from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import VarianceThreshold
-from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from whynear.datasets.opening import Table, open_table
 from whynear.learn import LEARNERS
+from whynear.study.folds import folds_of, possible_folds
+from whynear.study.methods import fit_in_groups
 from whynear.study.settings import check_seed
 from whynear.study.training_rows import remember_rows
 from whynear.tables.column_types import Categories, Impute
@@ -70,6 +71,7 @@ def learn_table(
     score: bool = False,
     drop: Hashable | Iterable[Hashable] = (),
     index: Hashable | None = None,
+    group: Hashable | None = None,
     bins: int | None = None,
     categories: Categories = "auto",
     impute: Impute = "auto",
@@ -100,6 +102,9 @@ def learn_table(
         Columns to leave out.
     index : str, optional
         The column with the names of the rows; it is not a feature.
+    group : str, optional
+        The column that says which rows belong together, such as those of one patient; it is not a feature. Rows of a
+        group are held out together.
     bins : int, optional
         Sort a numeric target into this number of classes of equal size.
     categories : {"auto", "onehot"}, default="auto"
@@ -135,7 +140,7 @@ def learn_table(
     if learner not in LEARNERS:
         raise ValueError(f"There is no learner {learner!r}. Use one of {', '.join(LEARNERS)} (--learner).")
     opened = lru_cache(partial(open_table, table, strict=strict))  # a suggestion may need another encoding
-    chosen: dict[str, Any] = {"encoding": encoding, "bins": bins, "strict": strict, "index": index}
+    chosen: dict[str, Any] = {"encoding": encoding, "bins": bins, "strict": strict, "index": index, "group": group}
     chosen |= {"categories": categories, "impute": impute, "drop_missing_target": drop_missing_target}
     lists = {"drop": drop, "missing": missing, "category": category, "number": number, "date": date}
     chosen |= {name: tuple(names_of(values)) for name, values in lists.items()}
@@ -146,7 +151,7 @@ def learn_table(
     problem = with_suggestion(problem_by, chosen)
     model = _model(problem, learner, raw, seed)
     scores = _held_out_scores(model, problem, seed) if score else ()
-    fitted = remember_rows(model.fit(problem.X, problem.y), problem.X)
+    fitted = remember_rows(fit_in_groups(model, problem.X, problem.y, problem.groups), problem.X)
     return LearnedModel(fitted, problem, learner, scores)
 
 
@@ -163,6 +168,8 @@ def _model(problem: Problem, name: str, raw: bool, seed: int) -> Any:
 
 
 def _held_out_scores(model: BaseEstimator, problem: Problem, seed: int) -> tuple[float, ...]:
-    folds = min(FOLDS, int(np.unique(problem.y, return_counts=True)[1].min()))
-    rows = StratifiedKFold(folds, shuffle=True, random_state=seed)
-    return tuple(cross_val_score(model, problem.X, problem.y, cv=rows, error_score="raise").tolist())
+    n_folds, _ = possible_folds(problem.y, FOLDS, problem.groups)
+    folds = folds_of(problem.X, problem.y, n_folds, seed, lambda *_: None, problem.groups)
+    return tuple(
+        float(fit_in_groups(clone(model), *fold.known, fold.known_groups).score(*fold.held_out)) for fold in folds
+    )

@@ -16,14 +16,16 @@ from sklearn.linear_model import RidgeCV
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, NeighborhoodComponentsAnalysis
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils.validation import has_fit_parameter
 
 from whynear.learn import MinimumNormRegressor, registry
 from whynear.learn.registry import LEARNERS
-from whynear.study.pls import CrossValidatedPLS
+from whynear.study.pls import INNER_FOLDS, CrossValidatedPLS
 from whynear.study.sample import stratified_rows
 from whynear.study.training_rows import remember_rows
 from whynear.tables import TableEncoder
 from whynear.tables.problem import kind_of_target
+from whynear.utils.row_groups import split_rows
 
 SIMPLEST_FIRST, COMPARED, LEARNED_ROWS = registry.STUDIED, registry.COMPARED, registry.LEARNED_ROWS
 PLAIN, NCA = "plain kNN", "NCA with kNN"
@@ -44,16 +46,19 @@ class Methods:
     encoder: TableEncoder | None = None
     n_jobs: int | None = None
 
-    def fitted(self, name: str, X: pd.DataFrame, y: NDArray[Any]) -> Any:
-        """Fit a method to these rows of a table; return a Pipeline that takes the columns of the table."""
-        return remember_rows(self._fitted(name, X, y), X)
+    def fitted(self, name: str, X: pd.DataFrame, y: NDArray[Any], groups: pd.Series | None = None) -> Any:
+        """Fit a method to these rows of a table; return a Pipeline that takes the columns of the table.
 
-    def _fitted(self, name: str, X: pd.DataFrame, y: NDArray[Any]) -> Any:
+        What it chooses on held-out rows, it chooses with the rows of a group together.
+        """
+        return remember_rows(self._fitted(name, X, y, groups), X)
+
+    def _fitted(self, name: str, X: pd.DataFrame, y: NDArray[Any], groups: pd.Series | None) -> Any:
         if self.encoder is None:
-            return self._for_numbers(name, X, y).fit(X, y)
+            return self._fit(self._for_numbers(name, X, y), X, y, groups)
         encoder = clone(self.encoder).fit(X, y)
         numbers = encoder.transform(X)
-        rest = self._for_numbers(name, numbers, y).fit(numbers, y)
+        rest = self._fit(self._for_numbers(name, numbers, y), numbers, y, groups)
         return Pipeline([("tableencoder", encoder), *(rest.steps if isinstance(rest, Pipeline) else [(name, rest)])])
 
     def _for_numbers(self, name: str, X: pd.DataFrame, y: NDArray[Any]) -> Any:
@@ -73,9 +78,25 @@ class Methods:
         plain = neighbors(min(N_NEIGHBORS, len(X)), weights="distance")
         return _standardised(plain) if name == PLAIN else _OnSample(_nca(X, y, self.seed, plain), self.seed)
 
+    def _fit(self, method: Any, X: pd.DataFrame, y: NDArray[Any], groups: pd.Series | None) -> Any:
+        learner = method[-1] if isinstance(method, Pipeline) else method
+        if isinstance(learner, RidgeCV) and groups is not None and groups.nunique() > 1:
+            splits = split_rows(y, INNER_FOLDS, self.seed, stratified=False, groups=groups)
+            learner.set_params(cv=splits, scoring="neg_mean_squared_error")
+        return fit_in_groups(method, X, y, groups)
+
     def _learner(self, name: str) -> BaseEstimator:
         learner = LEARNERS[name](random_state=self.seed)
         return learner.set_params(n_jobs=self.n_jobs) if "n_jobs" in learner.get_params() else learner
+
+
+def fit_in_groups(method: Any, X: pd.DataFrame, y: NDArray[Any], groups: pd.Series | None) -> Any:
+    """Fit a method; its learner is given the groups if it chooses something on held-out rows."""
+    learner = method[-1] if isinstance(method, Pipeline) else method
+    if groups is None or groups.nunique() < 2 or not has_fit_parameter(learner, "groups"):
+        return method.fit(X, y)
+    name = f"{method.steps[-1][0]}__groups" if isinstance(method, Pipeline) else "groups"
+    return method.fit(X, y, **{name: groups.to_numpy()})
 
 
 def _standardised(estimator: BaseEstimator) -> Pipeline:

@@ -23,7 +23,14 @@ from whynear.study.progress import Progress
 
 
 def compare_regressors(
-    X: pd.DataFrame, y: NDArray[Any], methods: Methods, *, n_folds: int, effective_dim: int | None, report: Progress
+    X: pd.DataFrame,
+    y: NDArray[Any],
+    methods: Methods,
+    *,
+    n_folds: int,
+    effective_dim: int | None,
+    report: Progress,
+    groups: pd.Series | None = None,
 ) -> Comparison:
     """Compare the map of least norm with simple methods on the same folds, by the share of variance explained.
 
@@ -32,10 +39,10 @@ def compare_regressors(
     """
     by_method = {name: np.empty(len(y)) for name in (MINIMUM_NORM, *NUMERIC_BASELINES)}
     scores, predictions, fitted = [], [], []
-    for fold in folds_of(X, y, n_folds, methods.seed, report):
+    for fold in folds_of(X, y, n_folds, methods.seed, report, groups):
         known, (rows, true) = fold.known, fold.held_out
-        models = {name: methods.fitted(name, *known) for name in by_method}
-        models[MINIMUM_NORM] = with_directions(models[MINIMUM_NORM], *known, effective_dim)
+        models = {name: methods.fitted(name, *known, fold.known_groups) for name in by_method}
+        models[MINIMUM_NORM] = with_directions(models[MINIMUM_NORM], *known, effective_dim, fold.known_groups)
         for name, model in models.items():
             by_method[name][fold.test] = model.predict(rows)
         scores.append({name: float(r2_score(true, found[fold.test])) for name, found in by_method.items()})
@@ -50,17 +57,21 @@ def compare_regressors(
         measure="r2",
         by_method=pd.DataFrame(by_method, X.index),
         models=tuple(fitted),
+        groups=groups,
     )
 
 
-def with_directions(model: Any, X: pd.DataFrame, y: NDArray[Any], effective_dim: int | None) -> Any:
+def with_directions(
+    model: Any, X: pd.DataFrame, y: NDArray[Any], effective_dim: int | None, groups: pd.Series | None = None
+) -> Any:
     """Fit the model again with the given number of directions, or with the fewest that predict these rows well."""
     fitted = FittedPipeline.of(model)
     rest, numbers = fitted.without_encoder, fitted.numbers(X)
     if isinstance(fitted.learner, DummyRegressor) or not n_varying(numbers):
         return model
     if effective_dim is None:
-        effective_dim = fewest_directions(effective_dimension(rest, numbers, y), len(numbers))
+        independent = len(numbers) if groups is None else groups.nunique()
+        effective_dim = fewest_directions(effective_dimension(rest, numbers, y, groups=groups), independent)
     learner = clone(rest).set_params(minimumnormregressor__effective_dim=effective_dim).fit(numbers, y)
     return learner if fitted.encoder is None else Pipeline([("tableencoder", fitted.encoder), *learner.steps])
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from whynear.study.comparison import Comparison
 from whynear.study.methods import PLAIN, PLS, RIDGE
 from whynear.utils.arrays import Array
+from whynear.utils.row_groups import error_of_mean
 
 RIVALS = (PLAIN, RIDGE, PLS)
 STANDARD_ERRORS = 1.645  # a chance of 5%, one-sided
@@ -26,7 +27,7 @@ def better_rival(comparison: Comparison) -> str | None:
     rival, own = (f"{score.value:.1%}" for score in (comparison.score_of(best), comparison.score))
     predicted = comparison.predictions["predicted"].to_numpy()
     excess = _losses(comparison, predicted) - _losses(comparison, comparison.by_method[best].to_numpy())
-    if rival == own or not _clearly_positive(excess):
+    if rival == own or excess.mean() <= STANDARD_ERRORS * error_of_mean(excess, comparison.groups):
         return None
     name = best[0].upper() + best[1:]
     if comparison.measure == "accuracy":
@@ -45,8 +46,3 @@ def better_rival(comparison: Comparison) -> str | None:
 def _losses(comparison: Comparison, predicted: NDArray[Any]) -> Array:
     true = comparison.predictions["true"].to_numpy()
     return np.square(true - predicted) if comparison.measure == "r2" else (true != predicted).astype(float)
-
-
-def _clearly_positive(differences: Array) -> bool:
-    error = differences.std(ddof=1) / np.sqrt(len(differences))
-    return bool(differences.mean() > STANDARD_ERRORS * error)

@@ -18,7 +18,8 @@ def at_most(problem: Problem, most: int, seed: int) -> Problem:
         rows = np.sort(rng.permutation(len(problem.y))[:most])
     else:
         rows = stratified_rows(problem.y, most, rng)
-    return replace(problem, X=problem.X.iloc[rows], y=problem.y[rows])
+    groups = None if problem.groups is None else problem.groups.iloc[rows]
+    return replace(problem, X=problem.X.iloc[rows], y=problem.y[rows], groups=groups)
 
 
 def stratified_rows(y: NDArray[Any], most: int, rng: np.random.Generator) -> NDArray[np.intp]:

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from whynear.tables.column_types import Categories, Impute
 
 TABLE_SETTINGS = (
-    "drop", "index", "bins", "categories", "impute", "missing", "category", "number", "date", "drop_missing_target",
-    "strict",
+    "drop", "index", "group", "bins", "categories", "impute", "missing", "category", "number", "date",
+    "drop_missing_target", "strict",
 )  # fmt: skip
 COMPARED_ROWS = 5_000  # at most, to compare learners, to interpret and to draw
 CATEGORIES = ("auto", "onehot")
@@ -39,6 +39,7 @@ class StudySettings:
     learner: str = "auto"
     drop: tuple[str, ...] = ()
     index: str | None = None
+    group: str | None = None
     bins: int | None = None
     categories: Categories = "auto"
     impute: Impute = "auto"

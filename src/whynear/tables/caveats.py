@@ -2,11 +2,11 @@
 
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from whynear.tables.column_types import Impute
+from whynear.tables.copies import caveats_of_repeats
 from whynear.tables.informative_gaps import informative_gaps
 from whynear.utils.text import counted, listed
 
@@ -20,18 +20,9 @@ def unchanging(X: pd.DataFrame) -> list[str]:
     return said
 
 
-def remarks_on(X: pd.DataFrame, y: NDArray[Any]) -> list[str]:
+def remarks_on(X: pd.DataFrame, y: NDArray[Any], groups: pd.Series | None) -> list[str]:
     """Return caveats on repeated rows and on few rows."""
-    remarks = []
-    rows = pd.util.hash_pandas_object(X, index=False).to_numpy()
-    if copies := len(X) - len(np.unique(rows)):
-        repeat = counted(copies, "row repeats", "rows repeat")
-        remarks.append(f"{repeat} the features of an earlier row, which makes held-out results optimistic.")
-        contradicting = int((pd.Series(y).groupby(rows).transform("nunique") > 1).sum())
-        if contradicting and y.dtype.kind != "f":
-            remarks.append(
-                f"{contradicting:,} rows share all features with a row of another class: no metric can separate them."
-            )
+    remarks = caveats_of_repeats(X, y, y.dtype.kind != "f", groups)
     if len(X) < 50:
         remarks.append(f"With {len(X)} rows every figure here is uncertain.")
     return remarks

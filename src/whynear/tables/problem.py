@@ -1,7 +1,7 @@
 """From a table to features and a target; errors and caveats name the columns and rows."""
 
 import difflib
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -14,6 +14,7 @@ from whynear.tables.caveats import filled_in, remarks_on, unchanging
 from whynear.tables.column_reading import ColumnReader, ReadAs
 from whynear.tables.column_types import Categories, Impute, features_of
 from whynear.tables.encoder import TableEncoder
+from whynear.tables.groups import groups_of, in_two_groups
 from whynear.tables.preview import preview, row_names, summary
 from whynear.tables.reading import NamedTable
 from whynear.tables.refusal import TableRefused
@@ -44,6 +45,8 @@ class Problem:
         What each feature holds: ``column``, ``kind``, ``missing``, ``distinct``.
     decisions : tuple of str
         Those of the caveats that say how the table was read and what was done with its columns.
+    groups : Series or None
+        The number of the group of each row, under the name of its column; rows of a group are held out together.
     """
 
     source: str
@@ -54,6 +57,7 @@ class Problem:
     encoder: TableEncoder | None
     columns: pd.DataFrame
     decisions: tuple[str, ...] = ()
+    groups: pd.Series | None = None
 
     @property
     def kind(self) -> TargetKind:
@@ -116,11 +120,13 @@ def problem_from(
     number: Hashable | Iterable[Hashable] = (),
     date: Hashable | Iterable[Hashable] = (),
     strict: bool = False,
+    group: Hashable | None = None,
 ) -> Problem:
     """Make a problem of a table that `whynear.datasets.open_table` opened.
 
-    ``target``, ``index`` (names of the rows) and ``drop`` are names of columns, ``drop`` one or several; a name that is
-    not text, such as 3, is taken as '3'. A target of many different numbers is refused unless ``measured`` is true.
+    ``target``, ``index`` (names of the rows), ``group`` (rows that belong together) and ``drop`` are names of columns,
+    ``drop`` one or several; a name that is not text, such as 3, is taken as '3'. A target of many different numbers is
+    refused unless ``measured`` is true.
     With ``categories="auto"``, columns that only name or number the rows are set aside. ``category``, ``number`` and
     ``date`` are columns to be read as such, ``missing`` the values that stand for missing ones. With ``strict``, all
     that would be decided automatically is refused.
@@ -135,7 +141,8 @@ def problem_from(
         raise ValueError(f"{source} needs a target: name the column to predict (--target COLUMN). {_columns(frame)}")
     left_out = names_of(drop)
     named_by = [] if index is None or str(index) == frame.index.name else [str(index)]
-    for name in (predicted, *left_out, *named_by, *read_as.named):
+    grouped_by = [] if group is None or str(group) == frame.index.name else [str(group)]
+    for name in (predicted, *left_out, *named_by, *grouped_by, *read_as.named):
         _check_known(name, frame, source)
     for given in read_as.date:
         if given not in frame.columns and "=%" in given:
@@ -146,7 +153,7 @@ def problem_from(
         left_out += [name for name in named_by if name != predicted]
     frame = frame.drop(columns=[name for name in left_out if name != predicted])
     reader = ColumnReader(source, read_as, table.decimal, strict, keep_text=categories == "onehot")
-    frame = _read(frame, predicted, reader)
+    frame = _read(frame, predicted, reader, grouped_by)
     no_target: list[str] = []
     if drop_missing_target and (gone := is_missing(frame[predicted])).any():
         frame = frame[~gone]
@@ -157,7 +164,8 @@ def problem_from(
         rows = counted(len(frame), "row", "rows")
         raise ValueError(f"{source} has {rows}; two classes with two rows each are needed at least. Add rows.")
     y, merged = target_of(frame[predicted], source, bins, measured, predicted in read_as.number)
-    inputs = frame.drop(columns=predicted)
+    groups = None if group is None else groups_of(frame, str(group), predicted, source)
+    inputs = frame.drop(columns=[predicted, *grouped_by])
     codes = reader.codes(inputs.columns)
     features = features_of(inputs, source, categories, impute, read_as.category, reader.readings, codes)
     aside, numbered = _row_numbers(features.X, source, read_as.number, strict, categories == "auto")
@@ -165,8 +173,13 @@ def problem_from(
     small: list[str] = []
     if kind_of_target(y) == "classes":
         kept, small = _classes_of_two(y)
+        _check_two_classes(y[kept], predicted, source)
+        if groups is not None:
+            in_groups, in_one = in_two_groups(y[kept], groups[kept], source)
+            kept[kept] = in_groups
+            small += in_one
+            groups = groups[kept]
         X, y = X[kept], y[kept]
-        _check_two_classes(y, predicted, source)
     y.setflags(write=False)
     how_read = (*table.notes, *reader.notes(), *features.notes, *numbered)
     constant, filled = unchanging(X), filled_in(X, y, impute)
@@ -175,17 +188,18 @@ def problem_from(
         predicted,
         X,
         y,
-        (*how_read, *no_target, *merged, *small, *constant, *remarks_on(X, y), *filled),
+        (*how_read, *no_target, *merged, *small, *constant, *remarks_on(X, y, groups), *filled),
         features.encoder,
         preview(X, reader.readings),
         (*how_read, *constant, *filled),
+        groups,
     )
 
 
-def _read(frame: pd.DataFrame, predicted: str, reader: ColumnReader) -> pd.DataFrame:
+def _read(frame: pd.DataFrame, predicted: str, reader: ColumnReader, as_it_is: Sequence[str]) -> pd.DataFrame:
     """Return the table with its columns read as they are written or named; only those that change are replaced."""
     changed = {}
-    for name in frame.columns:
+    for name in frame.columns.difference(as_it_is, sort=False):
         column = frame[name]
         read = reader.read_class(column) if name == predicted else reader.read(column)
         if read is not column:

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
 from whynear.utils.arrays import Array, Indices
+from whynear.utils.row_groups import RowSplit
 from whynear.verdict import kernel_ridge
 from whynear.verdict.feature_columns import FeatureColumns
-from whynear.verdict.targets import Answers, Fold, Target
+from whynear.verdict.targets import Answers, Target
 
 WORKS = 2.33  # standard errors by which a model must beat the class shares
 
@@ -118,13 +119,13 @@ class Refits:
             self._known[key] = Answers(*parts)
         return self._known[key]
 
-    def with_only(self, members: Sequence[Sequence[int]], folds: Sequence[Fold]) -> Answers:
+    def with_only(self, members: Sequence[Sequence[int]], folds: Sequence[RowSplit]) -> Answers:
         """Return the answers for the held-out rows of each fold, with other features on each."""
         every = range(np.shape(self.X)[1])
         tables = [_made_constant(self.X, [j for j in every if j not in set(kept)]) for kept in members]
         return self.target.answers(self._held_out(tables, folds))
 
-    def _held_out(self, tables: Sequence[Any], folds: Sequence[Fold]) -> Array:
+    def _held_out(self, tables: Sequence[Any], folds: Sequence[RowSplit]) -> Array:
         """Return predictions of the columns of the target for rows that were not learned from."""
         predicted = np.tile(self.target.Y.mean(axis=0), (len(self.y), 1))
         classes = None if self.target.measured else np.unique(self.y)

@@ -9,6 +9,7 @@ import numpy as np
 
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.progress import Report
+from whynear.utils.row_groups import RowSplit
 from whynear.verdict import kernel_ridge
 from whynear.verdict.decisions import needed_features
 from whynear.verdict.elimination import addition_order, candidates_of, removal_order
@@ -17,7 +18,7 @@ from whynear.verdict.information import information
 from whynear.verdict.kernel_ridge import KERNELS
 from whynear.verdict.leaving_out import costs_without
 from whynear.verdict.models import KernelModels, Refits
-from whynear.verdict.targets import Answers, Fold, Target
+from whynear.verdict.targets import Answers, Target
 
 SEARCHES = (removal_order, addition_order)
 SEARCHED_ROWS = 300  # to choose sets and their stand-ins by
@@ -84,7 +85,7 @@ def _choose_and_predict(
     sets: _Sets,
     columns: FeatureColumns,
     target: Target,
-    fold: Fold,
+    fold: RowSplit,
     prices: Array,
     protect: bool,
     rng: np.random.Generator,

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, is_regressor
-from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
 
 from whynear.utils.arrays import Array, Indices
+from whynear.utils.row_groups import RowSplit, split_rows
 from whynear.utils.row_names import rows_at
 
 FOLDS = 5
-Fold: TypeAlias = tuple[Indices, Indices]  # rows to learn from, rows held out
 SLOPES = np.concatenate([[0.0], np.geomspace(0.25, 64, 25)])
 
 
@@ -71,17 +70,12 @@ class Target:
         """Whether some rows belong together."""
         return int(self.groups.max(initial=-1)) + 1 < len(self.groups)
 
-    def folds(self, seed: int) -> list[Fold]:
+    def folds(self, seed: int) -> list[RowSplit]:
         """Return rows to learn from and rows held out, five times if possible, with groups together."""
         strata = self.strata
-        if self.grouped:
-            kind = GroupKFold if self.measured else StratifiedGroupKFold
-            n_folds = min(FOLDS, int(self.groups.max()) + 1)
-            return list(kind(n_folds, shuffle=True, random_state=seed).split(strata, strata, self.groups))
-        if self.measured:
-            return list(KFold(FOLDS, shuffle=True, random_state=seed).split(strata))
-        n_folds = max(2, min(FOLDS, int(np.bincount(strata).max())))
-        return list(StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(strata, strata))
+        n_folds = FOLDS if self.measured else max(2, min(FOLDS, int(np.bincount(strata).max())))
+        groups = self.groups if self.grouped else None
+        return split_rows(strata, n_folds, seed, stratified=not self.measured, groups=groups)
 
     def answers(self, predicted: Array) -> Answers:
         """Return the losses of predictions of Y, calibrated where they stand for classes."""

@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 
 import whynear as wn
 from tests.helpers.lann import rows
@@ -43,6 +44,30 @@ def test_splits_cover_small_tables_often_and_large_ones_once():
     assert len(splits_of(np.arange(1_000) % 2, 0)) == 5
     assert len(splits_of(np.arange(3_000) % 2, 0)) == 2
     assert len(splits_of(np.arange(9_000) % 2, 0)) == 1
+
+
+def test_splits_keep_groups_together():
+    groups = np.arange(60) // 6
+    splits = splits_of(np.arange(60) % 2, 0, groups)
+    assert len(splits) == 15
+    assert all(not set(groups[rows]) & set(groups[held_out]) for rows, held_out in splits)
+    assert splits_of(np.arange(60) % 2, 0, groups * 0) == []
+
+
+def test_metrics_that_only_recognise_a_group_are_trained_less():
+    patients, epochs = np.repeat(np.arange(20), 8), {"alone": 0, "together": 0}
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        face = rng.permutation(20)[patients] + 0.05 * rng.standard_normal(160)
+        X, y = np.column_stack([face, 6 * rng.standard_normal((160, 6))]), (np.arange(20) % 2)[patients]
+        epochs["alone"] += wn.LANN(random_state=0).fit(X, y).local_["epochs"]
+        epochs["together"] += wn.LANN(random_state=0).fit(X, y, patients).local_["epochs"]
+    assert epochs["together"] < epochs["alone"] / 2
+
+
+def test_groups_of_other_rows_are_refused():
+    with pytest.raises(ValueError, match="groups must have as many rows as X, got 3 and 4 instead"):
+        wn.LANN().fit(np.eye(4), [0, 0, 1, 1], [1, 2, 3])
 
 
 def test_wide_tables_get_fewer_splits_then_fewer_settings():

@@ -17,6 +17,7 @@ from whynear.learn.lann.training import Schedule, StepRule, Training, TrainingCa
 from whynear.metric.evidence import votes_by_class
 from whynear.search import NeighborSearch
 from whynear.utils.arrays import Array, Indices
+from whynear.utils.row_groups import split_rows
 from whynear.utils.threads import run_in_chunks
 
 Split = tuple[Indices, Indices]  # rows to train on, rows held out
@@ -31,8 +32,11 @@ VERIFIED_CASES = 2_000  # held-out cases that verify a choice among all cases
 CAUTION_ERRORS = 1.0  # standard errors by which a trial must do better than no training
 
 
-def splits_of(codes: Indices, seed: int) -> list[Split]:
-    """Rows to train on and rows held out, classes in proportion; no split where no class has two rows."""
+def splits_of(codes: Indices, seed: int, groups: Indices | None = None) -> list[Split]:
+    """Rows to train on and rows held out, classes in proportion and groups together.
+
+    There is no split where no class has two rows, or where one group has all rows.
+    """
     n, largest = len(codes), int(np.bincount(codes).max())
     if largest < 2:
         return []
@@ -40,10 +44,24 @@ def splits_of(codes: Indices, seed: int) -> list[Split]:
     repeats = int(np.clip(ENOUGH_PREDICTIONS // n, 1, 3))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # raised for classes with fewer rows than folds
-        splits = list(RepeatedStratifiedKFold(n_splits=folds, n_repeats=repeats, random_state=seed).split(codes, codes))
+        splits = (
+            list(RepeatedStratifiedKFold(n_splits=folds, n_repeats=repeats, random_state=seed).split(codes, codes))
+            if groups is None
+            else _splits_of_groups(codes, groups, folds, repeats, seed)
+        )
     if n > TWO_SPLITS_ROWS:
         splits = splits[: 2 if n <= ONE_SPLIT_ROWS else 1]
     return splits
+
+
+def _splits_of_groups(codes: Indices, groups: Indices, folds: int, repeats: int, seed: int) -> list[Split]:
+    if len(np.unique(groups)) < 2:
+        return []
+    return [
+        split
+        for repeat in range(repeats)
+        for split in split_rows(codes, folds, (seed + repeat) % 2**32, stratified=True, groups=groups)
+    ]
 
 
 def affordable(splits: list[Split], n_trials: int, work: float) -> tuple[list[Split], int]:

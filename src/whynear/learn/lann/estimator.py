@@ -12,7 +12,7 @@ from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 
-from whynear.learn.inputs import fit_inputs, predict_inputs, stream_inputs
+from whynear.learn.inputs import fit_inputs, group_codes, predict_inputs, stream_inputs
 from whynear.learn.lann import objective as lann
 from whynear.learn.lann.fitting import FitSettings, fit_local_metrics
 from whynear.learn.lann.training import Schedule, StepRule, local_metric, train_stream
@@ -161,13 +161,24 @@ class LANN(VotingCases, WithMetric, ClassifierMixin, BaseEstimator):
         self.callback = callback
         self.random_state = random_state
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Learn a metric for every case; time O(n m d) an epoch for m candidates, memory O(n (m + d))."""
+    def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None) -> Self:
+        """Learn a metric for every case; time O(n m d) an epoch for m candidates, memory O(n (m + d)).
+
+        Cases of one of the ``groups``, such as those of one patient, are held out together when parameters are chosen.
+        """
         data = fit_inputs(self, X, y)
         settings = self._settings(len(data.classes), len(data.X))
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         watch = watcher(type(self).__name__, self.verbose, self.callback)
-        fitted = fit_local_metrics(data.X, data.codes, settings, seed=seed, watch=watch, n_jobs=self.n_jobs)
+        fitted = fit_local_metrics(
+            data.X,
+            data.codes,
+            settings,
+            seed=seed,
+            watch=watch,
+            n_jobs=self.n_jobs,
+            groups=group_codes(groups, len(data.X)),
+        )
         self.classes_, self.codes_, self.row_names_ = data.classes, data.codes, data.row_names
         self.shared_, self.local_ = asdict(fitted.shared), asdict(fitted.local)
         self.candidate_recall_ = fitted.recall

@@ -50,22 +50,36 @@ class FittedMetrics:
 
 
 def fit_local_metrics(
-    X: Array, codes: Indices, settings: FitSettings, *, seed: int, watch: Callback, n_jobs: int | None = None
+    X: Array,
+    codes: Indices,
+    settings: FitSettings,
+    *,
+    seed: int,
+    watch: Callback,
+    n_jobs: int | None = None,
+    groups: Indices | None = None,
 ) -> FittedMetrics:
     """Choose the open settings on held-out cases, then train on all; many cases are first sorted by nearness."""
     if len(X) <= EXACT_LIST_CASES:
-        return _fit_in_order(X, codes, settings, seed, watch, n_jobs)
+        return _fit_in_order(X, codes, groups, settings, seed, watch, n_jobs)
     order = neighborly_order(X, seed)
-    fitted = _fit_in_order(X[order], codes[order], settings, seed, watch, n_jobs)
+    in_order = None if groups is None else groups[order]
+    fitted = _fit_in_order(X[order], codes[order], in_order, settings, seed, watch, n_jobs)
     return replace(fitted, lam=fitted.lam[np.argsort(order)])
 
 
 def _fit_in_order(
-    X: Array, codes: Indices, settings: FitSettings, seed: int, watch: Callback, n_jobs: int | None
+    X: Array,
+    codes: Indices,
+    groups: Indices | None,
+    settings: FitSettings,
+    seed: int,
+    watch: Callback,
+    n_jobs: int | None,
 ) -> FittedMetrics:
     rule, curve = settings.rule, _LossCurve(watch)
     cases, unit = TrainingCases.of(X - X.mean(axis=0), codes, rule.n_neighbors, settings.n_candidates, seed, n_jobs)
-    trials = _affordable_trials(cases, settings, seed)
+    trials = _affordable_trials(cases, groups, settings, seed)
 
     shared = _choose_shared(cases, trials, rule, seed, n_jobs)
     factors = _train_shared(cases, np.arange(len(X)), shared, rule, seed, curve)
@@ -108,11 +122,11 @@ class _Trials:
     chooses_epochs: bool  # of each case's own metric
 
 
-def _affordable_trials(cases: TrainingCases, settings: FitSettings, seed: int) -> _Trials:
+def _affordable_trials(cases: TrainingCases, groups: Indices | None, settings: FitSettings, seed: int) -> _Trials:
     """Return the splits and trials that the budget allows."""
     shared, local = grid(settings.shared, SHARED_TRIALS), grid(settings.local, LOCAL_TRIALS)
     chooses_shared, chooses_local = _is_open(settings.shared), _is_open(settings.local)
-    splits = splits_of(cases.codes, seed) if chooses_shared or chooses_local else []
+    splits = splits_of(cases.codes, seed, groups) if chooses_shared or chooses_local else []
     if splits:
         stages = (shared, 1, chooses_shared), (local, settings.n_components or 1, chooses_local)
         open_trials = [(trials, rank) for trials, rank, chooses in stages if chooses]

@@ -1,0 +1,39 @@
+"""Held-out rows that have a copy among the rows that they were predicted from."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from whynear.study.comparison import Comparison
+from whynear.study.score import score_of
+from whynear.tables.copies import features_as_codes
+
+
+def copies_across_folds(X: pd.DataFrame, fold: pd.Series) -> NDArray[np.bool_]:
+    """Return which rows have all features in common with a row of another fold.
+
+    >>> copies_across_folds(pd.DataFrame({"a": [5.0, 5.0, 6.0, 6.0]}), pd.Series([1, 2, 1, 1])).tolist()
+    [True, True, False, False]
+    """
+    return (pd.Series(fold.to_numpy()).groupby(features_as_codes(X)).transform("nunique") > 1).to_numpy()
+
+
+def caveats_of_copies(X: pd.DataFrame, comparison: Comparison) -> list[str]:
+    """Return a caveat with the number of copies across folds, and the score without them; none if there are none."""
+    predictions, groups = comparison.predictions, comparison.groups
+    copied = copies_across_folds(X, predictions["fold"])
+    if not copied.any():
+        return []
+    if copied.all():
+        return [
+            "Every held-out row has a copy among the rows it was predicted from: nothing here says how well new rows "
+            "are predicted."
+        ]
+    new = predictions[~copied]
+    of_new = None if groups is None else groups[~copied]
+    score = score_of(new["true"].to_numpy(), new["predicted"].to_numpy(), comparison.measure, of_new)
+    what = "are predicted right" if comparison.measure == "accuracy" else "of the variance is explained"
+    rows = f"{int(copied.sum()):,} held-out rows have a copy among the rows they were predicted from"
+    return [f"{rows}; of the others, {score} {what}."]
