@@ -28,7 +28,8 @@ def open_table(table: Table, encoding: str = "utf-8") -> NamedTable:
     if not isinstance(table, str | PathLike):
         raise TypeError(
             "table must be a DataFrame, the path of a file or the name of a data set, "
-            f"got {type(table).__name__} instead. Name its columns: pandas.DataFrame(table, columns=[...])."
+            f"got {type(table).__name__} instead. Name its columns: pandas.DataFrame(table, columns=[...]), "
+            "or give a study the values of its target: wn.study(X, y)."
         )
     path = Path(table)
     if path.suffix or path.exists():

@@ -9,9 +9,11 @@ from importlib.metadata import version
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
+from whynear.datasets.features_and_target import is_vector, table_with_target
 from whynear.datasets.opening import Table, open_table
 from whynear.embedding import embed
 from whynear.explain import class_profiles
@@ -33,6 +35,7 @@ from whynear.study.sample import at_most
 from whynear.study.settings import COMPARED_ROWS, StudySettings
 from whynear.tables.column_types import Categories, Impute
 from whynear.tables.problem import Problem, names_of, problem_from
+from whynear.tables.reading import NamedTable
 from whynear.utils.arrays import Array
 from whynear.utils.text import listed
 from whynear.verdict import verdicts
@@ -41,8 +44,8 @@ FEWEST_NUMERIC_ROWS = 10  # for a numeric target
 
 
 def study(
-    table: Table = "breast_cancer",
-    target: Hashable | None = None,
+    table: Table | ArrayLike = "breast_cancer",
+    target: Hashable | ArrayLike | None = None,
     *,
     learner: str = "auto",
     drop: Hashable | Iterable[Hashable] = (),
@@ -69,11 +72,14 @@ def study(
 
     Parameters
     ----------
-    table : DataFrame, path or str
-        The cases: a DataFrame, a file (CSV, TSV, Parquet, Excel), or the name of a data set.
-    target : str, optional
+    table : DataFrame, array-like, path or str
+        The cases: a DataFrame, a file (CSV, TSV, Parquet, Excel), or the name of a data set. With the values of the
+        target, the features as a DataFrame or as an array of shape (n_samples, n_features), whose columns are named
+        x0, x1, ...
+    target : str or array-like of shape (n_samples,), optional
         The column to predict; not needed for the name of a data set. A name that is not a str is converted: 3 is
-        ``"3"``.
+        ``"3"``. Or the values to predict, one for each row of the table: ``study(X, y)``; they are named by the name
+        of a Series, ``target`` without one.
     learner : str
         ``"auto"`` compares several; or one of ``"grlvq"``, ``"gmlvq"``, ``"lmnn"``, ``"lgrlvq"``, ``"lgmlvq"``,
         ``"lann"``.
@@ -127,8 +133,7 @@ def study(
     steps = Steps(progress, finished)
     steps("read the table", 0.0)
     problem = problem_from(
-        open_table(table, settings.encoding),
-        target,
+        *_opened(table, target, settings),
         drop=settings.drop,
         index=settings.index,
         bins=settings.bins,
@@ -141,6 +146,13 @@ def study(
     steps.finish("problem", problem)
     with _known_warnings_ignored(), nullcontext() if n_jobs is None else threadpool_limits(n_jobs):
         return _studied(problem, settings, steps)
+
+
+def _opened(table: Any, target: Any, settings: StudySettings) -> tuple[NamedTable, Hashable | None]:
+    """Return the table and the name of its target, None where the table knows it."""
+    if is_vector(target, table):
+        return table_with_target(table, target), None
+    return open_table(table, settings.encoding), target
 
 
 def _studied(problem: Problem, settings: StudySettings, steps: Steps) -> Study:
