@@ -113,6 +113,15 @@ def test_progress_runs_from_zero_to_one(iris):
     assert any("fold 2 of 2" in step for step, _ in seen)
 
 
+def test_progress_is_written_to_stderr_on_request(iris, capsys):
+    wn.study(iris, "target", learner="grlvq", folds=2, progress=True)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0].endswith("read the table")
+    assert any("compare learners, fold 2 of 2" in line for line in lines)
+    assert lines[-1].startswith("100%")
+    assert lines[-1].endswith("done")
+
+
 LOCAL = [pytest.param(name, marks=pytest.mark.slow) for name in ("lgmlvq", "lgrlvq", "lann")]  # drawn by UMAP
 
 

@@ -26,7 +26,7 @@ from whynear.study.folds import possible_folds
 from whynear.study.interpretation import Interpretation, interpret
 from whynear.study.levels import levels_of
 from whynear.study.methods import COMPARED, LEARNED_ROWS, Methods, n_varying
-from whynear.study.progress import Finished, Progress, Steps
+from whynear.study.progress import Finished, Steps
 from whynear.study.reasons import reasons_of
 from whynear.study.regression import compare_regressors, relevance_profile, with_directions
 from whynear.study.residuals import residuals_of
@@ -37,6 +37,7 @@ from whynear.tables.column_types import Categories, Impute
 from whynear.tables.problem import Problem, names_of, problem_from
 from whynear.tables.reading import NamedTable
 from whynear.utils.arrays import Array
+from whynear.utils.progress import ProgressArgument, listener
 from whynear.utils.text import listed
 from whynear.verdict import verdicts
 
@@ -59,7 +60,7 @@ def study(
     random_state: int = 0,
     n_jobs: int | None = None,
     encoding: str = "utf-8",
-    progress: Progress | None = None,
+    progress: ProgressArgument = None,
     finished: Finished | None = None,
 ) -> Study:
     """Learn which features decide that two cases of a table are near.
@@ -106,8 +107,9 @@ def study(
         Number of threads; all cores without it.
     encoding : str
         Encoding of a text file.
-    progress : callable, optional
-        Called with the name of each step and the share of the work done.
+    progress : bool or callable, optional
+        True writes each step to stderr, with the share of the work done and the seconds since the start; a function is
+        called with the name of each step and the share.
     finished : callable, optional
         Called with the name and the value of each part when it is finished: ``"problem"``, ``"comparison"``,
         ``"model"``, ``"interpretation"``.
@@ -130,7 +132,7 @@ def study(
         random_state=random_state,
         n_jobs=n_jobs,
     )
-    steps = Steps(progress, finished)
+    steps = Steps(listener(progress), finished)
     steps("read the table", 0.0)
     problem = problem_from(
         *_opened(table, target, settings),
