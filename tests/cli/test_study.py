@@ -77,7 +77,7 @@ def test_quiet_prints_nothing(table, tmp_path):
         (["irys"], "Error: name must be a known data set, got 'irys' instead. Did you mean 'iris'?"),
         (["iris", "--target", "nothing"], "Error: iris has no column 'nothing'."),
         (["iris", "--folds", "1"], "Error: folds=1 leaves no rows"),
-        (["iris", "--seed", "-1"], "Error: The seed must be a whole number from 0"),
+        (["iris", "--seed", "-1"], "Error: The seed (random_state) must be a whole number from 0"),
     ],
 )
 def test_bad_input_gets_one_sentence_and_code_two(words, message, tmp_path):

@@ -27,7 +27,7 @@ def learn(
     bins: options.Bins = None,
     categories: Annotated[Literal["onehot"] | None, typer.Option(help="Take columns of text as categories.")] = None,
     impute: options.Impute = None,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same model.")] = 0,
+    seed: options.Seed = 0,
     encoding: options.Encoding = "utf-8",
     quiet: options.Quiet = False,
     debug: options.Debug = False,

@@ -14,6 +14,10 @@ Bins = Annotated[int | None, typer.Option(help="Sort a numeric target into this 
 Impute = Annotated[
     Literal["median", "most_frequent"] | None, typer.Option(help="Fill in missing values; the model does the same.")
 ]
+Seed = Annotated[
+    int,
+    typer.Option("--seed", "--random-state", help="random_state of Python: the same seed gives the same result."),
+]
 Encoding = Annotated[str, typer.Option(help="Encoding of a text file.")]
 JsonNotTable = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 JsonNotTables = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]

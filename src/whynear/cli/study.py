@@ -53,7 +53,7 @@ def study(
         int | None,
         typer.Option(help="Directions of the data on which maps must agree; a tolerance without it."),
     ] = StudySettings.effective_dim,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same study.")] = StudySettings.random_state,
+    seed: options.Seed = StudySettings.random_state,
     n_jobs: Annotated[int | None, typer.Option(help="Number of threads; all cores without it.")] = StudySettings.n_jobs,
     encoding: options.Encoding = StudySettings.encoding,
     as_json: Annotated[bool, typer.Option("--json", help="Print study.json instead of the summary.")] = False,

@@ -20,7 +20,7 @@ from whynear.interpret.null_space import rank_of
 from whynear.metric.steps import estimators_of
 from whynear.tables.encoder import TableEncoder
 from whynear.utils.arrays import Array
-from whynear.utils.checks import whole
+from whynear.utils.checks import Seed, seed_of, whole
 
 MOST_AT_ONCE = 50
 
@@ -66,7 +66,7 @@ def relevance_floor(
     X: ArrayLike,
     y: ArrayLike,
     n_probes: int = 20,
-    random_state: int | None = None,
+    random_state: Seed = None,
     *,
     effective_dim: int | None = None,
     slack: float = 0.01,
@@ -86,7 +86,7 @@ def relevance_floor(
         The training data.
     n_probes : int
         Number of permuted copies in all.
-    random_state : int, optional
+    random_state : int, Generator, RandomState or None, default=None
         Seed of columns and permutations.
     effective_dim : int, optional
         Number of directions of the real data kept; one more is kept for each copy.
@@ -111,7 +111,7 @@ def relevance_floor(
     varying = int(np.count_nonzero(np.ptp(frame.to_numpy(dtype=float), axis=0) > 0))
     size = max(1, min(varying // 2, MOST_AT_ONCE))
     sizes = [min(size, n_probes - start) for start in range(0, n_probes, size)]
-    seeds = np.random.SeedSequence(random_state).spawn(len(sizes))
+    seeds = np.random.SeedSequence(seed_of(random_state)).spawn(len(sizes))
     rounds = [_Round(n, seed) for n, seed in zip(sizes, seeds, strict=True)]
     settings = {"effective_dim": effective_dim, "slack": slack}
     results = _run(rounds, learner, frame, np.asarray(y), settings, n_jobs)

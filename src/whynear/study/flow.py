@@ -102,7 +102,7 @@ def study(
         Number of directions of the data on which metrics must be equal; without it they may differ by a tolerance that
         is chosen on held-out rows, and the number of directions of a linear map of a numeric target is chosen too.
     random_state : int
-        Seed of sample, folds and learner; the same seed gives the same study.
+        Seed of sample, folds and learner, ``--seed`` of the command; the same seed gives the same study.
     n_jobs : int, optional
         Number of threads; all cores without it.
     encoding : str

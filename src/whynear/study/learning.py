@@ -99,7 +99,7 @@ def learn_table(
     impute : "median" or "most_frequent", optional
         Fill in missing values; the model does the same when it predicts.
     random_state : int, default=0
-        The same seed gives the same model.
+        The same seed (``--seed`` of the command) gives the same model.
     encoding : str, default="utf-8"
         Encoding of a text file.
 

@@ -123,7 +123,7 @@ class Study:
                 "effective dimension": self.interpretation.effective_dim,
                 "tolerance": self.relevance.tolerance,
                 "resamples": self.verdicts.n_resamples,
-                "seed": given["random_state"],
+                "random_state": given["random_state"],
                 **self.versions,
             }
         )

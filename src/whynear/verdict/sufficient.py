@@ -132,7 +132,7 @@ def sufficient_sets(
         Rows of one group are never on both sides of a split.
     n_jobs : int, optional
         Number of threads; all cores without it.
-    random_state : int, optional
+    random_state : int, Generator, RandomState or None, default=None
         Seed of the folds, and of the rows used where there are many.
     progress : bool or callable, optional
         True writes the steps to stderr; a function is called with the name of the step and the share of the work done.

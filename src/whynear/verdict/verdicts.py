@@ -198,7 +198,7 @@ def verdicts(
         Rows of one group are held out together.
     n_jobs : int, optional
         Number of threads; all cores without it.
-    random_state : int, optional
+    random_state : int, Generator, RandomState or None, default=None
         Seed of resamples and folds.
     n_resamples : int, optional
         Number of resamples; 20 without it, 5 from a thousand features on. What fewer than three quarters of them agree
