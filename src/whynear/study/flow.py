@@ -111,8 +111,8 @@ def study(
         True writes each step to stderr, with the share of the work done and the seconds since the start; a function is
         called with the name of each step and the share.
     finished : callable, optional
-        Called with the name and the value of each part when it is finished: ``"problem"``, ``"comparison"``,
-        ``"model"``, ``"interpretation"``.
+        Called with the name and the value of each part when it is finished: ``"settings"``, ``"problem"``,
+        ``"comparison"``, ``"model"``, ``"interpretation"``, ``"verdicts"``.
 
     Returns
     -------
@@ -133,6 +133,7 @@ def study(
         n_jobs=n_jobs,
     )
     steps = Steps(listener(progress), finished)
+    steps.finish("settings", settings)
     steps("read the table", 0.0)
     problem = problem_from(
         *_opened(table, target, settings),
