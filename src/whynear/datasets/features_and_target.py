@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.sparse import issparse
 
 from whynear.datasets.opening import open_table
 from whynear.tables.reading import NamedTable
-from whynear.utils.columns import default_names
+from whynear.utils.columns import check_dense, default_names
 from whynear.utils.row_names import is_default
 
 
@@ -54,8 +53,7 @@ def table_with_target(X: Any, y: Any) -> NamedTable:
 
 def _features(X: Any) -> Any:
     """Return an array as a DataFrame; anything that has columns is left to `open_table`."""
-    if issparse(X):
-        raise TypeError("X must be a dense table, got a sparse one instead. Use X.toarray().")
+    check_dense(X)
     if np.ma.isMaskedArray(X):
         raise TypeError("X is a masked array, whose mask would be ignored. Use X.filled(numpy.nan).")
     if hasattr(X, "columns"):

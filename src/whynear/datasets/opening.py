@@ -10,6 +10,7 @@ import pandas as pd
 from whynear.datasets.load import load
 from whynear.tables.reading import NamedTable, read_table
 from whynear.tables.rows import numbered
+from whynear.utils.columns import check_dense
 
 Table = pd.DataFrame | str | PathLike[str]
 
@@ -25,6 +26,7 @@ def open_table(table: Table, encoding: str = "utf-8") -> NamedTable:
         if not names.is_unique:
             raise ValueError(f"The table has the column {names[names.duplicated()][0]!r} twice. Rename one of them.")
         return NamedTable("The table", numbered(table.set_axis(names, axis=1)))
+    check_dense(table, "table")
     if not isinstance(table, str | PathLike):
         raise TypeError(
             "table must be a DataFrame, the path of a file or the name of a data set, "

@@ -21,6 +21,7 @@ from whynear.metric.steps import estimators_of
 from whynear.tables.encoder import TableEncoder
 from whynear.utils.arrays import Array
 from whynear.utils.checks import Seed, seed_of, whole
+from whynear.utils.columns import check_dense
 
 MOST_AT_ONCE = 50
 
@@ -107,6 +108,7 @@ def relevance_floor(
             f"relevance_floor adds columns of numbers to X, which {type(first).__name__} does not take. "
             "Transform X with it and pass the steps after it."
         )
+    check_dense(X)
     frame = X if isinstance(X, pd.DataFrame) else pd.DataFrame(np.asarray(X)).add_prefix("x")
     varying = int(np.count_nonzero(np.ptp(frame.to_numpy(dtype=float), axis=0) > 0))
     size = max(1, min(varying // 2, MOST_AT_ONCE))

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from whynear.interpret.prediction import PredictBoth, predictions
 from whynear.metric.pipeline import FittedPipeline
+from whynear.utils.columns import check_dense
 
 FOLDS = 5
 
@@ -47,6 +48,7 @@ def splits(learner: BaseEstimator, X: Any, y: Any, X_val: Any = None, y_val: Any
     """Yield the given training and validation rows, or the folds of a cross-validation without validation rows."""
     if (X_val is None) != (y_val is None):
         raise ValueError("X_val and y_val belong together: give both or neither.")
+    check_dense(X)
     y = np.asarray(y)
     if X_val is not None:
         try:

@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from whynear.utils.arrays import Array, Indices
+from whynear.utils.columns import check_dense
 
 OUTLYING = 2.5  # standard deviations; values beyond are drawn in by a logarithm
 GAPS = 0.02  # share of missing values from which being missing may itself carry information
@@ -62,6 +63,7 @@ def feature_columns(X: Any) -> FeatureColumns:
     Values far out are drawn in, so that heavy tails do not decide. Categories become indicators. Missing numbers become
     the median, with an indicator where there are enough of them; missing categories are a category.
     """
+    check_dense(X)
     frame = X if isinstance(X, pd.DataFrame) else pd.DataFrame(np.asarray(X)).add_prefix("x")
     frame = frame.infer_objects()  # numbers that stand beside text in an array
     blocks, owners = [], []
