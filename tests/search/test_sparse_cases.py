@@ -1,3 +1,5 @@
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -48,6 +50,16 @@ def test_blocks_change_nothing(monkeypatch):
     monkeypatch.setattr(sparse_cases, "QUERY_BYTES", 1)
     for one, other in zip(whole, NeighborSearch(metric, Y).nearest(Y, 5), strict=True):
         assert_array_equal(one, other)
+
+
+def test_many_columns_are_never_made_dense():
+    Y = csr_array(random_array((1_000, 100_000), density=1e-4, rng=np.random.default_rng(0)))
+    metric = DiagonalMetric(np.ones(100_000))
+    tracemalloc.start()
+    NeighborSearch(metric, Y).nearest(Y, 3)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 200 << 20, "a dense table has 800 MB"
 
 
 @pytest.mark.parametrize("metric", METRICS.values(), ids=METRICS)
