@@ -22,7 +22,7 @@ def test_the_python_lines_run_as_they_stand(tmp_path, monkeypatch):
     assert (tmp_path / "wine.whynear").exists()
     listed = README[README.index("| file | content |") : README.index("| command | what it does |")]
     for name in re.findall(r"`([\w-]+\.(?:csv|html|json|whynear))`", listed):
-        assert (tmp_path / "study" / name).exists(), name
+        assert (tmp_path / "gmlvq" / name).exists(), name
 
 
 def test_linked_files_exist():

@@ -21,7 +21,7 @@ app(["study", old, *words, "--out", out], standalone_mode=False)
 shutil.copytree(out, out + " before")
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(limit), int(limit)))
-sys.argv[1:] = ["study", new, *words, "--out", out]
+sys.argv[1:] = ["study", new, *words, "--out", out, "--overwrite"]
 main()
 """
 

@@ -36,8 +36,8 @@ def test_any_learner_is_fitted_and_saved(table, tmp_path, learner):
 
 
 def test_raw_learns_without_a_scaler_and_a_seed_repeats(table, tmp_path):
-    for name in ("one", "two"):
-        words = ["--target", "target", "--learner", "grlvq", "--raw", "--seed", 3, "--out", tmp_path / name]
+    for name, seed in {"one": "--seed", "two": "--random-state"}.items():
+        words = ["--target", "target", "--learner", "grlvq", "--raw", seed, 3, "--out", tmp_path / name]
         assert run("learn", table, *words, "--quiet").output == ""
     first, second = whynear.load(tmp_path / "one"), whynear.load(tmp_path / "two")
     assert isinstance(first, whynear.GRLVQ)
@@ -68,7 +68,7 @@ def test_constant_columns_and_what_the_library_warns_of_are_told(table, tmp_path
     [
         (["nowhere.csv", "--target", "y"], "Error: nowhere.csv does not exist."),
         (["iris", "--learner", "magic"], "Error: There is no learner 'magic'. Use one of "),
-        (["iris", "--seed", "-1"], "Error: The seed must be a whole number from 0"),
+        (["iris", "--seed", "-1"], "Error: The seed (random_state) must be a whole number from 0"),
         (["iris", "--out", "/"], "Error: / must be a file, got a folder"),
         (["iris", "--out", "/no/where/model"], "Error: /no/where/model cannot be written: there is no folder"),
     ],

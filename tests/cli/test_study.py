@@ -77,7 +77,7 @@ def test_quiet_prints_nothing(table, tmp_path):
         (["irys"], "Error: name must be a known data set, got 'irys' instead. Did you mean 'iris'?"),
         (["iris", "--target", "nothing"], "Error: iris has no column 'nothing'."),
         (["iris", "--folds", "1"], "Error: folds=1 leaves no rows"),
-        (["iris", "--seed", "-1"], "Error: The seed must be a whole number from 0"),
+        (["iris", "--seed", "-1"], "Error: The seed (random_state) must be a whole number from 0"),
     ],
 )
 def test_bad_input_gets_one_sentence_and_code_two(words, message, tmp_path):
@@ -109,6 +109,34 @@ def test_a_folder_in_place_of_a_file_is_found_before_learning(table, tmp_path, n
     result = run("study", table, "--target", "target", "--out", tmp_path / "out")
     assert result.exit_code == 2
     assert result.stderr.endswith("report.html is in the way: it is a folder. Choose another folder with --out.\n")
+
+
+@pytest.mark.usefixtures("blank_figures")
+def test_another_study_in_the_folder_is_refused_before_learning_and_replaced_on_request(table, tmp_path, monkeypatch):
+    words = ["study", table, "--target", "target", "--folds", 2, "--out", tmp_path / "out", "--learner"]
+    for _ in range(2):  # the same study is made again without a word
+        assert run(*words, "grlvq").exit_code == 0
+    flow = import_module("whynear.study.flow")
+    with monkeypatch.context() as patch:
+        patch.setattr(flow, "_studied", lambda *_: pytest.fail("learned before looking at the folder"))
+        refused = run(*words, "gmlvq")
+    assert refused.exit_code == 2
+    held = "holds another study: of iris.csv, target='target', learner='grlvq', folds=2. "
+    way_out = "Choose another folder (--out), or replace that study (--overwrite; in Python overwrite=True).\n"
+    assert refused.stderr == f"Error: {tmp_path / 'out'} {held}{way_out}"
+    assert json.loads((tmp_path / "out" / "study.json").read_text())["chosen"] == "grlvq"
+    assert run(*words, "gmlvq", "--overwrite").exit_code == 0
+    held = json.loads((tmp_path / "out" / "study.json").read_text())
+    assert held["chosen"] == "gmlvq"
+    assert sorted(held["files"]) == sorted(path.name for path in (tmp_path / "out").iterdir())
+
+
+def test_a_table_is_not_replaced_by_a_file_of_its_study(table, tmp_path):
+    (tmp_path / "cases.csv").write_bytes(table.read_bytes())
+    result = run("study", tmp_path / "cases.csv", "--target", "target", "--out", tmp_path)
+    assert result.exit_code == 2
+    assert "has a file cases.csv, which belongs to no study and would be replaced. " in result.stderr
+    assert (tmp_path / "cases.csv").read_bytes() == table.read_bytes()
 
 
 def test_a_folder_without_permission_is_found_before_learning(table, tmp_path, no_learning, monkeypatch):

@@ -179,6 +179,14 @@ def test_the_seed_is_handed_to_umap_as_one_of_its_own(umap):
     assert first == again != other
 
 
+def test_a_generator_is_a_seed_too(umap):
+    metric = local_metric()
+    for seed in (0, 0, 1):
+        embed(metric, metric.anchors, random_state=np.random.default_rng(seed))
+    first, again, other = (call.random_state for call in umap)
+    assert first == again != other
+
+
 @pytest.mark.parametrize("n", [10, 11, 20])
 def test_umap_is_given_no_more_neighbours_than_there_are(umap, n):
     metric = local_metric(n)

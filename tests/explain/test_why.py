@@ -191,8 +191,7 @@ def test_the_case_is_left_as_it_was():
             "holds 'wide' in column 'petal width",
         ),
         (lambda x: x.to_numpy()[:3], "must have the 4 features of the learner, got 3"),
-        (lambda x: np.tile(x, (2, 1)), "must be one case, got 2 rows"),
-        (lambda x: np.tile(x, (2, 1))[:0], "must be one case, got 0 rows"),
+        (lambda x: np.tile(x, (2, 1))[:0], "must have at least one case to explain, got 0 rows"),
         (lambda x: np.zeros((1, 1, 4)), r"got shape \(1, 1, 4\)"),
     ],
 )

@@ -117,3 +117,16 @@ def test_a_killed_worker_is_replaced_once_and_the_result_is_the_same(data, tmp_p
 def test_a_worker_that_dies_again_ends_in_a_clear_error(data, tmp_path):
     with pytest.raises(RuntimeError, match="died twice"):
         wn.relevance_floor(Dies(str(tmp_path / "died"), always=True), data.X, data.y, 8, 0, n_jobs=2)
+
+
+@pytest.mark.parametrize("state", [np.random.RandomState, np.random.default_rng])
+def test_a_seed_can_be_a_state_or_a_generator(data, state):
+    first, second = (
+        wn.relevance_floor(LEARNER, data.X[:60], data.y[:60], n_probes=2, random_state=state(3)) for _ in range(2)
+    )
+    assert first == second
+
+
+def test_a_seed_that_is_none_is_refused(data):
+    with pytest.raises(ValueError, match="random_state must be None, an integer >= 0"):
+        wn.relevance_floor(LEARNER, data.X, data.y, random_state=-1)

@@ -460,5 +460,12 @@ def test_progress_is_reported_to_the_end_and_the_inputs_stay_unchanged():
     shares = [share for _, share in reported]
     assert reported[0] == ("find maps of least norm", 0.0)
     assert reported[-1] == ("done", 1.0)
-    assert reported[-2][0] == "solved 240 of 240 programs"
+    assert reported[-2][0] == "solve programs, 240 of 240"
     assert shares == sorted(shares)
+
+
+def test_progress_is_written_to_stderr_on_request(capsys):
+    relevance_intervals(LinearMetric(np.ones((1, 3))), np.random.default_rng(0).random((9, 3)), progress=True)
+    lines = capsys.readouterr().err.splitlines()
+    assert any("solve programs, " in line for line in lines)
+    assert lines[-1].endswith("done")

@@ -48,7 +48,7 @@ def test_saving_a_finished_study_computes_nothing_anew(monkeypatch, tmp_path):
     def refused(*_, **__):
         raise AssertionError("computed while the report was written")
 
-    monkeypatch.setattr(cases, "explain", refused)
+    monkeypatch.setattr(cases, "explain_case", refused)
     monkeypatch.setattr(reasons, "explain_case", refused)
     for name in ("fit", "predict", "predict_proba", "evidence", "score"):
         monkeypatch.setattr(wn.GRLVQ, name, refused)

@@ -42,3 +42,19 @@ def test_nothing_is_written_before_the_first_part_is_finished(study, tmp_path):
         run(study, tmp_path / "out", ["problem"], KeyboardInterrupt)
     assert not str(stopped.value)
     assert not (tmp_path / "out").exists()
+
+
+def test_parts_of_two_studies_are_never_mixed(study, tmp_path):
+    with pytest.raises(KeyboardInterrupt):
+        run(study, tmp_path, PARTS, KeyboardInterrupt)
+    with pytest.raises(KeyboardInterrupt):
+        run(study, tmp_path, ["problem", "comparison"], KeyboardInterrupt)
+    assert sorted(path.name for path in (tmp_path / "unfinished").iterdir()) == ["predictions.csv", "scores.csv"]
+
+
+def test_parts_of_an_earlier_study_stay_if_the_next_one_is_refused(study, tmp_path):
+    with pytest.raises(KeyboardInterrupt):
+        run(study, tmp_path, PARTS, KeyboardInterrupt)
+    with pytest.raises(ValueError, match="refused"):
+        run(study, tmp_path, [], ValueError("refused"))
+    assert (tmp_path / "unfinished" / "model.whynear").exists()

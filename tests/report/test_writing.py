@@ -11,7 +11,8 @@ from sklearn.datasets import load_iris
 import whynear as wn
 from tests.helpers.blank_figures import save_empty
 from whynear.report import writing
-from whynear.report.writing import FILES, UNFINISHED, write_study
+from whynear.report.earlier import FILES
+from whynear.report.writing import UNFINISHED, write_study
 
 
 @pytest.mark.parametrize("drawn", [False, pytest.param(True, marks=pytest.mark.slow)])
@@ -65,7 +66,7 @@ def test_older_files_stay_where_a_file_cannot_be_written(study, tmp_path, monkey
 
     monkeypatch.setattr(writing, "write_whole", fail)
     with pytest.raises(OSError, match="No space left"):
-        write_study(study, tmp_path)
+        write_study(study, tmp_path, overwrite=True)
     assert [path.name for path in tmp_path.iterdir()] == ["relevance.csv"]
     assert (tmp_path / "relevance.csv").read_text() == "older"
 

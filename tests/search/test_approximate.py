@@ -81,3 +81,9 @@ def test_a_learner_reports_what_its_lists_miss():
     few = LANN(random_state=0, search="candidates", **given).fit(Y[:60], y[:60])
     assert few.search_recall(Y) == 1.0
     assert_array_equal(few.predict(Y), LANN(random_state=0, **given).fit(Y[:60], y[:60]).predict(Y))
+
+
+@pytest.mark.parametrize("state", [np.random.RandomState, np.random.default_rng])
+def test_a_seed_can_be_a_state_or_a_generator(state):
+    first, second = (CandidateSearch(METRICS["linear"], Y, n_candidates=20, random_state=state(3)) for _ in range(2))
+    assert_array_equal(first.lists, second.lists)

@@ -113,6 +113,15 @@ def test_progress_runs_from_zero_to_one(iris):
     assert any("fold 2 of 2" in step for step, _ in seen)
 
 
+def test_progress_is_written_to_stderr_on_request(iris, capsys):
+    wn.study(iris, "target", learner="grlvq", folds=2, progress=True)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0].endswith("read the table")
+    assert any("compare learners, fold 2 of 2" in line for line in lines)
+    assert lines[-1].startswith("100%")
+    assert lines[-1].endswith("done")
+
+
 LOCAL = [pytest.param(name, marks=pytest.mark.slow) for name in ("lgmlvq", "lgrlvq", "lann")]  # drawn by UMAP
 
 
@@ -136,3 +145,17 @@ def test_the_simplest_of_learners_near_the_best_is_chosen(iris):
     assert study.comparison.chosen == simplest_of_the_best(study.accuracy[learners])
     assert set(study.comparison.predictions["by"]) <= set(learners)
     assert "the simplest of 5 learners near the best" in study.finding()
+
+
+def test_features_and_target_give_the_study_of_their_table(iris):
+    X, y = iris.drop(columns="target"), iris["target"]
+    expected = wn.study(iris, "target", learner="grlvq", folds=2)
+    assert wn.study(X, y, learner="grlvq", folds=2).to_dict() == expected.to_dict()
+    study = wn.study(X.to_numpy(), y.to_numpy(), learner="grlvq", folds=2)
+    assert study.metric.feature_names == ("x0", "x1", "x2", "x3", "x4")
+    assert study.accuracy.equals(expected.accuracy)
+
+
+def test_an_array_without_the_values_of_a_target_is_refused(iris):
+    with pytest.raises(TypeError, match=r"or give a study the values of its target: wn.study\(X, y\)"):
+        wn.study(iris.to_numpy(), "target")

@@ -27,7 +27,10 @@ def test_raw_columns_have_no_scaler_and_scores_are_of_held_out_folds():
     ("options", "message"),
     [
         ({"learner": "magic"}, "There is no learner 'magic'. Use one of grlvq, "),
-        ({"random_state": -1}, "The seed must be a whole number from 0 to 4294967295, got -1 instead"),
+        (
+            {"random_state": -1},
+            r"The seed \(random_state\) must be a whole number from 0 to 4294967295, got -1 instead",
+        ),
     ],
 )
 def test_unknown_learners_and_seeds_are_refused(options, message):

@@ -35,7 +35,7 @@ def test_a_study_does_not_change_with_the_tables_it_returned():
     accuracy, frame = study.accuracy, study.frame()
     accuracy.iloc[:] = frame["upper"] = 0.0
     with pytest.raises(TypeError, match="does not support item assignment"):
-        study.settings["seed"] = 7
+        study.settings["random_state"] = 7
     with pytest.raises(AttributeError):
         study.accuracy = accuracy
     assert study.finding() == before

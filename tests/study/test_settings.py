@@ -13,7 +13,7 @@ from whynear.study.settings import CATEGORIES, IMPUTE, StudySettings, option_of
 from whynear.tables import column_types
 
 SETTINGS = [setting.name for setting in fields(StudySettings)]
-SEEDS = (-1, 2**32, None, 1.5)
+SEEDS = (-1, 2**32, None, 1.5, True)
 
 
 @pytest.mark.parametrize("name", SETTINGS)

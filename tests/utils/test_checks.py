@@ -1,13 +1,22 @@
 import numpy as np
 import pytest
 
-from whynear.utils.checks import check_parameters, choice, generator, number, whole
+from whynear.utils.checks import check_parameters, choice, generator, number, seed_of, whole
 
 
 @pytest.mark.parametrize("seed", ["a", -1, 1.5, True])
 def test_seeds_that_are_none_are_refused(seed):
     with pytest.raises(ValueError, match="random_state must be"):
         generator(seed)
+    with pytest.raises(ValueError, match="random_state must be"):
+        seed_of(seed)
+
+
+def test_a_seed_is_the_integer_itself_or_a_draw():
+    assert seed_of(3) == seed_of(np.int64(3)) == 3
+    for kind in (np.random.RandomState, np.random.default_rng):
+        assert seed_of(kind(3)) == seed_of(kind(3)) != seed_of(kind(4))
+    assert seed_of(None) != seed_of(None)
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy.sparse import csr_array
 
+import whynear as wn
 from whynear.utils.columns import (
     as_numbers,
     check_features,
@@ -36,6 +37,29 @@ def test_many_bad_columns_are_counted_not_listed():
 def test_sparse_tables_are_refused():
     with pytest.raises(TypeError, match=r"[Ss]parse"):
         check_features(csr_array(np.eye(2)), ["a", "b"])
+
+
+S, Y = csr_array(np.random.default_rng(0).random((20, 3))), np.arange(20) % 2
+TAKE_TABLES = {
+    "verdicts": lambda: wn.verdicts(wn.GRLVQ(), S, Y),
+    "sufficient_sets": lambda: wn.sufficient_sets(wn.GRLVQ(), S, Y),
+    "relevance_floor": lambda: wn.relevance_floor(wn.GRLVQ(), S, Y),
+    "relevance_tolerance": lambda: wn.relevance_tolerance(wn.GRLVQ(), S, Y),
+    "effective_dimension": lambda: wn.effective_dimension(wn.GRLVQ(), S, Y),
+    "explain": lambda: wn.explain(wn.GRLVQ(random_state=0).fit(S.toarray(), Y), S),
+    "class_profiles": lambda: wn.class_profiles(wn.LGRLVQ(random_state=0).fit(S.toarray(), Y), S),
+    "study": lambda: wn.study(S, Y),
+    "study of a table": lambda: wn.study(S, "y"),
+    "a learner": lambda: wn.GRLVQ().fit(S, Y),
+    "relevance_intervals": lambda: wn.relevance_intervals(wn.LinearMetric(np.eye(3)), S),
+    "embed": lambda: wn.embed(wn.LinearMetric(np.eye(3)), S),
+}
+
+
+@pytest.mark.parametrize("name", TAKE_TABLES)
+def test_where_a_dense_table_is_needed_a_sparse_one_is_refused_with_the_way_out(name):
+    with pytest.raises(TypeError, match=r"dense .*toarray\(\)"):
+        TAKE_TABLES[name]()
 
 
 def test_a_tiny_column_is_refused_only_where_columns_are_scaled_alone():

@@ -180,6 +180,12 @@ def test_progress_goes_up():
     assert 0 <= shares[0] < shares[-1] <= 1
 
 
+def test_progress_is_written_to_stderr_on_request(capsys):
+    X, y = two_of_four()
+    sufficient_sets(LEARNER, X, y, random_state=0, progress=True)
+    assert capsys.readouterr().err.splitlines()[-1].endswith("done")
+
+
 def test_notebooks_show_the_set_and_its_replacements(linear):
     text = shown(linear[0])
     assert "strong_0" in text

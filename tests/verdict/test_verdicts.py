@@ -189,6 +189,12 @@ def test_progress_goes_from_nothing_to_done():
     assert (shares[0], steps[-1]) == (0.0, ("done", 1.0))
 
 
+def test_progress_is_written_to_stderr_on_request(capsys):
+    X, y = two_of_four()
+    judged(X, y, n_resamples=1, progress=True)
+    assert capsys.readouterr().err.splitlines()[-1].endswith("done")
+
+
 STEPS = ["fit models", "leave out", "refit the learner", "judge features again", "judge sets", "swap"]
 
 

@@ -34,7 +34,7 @@ def learn(
     date: options.Date = None,
     drop_missing_target: options.DropMissingTarget = False,
     strict: options.Strict = False,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same model.")] = 0,
+    seed: options.Seed = 0,
     encoding: options.Encoding = "auto",
     quiet: options.Quiet = False,
     debug: options.Debug = False,

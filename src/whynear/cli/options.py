@@ -39,6 +39,10 @@ Strict = Annotated[
     bool, typer.Option("--strict", help="Refuse whatever would be decided about a column automatically.")
 ]
 Encoding = Annotated[str, typer.Option(help="Encoding of a text file; auto finds it.")]
+Seed = Annotated[
+    int,
+    typer.Option("--seed", "--random-state", help="random_state of Python: the same seed gives the same result."),
+]
 JsonNotTable = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 JsonNotTables = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print only errors.")]

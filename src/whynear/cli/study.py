@@ -37,6 +37,7 @@ def study(
         str, typer.Option(help=f"auto compares several; or {', '.join(STUDIED)}.")
     ] = StudySettings.learner,
     out: Annotated[Path, typer.Option(help="The folder for the report, its tables and the model.")] = Path("study"),
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace another study in that folder.")] = False,
     drop: options.Drop = None,
     index: options.Index = StudySettings.index,
     group: options.Group = StudySettings.group,
@@ -54,7 +55,7 @@ def study(
         int | None,
         typer.Option(help="Directions of the data on which maps must agree; a tolerance without it."),
     ] = StudySettings.effective_dim,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same study.")] = StudySettings.random_state,
+    seed: options.Seed = StudySettings.random_state,
     n_jobs: Annotated[int | None, typer.Option(help="Number of threads; all cores without it.")] = StudySettings.n_jobs,
     encoding: options.Encoding = StudySettings.encoding,
     as_json: Annotated[bool, typer.Option("--json", help="Print study.json instead of the summary.")] = False,
@@ -64,14 +65,19 @@ def study(
     """Learn a metric from a table and report which features matter."""
     console = Console(quiet=quiet or as_json)
     with errors_in_a_sentence(debug):
+        from whynear.report.earlier import FILES, check_no_other_study
         from whynear.report.unfinished import Unfinished  # here, since it imports pandas and matplotlib
-        from whynear.report.writing import FILES
 
         check_folder(out, FILES)
         with warnings_in_a_sentence(), Unfinished(out) as unfinished, StepList(console) as steps:
+            settings = StudySettings()
 
             def finished(part: str, value: Any) -> None:
+                nonlocal settings
+                if part == "settings":
+                    settings = value
                 if part == "problem":
+                    check_no_other_study(out, value.source, value.target, settings, overwrite=overwrite)
                     print_problem(console, value, compares=learner == "auto")
                 unfinished.keep(part, value)
 
@@ -100,9 +106,9 @@ def study(
                 finished=finished,
             )
             steps.show("write the report", 1.0)
-            written = result.save(out)
+            written = result.save(out, overwrite=overwrite)
         if as_json:
-            typer.echo(json.dumps(result.to_dict(), ensure_ascii=False))
+            typer.echo(json.dumps(json.loads(written[0].read_text(encoding="utf-8")), ensure_ascii=False))
         print_answer(console, result, written)
 
 

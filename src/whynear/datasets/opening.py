@@ -17,6 +17,7 @@ from whynear.tables.column_reading import ColumnReader, ReadAs
 from whynear.tables.reading import NamedTable, read_file
 from whynear.tables.rows import numbered
 from whynear.tables.text_encoding import AUTO
+from whynear.utils.columns import check_dense
 
 Table = pd.DataFrame | str | PathLike[str] | Any  # a table of polars, pyarrow or another library of this kind
 
@@ -34,10 +35,12 @@ def open_table(table: Table, encoding: str = AUTO, *, strict: bool = False) -> N
         if not names.is_unique:
             raise ValueError(f"The table has the column {names[names.duplicated()][0]!r} twice. Rename one of them.")
         return NamedTable("The table", numbered(table.set_axis(names, axis=1)))
+    check_dense(table, "table")
     if not isinstance(table, str | PathLike):
         raise TypeError(
             "table must be a DataFrame, the path of a file or the name of a data set, "
-            f"got {type(table).__name__} instead. Name its columns: pandas.DataFrame(table, columns=[...])."
+            f"got {type(table).__name__} instead. Name its columns: pandas.DataFrame(table, columns=[...]), "
+            "or give a study the values of its target: wn.study(X, y)."
         )
     path = Path(table)
     if path.suffix or path.exists():

@@ -18,7 +18,7 @@ from whynear.metric.pipeline import FittedPipeline
 from whynear.search import NeighborSearch
 from whynear.search.exact import searchable
 from whynear.utils.arrays import Array
-from whynear.utils.checks import choice, number, whole
+from whynear.utils.checks import Seed, choice, number, seed_of, whole
 from whynear.utils.threads import row_blocks
 
 Method = Literal["auto", "prototypes", "cases", "euclidean", "pca"]
@@ -36,7 +36,7 @@ def embed(
     n_neighbors: int | None = None,
     min_dist: float = 0.1,
     method: Method = "auto",
-    random_state: int | np.random.RandomState | None = None,
+    random_state: Seed = None,
 ) -> Array:
     r"""Place cases on a plane such that those near under a metric lie near each other.
 
@@ -56,7 +56,7 @@ def embed(
         ``"auto"`` depends on the metric (see Notes); ``"prototypes"`` and ``"cases"`` choose between the two methods
         for a local one. ``"euclidean"`` is UMAP and ``"pca"`` the principal plane of X without the metric, in the
         coordinates the learner saw.
-    random_state : int or RandomState, default=None
+    random_state : int, Generator, RandomState or None, default=None
         Seed of UMAP: an int gives the same embedding every time.
 
     Returns
@@ -103,7 +103,8 @@ def embed(
     rows = metric.table(X)
     if not len(rows):
         raise ValueError("X must have at least one row to embed, got none.")
-    seed = int(check_random_state(random_state).randint(2**31 - 1))
+    given_state = seed_of(random_state) if isinstance(random_state, np.random.Generator) else random_state
+    seed = int(check_random_state(given_state).randint(2**31 - 1))
     lay_out = partial(umap_layout, n_neighbors=n_neighbors, min_dist=float(min_dist), seed=seed)
     if method == "pca":
         return principal_plane(metric.learned_coordinates(X))

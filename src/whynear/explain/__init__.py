@@ -2,6 +2,7 @@
 
 from whynear.explain.explanation import Explanation, NearCase
 from whynear.explain.profiles import class_profiles, plot_class_profiles
+from whynear.explain.several import Explanations
 from whynear.explain.why import explain
 
-__all__ = ["Explanation", "NearCase", "class_profiles", "explain", "plot_class_profiles"]
+__all__ = ["Explanation", "Explanations", "NearCase", "class_profiles", "explain", "plot_class_profiles"]

@@ -1,9 +1,9 @@
-"""The explanation of the prediction of a learner for one case."""
+"""The explanation of the predictions of a learner, for one case or several."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 import pandas as pd
@@ -11,15 +11,21 @@ from numpy.typing import ArrayLike, NDArray
 
 from whynear.explain.encoded import summed_by_column
 from whynear.explain.explanation import Explanation, NearCase
+from whynear.explain.several import Explanations
 from whynear.metric import Evidence, LocalMetric, Metric
 from whynear.metric.base import mean_share
 from whynear.metric.pipeline import FittedPipeline
 from whynear.metric.unusual import unusual_values
 from whynear.utils.arrays import Array
+from whynear.utils.row_names import names_of_rows
 
 
-def explain(learner: Any, x: ArrayLike | pd.Series[Any] | pd.DataFrame) -> Explanation:
-    """Explain why a learner predicts a class for one case.
+@overload
+def explain(learner: Any, x: pd.Series[Any]) -> Explanation: ...
+@overload
+def explain(learner: Any, x: ArrayLike | pd.DataFrame) -> Explanation | Explanations: ...
+def explain(learner: Any, x: ArrayLike | pd.Series[Any] | pd.DataFrame) -> Explanation | Explanations:
+    """Explain why a learner predicts a class for one case, or for each of several.
 
     Parameters
     ----------
@@ -28,19 +34,22 @@ def explain(learner: Any, x: ArrayLike | pd.Series[Any] | pd.DataFrame) -> Expla
         as the steps before the learner shift, scale, select or impute columns. Behind a step that mixes them, such as
         PCA, they are the input coordinates of the learner, and ``coordinates`` is "steps". Columns that a
         `TableEncoder`, or a OneHotEncoder in a ColumnTransformer, makes of one column are summed.
-    x : array-like of shape (n_features,) or (1, n_features)
-        The case: an array, a row of a table (a Series), or a table of one row. Names are matched in any order.
+    x : array-like of shape (n_features,) or (n_cases, n_features)
+        The case: an array, a row of a table (a Series), or a table of one row; or a table of several. Names are matched
+        in any order.
 
     Returns
     -------
-    Explanation
-        The prediction, the cases behind it, what each feature adds to their distances, and which features make cases of
-        other classes more distant; with ``frame()``, ``plot()`` and ``to_dict()``.
+    Explanation or Explanations
+        For one case, also in a table of one row: the prediction, the cases behind it, what each feature adds to their
+        distances, and which features make cases of other classes more distant; with ``frame()``, ``plot()`` and
+        ``to_dict()``. For several: a sequence with the explanation of each row, with ``of(row)`` by the name of a row,
+        ``frame()`` and ``to_dict()``.
 
     Notes
     -----
-    Time and memory are those of one prediction. If all neighbours are of the predicted class, the search for the
-    nearest case of another among the n training cases adds O(n d) time and O(n) memory.
+    For each case, time and memory are those of one prediction. If all neighbours are of the predicted class, the search
+    for the nearest case of another among the n training cases adds O(n d) time and O(n) memory.
 
     Examples
     --------
@@ -60,8 +69,19 @@ def explain(learner: Any, x: ArrayLike | pd.Series[Any] | pd.DataFrame) -> Expla
     True
     >>> why.held_off_by.index[0]
     'petal width (cm)'
+    >>> several = explain(model, iris.data.iloc[[0, 70]])
+    >>> several[1].prediction, several.of(70).prediction
+    ('virginica', 'virginica')
     """
-    return explain_case(FittedPipeline.of_classifier(learner), x)
+    model = FittedPipeline.of_classifier(learner)
+    table = model.table(x, "x")
+    if len(table) == 1:
+        return explain_case(model, table)
+    if not len(table):
+        raise ValueError("x must have at least one case to explain, got 0 rows instead.")
+    names = names_of_rows(x)
+    rows = range(1, len(table) + 1) if names is None else names.tolist()
+    return Explanations(tuple(rows), tuple(explain_case(model, table.iloc[[i]]) for i in range(len(table))))
 
 
 def explain_case(model: FittedPipeline, x: ArrayLike | pd.Series[Any] | pd.DataFrame) -> Explanation:

@@ -20,7 +20,8 @@ from whynear.interpret.null_space import rank_of
 from whynear.metric.steps import estimators_of
 from whynear.tables.encoder import TableEncoder
 from whynear.utils.arrays import Array
-from whynear.utils.checks import whole
+from whynear.utils.checks import Seed, seed_of, whole
+from whynear.utils.columns import check_dense
 
 MOST_AT_ONCE = 50
 
@@ -66,7 +67,7 @@ def relevance_floor(
     X: ArrayLike,
     y: ArrayLike,
     n_probes: int = 20,
-    random_state: int | None = None,
+    random_state: Seed = None,
     *,
     effective_dim: int | None = None,
     slack: float = 0.01,
@@ -86,7 +87,7 @@ def relevance_floor(
         The training data.
     n_probes : int
         Number of permuted copies in all.
-    random_state : int, optional
+    random_state : int, Generator, RandomState or None, default=None
         Seed of columns and permutations.
     effective_dim : int, optional
         Number of directions of the real data kept; one more is kept for each copy.
@@ -107,11 +108,12 @@ def relevance_floor(
             f"relevance_floor adds columns of numbers to X, which {type(first).__name__} does not take. "
             "Transform X with it and pass the steps after it."
         )
+    check_dense(X)
     frame = X if isinstance(X, pd.DataFrame) else pd.DataFrame(np.asarray(X)).add_prefix("x")
     varying = int(np.count_nonzero(np.ptp(frame.to_numpy(dtype=float), axis=0) > 0))
     size = max(1, min(varying // 2, MOST_AT_ONCE))
     sizes = [min(size, n_probes - start) for start in range(0, n_probes, size)]
-    seeds = np.random.SeedSequence(random_state).spawn(len(sizes))
+    seeds = np.random.SeedSequence(seed_of(random_state)).spawn(len(sizes))
     rounds = [_Round(n, seed) for n, seed in zip(sizes, seeds, strict=True)]
     settings = {"effective_dim": effective_dim, "slack": slack}
     results = _run(rounds, learner, frame, np.asarray(y), settings, n_jobs)

@@ -18,7 +18,7 @@ from whynear.interpret.rows import RowProblem, maps_with_directions, row_problem
 from whynear.metric import Metric
 from whynear.utils.arrays import Array
 from whynear.utils.checks import choice, number
-from whynear.utils.progress import Report, silent
+from whynear.utils.progress import ProgressArgument, listener
 from whynear.utils.threads import one_blas_thread
 
 
@@ -35,7 +35,7 @@ def relevance_intervals(
     tolerance: float = 0.0,
     screen: bool = False,
     time_limit: float = 60.0,
-    progress: Report | None = None,
+    progress: ProgressArgument = None,
 ) -> Relevance:
     r"""Bound for each feature how much it can and must matter in a metric.
 
@@ -73,8 +73,8 @@ def relevance_intervals(
         Solve no programs for features that safe bounds show to be below the floor; their upper bounds are then these.
     time_limit : float
         Seconds that HiGHS may spend on a program the simplex could not solve.
-    progress : callable, optional
-        Called with the name of the step and the share of the work done.
+    progress : bool or callable, optional
+        True writes the steps to stderr; a function is called with the name of the step and the share of the work done.
 
     Returns
     -------
@@ -104,7 +104,7 @@ def relevance_intervals(
     number("tolerance", tolerance, below=1.0, why="a map that differs by its whole effect may be zero")
     choice("rows", rows, ("eigen", "map"))
     given, X, model = quadratic_and_rows(metric, X)
-    report = progress or silent
+    report = listener(progress)
     report("find maps of least norm", 0.0)
     with one_blas_thread(np.size(X)):
         parts = list(maps_with_directions(given, X, effective_dim))
@@ -121,7 +121,7 @@ def relevance_intervals(
         nonlocal done
         with one_by_one:
             done += solved
-            report(f"solved {done:,} of {total:,} programs", done / max(total, 1))
+            report(f"solve programs, {done:,} of {total:,}", done / max(total, 1))
 
     bounds, errors, fallbacks, unknown = [], [0.0], 0, np.zeros(given.n_features, dtype=bool)
     if not parts:  # no map has two rows to be bounded on: nothing is known, which is not the same as irrelevant

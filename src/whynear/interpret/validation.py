@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from whynear.interpret.prediction import PredictBoth, predictions
 from whynear.metric.pipeline import FittedPipeline
+from whynear.utils.columns import check_dense
 from whynear.utils.row_groups import split_rows
 
 FOLDS = 5
@@ -53,6 +54,7 @@ def splits(
     """
     if (X_val is None) != (y_val is None):
         raise ValueError("X_val and y_val belong together: give both or neither.")
+    check_dense(X)
     y = np.asarray(y)
     groups = _checked_groups(groups, len(y), X_val)
     if X_val is not None:

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 
 from whynear.metric.base import Metric, finite, frozen_weights, unscaled
+from whynear.metric.sparse import any_sparse, diagonal_sq_distances, sparse_table
 from whynear.metric.steps import Units
 from whynear.utils.arrays import Array
 
@@ -49,7 +50,10 @@ class DiagonalMetric(Metric):
         return self.table(X) * np.sqrt(self.weights)
 
     def sq_distances(self, X: ArrayLike, Y: ArrayLike | None = None) -> Array:
-        """Return squared distances between the rows of X and of Y; exactly zero for equal rows."""
+        """Return squared distances between the rows of X and of Y, also sparse; exactly zero for equal rows."""
+        if any_sparse(X, Y):
+            rows = sparse_table(self, X)
+            return diagonal_sq_distances(self.weights, rows, rows if Y is None else sparse_table(self, Y, "Y"))
         first = self.table(X)
         second = first if Y is None else self.table(Y, "Y")
         if not (first.size and second.size):

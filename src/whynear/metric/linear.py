@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 
 from whynear.metric.base import Metric, finite, frozen, unscaled
+from whynear.metric.sparse import any_sparse, linear_sq_distances, sparse_table
 from whynear.metric.steps import Units
 from whynear.utils.arrays import Array
 from whynear.utils.threads import row_blocks
@@ -53,11 +54,15 @@ class LinearMetric(Metric):
         return self.omega.T @ self.omega
 
     def map(self, X: ArrayLike) -> Array:
-        """Return X omega^T, the rows of X in coordinates where the distance is Euclidean."""
-        return self.table(X) @ self.omega.T
+        """Return X omega^T, the rows of X, also sparse, in coordinates where the distance is Euclidean."""
+        rows = sparse_table(self, X) if any_sparse(X) else self.table(X)
+        return rows @ self.omega.T
 
     def sq_distances(self, X: ArrayLike, Y: ArrayLike | None = None) -> Array:
-        """Return squared distances between the rows of X and of Y; exactly zero for equal rows."""
+        """Return squared distances between the rows of X and of Y, also sparse; exactly zero for equal rows."""
+        if any_sparse(X, Y):
+            rows = sparse_table(self, X)
+            return linear_sq_distances(self.omega, rows, rows if Y is None else sparse_table(self, Y, "Y"))
         first = self.table(X)
         second = first if Y is None else self.table(Y, "Y")
         if not (first.size and second.size):

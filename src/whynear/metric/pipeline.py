@@ -20,7 +20,7 @@ from whynear.metric.column_encoder import split_columns
 from whynear.metric.steps import KeptColumns, Step, Units, estimators_of, kept_columns, linear_steps
 from whynear.tables.encoder import TableEncoder
 from whynear.utils.arrays import Array, Indices
-from whynear.utils.columns import check_finite, check_same_columns, column_names, default_names, numbers
+from whynear.utils.columns import check_dense, check_finite, check_same_columns, column_names, default_names, numbers
 
 CLASSIFIER_ATTRIBUTES = ("metric_", "classes_", "predict", "predict_proba", "evidence")
 
@@ -136,6 +136,7 @@ class FittedPipeline:
         if isinstance(X, pd.Series):
             X = X.to_frame().T
         elif not isinstance(X, pd.DataFrame):
+            check_dense(X, what)
             values = np.asarray(X)
             if values.ndim not in (1, 2):
                 raise ValueError(f"{what} must be one case or a table of cases, got shape {values.shape} instead.")

@@ -18,7 +18,7 @@ class Unfinished:
     """Keeps finished parts in a folder, which is removed at the end of the study and kept after an interrupt."""
 
     def __init__(self, out: Path) -> None:
-        self.folder = out / UNFINISHED
+        self.folder, self.begun = out / UNFINISHED, False
 
     def __enter__(self) -> Self:
         return self
@@ -26,6 +26,8 @@ class Unfinished:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if not self.begun:
+            return  # what another study left there is not ours
         if not isinstance(error, KeyboardInterrupt):
             shutil.rmtree(self.folder, ignore_errors=True)
         elif self.folder.is_dir():
@@ -34,7 +36,11 @@ class Unfinished:
 
     def keep(self, part: str, value: Any) -> None:
         """Write a finished part."""
+        if part == "settings":
+            return
         if part == "problem":
+            shutil.rmtree(self.folder, ignore_errors=True)  # of an earlier run
+            self.begun = True
             return
         self.folder.mkdir(parents=True, exist_ok=True)
         if part == "model":

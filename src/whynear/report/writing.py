@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from whynear.metric import save
+from whynear.report.earlier import FILES, RECORD, check_no_other_study, files_of_study
 from whynear.report.figures import figures
 from whynear.report.page import render
 from whynear.report.tables import tables
@@ -21,22 +22,26 @@ if TYPE_CHECKING:
     from whynear.study.result import Study
 
 UNFINISHED = "unfinished"  # the folder for files until all of them are written
-FILES = ("study.json", "model.whynear", "relevance.csv", "cases.csv", "scores.csv", "predictions.csv", "report.html")
 
 
-def write_study(study: Study, folder: Path) -> list[Path]:
-    """Write all files into a subfolder, then move them into the folder, so that two studies are never mixed."""
+def write_study(study: Study, folder: Path, *, overwrite: bool = False) -> list[Path]:
+    """Write all files into a subfolder, then move them into the folder, so that two studies are never mixed.
+
+    Files of the same study, made earlier, are replaced or removed; those of another one only with ``overwrite``.
+    """
     check_folder(folder, FILES)
+    check_no_other_study(folder, study.problem.source, study.problem.target, study.inputs, overwrite=overwrite)
     new = folder / UNFINISHED
     new.mkdir(parents=True, exist_ok=True)
     pictures = dict(figures(study))
     texts = {
-        "study.json": json.dumps(study.to_dict(), indent=1, allow_nan=False, ensure_ascii=False) + "\n",
         **{name: csv_text(frame) for name, frame in tables(study)},
         **{f"{name}.svg": svg for name, svg in pictures.items()},
         "report.html": render(study, pictures),
     }
-    names = ("model.whynear", *texts)
+    names = (RECORD, "model.whynear", *texts)
+    record = {**study.to_dict(), "files": list(names)}
+    texts[RECORD] = json.dumps(record, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
     try:
         _save_model(study.model, new, folder)
         for name, text in texts.items():
@@ -45,6 +50,8 @@ def write_study(study: Study, folder: Path) -> list[Path]:
     except OSError:
         shutil.rmtree(new, ignore_errors=True)
         raise
+    for name in files_of_study(folder) - set(names):
+        (folder / name).unlink()
     for name in names:
         os.replace(new / name, folder / name)
     shutil.rmtree(new, ignore_errors=True)

@@ -20,6 +20,7 @@ from whynear.search.exact import (
 )
 from whynear.search.near_lists import near_lists
 from whynear.utils.arrays import Array, Indices
+from whynear.utils.checks import Seed, seed_of
 from whynear.utils.threads import n_threads
 
 INDEX_LOCK = Lock()  # pynndescent makes and searches an index on all cores, for one caller at a time
@@ -40,7 +41,7 @@ class CandidateSearch:
         The cases to search among; the anchors of a local metric.
     n_candidates : int
         Length of the lists.
-    random_state : int
+    random_state : int, Generator, RandomState or None, default=0
         Seed of the search for candidates.
     n_jobs : int, optional
         Number of threads; all cores without it.
@@ -57,7 +58,7 @@ class CandidateSearch:
         Y: ArrayLike | None = None,
         *,
         n_candidates: int = 64,
-        random_state: int = 0,
+        random_state: Seed = 0,
         n_jobs: int | None = None,
     ) -> None:
         self.metric = searchable(metric)
@@ -66,8 +67,8 @@ class CandidateSearch:
         self.n_candidates = n_candidates
         self._centre = self.cases.mean(axis=0)
         self._unit = float(np.abs(self._mapped(self.cases)).max()) or 1.0
-        self._seed, self._n_jobs = random_state, n_jobs
-        self.lists = near_lists(self._coordinates(self.cases), n_candidates, random_state, n_jobs)
+        self._seed, self._n_jobs = seed_of(random_state), n_jobs
+        self.lists = near_lists(self._coordinates(self.cases), n_candidates, self._seed, n_jobs)
 
     @cached_property
     def _index(self) -> Any:

@@ -10,9 +10,12 @@ from whynear.metric.diagonal import DiagonalMetric
 from whynear.metric.linear import LinearMetric
 from whynear.metric.local import LocalMetric
 from whynear.metric.minkowski import MinkowskiMetric
+from whynear.metric.sparse import any_sparse, sparse_table
 from whynear.search.engines import Engine, Everything, Products, Tree
+from whynear.search.sparse_cases import nearest_sparse, sparse_cases
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.checks import whole
+from whynear.utils.columns import check_dense
 from whynear.utils.threads import row_blocks, run_in_chunks
 
 AnyMetric = LinearMetric | DiagonalMetric | LocalMetric | MinkowskiMetric
@@ -35,7 +38,8 @@ class NeighborSearch:
     metric : metric, fitted learner or Pipeline
         The metric.
     Y : array-like of shape (n_cases, n_features), optional
-        The cases to search among, copied. A local metric searches among its anchors and takes no others.
+        The cases to search among, copied. A local metric searches among its anchors and takes no others. A linear or
+        diagonal metric also takes a sparse array, and then sparse queries.
     n_jobs : int, optional
         Number of threads; None or -1 for all cores.
 
@@ -65,8 +69,12 @@ class NeighborSearch:
     ) -> None:
         self.metric = searchable(metric)
         self.n_jobs = n_jobs
-        self.cases = searched_cases(self.metric, Y)
-        self._engine = _engine_for(self.metric, self.cases, n_jobs)
+        self._engine: Engine | None = None  # sparse cases are compared without one
+        if any_sparse(Y) and isinstance(self.metric, LinearMetric | DiagonalMetric):
+            self.cases = sparse_cases(self.metric, Y)
+        else:
+            self.cases = searched_cases(self.metric, Y)
+            self._engine = _engine_for(self.metric, self.cases, n_jobs)
 
     def nearest(self, X: ArrayLike, k: int, *, exclude: ArrayLike | None = None) -> tuple[Array, Indices]:
         """Find the k nearest cases of each row of X.
@@ -86,6 +94,8 @@ class NeighborSearch:
         sq_distances, indices : ndarrays of shape (n_queries, k)
             In ascending order; equal distances in the order of their numbers.
         """
+        if self._engine is None:
+            return self._nearest_sparse(X, k, exclude)
         queries = self.metric.table(X)
         skipped = checked_exclude(exclude, len(queries), len(self.cases))
         check_k(k, len(self.cases), excluding=bool((skipped >= 0).any()))
@@ -97,6 +107,13 @@ class NeighborSearch:
             )
             self._measure_all(queries, k, rows.start + np.flatnonzero(_unlisted(found, counts)), skipped, sq, indices)
         return finite(sq), indices
+
+    def _nearest_sparse(self, X: ArrayLike, k: int, exclude: ArrayLike | None) -> tuple[Array, Indices]:
+        assert isinstance(self.metric, LinearMetric | DiagonalMetric), "other metrics take no sparse cases"
+        queries, n_cases = sparse_table(self.metric, X), self.cases.shape[0]
+        skipped = checked_exclude(exclude, queries.shape[0], n_cases)
+        check_k(k, n_cases, excluding=bool((skipped >= 0).any()))
+        return nearest_sparse(self.metric, self.cases, queries, k, skipped)
 
     def _measure_all(
         self, queries: Array, k: int, chosen: Indices, skipped: Indices, sq: Array, indices: Indices
@@ -158,6 +175,7 @@ def searchable(metric: Metric | BaseEstimator) -> AnyMetric:
 
 def searched_cases(metric: Metric, Y: ArrayLike | None) -> Array:
     """Return the cases to search among: a copy of the rows of Y, or the anchors of a local metric."""
+    check_dense(Y, "Y")
     if isinstance(metric, LocalMetric):
         if Y is not None and not np.array_equal(np.asarray(Y, dtype=np.float64), metric.anchors):
             raise ValueError("A local metric searches among its anchors only: leave Y out.")

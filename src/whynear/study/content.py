@@ -19,6 +19,7 @@ def content(study: Study) -> dict[str, Any]:
         "format": FORMAT,
         "source": study.problem.source,
         "target": study.problem.target,
+        "given": study.inputs.changed(),
         "rows": len(study.problem.X),
         "columns": study.problem.columns.to_dict("records"),
         "measure": study.comparison.measure,

@@ -10,9 +10,11 @@ from importlib.metadata import version
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
+from whynear.datasets.features_and_target import is_vector, table_with_target
 from whynear.datasets.opening import Table, open_table
 from whynear.embedding import embed
 from whynear.explain import class_profiles
@@ -25,7 +27,7 @@ from whynear.study.folds import possible_folds
 from whynear.study.interpretation import Interpretation, interpret
 from whynear.study.levels import levels_of
 from whynear.study.methods import COMPARED, LEARNED_ROWS, Methods, n_varying
-from whynear.study.progress import Finished, Progress, Steps
+from whynear.study.progress import Finished, Steps
 from whynear.study.reasons import reasons_of
 from whynear.study.regression import compare_regressors, relevance_profile, with_directions
 from whynear.study.residuals import residuals_of
@@ -34,8 +36,10 @@ from whynear.study.sample import at_most
 from whynear.study.settings import COMPARED_ROWS, StudySettings
 from whynear.tables.column_types import Categories, Impute
 from whynear.tables.problem import Problem, names_of, problem_from
+from whynear.tables.reading import NamedTable
 from whynear.tables.refusal import TableRefused, with_suggestion
 from whynear.utils.arrays import Array
+from whynear.utils.progress import ProgressArgument, listener
 from whynear.utils.text import listed
 from whynear.verdict import verdicts
 
@@ -43,8 +47,8 @@ FEWEST_NUMERIC_ROWS = 10  # for a numeric target
 
 
 def study(
-    table: Table = "breast_cancer",
-    target: Hashable | None = None,
+    table: Table | ArrayLike = "breast_cancer",
+    target: Hashable | ArrayLike | None = None,
     *,
     learner: str = "auto",
     drop: Hashable | Iterable[Hashable] = (),
@@ -64,7 +68,7 @@ def study(
     random_state: int = 0,
     n_jobs: int | None = None,
     encoding: str = "auto",
-    progress: Progress | None = None,
+    progress: ProgressArgument = None,
     finished: Finished | None = None,
 ) -> Study:
     """Learn which features decide that two cases of a table are near.
@@ -77,11 +81,14 @@ def study(
 
     Parameters
     ----------
-    table : DataFrame, path or str
-        The cases: a DataFrame, a file (CSV, TSV, Parquet, Excel), or the name of a data set.
-    target : str, optional
+    table : DataFrame, array-like, path or str
+        The cases: a DataFrame, a file (CSV, TSV, Parquet, Excel), or the name of a data set. With the values of the
+        target, the features as a DataFrame or as an array of shape (n_samples, n_features), whose columns are named
+        x0, x1, ...
+    target : str or array-like of shape (n_samples,), optional
         The column to predict; not needed for the name of a data set. A name that is not a str is converted: 3 is
-        ``"3"``.
+        ``"3"``. Or the values to predict, one for each row of the table: ``study(X, y)``; they are named by the name
+        of a Series, ``target`` without one.
     learner : str
         ``"auto"`` compares several; or one of ``"grlvq"``, ``"gmlvq"``, ``"lmnn"``, ``"lgrlvq"``, ``"lgmlvq"``,
         ``"lann"``.
@@ -115,16 +122,17 @@ def study(
         Number of directions of the data on which metrics must be equal; without it they may differ by a tolerance that
         is chosen on held-out rows, and the number of directions of a linear map of a numeric target is chosen too.
     random_state : int
-        Seed of sample, folds and learner; the same seed gives the same study.
+        Seed of sample, folds and learner, ``--seed`` of the command; the same seed gives the same study.
     n_jobs : int, optional
         Number of threads; all cores without it.
     encoding : str
         Encoding of a text file; ``"auto"`` finds it.
-    progress : callable, optional
-        Called with the name of each step and the share of the work done.
+    progress : bool or callable, optional
+        True writes each step to stderr, with the share of the work done and the seconds since the start; a function is
+        called with the name of each step and the share.
     finished : callable, optional
-        Called with the name and the value of each part when it is finished: ``"problem"``, ``"comparison"``,
-        ``"model"``, ``"interpretation"``.
+        Called with the name and the value of each part when it is finished: ``"settings"``, ``"problem"``,
+        ``"comparison"``, ``"model"``, ``"interpretation"``, ``"verdicts"``.
 
     Returns
     -------
@@ -150,12 +158,13 @@ def study(
         random_state=random_state,
         n_jobs=n_jobs,
     )
-    steps = Steps(progress, finished)
+    steps = Steps(listener(progress), finished)
+    steps.finish("settings", settings)
     steps("read the table", 0.0)
-    opened = lru_cache(partial(open_table, table, strict=strict))  # a suggestion may need another encoding
+    opened = lru_cache(partial(_opened, table, target, strict))  # a suggestion may need another encoding
 
     def learnable(encoding: str, **chosen: Any) -> Problem:
-        problem = problem_from(opened(encoding), target, measured=True, **chosen)
+        problem = problem_from(*opened(encoding), measured=True, **chosen)
         _check_learnable(problem, settings.learner)
         return problem
 
@@ -163,6 +172,13 @@ def study(
     steps.finish("problem", problem)
     with _known_warnings_ignored(), nullcontext() if n_jobs is None else threadpool_limits(n_jobs):
         return _studied(problem, settings, steps)
+
+
+def _opened(table: Any, target: Any, strict: bool, encoding: str) -> tuple[NamedTable, Hashable | None]:
+    """Return the table and the name of its target, None where the table knows it."""
+    if is_vector(target, table):
+        return table_with_target(table, target), None
+    return open_table(table, encoding, strict=strict), target
 
 
 def _studied(problem: Problem, settings: StudySettings, steps: Steps) -> Study:

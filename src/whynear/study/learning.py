@@ -122,7 +122,7 @@ def learn_table(
     strict : bool, default=False
         Refuse whatever would be decided about a column automatically.
     random_state : int, default=0
-        The same seed gives the same model.
+        The same seed (``--seed`` of the command) gives the same model.
     encoding : str, default="auto"
         Encoding of a text file; ``"auto"`` finds it.
 

@@ -15,7 +15,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from whynear.datasets.opening import Table, frame_and_source
-from whynear.explain import Explanation, explain
+from whynear.explain import Explanation
+from whynear.explain.why import explain_case
 from whynear.metric import Metric, load
 from whynear.metric.pipeline import FittedPipeline
 from whynear.metric.unusual import UnusualValue, kinds_known, unusual_values
@@ -155,7 +156,7 @@ def explain_row(
     # A table of one row, because a Series would give whole numbers and text the same type.
     cases = cases_for(classifier, frame.iloc[[place]], source, index)
     with faults_by_name(classifier, cases, source):
-        return explain(classifier, cases)
+        return explain_case(FittedPipeline.of_classifier(classifier), cases)
 
 
 def _named_table(model: Any, table: Table, index: str | None, encoding: str) -> tuple[pd.DataFrame, str, str | None]:

@@ -123,7 +123,7 @@ class Study:
                 "effective dimension": self.interpretation.effective_dim,
                 "tolerance": self.relevance.tolerance,
                 "resamples": self.verdicts.n_resamples,
-                "seed": given["random_state"],
+                "random_state": given["random_state"],
                 **self.versions,
             }
         )
@@ -146,12 +146,15 @@ class Study:
         return self.relevance.plot(ax, most)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain numbers, strings and lists: the content of ``study.json``."""
+        """Return everything as plain numbers, strings and lists: ``study.json`` without the names of its files."""
         return content(self)
 
-    def save(self, folder: str | os.PathLike[str]) -> list[Path]:
-        """Write the study into a folder, each file completely or not at all; the README lists the files."""
-        return import_module(WRITER).write_study(self, Path(folder))
+    def save(self, folder: str | os.PathLike[str], *, overwrite: bool = False) -> list[Path]:
+        """Write the study into a folder, each file completely or not at all; the README lists the files.
+
+        A folder with a study of another table, target or settings is refused; with ``overwrite`` it is replaced.
+        """
+        return import_module(WRITER).write_study(self, Path(folder), overwrite=overwrite)
 
     def _repr_html_(self) -> str:
         methods = self.comparison.methods

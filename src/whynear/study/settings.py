@@ -24,9 +24,11 @@ LARGEST_SEED = 2**32 - 1  # that scikit-learn accepts
 
 def check_seed(seed: object) -> int:
     """Return the seed of a study or a model as an int; an error if scikit-learn would not accept it."""
-    if isinstance(seed, Integral) and 0 <= int(seed) <= LARGEST_SEED:
+    if isinstance(seed, Integral) and not isinstance(seed, bool) and 0 <= int(seed) <= LARGEST_SEED:
         return int(seed)
-    raise ValueError(f"The seed must be a whole number from 0 to {LARGEST_SEED}, got {seed!r} instead (--seed 0).")
+    raise ValueError(
+        f"The seed (random_state) must be a whole number from 0 to {LARGEST_SEED}, got {seed!r} instead (--seed 0)."
+    )
 
 
 @dataclass(frozen=True)

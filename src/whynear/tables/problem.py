@@ -199,7 +199,7 @@ def problem_from(
 def _read(frame: pd.DataFrame, predicted: str, reader: ColumnReader, as_it_is: Sequence[str]) -> pd.DataFrame:
     """Return the table with its columns read as they are written or named; only those that change are replaced."""
     changed = {}
-    for name in frame.columns.difference(as_it_is, sort=False):
+    for name in frame.columns.difference(list(as_it_is), sort=False):
         column = frame[name]
         read = reader.read_class(column) if name == predicted else reader.read(column)
         if read is not column:

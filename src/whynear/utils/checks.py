@@ -28,6 +28,16 @@ def generator(random_state: Seed) -> np.random.Generator:
     raise _refused("random_state", "None, an integer >= 0, a numpy Generator or a RandomState", random_state, "")
 
 
+def seed_of(random_state: Seed) -> int:
+    """Return a seed for any ``random_state`` that `generator` takes: an integer itself, a draw from anything else.
+
+    >>> seed_of(7)
+    7
+    """
+    drawn_from = generator(random_state)
+    return int(random_state) if isinstance(random_state, int | np.integer) else int(drawn_from.integers(2**31 - 1))
+
+
 class ParameterError(ValueError, TypeError):
     """Raised for a parameter of the wrong type or out of range; as in scikit-learn, a ValueError and a TypeError."""
 

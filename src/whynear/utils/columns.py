@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
 from sklearn.utils import check_array
 
 from whynear.utils.arrays import Array
@@ -104,6 +105,12 @@ def reads_as_number(value: Any) -> bool:
     except (TypeError, ValueError):
         return pd.api.types.is_scalar(value) and bool(pd.isna(value))
     return True
+
+
+def check_dense(X: Any, what: str = "X") -> None:
+    """Refuse a sparse array, which numpy would take as a single value."""
+    if issparse(X):
+        raise TypeError(f"{what} must be a dense table, got a sparse one instead. Use {what}.toarray().")
 
 
 def check_features(X: ArrayLike, feature_names: Sequence[str], what: str = "X") -> Array:

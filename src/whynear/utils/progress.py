@@ -1,13 +1,48 @@
 """Reports of progress: the name of a step, and the share of the work that is done."""
 
+import sys
+import time
 from collections.abc import Callable
 from typing import TypeAlias
 
 Report: TypeAlias = Callable[[str, float], None]
+ProgressArgument: TypeAlias = Report | bool | None  # what the parameter ``progress`` of a function takes
+
+SHOWN_SHARE = 0.1  # of the work between two lines of one step
 
 
 def silent(_step: str, _share: float) -> None:
     """Ignore the progress."""
+
+
+def listener(progress: ProgressArgument) -> Report:
+    """Return the function that a parameter ``progress`` means: True writes lines to stderr, None and False nothing."""
+    if progress is None or progress is False:
+        return silent
+    if progress is True:
+        return Lines()
+    if callable(progress):
+        return progress
+    raise TypeError(
+        "progress must be True, or a function that takes the name of a step and the share done, "
+        f"got {progress!r} instead."
+    )
+
+
+class Lines:
+    """Writes a line to stderr for each step, and one for each further tenth of the work within it."""
+
+    def __init__(self) -> None:
+        self.since, self.step, self.share = time.perf_counter(), "", 0.0
+
+    def __call__(self, step: str, share: float) -> None:
+        """Report a step; text after a comma names a part of the same step."""
+        name = step.partition(",")[0]
+        if name == self.step and share < self.share + SHOWN_SHARE:
+            return
+        self.step, self.share = name, share
+        shown = "".join(letter for letter in step if letter.isprintable())
+        print(f"{share:4.0%} {time.perf_counter() - self.since:6.1f} s  {shown}", file=sys.stderr, flush=True)
 
 
 def within(report: Report, first: float, last: float) -> Report:

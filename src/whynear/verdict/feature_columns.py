@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from whynear.tables.encoder import is_ordered
 from whynear.utils.arrays import Array, Indices
+from whynear.utils.columns import check_dense
 
 OUTLYING = 2.5  # standard deviations; values beyond are drawn in by a logarithm
 GAPS = 0.02  # share of missing values from which being missing may itself carry information
@@ -64,6 +65,7 @@ def feature_columns(X: Any) -> FeatureColumns:
     places in the order. Missing numbers become the median, with an indicator where there are enough of them; missing
     categories are a category.
     """
+    check_dense(X)
     frame = X if isinstance(X, pd.DataFrame) else pd.DataFrame(np.asarray(X)).add_prefix("x")
     frame = frame.infer_objects()  # numbers that stand beside text in an array
     blocks, owners = [], []

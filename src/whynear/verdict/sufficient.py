@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from whynear.utils import html
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.checks import Seed, generator, number
-from whynear.utils.progress import Report, silent, within
+from whynear.utils.progress import ProgressArgument, Report, listener, within
 from whynear.utils.threads import one_blas_thread
 from whynear.utils.values import ByValue
 from whynear.verdict.elimination import candidates_of
@@ -107,7 +107,7 @@ def sufficient_sets(
     groups: Any = None,
     n_jobs: int | None = None,
     random_state: Seed = None,
-    progress: Report | None = None,
+    progress: ProgressArgument = None,
 ) -> SufficientSets:
     """Find the fewest (or cheapest) features whose held-out predictions are as good as those of all.
 
@@ -132,10 +132,10 @@ def sufficient_sets(
         Rows of one group are never on both sides of a split.
     n_jobs : int, optional
         Number of threads; all cores without it.
-    random_state : int, optional
+    random_state : int, Generator, RandomState or None, default=None
         Seed of the folds, and of the rows used where there are many.
-    progress : callable, optional
-        Called with the name of the step and the share of the work done.
+    progress : bool or callable, optional
+        True writes the steps to stderr; a function is called with the name of the step and the share of the work done.
 
     Returns
     -------
@@ -149,7 +149,7 @@ def sufficient_sets(
     >>> sufficient_sets(KNeighborsClassifier(), data.X, data.y, random_state=0).best
     ('weight', 'height')
     """
-    rng = generator(random_state)
+    report, rng = listener(progress), generator(random_state)
     columns = feature_columns(X)
     target = target_of(learner, y, groups, len(columns.values))
     rows = chosen_rows(len(target.Y), MOST_ROWS, target.strata, rng)
@@ -159,7 +159,9 @@ def sufficient_sets(
         # With a tolerance, a set may lose what a needed feature is worth.
         keep = surely_needed(columns, target, n_jobs) if tolerance is None else []
         refits = Refits(learner, rows_of(X, rows), np.asarray(y)[rows], target, int(rng.integers(2**31)))
-        return find_sets(columns, target, prices, tolerance, refits, rng, n_jobs, progress or silent, keep)
+        found = find_sets(columns, target, prices, tolerance, refits, rng, n_jobs, report, keep)
+    report("done", 1.0)
+    return found
 
 
 def find_sets(

@@ -14,7 +14,7 @@ from whynear.interpret import Relevance
 from whynear.utils import html
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.checks import Seed, generator, whole
-from whynear.utils.progress import Report, silent, within
+from whynear.utils.progress import ProgressArgument, Report, listener, within
 from whynear.utils.threads import one_blas_thread
 from whynear.utils.values import ByValue
 from whynear.verdict.decisions import INDISPENSABLE, UNDECIDED, WORDS, decide, needed_features
@@ -175,7 +175,7 @@ def verdicts(
     n_jobs: int | None = None,
     random_state: Seed = None,
     n_resamples: int | None = None,
-    progress: Report | None = None,
+    progress: ProgressArgument = None,
 ) -> Verdicts:
     """Say of each feature whether it is indispensable, replaceable, without evidence, or undecided.
 
@@ -198,13 +198,13 @@ def verdicts(
         Rows of one group are held out together.
     n_jobs : int, optional
         Number of threads; all cores without it.
-    random_state : int, optional
+    random_state : int, Generator, RandomState or None, default=None
         Seed of resamples and folds.
     n_resamples : int, optional
         Number of resamples; 20 without it, 5 from a thousand features on. What fewer than three quarters of them agree
         on is undecided.
-    progress : callable, optional
-        Called with the name of the step and the share of the work done.
+    progress : bool or callable, optional
+        True writes the steps to stderr; a function is called with the name of the step and the share of the work done.
 
     Returns
     -------
@@ -219,7 +219,7 @@ def verdicts(
     >>> found.named("indispensable"), sorted(found.named("replaceable"))
     (('strong_0',), ['weak_0_0', 'weak_0_1', 'weak_0_2'])
     """
-    report = progress or silent
+    report = listener(progress)
     rng = generator(random_state)
     columns = feature_columns(X)
     target = target_of(learner, y, groups, len(columns.values))

@@ -29,7 +29,7 @@ from whynear.metric import DiagonalMetric, Evidence, MinkowskiMetric
 from whynear.search import NeighborSearch
 from whynear.search.voting import cast_votes
 from whynear.utils.arrays import Array
-from whynear.utils.checks import check_parameters, choice, number, whole
+from whynear.utils.checks import Seed, check_parameters, choice, generator, number, whole
 from whynear.utils.columns import check_finite, check_magnitudes, column_names, default_names
 
 Matches = Literal["random", "near"]
@@ -140,7 +140,7 @@ class RankedNeighbors(VotingCases, WithMetric, TransformerMixin, ClassifierMixin
                 delattr(self, name)
         return self
 
-    def mean_rank(self, X: ArrayLike, y: ArrayLike, random_state: int = 0) -> float:
+    def mean_rank(self, X: ArrayLike, y: ArrayLike, random_state: Seed = 0) -> float:
         """The mean rank of a random match among ``n_mismatches`` random mismatches, both from the rows of X.
 
         Each row is an instance, in ``n_mismatch_sets`` sets of mismatches; equally near ones count half.
@@ -149,7 +149,7 @@ class RankedNeighbors(VotingCases, WithMetric, TransformerMixin, ClassifierMixin
         classes, codes = np.unique(np.asarray(y), return_inverse=True)
         if len(codes) != len(cases) or len(classes) < 2:
             raise ValueError(f"y must hold a class for each of the {len(cases)} rows of X, and two classes at least.")
-        rng, rows = np.random.default_rng(random_state), np.arange(len(cases))
+        rng, rows = generator(random_state), np.arange(len(cases))
         drawn = compare_by_class(codes, rows, rows, len(rows), self._n_drawn, rng)
         if not len(drawn):
             raise ValueError("No class has two rows in X: there is no match to rank.")

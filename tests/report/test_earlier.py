@@ -1,0 +1,101 @@
+"""Folders that hold a study already, or files of none."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from tests.helpers.studies import iris_study, numeric_study
+from whynear.report.earlier import check_no_other_study, files_of_study
+from whynear.report.writing import write_study
+from whynear.study.settings import StudySettings
+
+WAY_OUT = r"Choose another folder \(--out\), or replace (that study|it) \(--overwrite; in Python overwrite=True\)\.$"
+
+pytestmark = pytest.mark.usefixtures("blank_figures")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    write_study(iris_study(), tmp_path)
+    return tmp_path
+
+
+def names_in(folder):
+    return {path.name for path in folder.iterdir()}
+
+
+def test_another_study_is_refused_by_name_and_nothing_is_changed(folder):
+    before = {path: path.read_bytes() for path in folder.iterdir()}
+    described = r"holds another study: of The table, target='target', learner='gmlvq', folds=3\. "
+    with pytest.raises(FileExistsError, match=described + WAY_OUT):
+        numeric_study().save(folder)
+    assert {path: path.read_bytes() for path in folder.iterdir()} == before
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"source": "other.csv"},
+        {"target": "other"},
+        {"settings": StudySettings(learner="gmlvq", folds=3, random_state=1)},
+        {"settings": StudySettings()},
+    ],
+)
+def test_another_table_target_or_setting_makes_another_study(folder, change):
+    given = {"source": "The table", "target": "target", "settings": StudySettings(learner="gmlvq", folds=3)}
+    check_no_other_study(folder, **given)
+    with pytest.raises(FileExistsError, match=WAY_OUT):
+        check_no_other_study(folder, **{**given, **change})
+    check_no_other_study(folder, **{**given, **change}, overwrite=True)
+
+
+def test_a_replaced_study_leaves_no_file_and_other_files_stay(folder):
+    (folder / "notes.txt").write_text("mine")
+    old = names_in(folder)
+    written = numeric_study().save(folder, overwrite=True)
+    assert old - {path.name for path in written} > {"notes.txt"}, "the studies differ in their files"
+    assert names_in(folder) == {path.name for path in written} | {"notes.txt"}
+    assert files_of_study(folder) == {path.name for path in written}
+
+
+def test_the_same_study_with_fewer_cases_leaves_no_figure_of_the_first(folder):
+    study = iris_study()
+    assert (folder / f"case-{len(study.cases)}.svg").exists()
+    written = replace(study, cases=study.cases[:1]).save(folder)
+    assert names_in(folder) == {path.name for path in written}
+    assert not (folder / "case-2.svg").exists()
+
+
+@pytest.mark.parametrize("name", ["cases.csv", "predictions.csv", "report.html"])
+def test_a_file_of_no_study_is_not_replaced(tmp_path, name):
+    (tmp_path / name).write_text("mine")
+    with pytest.raises(FileExistsError, match=f"has a file {name}, which belongs to no study .*{WAY_OUT}"):
+        iris_study().save(tmp_path)
+    assert (tmp_path / name).read_text() == "mine"
+    assert names_in(tmp_path) == {name}
+    assert files_of_study(tmp_path) == set()
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"format": 1}', '{"source": "a", "target": "b", "given": 3}', "\xff"])
+def test_a_damaged_study_is_another_study(tmp_path, text):
+    (tmp_path / "study.json").write_text(text, encoding="latin-1")
+    with pytest.raises(FileExistsError, match=f"holds another study.*{WAY_OUT}"):
+        iris_study().save(tmp_path)
+    assert files_of_study(tmp_path) == {"study.json"}
+
+
+@pytest.mark.parametrize("listed", [["../mine.txt"], ["/etc/passwd"], [".."], [3, None], "mine.txt", {"a": 1}])
+def test_files_that_a_damaged_study_lists_elsewhere_are_not_its_own(tmp_path, listed):
+    (tmp_path / "mine.txt").write_text("mine")
+    folder = tmp_path / "out"
+    folder.mkdir()
+    (folder / "study.json").write_text(json.dumps({"files": listed}))
+    assert files_of_study(folder) <= {"study.json"}
+
+
+def test_a_long_description_is_cut(tmp_path):
+    (tmp_path / "study.json").write_text(json.dumps({"source": "a" * 999, "target": "b" * 999}))
+    with pytest.raises(FileExistsError) as refused:
+        iris_study().save(tmp_path)
+    assert len(str(refused.value)) < 800
