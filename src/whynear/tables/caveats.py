@@ -20,7 +20,7 @@ def unchanging(X: pd.DataFrame) -> list[str]:
     return said
 
 
-def remarks_on(X: pd.DataFrame, y: NDArray[Any], groups: pd.Series | None) -> list[str]:
+def remarks_on(X: pd.DataFrame, y: NDArray[Any], groups: pd.Series | None = None) -> list[str]:
     """Return caveats on repeated rows and on few rows."""
     remarks = caveats_of_repeats(X, y, y.dtype.kind != "f", groups)
     if len(X) < 50:

@@ -151,7 +151,7 @@ def problem_from(
     if named_by:
         frame = named_rows(frame, named_by[0], source)
         left_out += [name for name in named_by if name != predicted]
-    frame = frame.drop(columns=[name for name in left_out if name != predicted])
+    frame = frame.drop(columns=[name for name in left_out if name not in (predicted, *grouped_by)])
     reader = ColumnReader(source, read_as, table.decimal, strict, keep_text=categories == "onehot")
     frame = _read(frame, predicted, reader, grouped_by)
     no_target: list[str] = []
