@@ -24,7 +24,8 @@ class RememberingGroup(TyperGroup):
 
 def suggestion(error: Exception) -> str | None:
     """Return the command with the settings that an error suggests; None if it suggests none that were tried."""
-    if not getattr(error, "is_tried", False) or not _words.get():
+    from whynear.tables.refusal import TableRefused
+
+    if not isinstance(error, TableRefused) or not error.is_tried or not _words.get():
         return None
-    settings: dict[str, Any] = error.settings  # type: ignore[attr-defined]
-    return shlex.join(["whynear", *_words.get(), *option_words(settings)])
+    return shlex.join(["whynear", *_words.get(), *option_words(error.settings)])

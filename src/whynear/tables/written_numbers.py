@@ -160,7 +160,8 @@ def _number(value: Any, numbers: dict[str, float]) -> float:
 
 
 def _how(parts: list[dict[str, Any]], decimal: Decimal) -> tuple[str, ...]:
-    grouped = any(_DIGITS[decimal].fullmatch(part["digits"].strip())["group"] for part in parts)  # type: ignore[index]
+    found_digits = (_DIGITS[decimal].fullmatch(part["digits"].strip()) for part in parts)
+    grouped = any(digits is not None and digits["group"] for digits in found_digits)
     signs = {_sign(part) for part in parts}
     found = {
         "decimal commas": decimal == "," and any("," in part["digits"] for part in parts),
