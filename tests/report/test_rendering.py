@@ -49,7 +49,7 @@ def test_saving_a_finished_study_computes_nothing_anew(monkeypatch, tmp_path):
         raise AssertionError("computed while the report was written")
 
     monkeypatch.setattr(cases, "explain_case", refused)
-    monkeypatch.setattr(reasons, "explain_case", refused)
+    monkeypatch.setattr(reasons, "explain_cases", refused)
     for name in ("fit", "predict", "predict_proba", "evidence", "score"):
         monkeypatch.setattr(wn.GRLVQ, name, refused)
     assert (tmp_path / "report.html") in study.save(tmp_path)

@@ -45,7 +45,7 @@ def test_a_row_has_the_model_of_the_fold_that_held_it_out(comparison):
     assert replace(comparison, models=(learner, learner)).model_without(0) is None
     models = iris_study().comparison.models
     folds = iris_study().comparison.predictions["fold"]
-    assert iris_study().comparison.model_without(7) is models[folds.iloc[7] - 1]
+    assert iris_study().comparison.model_without(7).model is models[folds.iloc[7] - 1]
 
 
 def test_the_first_column_within_a_standard_error_of_the_best_is_chosen():

@@ -4,7 +4,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 import whynear as wn
-from whynear.explain.why import explain_case
+from whynear.explain.why import explain_cases
 from whynear.study import reasons
 from whynear.study.reasons import SHOWN_PARTS, reasons_of
 
@@ -22,7 +22,7 @@ def quiet(_step, _share):
 def test_every_case_of_a_small_table_is_explained_by_a_model_without_it(study):
     assert [reason.place for reason in study.reasons] == list(range(50))
     for reason in study.reasons[::10]:
-        why = wn.explain(study.comparison.model_without(reason.place), study.problem.X.iloc[[reason.place]])
+        why = wn.explain(study.comparison.model_without(reason.place).model, study.problem.X.iloc[[reason.place]])
         assert reason.text == repr(why)
         assert (reason.nearest.label, reason.other.label) == (why.nearest.label, why.nearest_other.label)
         assert len(reason.parts) == min(SHOWN_PARTS, 4)
@@ -34,7 +34,7 @@ def test_every_case_of_a_small_table_is_explained_by_a_model_without_it(study):
 def test_cases_explained_before_are_not_explained_again(study, monkeypatch):
     explained = []
     monkeypatch.setattr(
-        reasons, "explain_case", lambda model, row: explained.append(row.index[0] - 1) or explain_case(model, row)
+        reasons, "explain_cases", lambda model, rows: explained.extend(rows.index - 1) or explain_cases(model, rows)
     )
     found = reasons_of(study.problem.X, study.comparison, study.cases, quiet)
     assert found == study.reasons

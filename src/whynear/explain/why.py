@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, overload
 
 import numpy as np
@@ -15,7 +17,7 @@ from whynear.explain.several import Explanations
 from whynear.metric import Evidence, LocalMetric, Metric
 from whynear.metric.base import mean_share
 from whynear.metric.pipeline import FittedPipeline
-from whynear.metric.unusual import unusual_values
+from whynear.metric.unusual import UnusualValue, unusual_values
 from whynear.utils.arrays import Array
 from whynear.utils.row_names import names_of_rows
 
@@ -81,31 +83,48 @@ def explain(learner: Any, x: ArrayLike | pd.Series[Any] | pd.DataFrame) -> Expla
         raise ValueError("x must have at least one case to explain, got 0 rows instead.")
     names = names_of_rows(x)
     rows = range(1, len(table) + 1) if names is None else names.tolist()
-    return Explanations(tuple(rows), tuple(explain_case(model, table.iloc[[i]]) for i in range(len(table))))
+    return Explanations(tuple(rows), tuple(explain_cases(model, table)))
 
 
 def explain_case(model: FittedPipeline, x: ArrayLike | pd.Series[Any] | pd.DataFrame) -> Explanation:
-    """Explain one case; the parts of the model serve for many."""
+    """Explain one case."""
     row = model.table(x, "x")
     if len(row) != 1:
         raise ValueError(f"x must be one case, got {len(row)} rows instead. Take one of them: X.iloc[i] or X[i].")
-    seen = model.seen(row)
-    view = _View(model, np.asarray(seen, dtype=np.float64)[0], model.learner.evidence(seen))
-    prediction, probabilities = _predicted(model.learner, seen, view.evidence)
-    agrees = view.labels == prediction
+    return next(explain_cases(model, row))
+
+
+def explain_cases(model: FittedPipeline, table: pd.DataFrame) -> Iterator[Explanation]:
+    """Explain each row of a table as `FittedPipeline.table` returns it.
+
+    All rows are encoded at once, but searched one by one: a row among others would differ from it alone in last digits.
+    """
+    seen = model.seen(table)
+    each = seen.iloc if isinstance(seen, pd.DataFrame) else np.ascontiguousarray(seen)
+    values = model.numbers(table).to_numpy() if model.coordinates == "columns" else np.asarray(seen)
+    unusual = unusual_values(model, table, seen)
+    for row in range(len(table)):
+        view = _View(model, each[[row]], model.learner.evidence(each[[row]]))
+        why = _explained(view, values[row], unusual[row])
+        if model.encoder is not None and model.coordinates == "columns":
+            why = summed_by_column(why, table.iloc[[row]], model.encoder)
+        yield why
+
+
+def _explained(view: _View, values: Array, unusual: list[UnusualValue]) -> Explanation:
+    model = view.model
+    prediction, probabilities = view.predicted()
     nearest = view.nearest(prediction, other=False)
     assert nearest is not None, "the predicted class has a case"
     other = view.nearest(prediction, other=True)
     gap = view.series([]) if other is None else other.contributions - nearest.contributions
     classes = pd.Index(model.learner.classes_, name="class")
-    in_columns = model.coordinates == "columns"
-    values = model.numbers(row).iloc[0].to_numpy() if in_columns else view.x
-    why = Explanation(
+    return Explanation(
         prediction=_plain(prediction),
         probabilities=pd.Series(probabilities, classes, name="probability"),
         support=pd.Series(view.evidence.support()[0], classes, name="support"),
         values=pd.Series(values, view.features, name="value"),
-        neighbors=view.neighbors().assign(for_prediction=agrees),
+        neighbors=view.neighbors().assign(for_prediction=view.labels == prediction),
         neighbor_values=view.by_neighbor(view.values(view.numbers)),
         contributions=view.by_neighbor(view.contributions(view.numbers)),
         relevances=view.relevances(),
@@ -114,9 +133,8 @@ def explain_case(model: FittedPipeline, x: ArrayLike | pd.Series[Any] | pd.DataF
         held_off_by=gap.sort_values(ascending=False, kind="stable").rename("held_off_by"),
         coordinates=model.coordinates,
         units=model.units,
-        unusual=tuple(unusual_values(model, row, seen)[0]),
+        unusual=tuple(unusual),
     )
-    return summed_by_column(why, row, model.encoder) if model.encoder is not None and in_columns else why
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,8 +142,12 @@ class _View:
     """One case in the coordinates of the learner, and the cases behind its prediction."""
 
     model: FittedPipeline
-    x: Array
+    seen: Any
     evidence: Evidence
+
+    @cached_property
+    def x(self) -> Array:
+        return np.asarray(self.seen, dtype=np.float64)[0]
 
     @property
     def metric(self) -> Metric:
@@ -142,6 +164,15 @@ class _View:
     @property
     def labels(self) -> NDArray[Any]:
         return self.evidence.labels[self.numbers]
+
+    def predicted(self) -> tuple[Any, Array]:
+        """Return the prediction and the probabilities of the classes, from the evidence if possible."""
+        learner = self.model.learner
+        if hasattr(learner, "predictions_from"):
+            labels, probabilities = learner.predictions_from(self.evidence)
+        else:
+            labels, probabilities = learner.predict(self.seen), learner.predict_proba(self.seen)
+        return labels[0], probabilities[0]
 
     def series(self, values: Any, name: str | None = None) -> pd.Series[float]:
         return pd.Series(values, self.features if len(values) else [], dtype=np.float64, name=name)
@@ -211,15 +242,6 @@ class _View:
     def _maps(self, numbers: NDArray[np.intp]) -> list[Metric]:
         metric = self.metric
         return [metric[int(i)] if isinstance(metric, LocalMetric) else metric for i in numbers]
-
-
-def _predicted(learner: Any, seen: Any, evidence: Evidence) -> tuple[Any, Array]:
-    """Return the prediction for one case and the probabilities of the classes, from its evidence if possible."""
-    if hasattr(learner, "predictions_from"):
-        labels, probabilities = learner.predictions_from(evidence)
-    else:
-        labels, probabilities = learner.predict(seen), learner.predict_proba(seen)
-    return labels[0], probabilities[0]
 
 
 def _plain(label: Any) -> Any:

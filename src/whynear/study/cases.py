@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from whynear.explain import Explanation
 from whynear.explain.why import explain_case
-from whynear.metric.pipeline import FittedPipeline
 from whynear.study.comparison import Comparison
 from whynear.study.progress import Progress
 from whynear.study.voters import Voters, voters_of
@@ -67,7 +66,7 @@ def explained_cases(X: pd.DataFrame, y: NDArray[Any], comparison: Comparison, re
     for number, (place, kind) in enumerate(chosen):
         report("explain cases", number / len(chosen))
         if (model := comparison.model_without(place)) is not None:
-            why = explain_case(FittedPipeline.of_classifier(model), X.iloc[[place]])
+            why = explain_case(model, X.iloc[[place]])
             cases.append(Case(plain_name(X.index[place]), kind, y[place], why, place))
     return tuple(cases)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -114,15 +114,16 @@ class Comparison:
         """Return the score of one method over all held-out rows."""
         return self._score(self.by_method[method])
 
-    def model_without(self, place: int) -> Any | None:
+    def model_without(self, place: int) -> FittedPipeline | None:
         """Return the model of ``predictions`` for a row; None where no column varies in the rows it was fitted to."""
-        fitted = self.fitted_without(place)
-        return None if fitted is None else fitted.model
+        return next((model for model, _ in self.by_model(np.array([place]))), None)
 
-    def fitted_without(self, place: int) -> FittedPipeline | None:
-        """Return the parts of that model, which are the same for all rows of a fold."""
-        fitted = self._fitted[self.predictions["fold"].iloc[place] - 1]
-        return None if isinstance(fitted.learner, DummyClassifier) else fitted
+    def by_model(self, places: NDArray[np.intp]) -> Iterator[tuple[FittedPipeline, NDArray[np.intp]]]:
+        """Yield each model of ``predictions`` with those of the rows that it was fitted without."""
+        fold = self.predictions["fold"].to_numpy()[places]
+        for number, fitted in enumerate(self._fitted, start=1):
+            if (fold == number).any() and not isinstance(fitted.learner, DummyClassifier):
+                yield fitted, places[fold == number]
 
     @cached_property
     def _fitted(self) -> tuple[FittedPipeline, ...]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from whynear.explain import Explanation
 from whynear.explain.explanation import NearCase, plain
-from whynear.explain.why import explain_case
+from whynear.explain.why import explain_cases
 from whynear.study.cases import Case
 from whynear.study.comparison import Comparison
 from whynear.study.progress import Progress
@@ -73,16 +73,13 @@ def reasons_of(X: pd.DataFrame, comparison: Comparison, cases: Sequence[Case], r
     known = {case.place: case.why for case in cases}
     most = min(MOST_EXPLAINED, max(10, MOST_PARTS // X.shape[1]))
     wrong = np.flatnonzero(comparison.wrong)
-    places = _spread(len(X), most, [*known, *wrong[: most // 2]]).tolist()
-    reasons = []
-    for number, place in enumerate(places):
-        report("explain cases", number / len(places))
-        why = known.get(place)
-        if why is None and (model := comparison.fitted_without(place)) is not None:
-            why = explain_case(model, X.iloc[[place]])
-        if why is not None:
-            reasons.append(_reason(place, why))
-    return tuple(reasons)
+    places = _spread(len(X), most, [*known, *wrong[: most // 2]])
+    reasons = {place: _reason(place, why) for place, why in known.items()}
+    for model, left in comparison.by_model(np.setdiff1d(places, list(known))):
+        for place, why in zip(left.tolist(), explain_cases(model, model.table(X.iloc[left], "X")), strict=True):
+            report("explain cases", len(reasons) / len(places))
+            reasons[place] = _reason(place, why)
+    return tuple(reasons[place] for place in sorted(reasons))
 
 
 def _spread(n_cases: int, most: int, first: list[Any]) -> NDArray[np.intp]:
@@ -93,19 +90,19 @@ def _spread(n_cases: int, most: int, first: list[Any]) -> NDArray[np.intp]:
 
 def _reason(place: int, why: Explanation) -> Reason:
     other = why.nearest_other
-    parts = pd.DataFrame({"nearest": why.nearest.contributions})
-    parts["other"] = 0.0 if other is None else other.contributions
-    most = parts.abs().max(axis=1).sort_values(ascending=False, kind="stable").index[:SHOWN_PARTS]
-    values = why.frame().set_index("feature")[["value", "nearest_value", "other_value"]].loc[most]
+    near = why.nearest.contributions.to_numpy()
+    far = np.zeros(len(near)) if other is None else other.contributions.to_numpy()
+    most = np.argsort(-np.maximum(np.abs(near), np.abs(far)), kind="stable")[:SHOWN_PARTS]
+    held = [why.values, why.nearest.values, *([] if other is None else [other.values])]
+    values = [[plain(value) for value in each.iloc[most]] for each in held]
+    values += [[None] * len(most)] * (3 - len(values))
+    names = why.nearest.contributions.index[most]
     return Reason(
         place,
         repr(why),
         _near(why.nearest),
         None if other is None else _near(other),
-        tuple(
-            Part(str(name), near, far, tuple(map(plain, held)))
-            for (name, near, far), held in zip(parts.loc[most].itertuples(), values.to_numpy(), strict=True)
-        ),
+        tuple(map(Part, map(str, names), near[most].tolist(), far[most].tolist(), zip(*values, strict=True))),
     )
 
 
