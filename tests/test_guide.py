@@ -13,7 +13,7 @@ DOCS = Path(__file__).parent.parent / "docs"
 PAGES = {path.relative_to(DOCS).as_posix(): path.read_text() for path in sorted(DOCS.rglob("*.md"))}
 STEPS = ["tables.md", "learning.md", "null_space.md", "relevance.md", "explaining.md", "finding.md", "study.md"]
 RUNNING = [
-    pytest.param(name, marks=pytest.mark.slow if name in ("tour.md", "study.md") else ())
+    pytest.param(name, marks=pytest.mark.slow if name in ("tour.md", "study.md", "tables.md", "relevance.md") else ())
     for name, page in PAGES.items()
     if any(block.language in ("python", "sh") for block in blocks(page))
 ]

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pytest
 from sklearn.datasets import load_iris
 
 from tests.helpers.markdown import blocks, links, run
@@ -11,6 +12,7 @@ from tests.helpers.markdown import blocks, links, run
 README = (Path(__file__).parent.parent / "README.md").read_text()
 
 
+@pytest.mark.slow
 def test_the_python_lines_run_as_they_stand(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     load_iris(as_frame=True).frame[::5].rename(columns={"target": "diagnosis"}).to_csv("cases.csv", index=False)

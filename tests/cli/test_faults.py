@@ -105,6 +105,7 @@ def test_small_classes_shrink_the_folds_or_are_left_out(tmp_path):
     assert result.content["rows"] == 23
 
 
+@pytest.mark.slow
 def test_fewer_rows_than_columns_and_columns_that_follow_from_others(tmp_path):
     table = cases(20).assign(twin=lambda rows: 2 * rows["size"] + 1, total=lambda rows: rows["noise"] + rows["drift"])
     noise = pd.DataFrame(np.random.default_rng(1).normal(size=(20, 30))).add_prefix("x")
@@ -155,6 +156,7 @@ def test_large_and_small_magnitudes_change_no_answer(tmp_path, plain, factor):
     pd.testing.assert_frame_equal(result.relevance, plain.relevance)
 
 
+@pytest.mark.slow
 def test_narrow_and_whole_numbers_give_the_study_of_doubles(tmp_path):
     doubles = cases().drop(columns="drift").assign(count=np.arange(24) % 5, flag=np.arange(24) % 3 == 0)
     narrow = doubles.astype({"size": "float32", "noise": "float32", "count": "int8", "flag": "bool"})

@@ -111,6 +111,7 @@ def test_a_folder_in_place_of_a_file_is_found_before_learning(table, tmp_path, n
     assert result.stderr.endswith("report.html is in the way: it is a folder. Choose another folder with --out.\n")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("blank_figures")
 def test_another_study_in_the_folder_is_refused_before_learning_and_replaced_on_request(table, tmp_path, monkeypatch):
     words = ["study", table, "--target", "target", "--folds", 2, "--out", tmp_path / "out", "--learner"]
@@ -181,6 +182,7 @@ def test_names_cannot_command_the_terminal(tmp_path):
     assert not set(studied.output + refused.output) & set("\x1b\x07")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("blank_figures")
 def test_what_goes_wrong_while_printing_is_a_sentence_too(table, tmp_path, monkeypatch):
     def full(*_, **__):
@@ -222,6 +224,7 @@ main()
 """
 
 
+@pytest.mark.slow
 def test_an_interrupt_leaves_no_half_file_and_code_130(tmp_path):
     rng = np.random.default_rng(0)
     cases = pd.DataFrame(rng.random((2000, 20))).assign(y=rng.integers(0, 3, 2000))

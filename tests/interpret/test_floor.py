@@ -57,6 +57,7 @@ def test_the_floor_is_a_number_that_survives_pickle_and_says_its_confidence():
     assert (again, again.confidence, again.bounds.tolist()) == (0.3, 0.75, [0.1, 0.2, 0.3])
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_floor_on_any_number_of_processes(data):
     one, two = (wn.relevance_floor(LEARNER, data.X, data.y, 6, 1, n_jobs=n_jobs) for n_jobs in (1, 2))
     assert one == two

@@ -38,6 +38,7 @@ def test_hostile_names_are_escaped_in_the_page_and_harmless_in_the_table(tmp_pat
     assert not any(line.startswith(("=", "+", "@")) for line in files["relevance.csv"].splitlines())
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("error")
 def test_names_that_command_a_terminal_or_lack_a_glyph_are_shown_harmlessly(tmp_path):
     names = ["\x1b[31mred", "two\nlines", "\u202eesrever", "温度"]
@@ -129,6 +130,7 @@ def test_the_page_of_a_numeric_target_shows_its_largest_residuals():
     assert f"is {study.errors.typical:.4g}; half of them" in text
 
 
+@pytest.mark.slow
 def test_explained_cases_say_on_which_unusual_values_they_rest(tmp_path):
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.standard_normal((40, 3)), columns=["a", "b", "c"])

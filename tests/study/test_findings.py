@@ -48,7 +48,8 @@ def test_one_feature_is_enough():
     assert study.finding().startswith("The only feature is needed. 1 is indispensable, no other can replace it: “a” (")
 
 
-@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 6))])
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(6))
 def test_the_finding_states_the_known_truth(seed):
     data = wn.datasets.make_relevance(200, random_state=seed)
     study = wn.study(data.X.assign(kind=data.y), "kind", learner="grlvq", folds=2)
@@ -79,6 +80,7 @@ def test_a_copy_of_a_measured_target_is_suspected():
     assert any("'copy' says the same as the target" in caveat for caveat in study.caveats)
 
 
+@pytest.mark.slow
 def test_a_category_that_decides_is_suspected():
     outcome = np.tile(["yes", "no"], 40)
     table = pd.DataFrame({"z": np.random.default_rng(0).random(80), "code": np.char.add("c", outcome)}).assign(

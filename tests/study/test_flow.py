@@ -138,6 +138,7 @@ def test_any_learner_of_the_library_can_be_chosen_by_name(name, iris, tmp_path):
     assert study.finding().split(". ")[0] in written[-1].read_text()
 
 
+@pytest.mark.slow
 def test_the_simplest_of_learners_near_the_best_is_chosen(iris):
     study = wn.study(iris, "target", folds=2)
     learners = ["grlvq", "gmlvq", "lmnn", "lgmlvq", "lann"]
@@ -147,6 +148,7 @@ def test_the_simplest_of_learners_near_the_best_is_chosen(iris):
     assert "the simplest of 5 learners near the best" in study.finding()
 
 
+@pytest.mark.slow
 def test_features_and_target_give_the_study_of_their_table(iris):
     X, y = iris.drop(columns="target"), iris["target"]
     expected = wn.study(iris, "target", learner="grlvq", folds=2)

@@ -39,6 +39,7 @@ def groups_in(table):
     return pd.Series(pd.factorize(table["patient"])[0], table.index, name="patient")
 
 
+@pytest.mark.slow
 def test_ignoring_the_groups_gives_twenty_points_too_much_and_with_them_the_truth_comes_out():
     new = of_patients(500, seed=99)
     ignored, kept, truth = [], [], []
@@ -53,6 +54,7 @@ def test_ignoring_the_groups_gives_twenty_points_too_much_and_with_them_the_trut
     assert np.mean(kept) == pytest.approx(np.mean(truth), abs=0.05)
 
 
+@pytest.mark.slow
 def test_the_score_of_a_study_is_that_of_new_patients(table, study):
     assert compared(table).expected - study.comparison.expected > 0.2
     assert study.comparison.expected == compared(table, groups=groups_in(table)).expected
@@ -69,6 +71,7 @@ def test_a_patient_is_in_one_fold_and_is_no_feature(table, study):
     assert (study.comparison.predictions["fold"].groupby(table["patient"].to_numpy()).nunique() == 1).all()
 
 
+@pytest.mark.slow
 def test_what_is_held_out_together_is_said(study, tmp_path):
     assert study.finding().endswith(SAID)
     study.save(tmp_path)
@@ -85,6 +88,7 @@ def test_the_lines_that_repeat_the_study_name_the_groups(study):
     assert "--group patient" in shell_line(*asked)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("blank_figures")
 def test_the_command_line_takes_groups_and_refuses_too_few(tmp_path):
     path = tmp_path / "patients.csv"
@@ -133,6 +137,7 @@ def measured():
     return table[FEATURES], np.random.default_rng(2).standard_normal(40)[codes], codes
 
 
+@pytest.mark.slow
 def test_numbers_of_groups_are_not_predicted_from_rows_of_the_same_group(measured):
     X, y, groups = measured
     settings = {"n_folds": 4, "effective_dim": None, "report": lambda *_: None}

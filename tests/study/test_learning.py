@@ -45,7 +45,7 @@ def test_an_unknown_way_to_take_a_column_is_refused(settings):
         wn.learn_table("iris", **settings)
 
 
-@pytest.mark.parametrize("learner", ["lmnn", "lann"])
+@pytest.mark.parametrize("learner", ["lmnn", pytest.param("lann", marks=pytest.mark.slow)])
 def test_scores_of_rows_that_belong_together_are_those_of_new_groups(learner):
     table = of_patients(60)
     alone = wn.learn_table(table, "y", learner=learner, score=True, drop="patient")

@@ -42,6 +42,7 @@ def asked(study):
     return study.problem.source, study.problem.target, study.inputs
 
 
+@pytest.mark.slow
 def test_the_lines_of_python_repeat_the_study(study):
     exec(python_lines(*asked(study)), {})
     with open("study/study.json") as file:

@@ -155,6 +155,7 @@ def test_what_does_not_fit_a_measured_target_is_refused():
         wn.study(measured(8), "y")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("blank_figures")
 def test_measured_studies_are_the_same_for_the_same_seed(tmp_path):
     texts = []
@@ -164,6 +165,7 @@ def test_measured_studies_are_the_same_for_the_same_seed(tmp_path):
     assert texts[0] == texts[1]
 
 
+@pytest.mark.slow
 def test_the_model_of_a_large_table_learns_from_more_rows_than_are_compared(monkeypatch):
     monkeypatch.setattr(flow, "COMPARED_ROWS", 60)
     table = mixed(200).drop(columns=["colour", "sex"])

@@ -1,5 +1,6 @@
 import numpy as np
 import pandas as pd
+import pytest
 from sklearn.dummy import DummyClassifier
 from sklearn.tree import DecisionTreeClassifier
 
@@ -34,6 +35,7 @@ def test_sizes_go_up_to_all_features_and_two_suffice():
     assert losses[1] <= losses[2]
 
 
+@pytest.mark.slow
 def test_a_learner_that_is_clearly_better_judges_the_sets_too():
     X, y = stripes()
     steps = []

@@ -71,7 +71,7 @@ def test_a_set_explains_nearly_as_much_of_a_measurement_however_uncertain_that_i
     assert found.score >= found.score_of_all - 0.02
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))])
 def test_a_set_does_not_seem_to_lose_more_than_two_points_beyond_the_error(seed):
     X, y = load_wine(return_X_y=True, as_frame=True)
     found = sufficient_sets(LEARNER, X[::2], y[::2], random_state=seed)
@@ -80,6 +80,7 @@ def test_a_set_does_not_seem_to_lose_more_than_two_points_beyond_the_error(seed)
     assert few_errors or chosen["excess"] <= chosen["excess_error"]
 
 
+@pytest.mark.slow
 def test_a_set_that_surely_loses_little_suffices_however_clear_the_loss_is():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((600, 2))
@@ -141,6 +142,7 @@ def test_a_measured_target_has_sets_too():
     assert 0.9 < found.score < 1
 
 
+@pytest.mark.slow
 def test_rows_of_a_group_stay_together():
     groups = np.arange(120) // 4
     rng = np.random.default_rng(0)

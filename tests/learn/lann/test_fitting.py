@@ -50,6 +50,7 @@ def test_given_epochs_are_made_where_nothing_can_be_held_out():
     assert (model.shared_["epochs"], model.local_["epochs"]) == (0, 2)
 
 
+@pytest.mark.slow
 def test_nothing_is_learned_from_labels_that_mean_nothing():
     learned = []
     for seed in range(10):
