@@ -18,6 +18,7 @@ from tests.helpers.command_line import run
 from tests.helpers.studies import measured
 from whynear.cli import study as study_printing
 from whynear.cli.app import main
+from whynear.study import kept_fits
 
 
 @pytest.fixture
@@ -232,7 +233,7 @@ def test_an_interrupt_leaves_no_half_file_and_code_130(tmp_path):
     words = ["study", str(tmp_path / "cases.csv"), "--target", "y", "--out", str(tmp_path / "out")]
     command = [sys.executable, "-c", TELLING, *words]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert any("compare learners, fold 1" in line for line in process.stdout)
+    assert any("read the table" in line for line in process.stdout)
     process.send_signal(signal.SIGINT)
     asked = time.monotonic()
     _, errors = process.communicate(timeout=30)
@@ -240,6 +241,34 @@ def test_an_interrupt_leaves_no_half_file_and_code_130(tmp_path):
     assert time.monotonic() - asked < 5  # a second on a quiet machine
     assert errors.strip() == "Interrupted."
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.slow
+def test_a_study_stopped_in_a_fold_goes_on_with_the_same_command(tmp_path):
+    rng = np.random.default_rng(0)
+    cases = pd.DataFrame(rng.random((300, 4))).assign(y=rng.integers(0, 2, 300))
+    cases.to_csv(tmp_path / "cases.csv", index=False)
+    keeping_all = "from whynear.study import kept_fits; kept_fits.WORTH_KEEPING = 0.0"
+    settings = ["--target", "y", "--learner", "lann", "--folds", "3", "--out", str(tmp_path / "out")]
+    command = [sys.executable, "-c", keeping_all + TELLING, "study", str(tmp_path / "cases.csv"), *settings]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert any("compare learners, fold 2" in line for line in process.stdout)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    kept = tmp_path / "out" / "unfinished"
+    assert (
+        errors.strip() == f"Interrupted. The finished parts are in {kept}: fits. The same command goes on from there."
+    )
+    first = {path: path.stat().st_mtime_ns for path in (kept / "fits").iterdir()}
+    assert first
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert any("compare learners, fold 3" in line for line in process.stdout)
+    now = {path: path.stat().st_mtime_ns for path in (kept / "fits").iterdir()}
+    assert now.items() > first.items()  # none was fitted again
+    assert process.communicate(timeout=600)
+    assert process.returncode == 0
+    assert not kept.exists()
 
 
 @pytest.mark.usefixtures("blank_figures")
@@ -256,6 +285,7 @@ def test_an_interrupt_leaves_the_finished_parts(table, tmp_path, monkeypatch):
     words = ["study", table, "--target", "target", "--learner", "grlvq", "--folds", 2, "--out", tmp_path / "out"]
     with monkeypatch.context() as patch:
         patch.setattr(whynear, "study", interrupted)
+        patch.setattr(kept_fits, "WORTH_KEEPING", 1000.0)  # no fit is
         stopped = run(*words)
     assert stopped.exit_code == 130
     kept = tmp_path / "out" / "unfinished"

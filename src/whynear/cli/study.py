@@ -104,6 +104,7 @@ def study(
                 encoding=encoding,
                 progress=steps.show,
                 finished=finished,
+                keep=unfinished.fits,
             )
             steps.show("write the report", 1.0)
             written = result.save(out, overwrite=overwrite)

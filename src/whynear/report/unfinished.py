@@ -13,12 +13,15 @@ from whynear.report.tables import comparison_tables
 from whynear.report.writing import UNFINISHED
 from whynear.tables.writing import write_csv
 
+FITS = "fits"  # the folder of fitted learners, from which the same study goes on
+
 
 class Unfinished:
     """Keeps finished parts in a folder, which is removed at the end of the study and kept after an interrupt."""
 
     def __init__(self, out: Path) -> None:
         self.folder, self.begun = out / UNFINISHED, False
+        self.fits = self.folder / FITS
 
     def __enter__(self) -> Self:
         return self
@@ -32,14 +35,15 @@ class Unfinished:
             shutil.rmtree(self.folder, ignore_errors=True)
         elif self.folder.is_dir():
             kept = ", ".join(sorted(path.name for path in self.folder.iterdir()))
-            raise KeyboardInterrupt(f"The finished parts are in {self.folder}: {kept}.") from None
+            again = " The same command goes on from there." if self.fits.is_dir() else ""
+            raise KeyboardInterrupt(f"The finished parts are in {self.folder}: {kept}.{again}") from None
 
     def keep(self, part: str, value: Any) -> None:
         """Write a finished part."""
         if part == "settings":
             return
         if part == "problem":
-            shutil.rmtree(self.folder, ignore_errors=True)  # of an earlier run
+            self._remove_all_but_fits()
             self.begun = True
             return
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -51,3 +55,11 @@ class Unfinished:
         tables = comparison_tables(value) if part == "comparison" else {"relevance.csv": value.frame()}
         for name, frame in tables.items():
             write_csv(frame, self.folder / name)
+
+    def _remove_all_but_fits(self) -> None:
+        """Remove what an earlier run left; its fits are found by what they were fitted to."""
+        for path in self.folder.iterdir() if self.folder.is_dir() else ():
+            if path.is_dir() and path != self.fits:
+                shutil.rmtree(path, ignore_errors=True)
+            elif path.is_file():
+                path.unlink()

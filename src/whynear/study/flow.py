@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from functools import lru_cache, partial
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from whynear.study.errors import errors_of
 from whynear.study.findings import findings_of
 from whynear.study.folds import possible_folds
 from whynear.study.interpretation import Interpretation, interpret
+from whynear.study.kept_fits import KeptFits
 from whynear.study.levels import levels_of
 from whynear.study.methods import COMPARED, LEARNED_ROWS, Methods, n_varying
 from whynear.study.progress import Finished, Steps
@@ -70,6 +72,7 @@ def study(
     encoding: str = "auto",
     progress: ProgressArgument = None,
     finished: Finished | None = None,
+    keep: str | Path | None = None,
 ) -> Study:
     """Learn which features decide that two cases of a table are near.
 
@@ -133,6 +136,9 @@ def study(
     finished : callable, optional
         Called with the name and the value of each part when it is finished: ``"settings"``, ``"problem"``,
         ``"comparison"``, ``"model"``, ``"interpretation"``, ``"verdicts"``.
+    keep : str or path, optional
+        A folder in which fitted learners are kept, so that the same study goes on from there after an interrupt. It
+        may be removed when the study is done.
 
     Returns
     -------
@@ -171,7 +177,7 @@ def study(
     problem = with_suggestion(learnable, {"encoding": settings.encoding, **settings.of_table()})
     steps.finish("problem", problem)
     with _known_warnings_ignored(), nullcontext() if n_jobs is None else threadpool_limits(n_jobs):
-        return _studied(problem, settings, steps)
+        return _studied(problem, settings, steps, KeptFits(None if keep is None else Path(keep)))
 
 
 def _opened(table: Any, target: Any, strict: bool, encoding: str) -> tuple[NamedTable, Hashable | None]:
@@ -181,11 +187,11 @@ def _opened(table: Any, target: Any, strict: bool, encoding: str) -> tuple[Named
     return open_table(table, encoding, strict=strict), target
 
 
-def _studied(problem: Problem, settings: StudySettings, steps: Steps) -> Study:
+def _studied(problem: Problem, settings: StudySettings, steps: Steps, kept: KeptFits) -> Study:
     """Compare, learn, interpret, map and explain."""
     of_classes = problem.kind == "classes"
     used, few_rows = _compared_rows(problem, settings)
-    methods = Methods(settings.random_state, problem.encoder, settings.n_jobs)
+    methods = Methods(settings.random_state, problem.encoder, settings.n_jobs, kept)
     comparison, few_folds = _compared(used, settings, methods, steps)
     steps.finish("comparison", comparison)
     steps("learn the metric from all rows", 0.6)

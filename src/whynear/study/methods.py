@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from whynear.learn import MinimumNormRegressor, registry
 from whynear.learn.registry import LEARNERS
+from whynear.study.kept_fits import KeptFits
 from whynear.study.pls import INNER_FOLDS, CrossValidatedPLS
 from whynear.study.sample import stratified_rows
 from whynear.study.training_rows import remember_rows
@@ -40,18 +41,23 @@ NCA_COMPONENTS = 5
 
 @dataclass(frozen=True)
 class Methods:
-    """What all methods share: the seed of the learners, the encoder they start with, and the number of threads."""
+    """What all methods share: the seed of the learners, the encoder they start with, the number of threads, and fits.
+
+    ``kept`` are fits of an interrupted study, which are not repeated.
+    """
 
     seed: int
     encoder: TableEncoder | None = None
     n_jobs: int | None = None
+    kept: KeptFits = field(default_factory=KeptFits)
 
     def fitted(self, name: str, X: pd.DataFrame, y: NDArray[Any], groups: pd.Series | None = None) -> Any:
         """Fit a method to these rows of a table; return a Pipeline that takes the columns of the table.
 
         What it chooses on held-out rows, it chooses with the rows of a group together.
         """
-        return remember_rows(self._fitted(name, X, y, groups), X)
+        facts = {"seed": self.seed, "encoder": None if self.encoder is None else self.encoder.get_params()}
+        return self.kept.fitted(name, facts, (X, y, groups), lambda: remember_rows(self._fitted(name, X, y, groups), X))
 
     def _fitted(self, name: str, X: pd.DataFrame, y: NDArray[Any], groups: pd.Series | None) -> Any:
         if self.encoder is None:

@@ -1,0 +1,75 @@
+"""Fitted learners kept on disk, so that a study goes on after an interrupt where it stopped."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+import warnings
+from collections.abc import Callable
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from numpy.typing import NDArray
+
+import whynear
+from whynear.learn.registry import LEARNERS
+from whynear.metric import load, save
+from whynear.metric.steps import estimators_of
+from whynear.utils.archive import ArchiveError
+
+WORTH_KEEPING = 0.2  # seconds that a fit took
+PACKAGES = ("whynear", "numba", "numpy", "scikit-learn", "scipy")
+
+
+class KeptFits:
+    """A folder of fitted learners, each found again by the rows and the settings it was fitted with.
+
+    Without a folder nothing is kept. Only fits of learners that took a while are, since others are repeated as fast.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self.folder = folder
+
+    def fitted(
+        self,
+        name: str,
+        facts: dict[str, Any],
+        rows: tuple[pd.DataFrame, NDArray[Any], pd.Series | None],
+        fit: Callable[[], Any],
+    ) -> Any:
+        """Return the model that ``fit`` would return; ``facts`` and ``rows`` are all that it depends on."""
+        if self.folder is None or name not in LEARNERS:
+            return fit()
+        path = self.folder / f"{name}-{_digest(facts, *rows)}.whynear"
+        try:
+            return load(path)
+        except (OSError, ArchiveError):  # not kept, or damaged
+            start = time.perf_counter()
+            model = fit()
+        if time.perf_counter() - start >= WORTH_KEEPING and hasattr(estimators_of(model)[-1], "metric_"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)  # that a file holds training rows: it is removed soon
+                save(model, path)
+        return model
+
+
+def _digest(facts: dict[str, Any], X: pd.DataFrame, y: NDArray[Any], groups: pd.Series | None) -> str:
+    digest = hashlib.sha256(json.dumps([_code(), facts], sort_keys=True, default=repr).encode())
+    digest.update(json.dumps([list(map(str, X.columns)), list(map(str, X.dtypes))]).encode())
+    digest.update(pd.util.hash_pandas_object(X).to_numpy().tobytes())
+    for values in (pd.Series(y), groups):
+        if values is not None:
+            digest.update(pd.util.hash_pandas_object(values, index=False).to_numpy().tobytes())
+    return digest.hexdigest()[:20]
+
+
+@cache
+def _code() -> list[Any]:
+    """Return what tells versions of the code apart, also while it is being changed."""
+    sources = sorted(Path(whynear.__file__).parent.rglob("*.py"))
+    return [*map(version, PACKAGES), *((path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in sources)]
