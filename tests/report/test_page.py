@@ -1,6 +1,7 @@
 """The page as text; test_page_in_browser.py opens it."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -19,6 +20,18 @@ def test_the_page_loads_nothing(study, saved):
     assert text.count("<script") == 2  # its data and its script
     assert study.finding().split(". ")[0] in text
     assert pd.read_csv(table)["feature"].tolist() == study.frame()["feature"].tolist()
+
+
+def test_caveats_stand_with_the_finding_and_only_there(study):
+    warned = replace(study, findings=replace(study.findings, caveats=("It leaks.", "Rows are repeated.")))
+    figures = blank_of_classes(18) | blank(*(f"votes-{i}" for i in range(1, 19)))
+    text = render(warned, figures)
+    box = text[text.index('<div class="finding">') : text.index("</div>", text.index('<div class="finding">'))]
+    assert "<h2>Caveats</h2>" in box
+    assert [caveat in box for caveat in warned.caveats] == [True, True]
+    assert text.count("It leaks.") == 1
+    none = replace(study, findings=replace(study.findings, caveats=()))
+    assert "Caveats" not in render(none, figures)
 
 
 def test_hostile_names_are_escaped_in_the_page_and_harmless_in_the_table(tmp_path):

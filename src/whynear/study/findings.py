@@ -53,7 +53,7 @@ def findings_of(
     verdicts: Verdicts,
     caveats: Sequence[str] = (),
 ) -> Findings:
-    """Return the results as sentences; the caveats are those given, followed by those of the results."""
+    """Return the results as sentences; the caveats of the results come before those given."""
     better = better_rival(comparison)
     return Findings(
         (
@@ -62,7 +62,7 @@ def findings_of(
             _prediction(problem, comparison, interpretation),
         ),
         stand_in_sentences(verdicts),
-        (*caveats, *_caveats(problem, comparison, interpretation)),
+        (*_caveats(problem, comparison, interpretation), *caveats),
     )
 
 
