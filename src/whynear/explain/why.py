@@ -102,9 +102,9 @@ def explain_cases(model: FittedPipeline, table: pd.DataFrame) -> Iterator[Explan
     seen = model.seen(table)
     each = seen.iloc if isinstance(seen, pd.DataFrame) else np.ascontiguousarray(seen)
     values = model.numbers(table).to_numpy() if model.coordinates == "columns" else np.asarray(seen)
-    unusual = unusual_values(model, table, seen)
+    unusual, features = unusual_values(model, table, seen), pd.Index(model.feature_names, name="feature")
     for row in range(len(table)):
-        view = _View(model, each[[row]], model.learner.evidence(each[[row]]))
+        view = _View(model, each[[row]], model.learner.evidence(each[[row]]), features)
         why = _explained(view, values[row], unusual[row])
         if model.encoder is not None and model.coordinates == "columns":
             why = summed_by_column(why, table.iloc[[row]], model.encoder)
@@ -144,6 +144,7 @@ class _View:
     model: FittedPipeline
     seen: Any
     evidence: Evidence
+    features: pd.Index[Any]
 
     @cached_property
     def x(self) -> Array:
@@ -152,10 +153,6 @@ class _View:
     @property
     def metric(self) -> Metric:
         return self.model.learner.metric_
-
-    @property
-    def features(self) -> pd.Index[Any]:
-        return pd.Index(self.model.feature_names, name="feature")
 
     @property
     def numbers(self) -> NDArray[np.intp]:
