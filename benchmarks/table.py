@@ -52,10 +52,26 @@ def write(
 ) -> None:
     """Print the table and write it to results/; with `keep_others`, the other tables of the file stay."""
     text = as_text(title, header, rows)
-    path = HERE / "results" / f"{name}.md"
+    path = _results(name)
     path.parent.mkdir(exist_ok=True)
-    old = path.read_text() if keep_others and path.exists() else ""
-    tables = {part.partition("\n")[0]: part.strip() + "\n" for part in re.split(r"^(?=# )", old, flags=re.M) if part}
+    tables = _tables(name) if keep_others else {}
     tables[f"# {title}"] = text
     path.write_text("\n".join(tables.values()))
     print(text)
+
+
+def last_row(name: str, title: str, header: Sequence[str]) -> list[str] | None:
+    """The cells of the last row of a written table; None if there is no table of this title and header."""
+    _, _, *lines = _tables(name).get(f"# {title}", "\n").splitlines() or ["", ""]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line]
+    return rows[-1] if rows and rows[0] == list(header) else None
+
+
+def _results(name: str) -> Path:
+    return HERE / "results" / f"{name}.md"
+
+
+def _tables(name: str) -> dict[str, str]:
+    """The text of each written table, by its heading."""
+    old = _results(name).read_text() if _results(name).exists() else ""
+    return {part.partition("\n")[0]: part.strip() + "\n" for part in re.split(r"^(?=# )", old, flags=re.M) if part}

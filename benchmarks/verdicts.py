@@ -32,6 +32,7 @@ RATES = (
     "undecided",
 )
 OF_SETS = ("smallest set complete", "stand-ins right", "stand-ins named")
+HEADER = ["kind of table", *RATES, *OF_SETS, "CPU s per table"]
 SEEDS_PER_KIND = 1000
 
 
@@ -160,20 +161,22 @@ def main() -> None:
         parser.error(f"unknown methods {', '.join(unknown)}; known are {', '.join(METHODS)}")
     is_whole = {"draws": asked.draws, "kinds": asked.kinds} == usual
 
-    def show(title: str, first: str, rates: dict[str, list[float]]) -> None:
-        content = title, [first, *RATES, *OF_SETS, "CPU s per table"], [row_of(*each) for each in rates.items()]
+    for method in asked.methods or METHODS:
+        rates = run(method, asked.kinds, asked.draws)
+        content = plan["titles"][method], HEADER, [row_of(*each) for each in rates.items()]
         if is_whole:
             table.write("verdicts", *content, keep_others=True)
+            summarise(plan["titles"])
         else:
             print(table.as_text(*content))
 
-    means = {}
-    for method in asked.methods or METHODS:
-        rates = run(method, asked.kinds, asked.draws)
-        means[method] = rates["mean over kinds"]
-        show(plan["titles"][method], "kind of table", rates)
-    if set(means) == set(METHODS):
-        show(plan["titles"]["summary"], "method", means)
+
+def summarise(titles: dict[str, str]) -> None:
+    """Write the means of all methods as one table, once each of them has been run."""
+    means = {method: table.last_row("verdicts", titles[method], HEADER) for method in METHODS}
+    rows = [[method, *found[1:]] for method, found in means.items() if found is not None]
+    if len(rows) == len(METHODS):
+        table.write("verdicts", titles["summary"], ["method", *HEADER[1:]], rows, keep_others=True)
 
 
 if __name__ == "__main__":
