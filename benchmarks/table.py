@@ -62,8 +62,8 @@ def write(
 
 def last_row(name: str, title: str, header: Sequence[str]) -> list[str] | None:
     """The cells of the last row of a written table; None if there is no table of this title and header."""
-    _, _, *lines = _tables(name).get(f"# {title}", "\n").splitlines() or ["", ""]
-    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line]
+    lines = _tables(name).get(f"# {title}", "").splitlines()[2:]  # after the title and an empty line
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
     return rows[-1] if rows and rows[0] == list(header) else None
 
 
