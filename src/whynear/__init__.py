@@ -12,7 +12,14 @@ __all__ = make_lazy(
     {
         "whynear.cases": ("CaseBase", "Retrieval"),
         "whynear.embedding": ("embed", "embedding_score", "plot_embedding"),
-        "whynear.explain": ("Explanation", "Explanations", "class_profiles", "explain", "plot_class_profiles"),
+        "whynear.explain": (
+            "Explanation",
+            "Explanations",
+            "ValueExplanation",
+            "class_profiles",
+            "explain",
+            "plot_class_profiles",
+        ),
         "whynear.interpret": (
             "NullSpaceProjector",
             "Relevance",
@@ -55,6 +62,7 @@ if TYPE_CHECKING:
     from whynear.embedding import plot_embedding as plot_embedding
     from whynear.explain import Explanation as Explanation
     from whynear.explain import Explanations as Explanations
+    from whynear.explain import ValueExplanation as ValueExplanation
     from whynear.explain import class_profiles as class_profiles
     from whynear.explain import explain as explain
     from whynear.explain import plot_class_profiles as plot_class_profiles

@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.linear_model import LinearRegression
@@ -81,3 +82,19 @@ def test_it_survives_a_file(tmp_path):
     model = wn.MinimumNormRegressor().fit(X, y)
     wn.save(model, tmp_path / "model")
     assert_allclose(wn.load(tmp_path / "model").predict(X), model.predict(X))
+
+
+def test_it_keeps_its_rows_their_targets_and_names_as_copies():
+    X, y = pd.DataFrame({"a": [1.0, 2.0, 4.0]}, index=["p", "q", "r"]), np.array([1.0, 3.0, 2.0])
+    model = wn.MinimumNormRegressor().fit(X, y)
+    X.loc[:, "a"], y[:] = 0.0, 0.0
+    assert (model.cases_.tolist(), model.targets_.tolist()) == ([[1.0], [2.0], [4.0]], [1.0, 3.0, 2.0])
+    assert model.row_names_.tolist() == ["p", "q", "r"]
+    assert wn.MinimumNormRegressor().fit(X.to_numpy(), [1.0, 3.0, 2.0]).row_names_ is None
+
+
+def test_fitting_again_forgets_the_table_of_a_study():
+    model = wn.MinimumNormRegressor().fit([[0.0], [1.0]], [0.0, 1.0])
+    model.row_gaps_, model.row_column_ = np.array([[0, 0]]), "id"
+    model.fit([[0.0], [1.0]], [0.0, 1.0])
+    assert not {"row_gaps_", "row_column_"} & vars(model).keys()

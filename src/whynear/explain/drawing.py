@@ -46,7 +46,7 @@ def draw_explanation(explanation: Explanation, ax: Axes | None, most: int) -> Ax
         ax.barh(places, bars[k], 0.9 * height, linewidth=0.8, label=_case_label(case, k == 0), **look)
     ax.axvline(0.0, color="0.35", linewidth=0.8)
     ax.set_yticks(np.arange(len(labels)), labels)
-    _no_formulas(*ax.get_yticklabels())
+    no_formulas(*ax.get_yticklabels())
     ax.set_ylim(len(labels) - 0.4, -0.6)
     ax.set_xlabel("contribution to the squared distance d²")
     ax.xaxis.set_major_locator(MaxNLocator(6))
@@ -81,7 +81,7 @@ def draw_neighbors(explanation: Explanation, ax: Axes | None, most: int) -> Axes
     ]
     ax.set_xticks(np.arange(len(neighbors)) + 0.5, names, fontsize="small")
     ax.set_xlabel(f"{explanation.nearest.kind}s that vote: name, class and distance")
-    _no_formulas(*ax.get_yticklabels(), *ax.get_xticklabels())
+    no_formulas(*ax.get_yticklabels(), *ax.get_xticklabels())
     ax.spines[:].set_visible(False)
     ax.tick_params(length=0)
     color_bar(image, ax).set_label("contribution to d²")
@@ -106,7 +106,7 @@ def _draw_marks(profiles: pd.DataFrame, ax: Axes | None) -> Axes:
         look: dict[str, Any] = {"color": COLORS[k], "markerfacecolor": "none" if k % 2 else COLORS[k], "markersize": 6}
         ax.plot(values[:, k], places, MARKERS[k], clip_on=False, label=short_name(str(label)), **look)
     ax.set_yticks(places, [short_name(str(name)) for name in ranked.index])
-    _no_formulas(*ax.get_yticklabels())
+    no_formulas(*ax.get_yticklabels())
     ax.set_ylim(len(ranked) - 0.4, -0.6)
     ax.set_xlim(left=0.0)
     ax.set_xlabel("mean relevance (share)")
@@ -147,7 +147,7 @@ def _draw_map(profiles: pd.DataFrame, ax: Axes | None, most: int) -> Axes:
         ax.set_yticks(np.arange(1, len(shown) + 1), [short_name(str(name)) for name in shown.index])
     else:
         ax.set_ylabel("feature, in the order of the table")
-    _no_formulas(*ax.get_xticklabels(), *ax.get_yticklabels(), ax.xaxis.label)
+    no_formulas(*ax.get_xticklabels(), *ax.get_yticklabels(), ax.xaxis.label)
     ax.figure.colorbar(image, ax=ax, label="mean relevance (share)")
     return ax
 
@@ -198,9 +198,10 @@ def _legend_above(ax: Axes, ncols: int, title: str, side: Literal["left", "right
         title_fontsize="small",
         alignment="left",
     )
-    _no_formulas(legend.get_title(), *legend.get_texts())
+    no_formulas(legend.get_title(), *legend.get_texts())
 
 
-def _no_formulas(*texts: Any) -> None:
+def no_formulas(*texts: Any) -> None:
+    """Show texts as they are: a name with dollar signs is no formula."""
     for text in texts:
         text.set_parse_math(False)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
 
+from whynear.explain.caution import with_caution
 from whynear.metric.unusual import UnusualValue
 from whynear.utils import html
 from whynear.utils.values import ByValue
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MOST_FEATURES_NAMED = 3  # in ``repr``
-MOST_UNUSUAL_NAMED = 3  # in ``repr``
 LEAST_SHARE_NAMED = 0.05  # of the largest difference, in ``repr``
 LEAST_SHARE_SHOWN = 0.01  # of the longest bar, in a notebook
 BAR_LOOKS = ("strong", "weak")  # for the predicted class, and for another
@@ -100,6 +100,11 @@ class Explanation(ByValue):
         training range, and categories that did not occur there; each with ``column``, ``value`` and the range.
     """
 
+    SUMMARY: ClassVar[tuple[str, ...]] = (
+        *("prediction", "probability", "nearest", "distance"),
+        *("other", "other_distance", "held_off_by", "unusual"),
+    )
+
     prediction: Any
     probabilities: pd.Series[float]
     support: pd.Series[float]
@@ -116,11 +121,7 @@ class Explanation(ByValue):
     unusual: tuple[UnusualValue, ...] = ()
 
     def __repr__(self) -> str:
-        if not self.unusual:
-            return self._reason()
-        more = len(self.unusual) - MOST_UNUSUAL_NAMED
-        named = [str(value) for value in self.unusual[:MOST_UNUSUAL_NAMED]] + ([f"{more} more"] if more > 0 else [])
-        return f"{self._reason()}. Caution, it rests on {' and on '.join(named)}"
+        return with_caution(self._reason(), self.unusual)
 
     def _reason(self) -> str:
         chance = f"{self.probabilities.loc[self.prediction]:.2f}"
@@ -134,6 +135,20 @@ class Explanation(ByValue):
         most = self.held_off_by[named].head(MOST_FEATURES_NAMED)
         by = ", ".join(f"{name!r} ({part:+.2g})" for name, part in most.items())
         return f"{start}; nearest {self.nearest_other!r}, held off by {by}"
+
+    def summary(self) -> tuple[Any, ...]:
+        """Return the values of ``SUMMARY``: a line of a table of several explanations."""
+        other, distant = self.nearest_other, self.held_off_by
+        return (
+            self.prediction,
+            float(self.probabilities.loc[self.prediction]),
+            self.nearest.name,
+            self.nearest.distance,
+            None if other is None else other.label,
+            np.nan if other is None else other.distance,
+            distant.index[0] if len(distant) and distant.iloc[0] > 0 else None,
+            len(self.unusual),
+        )
 
     def frame(self) -> pd.DataFrame:
         """Return one row per feature, in the order of the table.

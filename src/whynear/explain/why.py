@@ -13,7 +13,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from whynear.explain.encoded import summed_by_column
 from whynear.explain.explanation import Explanation, NearCase
+from whynear.explain.linear_parts import is_linear_map
+from whynear.explain.measured import explain_value
 from whynear.explain.several import Explanations
+from whynear.explain.training_values import values_of_cases
+from whynear.explain.value_explanation import ValueExplanation
 from whynear.metric import Evidence, LocalMetric, Metric
 from whynear.metric.base import mean_share
 from whynear.metric.pipeline import FittedPipeline
@@ -23,16 +27,18 @@ from whynear.utils.row_names import names_of_rows
 
 
 @overload
-def explain(learner: Any, x: pd.Series[Any]) -> Explanation: ...
+def explain(learner: Any, x: pd.Series[Any]) -> Explanation | ValueExplanation: ...
 @overload
-def explain(learner: Any, x: ArrayLike | pd.DataFrame) -> Explanation | Explanations: ...
-def explain(learner: Any, x: ArrayLike | pd.Series[Any] | pd.DataFrame) -> Explanation | Explanations:
-    """Explain why a learner predicts a class for one case, or for each of several.
+def explain(learner: Any, x: ArrayLike | pd.DataFrame) -> Explanation | ValueExplanation | Explanations: ...
+def explain(
+    learner: Any, x: ArrayLike | pd.Series[Any] | pd.DataFrame
+) -> Explanation | ValueExplanation | Explanations:
+    """Explain why a learner predicts a class, or a value of a measured target, for one case or for each of several.
 
     Parameters
     ----------
-    learner : fitted classifier or Pipeline
-        A classifier of this library, or a Pipeline ending in one. Features are the columns the Pipeline takes, as long
+    learner : fitted classifier, MinimumNormRegressor or Pipeline
+        A learner of this library, or a Pipeline ending in one. Features are the columns the Pipeline takes, as long
         as the steps before the learner shift, scale, select or impute columns. Behind a step that mixes them, such as
         PCA, they are the input coordinates of the learner, and ``coordinates`` is "steps". Columns that a
         `TableEncoder`, or a OneHotEncoder in a ColumnTransformer, makes of one column are summed.
@@ -42,11 +48,12 @@ def explain(learner: Any, x: ArrayLike | pd.Series[Any] | pd.DataFrame) -> Expla
 
     Returns
     -------
-    Explanation or Explanations
+    Explanation, ValueExplanation or Explanations
         For one case, also in a table of one row: the prediction, the cases behind it, what each feature adds to their
         distances, and which features make cases of other classes more distant; with ``frame()``, ``plot()`` and
-        ``to_dict()``. For several: a sequence with the explanation of each row, with ``of(row)`` by the name of a row,
-        ``frame()`` and ``to_dict()``.
+        ``to_dict()``. For a measured target: the prediction, what each feature adds to it, with its sign, and the
+        training rows to whose predictions all features add most nearly the same. For several: a sequence with the
+        explanation of each row, with ``of(row)`` by the name of a row, ``frame()`` and ``to_dict()``.
 
     Notes
     -----
@@ -74,16 +81,30 @@ def explain(learner: Any, x: ArrayLike | pd.Series[Any] | pd.DataFrame) -> Expla
     >>> several = explain(model, iris.data.iloc[[0, 70]])
     >>> several[1].prediction, several.of(70).prediction
     ('virginica', 'virginica')
+
+    A measured target:
+
+    >>> from whynear import MinimumNormRegressor
+    >>> width = iris.data.pop("petal width (cm)")
+    >>> line = make_pipeline(StandardScaler(), MinimumNormRegressor()).fit(iris.data, width)
+    >>> why = explain(line, iris.data.iloc[70])
+    >>> why.contributions.round(2).to_dict()
+    {'sepal length (cm)': -0.01, 'sepal width (cm)': 0.03, 'petal length (cm)': 0.55}
+    >>> bool(np.isclose(why.mean_prediction + why.contributions.sum(), why.prediction))
+    True
     """
-    model = FittedPipeline.of_classifier(learner)
+    of_numbers = is_linear_map(learner)
+    model = FittedPipeline.of(learner) if of_numbers else FittedPipeline.of_classifier(learner)
+    explain_one = explain_value if of_numbers else explain_case
     table = model.table(x, "x")
     if len(table) == 1:
-        return explain_case(model, table)
+        return explain_one(model, table)
     if not len(table):
         raise ValueError("x must have at least one case to explain, got 0 rows instead.")
     names = names_of_rows(x)
     rows = range(1, len(table) + 1) if names is None else names.tolist()
-    return Explanations(tuple(rows), tuple(explain_cases(model, table)))
+    each = (explain_value(model, table.iloc[[i]]) for i in range(len(table))) if of_numbers else explain_cases(model, table)
+    return Explanations(tuple(rows), tuple(each))
 
 
 def explain_case(model: FittedPipeline, x: ArrayLike | pd.Series[Any] | pd.DataFrame) -> Explanation:
@@ -193,13 +214,7 @@ class _View:
 
     def values(self, numbers: NDArray[np.intp]) -> Array:
         """Return cases in the units of the columns made; NaN where their rows are known to lack a value."""
-        values = self.model.values(self.evidence.cases[numbers])
-        gaps = getattr(self.model.learner, "row_gaps_", None)
-        if gaps is not None and self.model.coordinates == "columns":
-            for own, number in zip(values, numbers, strict=True):
-                lacking = [self.model.columns[place] for place in gaps[gaps[:, 0] == number, 1]]
-                own[np.isin(self.model.sources, lacking)] = np.nan
-        return values
+        return values_of_cases(self.model, self.evidence.cases, numbers)
 
     def contributions(self, numbers: NDArray[np.intp]) -> Array:
         """Return what each feature adds to the squared distances of the cases with these numbers."""

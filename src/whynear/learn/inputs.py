@@ -71,7 +71,7 @@ def fit_inputs(learner: BaseEstimator, X: ArrayLike, y: ArrayLike, sample_weight
             "Add rows of another class or choose another target."
         )
     learner.input_range_ = range_of_columns(values)
-    _forget_table(learner)
+    forget_table(learner)
     data = Labelled(values, codes.astype(np.intp), classes, names, weights, rows)
     constant = [names[column] for column in np.flatnonzero(~data.varying)]
     if constant:
@@ -116,7 +116,7 @@ def stream_inputs(
     counting = weights > 0
     if hasattr(learner, "metric_"):
         names = learner.metric_.feature_names
-    _forget_table(learner)
+    forget_table(learner)
     if first or hasattr(learner, "input_range_"):
         before = values[counting][:0] if first else learner.input_range_
         learner.input_range_ = range_of_columns(np.vstack([before, values[counting]]))
@@ -130,7 +130,7 @@ def range_of_columns(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.array([values.min(axis=0), values.max(axis=0)])
 
 
-def _forget_table(learner: BaseEstimator) -> None:
+def forget_table(learner: BaseEstimator) -> None:
     """Remove what a study noted in the learner about the table that it was fitted to before."""
     for name in ("row_gaps_", "row_column_"):
         vars(learner).pop(name, None)

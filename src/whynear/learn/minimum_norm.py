@@ -9,11 +9,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import validate_data
 
-from whynear.learn.inputs import predict_inputs, range_of_columns
+from whynear.learn.inputs import forget_table, predict_inputs, range_of_columns
 from whynear.learn.mixins import WithMetric
 from whynear.metric import LinearMetric, register
 from whynear.metric.projection import principal_directions
 from whynear.utils.columns import check_finite, check_magnitudes, column_names, default_names
+from whynear.utils.row_names import names_of_rows
 
 
 @register
@@ -42,6 +43,10 @@ class MinimumNormRegressor(WithMetric, RegressorMixin, BaseEstimator):
         The means of X and y, zero without intercept.
     input_range_ : ndarray of shape (2, n_features)
         The smallest and the largest training value of each feature.
+    cases_, targets_ : ndarray of shape (n_samples, n_features), ndarray of shape (n_samples,)
+        The training rows and their targets, which `explain` shows as neighbours; a saved model contains them.
+    row_names_ : ndarray of shape (n_samples,) or None
+        Their names; None where neither X nor y has any.
 
     References
     ----------
@@ -68,7 +73,10 @@ class MinimumNormRegressor(WithMetric, RegressorMixin, BaseEstimator):
         check_finite(values, names)
         check_magnitudes(values, names, by_column=True)
         check_finite(target[:, None], ["y"], "y")
+        forget_table(self)
         self.input_range_ = range_of_columns(values)
+        self.cases_, self.targets_ = np.array(values), np.array(target, dtype=np.float64)
+        self.row_names_ = names_of_rows(X, y)
         self.origin_ = values.mean(axis=0) if self.fit_intercept else np.zeros(values.shape[1])
         self.target_origin_ = float(target.mean()) if self.fit_intercept else 0.0
         directions = principal_directions(values, self.effective_dim)

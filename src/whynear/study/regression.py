@@ -20,6 +20,7 @@ from whynear.study.folds import folds_of, in_order
 from whynear.study.interpretation import fewest_directions
 from whynear.study.methods import MINIMUM_NORM, NUMERIC_BASELINES, Methods, n_varying
 from whynear.study.progress import Progress
+from whynear.study.training_rows import remember_rows
 
 
 def compare_regressors(
@@ -73,7 +74,8 @@ def with_directions(
         independent = len(numbers) if groups is None else groups.nunique()
         effective_dim = fewest_directions(effective_dimension(rest, numbers, y, groups=groups), independent)
     learner = clone(rest).set_params(minimumnormregressor__effective_dim=effective_dim).fit(numbers, y)
-    return learner if fitted.encoder is None else Pipeline([("tableencoder", fitted.encoder), *learner.steps])
+    whole = learner if fitted.encoder is None else Pipeline([("tableencoder", fitted.encoder), *learner.steps])
+    return remember_rows(whole, X)
 
 
 def relevance_profile(model: Any, target: str) -> pd.DataFrame:

@@ -1,0 +1,222 @@
+"""The explanation of one prediction of a measured target, as a value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+import pandas as pd
+
+from whynear.explain.caution import with_caution
+from whynear.metric.unusual import UnusualValue
+from whynear.utils import html
+from whynear.utils.plain import plain_values
+from whynear.utils.values import ByValue
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MOST_FEATURES_NAMED = 3  # in ``repr``
+LEAST_SHARE_NAMED = 0.05  # of the largest contribution, in ``repr``
+LEAST_SHARE_SHOWN = 0.01  # of the longest bar, in a notebook
+BAR_LOOKS = {True: "strong", False: "weak"}  # of what raises the prediction, and of what lowers it
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ValueExplanation(ByValue):
+    """Why a linear map predicts a value of a measured target for one case.
+
+    The prediction is ``mean_prediction + contributions.sum()``. All contributions and distances are in the units of the
+    target.
+
+    Attributes
+    ----------
+    prediction : float
+        The predicted value.
+    mean_prediction : float
+        The prediction at ``mean_values``: the mean of the training targets, zero for a map without intercept.
+    values : Series
+        The explained case: its value of each feature.
+    mean_values : Series
+        The value of each feature at which it adds nothing: its training mean, with missing values filled in. NaN for
+        categories and for columns that did not reach the learner.
+    coefficients : Series
+        By how much the prediction rises per unit of each feature; NaN for categories.
+    contributions : Series
+        What each feature adds to the prediction: its coefficient times the difference from its mean. A column of
+        categories adds one number.
+    neighbors : DataFrame
+        The nearest training rows: their names (in a column ``row``, or ``case`` where rows have no names), the value
+        that was ``measured``, the one that is ``predicted``, ``distance`` and ``sq_distance``. The distance is that of
+        the contributions: a row is near if every feature adds as much to its prediction as to that of the case. Empty
+        for a model of an older file, which has no training rows.
+    neighbor_values, neighbor_contributions : DataFrame
+        A row per neighbour, with its name as index: its value of each feature, and what the feature adds to its
+        prediction. A value that the row lacks is missing, if the model was made by `study` or `learn_table`; otherwise
+        it is what was filled in.
+    coordinates : {"columns", "steps"}
+        Whether features are the columns of the table or, behind steps that mix columns, the output of these steps.
+    unusual : tuple of UnusualValue
+        Values of the case that are unlike the training rows; see `Explanation`.
+    """
+
+    SUMMARY: ClassVar[tuple[str, ...]] = (
+        *("prediction", "mean_prediction", "moved_by", "contribution"),
+        *("nearest", "measured", "distance", "unusual"),
+    )
+
+    prediction: float
+    mean_prediction: float
+    values: pd.Series[Any]
+    mean_values: pd.Series[float]
+    coefficients: pd.Series[float]
+    contributions: pd.Series[float]
+    neighbors: pd.DataFrame
+    neighbor_values: pd.DataFrame
+    neighbor_contributions: pd.DataFrame
+    coordinates: Literal["columns", "steps"]
+    unusual: tuple[UnusualValue, ...] = ()
+
+    @property
+    def kind(self) -> str:
+        """What the neighbours are called: rows with a name, or cases."""
+        return str(self.neighbors.columns[0])
+
+    @property
+    def ranked(self) -> pd.Series[float]:
+        """The contributions, those of the largest size first."""
+        return self.contributions.loc[self.contributions.abs().sort_values(ascending=False, kind="stable").index]
+
+    @property
+    def distance_shares(self) -> pd.DataFrame:
+        """What each feature adds to the squared distance of each neighbour; a row sums to that distance."""
+        return (self.neighbor_contributions - self.contributions) ** 2
+
+    def __repr__(self) -> str:
+        return with_caution(self._reason(), self.unusual)
+
+    def _reason(self) -> str:
+        difference = self.prediction - self.mean_prediction
+        side = "above" if difference >= 0 else "below"
+        start = f"predicted {self.prediction:.4g}, {abs(difference):.3g} {side} {self._mean}"
+        ranked = self.ranked
+        if not len(ranked) or not ranked.iloc[0]:
+            return f"{start}: no feature adds to it{self._near()}"
+        named = ranked[ranked.abs() >= LEAST_SHARE_NAMED * abs(ranked.iloc[0])].head(MOST_FEATURES_NAMED)
+        return f"{start}: {', '.join(f'{name!r} ({part:+.3g})' for name, part in named.items())}{self._near()}"
+
+    @property
+    def _mean(self) -> str:
+        return f"the mean {self.mean_prediction:.4g}" if self.mean_prediction else "zero"
+
+    def _near(self) -> str:
+        """Return what was measured in the nearest rows."""
+        measured = self.neighbors["measured"]
+        if not len(measured):
+            return ""
+        if len(measured) == 1:
+            return f"; the nearest {self.kind} measured {measured.iloc[0]:.4g}"
+        equal = int((self.neighbors["distance"] == 0).sum())
+        nearest = f"the {len(measured)} nearest {self.kind}s" + (f" ({equal} at distance 0)" if equal else "")
+        return f"; {nearest} measured {measured.min():.4g} to {measured.max():.4g}, on average {measured.mean():.4g}"
+
+    def summary(self) -> tuple[Any, ...]:
+        """Return the values of ``SUMMARY``: a line of a table of several explanations."""
+        most = self.ranked.head(1)
+        near = self.neighbors.iloc[0] if len(self.neighbors) else None
+        return (
+            *(self.prediction, self.mean_prediction),
+            *((most.index[0], float(most.iloc[0])) if len(most) else (None, np.nan)),
+            *((None, np.nan, np.nan) if near is None else (near[self.kind], near["measured"], near["distance"])),
+            len(self.unusual),
+        )
+
+    def frame(self) -> pd.DataFrame:
+        """Return one row per feature, in the order of the table.
+
+        Its columns are the ``value`` of the case, the ``mean`` of the training rows, the ``coefficient`` and the
+        ``contribution`` to the prediction, and for the nearest training row its ``nearest_value``, its
+        ``nearest_contribution`` to its own prediction, and the ``distance_share`` of the feature.
+        """
+        near = len(self.neighbors) > 0
+        table = pd.DataFrame(
+            {
+                "value": self.values,
+                "mean": self.mean_values,
+                "coefficient": self.coefficients,
+                "contribution": self.contributions,
+                "nearest_value": self.neighbor_values.iloc[0] if near else None,
+                "nearest_contribution": self.neighbor_contributions.iloc[0] if near else np.nan,
+                "distance_share": self.distance_shares.iloc[0] if near else np.nan,
+            }
+        )
+        return table.rename_axis("feature").reset_index()
+
+    def plot(self, ax: Axes | None = None, most: int = 12) -> Axes:
+        """Draw what each feature adds to the prediction: the ``most`` largest, and the sum of all others."""
+        from whynear.explain.value_drawing import draw_contributions
+
+        return draw_contributions(self, ax, most)
+
+    def plot_neighbors(self, ax: Axes | None = None, most: int = 12) -> Axes:
+        """Draw what each feature adds to the predictions of the case and of its nearest rows, as a heat map."""
+        from whynear.explain.value_drawing import draw_value_neighbors
+
+        return draw_value_neighbors(self, ax, most)
+
+    def _repr_html_(self) -> str:
+        ranked = self.ranked
+        largest = float(ranked.abs().max()) if len(ranked) else 0.0
+        top = ranked[ranked.abs() >= LEAST_SHARE_SHOWN * largest].head(html.MOST_ROWS)
+        values, means = self.values.map(_shown), self.mean_values.map(_shown)
+        within = (min(0.0, float(top.min())), max(0.0, float(top.max()))) if len(top) else (0.0, 0.0)
+        parts = [
+            [name, values[name], means[name], html.bar(0.0, part, within, BAR_LOOKS[part > 0], mark=0.0), float(part)]
+            for name, part in zip(top.index, html.rounded(top), strict=True)
+        ]
+        near = self.neighbors[[self.kind, "measured", "predicted", "distance"]]
+        return html.block(
+            html.heading(repr(self)[:1].upper() + repr(self)[1:]),
+            html.table(
+                ["feature", "value", "mean", "adds to the prediction", ""],
+                parts,
+                html.more_of(len(ranked), len(top), "feature"),
+            ),
+            html.table(
+                [f"nearest {self.kind}", "measured", "predicted", "distance"],
+                [[str(name), *facts] for name, *facts in near.itertuples(index=False)],
+            ),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain numbers, strings and lists; None for a missing value."""
+        near = zip(
+            self.neighbors.to_dict("records"),
+            self.neighbor_values.to_numpy().tolist(),
+            self.neighbor_contributions.to_numpy().tolist(),
+            self.distance_shares.to_numpy().tolist(),
+            strict=True,
+        )
+        held = {
+            "prediction": self.prediction,
+            "mean_prediction": self.mean_prediction,
+            "features": list(self.values.index),
+            "values": self.values.tolist(),
+            "mean_values": self.mean_values.tolist(),
+            "coefficients": self.coefficients.tolist(),
+            "contributions": self.contributions.tolist(),
+            "neighbors": [
+                {**facts, "values": values, "contributions": parts, "distance_shares": shares}
+                for facts, values, parts, shares in near
+            ],
+            "coordinates": self.coordinates,
+            "unusual": [value.to_dict() for value in self.unusual],
+        }
+        return plain_values(held)
+
+
+def _shown(value: Any) -> str:
+    if pd.isna(value):
+        return ""
+    return f"{value:.4g}" if isinstance(value, float | np.floating) else str(value)
