@@ -1,11 +1,14 @@
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-from whynear import DiagonalMetric
+from tests.helpers.measured_tables import numbers
+from whynear import DiagonalMetric, LinearMetric, MinimumNormRegressor, as_metric, explain
 from whynear.cases.case_base import CaseBase
-from whynear.cases.inputs import case_table, checked_ids, fitting_metric, query_case
+from whynear.cases.inputs import case_metric, case_table, checked_ids, fitting_metric, query_case
 
 
 @pytest.mark.parametrize(
@@ -80,3 +83,19 @@ def test_ids_are_whole_numbers(ids):
     assert_array_equal(checked_ids([]), [])
     with pytest.raises(ValueError, match="ids must be whole numbers"):
         checked_ids(ids)
+
+
+def test_a_linear_regressor_compares_cases_feature_by_feature():
+    X, y = numbers()
+    model = make_pipeline(StandardScaler(), MinimumNormRegressor()).fit(X, y)
+    metric = case_metric(model)
+    why = explain(model, X.iloc[[0]])
+    assert_allclose(metric.sq_distances(X.iloc[[0]], X)[0][why.neighbors["row"] - 1], why.neighbors["sq_distance"])
+    assert_allclose(metric.relevances(), as_metric(model).relevances())
+    assert_allclose(metric.scale, as_metric(model).scale)
+    assert metric.units == "per standard deviation"
+
+
+def test_a_map_of_one_row_that_is_no_regressor_is_taken_as_it_is():
+    metric = LinearMetric([[1.0, -1.0]])
+    assert case_metric(metric) is metric

@@ -23,9 +23,6 @@ def folder(tmp_path_factory):
     learner = make_pipeline(StandardScaler(), whynear.GMLVQ(random_state=0)).fit(X, Y)
     whynear.save(learner, folder / "model")
     whynear.save(whynear.as_metric(learner), folder / "metric")
-    whynear.save(
-        make_pipeline(StandardScaler(), whynear.MinimumNormRegressor()).fit(X, FRAME["target"]), folder / "line"
-    )
     whynear.save(whynear.GRLVQ(random_state=0).fit(X.to_numpy(), Y), folder / "nameless")
     return folder
 
@@ -88,7 +85,6 @@ def test_the_figure_is_written_beside_either_answer(folder, tmp_path, name, star
     ("words", "message"),
     [
         (["metric", "iris.csv", "--row", 1], "Error: metric holds only a metric, which cannot predict."),
-        (["line", "iris.csv", "--row", 1], "Error: line holds a regressor, and only predictions of a classifier"),
         (["model", "iris.csv", "--row", 151], "Error: iris.csv has rows 1 to 150, got --row 151 instead."),
         (["model", "iris.csv", "--row", 0], "Error: iris.csv has rows 1 to 150, got --row 0 instead."),
         (["model", "iris.csv", "--row", "x"], "Error: iris.csv has rows 1 to 150, got --row x instead."),
@@ -146,7 +142,7 @@ def test_names_and_labels_cannot_command_the_terminal(tmp_path):
 
 
 def test_debug_shows_where_an_error_came_from(folder):
-    assert isinstance(run(folder / "line", "iris", "--row", 1, "--debug").exception, TypeError)
+    assert isinstance(run(folder / "metric", "iris", "--row", 1, "--debug").exception, TypeError)
 
 
 def test_an_unusual_value_is_part_of_the_answer(folder, tmp_path):

@@ -37,7 +37,7 @@ REFUSED = {
         ["--strict"],
         "--encoding latin-1",
     ),
-    "a measured target": (cases().assign(y=cases()["drift"]), [], "--bins 3"),
+    "a measured target": (cases().assign(y=cases()["drift"]), ["--learner", "gmlvq"], "--bins 3"),
     "several at once": (
         with_values("y", {3: None}).assign(day=DAYS, who=[f"n{i}" for i in range(24)]),
         ["--strict"],

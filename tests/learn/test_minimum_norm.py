@@ -95,6 +95,6 @@ def test_it_keeps_its_rows_their_targets_and_names_as_copies():
 
 def test_fitting_again_forgets_the_table_of_a_study():
     model = wn.MinimumNormRegressor().fit([[0.0], [1.0]], [0.0, 1.0])
-    model.row_gaps_, model.row_column_ = np.array([[0, 0]]), "id"
+    model.row_gaps_, model.row_column_, model.error_interval_ = np.array([[0, 0]]), "id", np.array([-1.0, 1.0])
     model.fit([[0.0], [1.0]], [0.0, 1.0])
-    assert not {"row_gaps_", "row_column_"} & vars(model).keys()
+    assert not {"row_gaps_", "row_column_", "error_interval_"} & vars(model).keys()

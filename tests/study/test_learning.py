@@ -1,9 +1,13 @@
 """One learner fitted to a table."""
 
+import numpy as np
+import pandas as pd
 import pytest
+from numpy.testing import assert_allclose
 from sklearn.pipeline import Pipeline
 
 import whynear as wn
+from tests.helpers.measured_tables import houses, numbers
 from tests.helpers.studies import of_patients
 
 
@@ -57,3 +61,41 @@ def test_scores_of_rows_that_belong_together_are_those_of_new_groups(learner):
 def test_fewer_groups_than_folds_make_fewer_folds():
     learned = wn.learn_table(of_patients(8), "y", learner="grlvq", raw=True, score=True, group="patient")
     assert len(learned.scores) == 4
+
+
+def test_a_measured_target_is_learned_as_by_a_study():
+    X, y = houses()
+    table = X.assign(price=y)
+    learned, studied = wn.learn_table(table, "price"), wn.study(table, "price", folds=3)
+    assert learned.learner == studied.comparison.chosen == "minimum norm"
+    assert_allclose(learned.model.predict(X), studied.model.predict(X))
+    assert learned.model[-1].row_names_.tolist() == X.index.tolist()
+    assert learned.model[-1].row_gaps_.tolist() == [[3, 1], [17, 1]]
+    assert len(learned.scores) == 5
+    assert all(0.8 < score < 1 for score in learned.scores)
+    assert "a measured target from " in learned.finding()
+
+
+def test_raw_columns_of_a_measured_target_have_no_scaler():
+    X, y = numbers()
+    learned = wn.learn_table(X.assign(y=y), "y", raw=True)
+    assert wn.as_metric(learned.model).scale is None
+    assert_allclose(learned.model[-1].cases_, X)
+
+
+def test_classes_without_a_learner_are_learned_by_gmlvq():
+    assert wn.learn_table("iris").learner == "gmlvq"
+
+
+def test_rows_of_a_group_are_held_out_together_for_the_errors_of_a_measured_target():
+    rng = np.random.default_rng(0)
+    group = np.repeat(np.arange(20), 4)
+    traits = rng.standard_normal((20, 15))[group]  # each group is known by its traits
+    table = (
+        pd.DataFrame(traits)
+        .rename(columns=str)
+        .assign(group=group, y=rng.standard_normal(20)[group] + 0.01 * rng.random(80))
+    )
+    alone, together = (wn.learn_table(table, "y", **how) for how in ({"drop": "group"}, {"group": "group"}))
+    assert np.mean(alone.scores) - np.mean(together.scores) > 0.5
+    assert np.ptp(together.model[-1].error_interval_) > 2 * np.ptp(alone.model[-1].error_interval_)

@@ -3,6 +3,7 @@
 import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
+from sklearn.linear_model import Ridge
 
 import whynear as wn
 
@@ -52,7 +53,7 @@ def test_what_cannot_predict_is_refused(iris, learner):
         wn.predict_table(learner.metric_, X)
     with pytest.raises(ValueError, match="model holds a model that is not fitted"):
         wn.predict_table(wn.GRLVQ(), X)
-    with pytest.raises(TypeError, match="model holds a regressor"):
-        wn.explain_row(wn.MinimumNormRegressor().fit(X, range(150)), X)
+    with pytest.raises(TypeError, match="A fitted classifier with a method evidence is needed"):
+        wn.explain_row(Ridge().fit(X, range(150)), X)
     with pytest.raises(ValueError, match="The table lacks 'petal width"):
         wn.predict_table(learner, X.iloc[:, :3])

@@ -8,6 +8,7 @@ __all__ = make_lazy(
     __name__,
     {
         "whynear.cases.case_base": ("CaseBase",),
+        "whynear.cases.inputs": ("case_metric",),
         "whynear.cases.retrieval": ("Cases", "Retrieval"),
         "whynear.cases.tables": ("add_table", "rerank_by", "row_of"),
     },
@@ -15,6 +16,7 @@ __all__ = make_lazy(
 
 if TYPE_CHECKING:
     from whynear.cases.case_base import CaseBase as CaseBase
+    from whynear.cases.inputs import case_metric as case_metric
     from whynear.cases.retrieval import Cases as Cases
     from whynear.cases.retrieval import Retrieval as Retrieval
     from whynear.cases.tables import add_table as add_table

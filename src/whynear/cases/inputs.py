@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, is_regressor
 
-from whynear.metric import Metric, as_metric
+from whynear.metric import DiagonalMetric, LinearMetric, Metric, as_metric
 from whynear.metric.base import rebuild
 from whynear.utils.arrays import Array
 from whynear.utils.columns import check_columns, check_features, column_names, numbers, reads_as_number
@@ -97,9 +97,21 @@ def payload_texts(payloads: Sequence[Mapping[str, Any]] | None, n_cases: int) ->
     return [_payload_text(payload, row) for row, payload in enumerate(payloads)]
 
 
+def case_metric(obj: Metric | BaseEstimator) -> Metric:
+    """Return the metric by which cases are compared: that of `as_metric`, of a linear regressor feature by feature.
+
+    Its map of one row measures the difference of two predictions. Under that, any two cases predicted alike are at
+    distance zero, however different they are. Here, the square of what each feature adds to that difference is summed.
+    """
+    metric = as_metric(obj)
+    if isinstance(metric, LinearMetric) and len(metric.omega) == 1 and _is_regressor(obj):
+        return DiagonalMetric(np.square(metric.omega[0]), metric.feature_names, metric.scale, metric.units)
+    return metric
+
+
 def fitting_metric(obj: Metric | BaseEstimator, columns: Sequence[str] | None) -> Metric:
     """Return the metric of a value, learner or Pipeline, with the columns of a base in their order."""
-    metric = as_metric(obj)
+    metric = case_metric(obj)
     if columns is None or metric.feature_names == tuple(columns):
         return metric
     if set(metric.feature_names) == set(columns):
@@ -114,6 +126,10 @@ def fitting_metric(obj: Metric | BaseEstimator, columns: Sequence[str] | None) -
     if not _unnamed(metric.feature_names):
         check_columns(metric.feature_names, columns, "The metric")
     return rebuild(type(metric), columns, metric.arrays())
+
+
+def _is_regressor(obj: Any) -> bool:
+    return isinstance(obj, BaseEstimator) and is_regressor(obj)
 
 
 def _unnamed(names: Sequence[str]) -> bool:

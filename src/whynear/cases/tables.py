@@ -10,9 +10,9 @@ from typing import Any
 import pandas as pd
 
 from whynear.cases.case_base import CaseBase
-from whynear.cases.inputs import case_table
+from whynear.cases.inputs import case_metric, case_table
 from whynear.datasets.opening import Table, frame_and_source
-from whynear.metric import Metric, as_metric
+from whynear.metric import Metric
 from whynear.tables.rows import named_rows, place_of
 from whynear.utils.arrays import Array
 from whynear.utils.files import StrPath
@@ -81,7 +81,7 @@ def row_of(
 
 def rerank_by(model: Any) -> Rerank:
     """Return a function for ``rerank`` of `CaseBase.retrieve` that ranks by the distance under another metric."""
-    metric = as_metric(model)
+    metric = case_metric(model)
 
     def rerank(query: pd.Series, cases: pd.DataFrame, _payloads: list[dict[str, Any]]) -> Array:
         names = list(metric.feature_names)

@@ -12,6 +12,7 @@ from rich.table import Table
 
 import whynear as wn
 from whynear.cli import options
+from whynear.cli.explain_value import show_value
 from whynear.cli.shell import errors_in_a_sentence, plain, warnings_in_a_sentence
 from whynear.utils.files import check_file
 from whynear.utils.text import counted, printable
@@ -25,7 +26,7 @@ FIGURE_ENDINGS = (".svg", ".png", ".pdf")
 
 
 def explain(
-    model: Annotated[Path, typer.Argument(help="The file of a saved classifier.")],
+    model: Annotated[Path, typer.Argument(help="The file of a saved model.")],
     table: options.Table,
     row: Annotated[
         str,
@@ -47,6 +48,8 @@ def explain(
                 _draw(why, plot)
         if as_json:
             typer.echo(json.dumps(why.to_dict()))
+        elif isinstance(why, wn.ValueExplanation):
+            show_value(Console(), why)
         else:
             _show(Console(), why)
         if plot is not None:
@@ -61,7 +64,7 @@ def _check_figure(path: Path) -> None:
     check_file(path)
 
 
-def _draw(why: wn.Explanation, path: Path) -> None:
+def _draw(why: wn.Explanation | wn.ValueExplanation, path: Path) -> None:
     from whynear.explain.picture import write_picture
 
     write_picture(why, path, MOST_FEATURES)

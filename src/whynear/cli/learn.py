@@ -18,7 +18,10 @@ from whynear.utils.files import check_file
 def learn(
     table: options.Table,
     target: options.Target = None,
-    learner: Annotated[str, typer.Option(help=f"One of {', '.join(LEARNERS)}.")] = "gmlvq",
+    learner: Annotated[
+        str,
+        typer.Option(help=f"One of {', '.join(LEARNERS)}; auto is gmlvq, and a linear map for a measured target."),
+    ] = "auto",
     out: Annotated[Path, typer.Option(help="The file for the model.")] = Path("model.whynear"),
     raw: Annotated[bool, typer.Option("--raw", help="Do not standardise the columns.")] = False,
     score: Annotated[bool, typer.Option("--score", help="Also show the accuracy on held-out folds.")] = False,

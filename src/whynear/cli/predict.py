@@ -25,6 +25,7 @@ CAUTIONS = {
     "filled_in": "missing values that were filled in",
     "out_of_range": "values outside the training range",
 }
+INTERVAL = "Low to high: of the values measured in held-out rows, 90 % lay within such an interval."
 
 
 def predict(
@@ -89,6 +90,9 @@ def _show(console: Console, predicted: pd.DataFrame) -> None:
     table.add_column("predicted", overflow="fold")
     if "probability" in predicted:
         table.add_column("probability", justify="right")
+    ends = [name for name in ("low", "high") if name in predicted]
+    for name in ends:
+        table.add_column(name, justify="right")
     first = predicted.head(MOST_ROWS)
     unusual = [kind for kind in UNUSUAL if kind in first and (first[kind] != "").any()]
     for kind in unusual:
@@ -96,8 +100,11 @@ def _show(console: Console, predicted: pd.DataFrame) -> None:
     for row in first.to_dict("records"):
         value, chance = row["predicted"], row.get("probability")
         shown = f"{value:.6g}" if isinstance(value, float) else plain(value)
-        chances = [] if chance is None else [f"{chance:.3f}"]
-        table.add_row(plain(row["row"]), shown, *chances, *(plain(row[kind]) for kind in unusual))
+        facts = [] if chance is None else [f"{chance:.3f}"]
+        facts += [f"{row[name]:.6g}" for name in ends]
+        table.add_row(plain(row["row"]), shown, *facts, *(plain(row[kind]) for kind in unusual))
     console.print(table)
+    if ends:
+        console.print(INTERVAL, highlight=False)
     if (more := len(predicted) - MOST_ROWS) > 0:
         console.print(f"and {counted(more, 'more row', 'more rows')}: --out FILE.csv writes all.", highlight=False)

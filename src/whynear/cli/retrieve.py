@@ -55,7 +55,7 @@ def retrieve(
     with errors_in_a_sentence(debug):
         _check_choices(query, values, like, rerank, filter_k)
         with warnings_in_a_sentence():
-            measure = None if metric is None else wn.as_metric(wn.load(metric))
+            measure = None if metric is None else cases.case_metric(wn.load(metric))
             if build is not None:
                 added = cases.add_table(base, build, measure, payload=payload, index=index, encoding=encoding)
                 typer.echo(f"Added {counted(added, 'case', 'cases')} to {printable(str(base))}.", err=as_json)

@@ -39,8 +39,9 @@ def explain_value(model: FittedPipeline, x: ArrayLike | pd.Series[Any] | pd.Data
     )
     features, index = pd.Index(parts.features, name="feature"), pd.Index(names, name=kind)
     held = [parts.decoded(values) for values in values_of_cases(model, cases, numbers)]
+    prediction = float(model.learner.predict(seen)[0])
     return ValueExplanation(
-        prediction=float(model.learner.predict(seen)[0]),
+        prediction=prediction,
         mean_prediction=float(model.learner.target_origin_),
         values=pd.Series(_values(parts, row, seen), features, name="value", dtype=object),
         mean_values=pd.Series(parts.origin, features, name="mean"),
@@ -51,6 +52,7 @@ def explain_value(model: FittedPipeline, x: ArrayLike | pd.Series[Any] | pd.Data
         neighbor_contributions=pd.DataFrame(parts.contributions(cases[numbers]), index, features),
         coordinates=model.coordinates,
         unusual=tuple(unusual_values(model, row, seen)[0]),
+        interval=_interval(model.learner, prediction),
     )
 
 
@@ -66,6 +68,11 @@ def _nearest(parts: LinearParts, cases: Array, own: Array) -> tuple[Indices, Arr
 def _names(learner: Any, numbers: Indices) -> tuple[Literal["row", "case"], list[Any]]:
     names = getattr(learner, "row_names_", None)
     return ("case", (numbers + 1).tolist()) if names is None else ("row", names[numbers].tolist())
+
+
+def _interval(learner: Any, prediction: float) -> tuple[float, float] | None:
+    errors = getattr(learner, "error_interval_", None)
+    return None if errors is None else (prediction + float(errors[0]), prediction + float(errors[1]))
 
 
 def _predicted(learner: Any, cases: Array) -> Array:

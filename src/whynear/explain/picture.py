@@ -7,12 +7,13 @@ from operator import methodcaller
 from pathlib import Path
 
 from whynear.explain.explanation import Explanation
+from whynear.explain.value_explanation import ValueExplanation
 from whynear.utils.files import StrPath, write_whole
 
 MOST_FEATURES_SHOWN = 10
 
 
-def write_picture(why: Explanation, path: StrPath, most: int = MOST_FEATURES_SHOWN) -> None:
+def write_picture(why: Explanation | ValueExplanation, path: StrPath, most: int = MOST_FEATURES_SHOWN) -> None:
     """Draw an explanation without a display, and write it as .svg, .png or .pdf, completely or not at all."""
     from matplotlib.figure import Figure
 

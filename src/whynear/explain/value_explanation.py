@@ -59,6 +59,9 @@ class ValueExplanation(ByValue):
         Whether features are the columns of the table or, behind steps that mix columns, the output of these steps.
     unusual : tuple of UnusualValue
         Values of the case that are unlike the training rows; see `Explanation`.
+    interval : tuple of float or None
+        Of the values measured in held-out rows, 90 % lay in such an interval around their predictions; None where this
+        is not known: for models not made by `study` or `learn_table`.
     """
 
     SUMMARY: ClassVar[tuple[str, ...]] = (
@@ -77,6 +80,7 @@ class ValueExplanation(ByValue):
     neighbor_contributions: pd.DataFrame
     coordinates: Literal["columns", "steps"]
     unusual: tuple[UnusualValue, ...] = ()
+    interval: tuple[float, float] | None = None
 
     @property
     def kind(self) -> str:
@@ -99,7 +103,8 @@ class ValueExplanation(ByValue):
     def _reason(self) -> str:
         difference = self.prediction - self.mean_prediction
         side = "above" if difference >= 0 else "below"
-        start = f"predicted {self.prediction:.4g}, {abs(difference):.3g} {side} {self._mean}"
+        around = "" if self.interval is None else " (90 % interval {:.4g} to {:.4g})".format(*self.interval)
+        start = f"predicted {self.prediction:.4g}{around}, {abs(difference):.3g} {side} {self._mean}"
         ranked = self.ranked
         if not len(ranked) or not ranked.iloc[0]:
             return f"{start}: no feature adds to it{self._near()}"
@@ -200,6 +205,7 @@ class ValueExplanation(ByValue):
         )
         held = {
             "prediction": self.prediction,
+            "interval": self.interval,
             "mean_prediction": self.mean_prediction,
             "features": list(self.values.index),
             "values": self.values.tolist(),

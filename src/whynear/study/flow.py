@@ -10,7 +10,6 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 from threadpoolctl import threadpool_limits
@@ -22,13 +21,15 @@ from whynear.explain import class_profiles
 from whynear.metric.pipeline import FittedPipeline
 from whynear.study.cases import explained_cases
 from whynear.study.comparison import Comparison, compare_classifiers
+from whynear.study.error_interval import remember_errors
 from whynear.study.errors import errors_of
 from whynear.study.findings import findings_of
 from whynear.study.folds import possible_folds
 from whynear.study.interpretation import Interpretation, interpret
 from whynear.study.kept_fits import KeptFits
+from whynear.study.learnable import check_learnable
 from whynear.study.levels import levels_of
-from whynear.study.methods import COMPARED, LEARNED_ROWS, Methods, n_varying
+from whynear.study.methods import COMPARED, LEARNED_ROWS, Methods
 from whynear.study.progress import Finished, Steps
 from whynear.study.reasons import reasons_of
 from whynear.study.regression import compare_regressors, relevance_profile, with_directions
@@ -39,13 +40,10 @@ from whynear.study.settings import COMPARED_ROWS, StudySettings
 from whynear.tables.column_types import Categories, Impute
 from whynear.tables.problem import Problem, names_of, problem_from
 from whynear.tables.reading import NamedTable
-from whynear.tables.refusal import TableRefused, with_suggestion
+from whynear.tables.refusal import with_suggestion
 from whynear.utils.arrays import Array
 from whynear.utils.progress import ProgressArgument, listener
-from whynear.utils.text import listed
 from whynear.verdict import verdicts
-
-FEWEST_NUMERIC_ROWS = 10  # for a numeric target
 
 
 def study(
@@ -171,7 +169,7 @@ def study(
 
     def learnable(encoding: str, **chosen: Any) -> Problem:
         problem = problem_from(*opened(encoding), measured=True, **chosen)
-        _check_learnable(problem, settings.learner)
+        check_learnable(problem, settings.learner)
         return problem
 
     problem = with_suggestion(learnable, {"encoding": settings.encoding, **settings.of_table()})
@@ -199,6 +197,7 @@ def _studied(problem: Problem, settings: StudySettings, steps: Steps, kept: Kept
     model = methods.fitted(comparison.chosen, rows.X, rows.y, rows.groups)
     if not of_classes:
         model = with_directions(model, problem.X, problem.y, settings.effective_dim, problem.groups)
+        model = remember_errors(model, comparison.predictions)
     steps.finish("model", model)
     interpretation = _interpreted(used, model, settings, methods, steps)
     steps.finish("interpretation", interpretation)
@@ -243,24 +242,6 @@ def _known_warnings_ignored() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=known, category=UserWarning)
         yield
-
-
-def _check_learnable(problem: Problem, learner: str) -> None:
-    if problem.kind == "numbers":
-        facts = f"{problem.source}: the target {problem.target!r} is numeric with {len(np.unique(problem.y)):,}"
-        if learner != "auto":
-            raise TableRefused(
-                f"{facts} different values, and {learner} predicts classes. Sort it into classes of equal size "
-                "(--bins 3), or leave out --learner.",
-                bins=3,
-            )
-        if len(problem.y) < FEWEST_NUMERIC_ROWS:
-            raise ValueError(f"{facts} different values; at least {FEWEST_NUMERIC_ROWS} rows are needed. Add rows.")
-    if not n_varying(problem.numbers()):
-        raise ValueError(
-            f"{problem.source}: all columns are constant: {listed(list(problem.X.columns))}. "
-            "Add a column that differs between rows."
-        )
 
 
 def _compared_rows(problem: Problem, settings: StudySettings) -> tuple[Problem, tuple[str, ...]]:

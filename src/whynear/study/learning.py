@@ -1,22 +1,27 @@
-"""Fit one learner to a table, and measure its accuracy on held-out rows on request."""
+"""Fit one learner to a table, and measure how well it predicts held-out rows."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import VarianceThreshold
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from whynear.datasets.opening import Table, open_table
-from whynear.learn import LEARNERS
-from whynear.study.folds import folds_of, possible_folds
-from whynear.study.methods import fit_in_groups
+from whynear.learn import LEARNERS, MinimumNormRegressor
+from whynear.study.error_interval import remember_errors
+from whynear.study.folds import Fold, folds_of, in_order, possible_folds
+from whynear.study.learnable import check_learnable
+from whynear.study.methods import MINIMUM_NORM, fit_in_groups
+from whynear.study.regression import with_directions
 from whynear.study.settings import check_seed
 from whynear.study.training_rows import remember_rows
 from whynear.tables.column_types import Categories, Impute
@@ -25,6 +30,7 @@ from whynear.tables.refusal import with_suggestion
 from whynear.utils.text import counted, listed
 
 FOLDS = 5
+CLASSIFIER = "gmlvq"  # where no learner is named
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +46,8 @@ class LearnedModel:
     learner : str
         The name of the learner.
     scores : tuple of float
-        By fold, the share of held-out rows predicted right; empty unless requested.
+        By fold, the share of held-out rows predicted right, empty unless requested; for a numeric target the share of
+        variance explained.
     """
 
     model: BaseEstimator
@@ -50,23 +57,29 @@ class LearnedModel:
 
     def finding(self) -> str:
         """Return a sentence with the learner, the size of the table and the accuracy on held-out rows."""
-        problem, classes = self.problem, np.unique(self.problem.y).tolist()
+        problem = self.problem
         rows, columns = counted(len(problem.X), "row", "rows"), counted(problem.X.shape[1], "column", "columns")
-        size = f"{rows}, {columns}, {len(classes)} classes ({listed(classes)})"
-        return f"{self.learner} learned from {problem.source}: {size}{self._accuracy()}."
+        return f"{self.learner} learned from {problem.source}: {rows}, {columns}, {self._target()}{self._accuracy()}."
+
+    def _target(self) -> str:
+        if (limits := self.problem.range) is not None:
+            return f"a measured target from {limits[0]:.4g} to {limits[1]:.4g}"
+        classes = np.unique(self.problem.y).tolist()
+        return f"{len(classes)} classes ({listed(classes)})"
 
     def _accuracy(self) -> str:
         if not self.scores:
             return ""
-        right = f"{np.mean(self.scores):.1%} ± {np.std(self.scores):.1%} of held-out cases right"
-        return f"; {right} ({len(self.scores)} folds)"
+        what = "held-out cases right" if self.problem.kind == "classes" else "the variance of held-out cases explained"
+        share = f"{np.mean(self.scores):.1%} ± {np.std(self.scores):.1%} of {what}"
+        return f"; {share} ({len(self.scores)} folds)"
 
 
 def learn_table(
     table: Table,
     target: Hashable | None = None,
     *,
-    learner: str = "gmlvq",
+    learner: str = "auto",
     raw: bool = False,
     score: bool = False,
     drop: Hashable | Iterable[Hashable] = (),
@@ -92,12 +105,15 @@ def learn_table(
         A table, a file (CSV, TSV, Parquet, Excel) or the name of a data set.
     target : str, optional
         The column to predict; not needed for the name of a data set.
-    learner : str, default="gmlvq"
-        One of the names in `whynear.learn.LEARNERS`.
+    learner : str, default="auto"
+        One of the names in `whynear.learn.LEARNERS`, which predict classes. ``"auto"`` is ``"gmlvq"`` for classes, and
+        for a numeric target a `MinimumNormRegressor`, with as many directions of the data as predict held-out rows
+        well.
     raw : bool, default=False
         Fit to the columns as they are, not standardised.
     score : bool, default=False
-        Also measure the accuracy on held-out folds.
+        Also measure the accuracy on held-out folds. With a numeric target this is always done, because the interval
+        of each prediction comes from it; see `predict_table`.
     drop : str or list of str, optional
         Columns to leave out.
     index : str, optional
@@ -137,7 +153,7 @@ def learn_table(
     "grlvq learned from iris: 150 rows, 4 columns, 3 classes ('setosa', 'versicolor', 'virginica')."
     """
     seed = check_seed(random_state)
-    if learner not in LEARNERS:
+    if learner != "auto" and learner not in LEARNERS:
         raise ValueError(f"There is no learner {learner!r}. Use one of {', '.join(LEARNERS)} (--learner).")
     opened = lru_cache(partial(open_table, table, strict=strict))  # a suggestion may need another encoding
     chosen: dict[str, Any] = {"encoding": encoding, "bins": bins, "strict": strict, "index": index, "group": group}
@@ -146,30 +162,53 @@ def learn_table(
     chosen |= {name: tuple(names_of(values)) for name, values in lists.items()}
 
     def problem_by(encoding: str, **settings: Any) -> Problem:
-        return problem_from(opened(encoding), target, **settings)
+        problem = problem_from(opened(encoding), target, measured=True, **settings)
+        check_learnable(problem, learner)
+        return problem
 
     problem = with_suggestion(problem_by, chosen)
-    model = _model(problem, learner, raw, seed)
+    if problem.kind == "numbers":
+        return _regressor(problem, raw, seed)
+    name = CLASSIFIER if learner == "auto" else learner
+    model = _pipeline(problem, LEARNERS[name](random_state=seed), raw)
     scores = _held_out_scores(model, problem, seed) if score else ()
     fitted = remember_rows(fit_in_groups(model, problem.X, problem.y, problem.groups), problem.X)
-    return LearnedModel(fitted, problem, learner, scores)
+    return LearnedModel(fitted[-1] if raw and problem.encoder is None else fitted, problem, name, scores)
 
 
-def _model(problem: Problem, name: str, raw: bool, seed: int) -> Any:
-    learner, numbers = LEARNERS[name](random_state=seed), problem.numbers()
+def _pipeline(problem: Problem, learner: Any, raw: bool) -> Pipeline:
     first = [] if problem.encoder is None else [problem.encoder]
     if raw:
-        return make_pipeline(*first, learner) if first else learner
-    varies = np.ptp(numbers.to_numpy(), axis=0) > 0
-    if not varies.any():
-        raise ValueError(f"{problem.source}: all columns are constant. Add a column that differs between rows.")
+        return make_pipeline(*first, learner)
+    varies = np.ptp(problem.numbers().to_numpy(), axis=0) > 0
     steps: list[Any] = first if varies.all() else [*first, VarianceThreshold()]
     return make_pipeline(*steps, StandardScaler(), learner)
 
 
+def _regressor(problem: Problem, raw: bool, seed: int) -> LearnedModel:
+    """Fit a linear map to a numeric target, with its number of directions and its errors from held-out rows."""
+
+    def fitted(X: pd.DataFrame, y: NDArray[Any], groups: pd.Series | None) -> Any:
+        model = _pipeline(problem, MinimumNormRegressor(), raw)
+        return with_directions(clone(model).fit(X, y), X, y, None, groups)
+
+    scores, predictions = [], []
+    for fold in _folds(problem, seed):
+        rows, true = fold.held_out
+        model = fitted(*fold.known, fold.known_groups)
+        predictions.append(fold.table(predicted=model.predict(rows)))
+        scores.append(float(model.score(rows, true)))
+    model = remember_errors(fitted(problem.X, problem.y, problem.groups), in_order(predictions))
+    return LearnedModel(model, problem, MINIMUM_NORM, tuple(scores))
+
+
 def _held_out_scores(model: BaseEstimator, problem: Problem, seed: int) -> tuple[float, ...]:
-    n_folds, _ = possible_folds(problem.y, FOLDS, problem.groups)
-    folds = folds_of(problem.X, problem.y, n_folds, seed, lambda *_: None, problem.groups)
     return tuple(
-        float(fit_in_groups(clone(model), *fold.known, fold.known_groups).score(*fold.held_out)) for fold in folds
+        float(fit_in_groups(clone(model), *fold.known, fold.known_groups).score(*fold.held_out))
+        for fold in _folds(problem, seed)
     )
+
+
+def _folds(problem: Problem, seed: int) -> Iterator[Fold]:
+    n_folds, _ = possible_folds(problem.y, FOLDS, problem.groups)
+    return folds_of(problem.X, problem.y, n_folds, seed, lambda *_: None, problem.groups)
