@@ -7,6 +7,7 @@ import pandas as pd
 from sklearn.datasets import load_iris
 
 import whynear as wn
+from tests.helpers.measured_tables import houses
 
 
 @cache
@@ -26,6 +27,13 @@ def numeric_study() -> wn.Study:
     """The study of a numeric target: the sum of two of four columns."""
     X = pd.DataFrame(np.random.default_rng(0).standard_normal((60, 4)), columns=["a", "b", "c", "d"])
     return wn.study(X.assign(y=3 * X["a"] + X["b"]), "y", folds=2)
+
+
+@cache
+def houses_study() -> wn.Study:
+    """The study of a measured target, of a table with categories, gaps and names."""
+    X, y = houses()
+    return wn.study(X.assign(price=y), "price", folds=3)
 
 
 def hostile() -> pd.DataFrame:

@@ -46,5 +46,8 @@ def test_every_figure_of_a_target_of_classes_and_of_a_numeric_one(study, monkeyp
     cases = [f"{kind}-{number}" for number in range(1, len(study.cases) + 1) for kind in ("case", "votes")]
     first = ["verdicts", "sets", *(["stand-ins"] if study.verdicts.stand_ins.pairs else []), "intervals", "tolerance"]
     assert names == [*first, "roc", "calibration", "map-before", "map-after", "profiles", *cases]
-    numeric = [name for name, _ in figures(numeric_study()) if name != "stand-ins"]
-    assert numeric == ["verdicts", "sets", "intervals", "tolerance", "map-before", "predictions"]
+    measured = numeric_study()
+    cases = [f"{kind}-{number}" for number in range(1, len(measured.cases) + 1) for kind in ("case", "votes")]
+    numeric = [name for name, _ in figures(measured) if name != "stand-ins"]
+    first = ["verdicts", "sets", "intervals", "tolerance", "map-before", "map-after", "predictions", "residuals"]
+    assert numeric == [*first, *cases]

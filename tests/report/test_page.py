@@ -8,9 +8,10 @@ import pandas as pd
 import pytest
 
 import whynear as wn
-from tests.helpers.studies import numeric_study
+from tests.helpers.studies import houses_study, numeric_study
 from whynear.report import page
 from whynear.report.page import render
+from whynear.study.error_patterns import ErrorPattern
 
 
 def test_the_page_loads_nothing(study, saved):
@@ -100,11 +101,50 @@ def test_only_the_most_relevant_features_are_rows_of_the_page(study, monkeypatch
     assert "These are the first 2 of 5 features" in text
 
 
-def test_a_numeric_target_is_named_in_the_heading_and_has_no_cases():
-    text = render(numeric_study(), blank("verdicts", "intervals", "stand-ins", "map-before", "predictions"))
+def blank_of_numbers(study):
+    cases = [f"{kind}-{number}" for number in range(1, len(study.cases) + 1) for kind in ("case", "votes")]
+    return blank(
+        "verdicts", "intervals", "stand-ins", "map-before", "map-after", "predictions", "residuals", "sets", *cases
+    )
+
+
+def test_a_numeric_target_is_named_in_the_heading_and_its_cases_are_explained():
+    study = numeric_study()
+    text = render(study, blank_of_numbers(study))
     assert "Which features decide “y”?" in text
-    assert 'id="pick"' not in text
+    assert 'id="pick"' in text
     assert "variance explained" in text
+    for case in study.cases:
+        assert f": row {case.row}</h3>" in text
+        (said,) = re.findall(rf": row {case.row}</h3>\n<p>(.*?)</p>", text)
+        side = "low" if case.true > case.why.prediction else "high"
+        assert said.startswith(f"Measured {case.true:.4g}, predicted {case.why.prediction:.4g}")
+        assert said.endswith(f"The prediction is {abs(case.true - case.why.prediction):.3g} too {side}.")
+    assert "<h3>A typical case: row " in text
+    assert "<h3>The largest overestimate: row " in text
+    assert "<h3>The largest underestimate: row " in text
+
+
+def test_the_page_of_a_numeric_target_says_nothing_about_classes():
+    for study in (numeric_study(), houses_study()):
+        text = render(study, blank_of_numbers(study))
+        shown = re.sub(r"<(script|style).*?</\1>|<[^>]*>", " ", text, flags=re.DOTALL)
+        assert not re.search(r"\bclass|\bvotes?\b|probabilit|accuracy|predicted (right|wrong)", shown, re.IGNORECASE)
+
+
+def test_the_page_says_what_goes_with_large_errors():
+    study = houses_study()
+    errors = replace(study.errors, patterns=(ErrorPattern("age", None, None, 1e-4),))
+    text = render(replace(study, errors=errors), blank_of_numbers(study))
+    assert "<p>Errors are larger where “age” is missing.</p>" in text
+    assert "90% of the errors lie between the dotted lines" in text
+
+
+def test_the_case_with_unusual_values_is_shown_with_its_caution():
+    study = houses_study()
+    text = render(study, blank_of_numbers(study))
+    (said,) = re.findall(r"<h3>The case with most unusual values: row .*?</h3>\n<p>(.*?)</p>", text)
+    assert "Caution, it rests on" in said
 
 
 def test_the_page_shows_the_errors_of_the_study(study, saved):
@@ -137,7 +177,7 @@ def test_of_many_classes_the_most_frequent_confusions_are_shown(study, monkeypat
 
 def test_the_page_of_a_numeric_target_shows_its_largest_residuals():
     study = numeric_study()
-    text = render(study, blank("verdicts", "intervals", "stand-ins", "map-before", "predictions"))
+    text = render(study, blank_of_numbers(study))
     for error in study.errors.largest:
         assert f'<td class="name">{error.row}</td><td class="number">{error.true:.4g}</td>' in text
     assert f"is {study.errors.typical:.4g}; half of them" in text

@@ -114,6 +114,21 @@ def test_a_case_chosen_on_a_map_is_explained(browser, pages):
     assert not browser.find("#case").is_displayed()
 
 
+def test_a_case_of_a_measured_target_is_explained_by_signed_bars(browser, pages):
+    browser.open(pages["measured"])
+    browser.run("document.querySelectorAll('#map-after-class-0 use')[0].dispatchEvent(new MouseEvent('click'))")
+    text = browser.find("#case").text
+    assert text.startswith("Row 1: measured ")
+    assert "to the prediction, lowered or raised" in text
+    assert "(wrong)" not in browser.find("#pick").text
+    assert len(browser.all(".chosen")) == 2  # on both maps
+    middle = "const t = arguments[0].parentElement.getBoundingClientRect(); return t.left + t.width / 2"
+    for side, end in {"raises": "left", "lowers": "right"}.items():
+        for bar in browser.all(f"#case .{side}"):
+            edge = browser.run(f"return arguments[0].getBoundingClientRect().{end}", bar)
+            assert abs(edge - browser.run(middle, bar)) < 1.5
+
+
 def test_thousands_of_features_are_read_off_the_area(browser, pages):
     browser.open(pages["wide"])
     assert len(browser.all("tbody.features tr")) == 300

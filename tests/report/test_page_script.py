@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import whynear as wn
-from tests.helpers.studies import hostile, numeric_study
+from tests.helpers.studies import hostile, houses_study, numeric_study
 from whynear.report.page_script import script_data, stand_ins
 from whynear.verdict import StandIn, StandIns
 
@@ -51,6 +51,19 @@ def test_numeric_targets_have_no_probabilities_and_one_group():
     assert "probability" not in cases
     assert list(cases["groups"]) == ["class-0"]
     assert cases["true"][0] == f"{numeric_study().problem.y[0]:.4g}"
+
+
+def test_reasons_of_a_numeric_target_say_what_each_feature_adds():
+    study = houses_study()
+    data = json.loads(script_data(study))
+    reason = study.reasons[3]
+    found = data["why"][str(reason.place)]
+    assert found["text"] == reason.text
+    for part, (place, added, value, mean) in zip(reason.parts, found["adds"], strict=True):
+        assert data["features"][place][0] == part.feature
+        assert added == pytest.approx(part.contribution, rel=1e-3)
+        assert (value == "missing") == (part.value is None)
+        assert (mean == "") == (part.mean is None) == (part.feature == "town")
 
 
 def test_no_name_ends_the_element_or_is_not_json():

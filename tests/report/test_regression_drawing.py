@@ -4,8 +4,10 @@ import numpy as np
 import pandas as pd
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
+from numpy.testing import assert_allclose
 
-from whynear.report.regression_drawing import LINE_COLOUR, draw_map_of_numbers, draw_predictions
+from whynear.report.regression_drawing import LINE_COLOUR, draw_map_of_numbers, draw_predictions, draw_residuals
+from whynear.study.residuals import residuals_of
 
 
 def test_predictions_are_drawn_over_true_values_with_the_line_where_both_are_equal():
@@ -15,6 +17,18 @@ def test_predictions_are_drawn_over_true_values_with_the_line_where_both_are_equ
     assert points.get_xydata().tolist() == predictions.to_numpy().tolist()
     assert (line.get_slope(), to_hex(line.get_color())) == (1, LINE_COLOUR)
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("price, measured", "price, predicted when held out")
+
+
+def test_errors_are_drawn_over_predictions_with_the_interval_and_rings_on_the_largest():
+    rng = np.random.default_rng(0)
+    predictions = pd.DataFrame({"true": rng.random(40), "predicted": rng.random(40)})
+    errors = residuals_of(predictions)
+    ax = draw_residuals(predictions, "price", errors, Figure().add_subplot())
+    zero, low, high, points, rings = ax.lines
+    assert [line.get_ydata()[0] for line in (zero, low, high)] == [0.0, *errors.interval]
+    assert_allclose(points.get_ydata(), predictions["true"] - predictions["predicted"])
+    assert rings.get_ydata().tolist() == [error.residual for error in errors.largest]
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("price, predicted when held out", "measured − predicted")
 
 
 def test_a_map_colours_the_cases_by_the_target():

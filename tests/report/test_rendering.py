@@ -21,7 +21,8 @@ DRAWING_AND_SAVING = {
     ("whynear.tables.writing", "write_csv"),
 }
 STEPS_OF_THE_FLOW = {"study", "explain", "embed", "interpret", "compare_classifiers", "compare_regressors"}
-STEPS_OF_THE_FLOW |= {"explained_cases", "reasons_of", "levels_of", "findings_of"}
+STEPS_OF_THE_FLOW |= {"explained_cases", "reasons_of", "levels_of", "findings_of", "maps_of", "error_patterns"}
+STEPS_OF_THE_FLOW |= {"explained_values", "value_reasons"}
 
 
 def imports(path):

@@ -36,7 +36,13 @@ def test_points_of_a_map_stand_beside_their_cases(study):
         assert table["true"].tolist() == study.problem.y.tolist()
 
 
-def test_a_numeric_target_has_no_tables_of_cases():
-    names = [name for name, _ in tables(numeric_study())]
-    assert {"relevance.csv", "scores.csv", "predictions.csv", "map-before.csv", "profiles.csv"} <= set(names)
-    assert not [name for name in names if name.startswith(("case-", "votes-", "map-after"))]
+def test_the_cases_of_a_numeric_target_have_tables():
+    study = numeric_study()
+    found = dict(tables(study))
+    assert {"relevance.csv", "scores.csv", "predictions.csv", "map-before.csv", "map-after.csv"} <= set(found)
+    cases = found["cases.csv"]
+    assert cases["residual"].tolist() == (cases["true"] - cases["predicted"]).tolist()
+    why = study.cases[0].why
+    assert found["case-1.csv"]["contribution"].tolist() == why.contributions.tolist()
+    assert found["votes-1.csv"]["a"].tolist() == why.neighbor_contributions["a"].tolist()
+    assert found["votes-1.csv"]["measured"].tolist() == why.neighbors["measured"].tolist()

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from tests.helpers.studies import iris_study, numeric_study
 from whynear.study.content import FORMAT, content
 
@@ -27,10 +29,14 @@ def test_the_content_is_json_and_holds_what_the_study_holds():
     assert held == study.to_dict()
 
 
-def test_a_numeric_target_has_other_scores_and_no_cases():
+def test_a_numeric_target_has_other_scores_and_explanations():
     held = content(numeric_study())
     assert held["measure"] == "r2"
     assert held["expected_scores"] == held["accuracy"]["minimum norm"]
     assert held["errors"]["typical"] == numeric_study().errors.typical
-    assert held["cases"] == []
-    assert list(held["maps"]) == ["before"]
+    first = held["cases"][0]
+    assert first["kind"] == "typical"
+    assert first["why"]["mean_prediction"] + sum(first["why"]["contributions"]) == pytest.approx(
+        first["why"]["prediction"]
+    )
+    assert list(held["maps"]) == ["before", "after"]

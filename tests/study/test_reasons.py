@@ -1,11 +1,10 @@
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 
 import whynear as wn
 from whynear.explain.why import explain_cases
-from whynear.study import reasons
+from whynear.study import reasons, spread
 from whynear.study.reasons import SHOWN_PARTS, reasons_of
 
 
@@ -42,14 +41,9 @@ def test_cases_explained_before_are_not_explained_again(study, monkeypatch):
 
 
 def test_wrong_predictions_come_before_others_where_not_all_can_be_explained(study, monkeypatch):
-    monkeypatch.setattr(reasons, "MOST_EXPLAINED", 20)
+    monkeypatch.setattr(spread, "MOST_EXPLAINED", 20)
     places = [reason.place for reason in reasons_of(study.problem.X, study.comparison, study.cases, quiet)]
     assert study.comparison.wrong.any()
     assert set(np.flatnonzero(study.comparison.wrong)[:10]) <= set(places)
     assert {case.place for case in study.cases} <= set(places)
     assert len(places) < 40
-
-
-def test_numbers_are_not_explained_case_by_case():
-    X = pd.DataFrame(np.random.default_rng(0).random((40, 2)), columns=["a", "b"])
-    assert wn.study(X.assign(y=X["a"] + X["b"]), "y", folds=2).reasons == ()

@@ -44,3 +44,9 @@ def test_the_profile_of_a_target_of_numbers_sums_to_one():
     profile = relevance_profile(Methods(0).fitted(MINIMUM_NORM, X, Y), "y")
     assert profile["y"].sum() == pytest.approx(1)
     assert profile["y"].idxmax() == "a"
+
+
+def test_all_directions_are_kept_where_a_column_hardly_varies():
+    rare = pd.DataFrame({"a": [0.0] * 27 + [1.0, 2.0, 3.0]})
+    model = with_directions(Methods(0).fitted(MINIMUM_NORM, rare, Y[:30]), rare, Y[:30], None)
+    assert model[-1].effective_dim is None

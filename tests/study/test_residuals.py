@@ -23,3 +23,5 @@ def test_the_errors_of_a_numeric_target_are_those_of_its_predictions():
     assert abs(worst.residual) == (predictions["true"] - predictions["predicted"]).abs().max()
     assert worst.true == predictions["true"].loc[worst.row]
     assert study.errors.to_dict()["largest"][0]["row"] == worst.row
+    errors = predictions["true"] - predictions["predicted"]
+    assert errors.between(*study.errors.interval).mean() >= 0.9

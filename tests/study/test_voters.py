@@ -2,7 +2,8 @@ import numpy as np
 import pandas as pd
 
 import whynear as wn
-from whynear.study.voters import MOST_FEATURES, MOST_VOTERS, voters_of
+from tests.helpers.measured_tables import houses
+from whynear.study.voters import MOST_FEATURES, MOST_VOTERS, near_rows_of, voters_of
 
 
 def test_the_rows_that_vote_are_listed_with_their_values():
@@ -17,6 +18,17 @@ def test_the_rows_that_vote_are_listed_with_their_values():
     assert (name, label) == (why.nearest.name, "up" if X.loc[name, "c"] > 0 else "down")
     assert (distance, vote) == (f"{why.nearest.distance:.3g}", f"{why.neighbors['vote'][0]:.3g}")
     assert values == [f"{X.loc[name, feature]:.4g}" for feature in found.features]
+
+
+def test_the_rows_near_a_measured_target_are_listed_with_their_values():
+    X, y = houses()
+    why = wn.explain(wn.learn_table(X.assign(price=y), "price").model, X.loc[["h05"]])
+    found = near_rows_of(why)
+    assert len(found.lines) == len(why.neighbors)
+    assert found.features == tuple(why.ranked.index)
+    name, measured, _, distance, *values = found.lines[1]
+    assert (measured, distance) == (f"{y[name]:.4g}", f"{why.neighbors['distance'][1]:.4g}")
+    assert values[found.features.index("town")] == X.loc[name, "town"]
 
 
 def test_categories_and_gaps_are_shown_as_they_are():

@@ -16,8 +16,9 @@ from matplotlib.figure import Figure
 from whynear.embedding import plot_embedding
 from whynear.explain import plot_class_profiles
 from whynear.report.errors_drawing import draw_calibration, draw_roc
-from whynear.report.regression_drawing import draw_map_of_numbers, draw_predictions
+from whynear.report.regression_drawing import draw_map_of_numbers, draw_predictions, draw_residuals
 from whynear.study.errors import ErrorAnatomy
+from whynear.study.residuals import Residuals
 
 if TYPE_CHECKING:
     from whynear.study.result import Study
@@ -42,10 +43,10 @@ def figures(study: Study) -> Iterator[tuple[str, str]]:
     yield svg("intervals", partial(study.verdicts.plot_intervals, most=MOST_LINES), (7.4, height))
     if study.interpretation.tolerance is not None:
         yield svg("tolerance", study.interpretation.tolerance.plot, (7.4, 3.6))
-    yield from _of_classes(study, n_features) if study.problem.kind == "classes" else _of_numbers(study)
+    yield from _of_classes(study) if study.problem.kind == "classes" else _of_numbers(study)
 
 
-def _of_classes(study: Study, n_features: int) -> Iterator[tuple[str, str]]:
+def _of_classes(study: Study) -> Iterator[tuple[str, str]]:
     if isinstance(study.errors, ErrorAnatomy):
         yield svg("roc", partial(draw_roc, study.errors.roc), ERRORS_SIZE)
         yield svg("calibration", partial(draw_calibration, study.errors.calibration), ERRORS_SIZE)
@@ -55,16 +56,25 @@ def _of_classes(study: Study, n_features: int) -> Iterator[tuple[str, str]]:
         )
     height = 1.2 + 0.26 * min(MOST_LINES, len(study.profiles))
     yield svg("profiles", partial(plot_class_profiles, study.profiles), (7.4, height))
-    for number, case in enumerate(study.cases, start=1):
-        yield svg(f"case-{number}", case.why.plot, (7.4, 1.7 + 0.26 * min(13, n_features)))
-        yield svg(f"votes-{number}", case.why.plot_neighbors, (7.4, 1.5 + 0.28 * min(12, n_features)))
+    yield from _of_cases(study)
 
 
 def _of_numbers(study: Study) -> Iterator[tuple[str, str]]:
     target = study.problem.target
     for name, points in study.maps.items():
         yield svg(f"map-{name}", partial(draw_map_of_numbers, points, study.problem.y, target), MAP_SIZE)
-    yield svg("predictions", partial(draw_predictions, study.comparison.predictions, target), MAP_SIZE)
+    found = study.comparison.predictions
+    yield svg("predictions", partial(draw_predictions, found, target), MAP_SIZE)
+    if isinstance(study.errors, Residuals):
+        yield svg("residuals", partial(draw_residuals, found, target, study.errors), MAP_SIZE)
+    yield from _of_cases(study)
+
+
+def _of_cases(study: Study) -> Iterator[tuple[str, str]]:
+    n_features = len(study.relevance.feature_names)
+    for number, case in enumerate(study.cases, start=1):
+        yield svg(f"case-{number}", case.why.plot, (7.4, 1.7 + 0.26 * min(13, n_features)))
+        yield svg(f"votes-{number}", case.why.plot_neighbors, (7.4, 1.5 + 0.28 * min(12, n_features)))
 
 
 def svg(name: str, draw: Callable[[Axes], object], size: tuple[float, float]) -> tuple[str, str]:

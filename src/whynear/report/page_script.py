@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
+from whynear.study.value_cases import ValueReason
 from whynear.utils.text import printable
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def script_data(study: Study) -> Markup:
             feature.place: "".join("." if level < 0 else str(level) for level in feature.of_cases.tolist())
             for feature in study.levels
         },
-        "why": {reason.place: _reason(reason, places) for reason in study.reasons},
+        "why": {reason.place: _why(reason, places) for reason in study.reasons},
     }
     text = json.dumps(_printable(data), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     for sign in "<>&\u2028\u2029":
@@ -76,6 +77,27 @@ def _cases(study: Study) -> dict[str, Any]:
     if "probability" in found:
         facts["probability"] = [round(float(chance), 3) for chance in found["probability"]]
     return facts
+
+
+def _why(reason: Reason | ValueReason, places: dict[str, int]) -> dict[str, Any]:
+    return _value_reason(reason, places) if isinstance(reason, ValueReason) else _reason(reason, places)
+
+
+def _value_reason(reason: ValueReason, places: dict[str, int]) -> dict[str, Any]:
+    """Return the sentence, and of the features what each adds, the value of the case and the mean."""
+    return {
+        "text": reason.text,
+        "adds": [
+            [
+                places[part.feature],
+                _short(part.contribution),
+                _value(part.value),
+                "" if part.mean is None else _label(part.mean),
+            ]
+            for part in reason.parts
+            if part.feature in places
+        ],
+    }
 
 
 def _reason(reason: Reason, places: dict[str, int]) -> dict[str, Any]:

@@ -35,8 +35,7 @@ def tables(study: Study) -> Iterator[tuple[str, pd.DataFrame]]:
     yield "profiles.csv", study.profiles.reset_index()
     for number, case in enumerate(study.cases, start=1):
         yield f"case-{number}.csv", case.why.frame()
-        votes = case.why.contributions.reset_index(drop=True)
-        yield f"votes-{number}.csv", pd.concat([case.why.neighbors, votes], axis=1)
+        yield f"votes-{number}.csv", case.neighbors_frame()
 
 
 def error_tables(errors: ErrorAnatomy) -> Iterator[tuple[str, pd.DataFrame]]:

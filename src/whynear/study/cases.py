@@ -1,4 +1,4 @@
-"""Selected cases of every class, each explained by a model fitted without it."""
+"""Selected cases, each explained by a model fitted without it; those of every class are selected here."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from whynear.explain import Explanation
+from whynear.explain import Explanation, ValueExplanation
 from whynear.explain.why import explain_case
 from whynear.study.comparison import Comparison
 from whynear.study.progress import Progress
-from whynear.study.voters import Voters, voters_of
+from whynear.study.voters import Voters, near_rows_of, voters_of
 from whynear.utils.row_names import plain_name
 
 MOST_CLASSES = 6  # the largest ones, of which cases are explained
@@ -24,25 +24,37 @@ LARGEST_SHARE = 0.2  # of the rows of a class, but at least one row
 
 @dataclass(frozen=True)
 class Case:
-    """A selected row of the table, with its class and the explanation of its prediction.
+    """A selected row of the table, with its class or measured value and the explanation of its prediction.
 
-    ``kind`` is "typical", "wrong" or "borderline", ``row`` the name of the row, ``place`` its position from 0.
+    ``kind`` is "typical", "wrong" or "borderline"; for a measured target "typical", "overestimate", "underestimate" or
+    "unusual". ``row`` is the name of the row, ``place`` its position from 0.
     """
 
     row: Any
     kind: str
     true: Any
-    why: Explanation
+    why: Explanation | ValueExplanation
     place: int
 
     @property
     def voters(self) -> Voters:
-        """The rows or prototypes that vote, with their values, as text."""
-        return voters_of(self.why)
+        """The rows or prototypes that vote, or the nearest rows, with their values, as text."""
+        return voters_of(self.why) if isinstance(self.why, Explanation) else near_rows_of(self.why)
+
+    def neighbors_frame(self) -> pd.DataFrame:
+        """Return a line per neighbour with what each feature adds to its distance, or for numbers to its prediction."""
+        why = self.why
+        parts = why.contributions if isinstance(why, Explanation) else why.neighbor_contributions
+        return pd.concat([why.neighbors, parts.reset_index(drop=True)], axis=1)
 
 
 def cases_frame(cases: Sequence[Case]) -> pd.DataFrame:
-    """Return a row per case: its class, its prediction, and the features that make the nearest other class distant."""
+    """Return a row per case: its class, its prediction, and the features that make the nearest other class distant.
+
+    For a measured target: the value, its prediction, and the features of the largest contributions.
+    """
+    if any(isinstance(case.why, ValueExplanation) for case in cases):
+        return _values_frame(cases)
     columns = ["row", "kind", "true", "predicted", "probability", "nearest_other", "held_off_by"]
     rows = [
         (
@@ -55,8 +67,25 @@ def cases_frame(cases: Sequence[Case]) -> pd.DataFrame:
             ", ".join(map(str, case.why.held_off_by.index[:3])),
         )
         for case in cases
+        if isinstance(case.why, Explanation)
     ]
     return pd.DataFrame(rows, columns=columns)
+
+
+def _values_frame(cases: Sequence[Case]) -> pd.DataFrame:
+    rows = [
+        (
+            case.row,
+            case.kind,
+            case.true,
+            case.why.prediction,
+            case.true - case.why.prediction,
+            ", ".join(map(str, case.why.ranked.index[:3])),
+        )
+        for case in cases
+        if isinstance(case.why, ValueExplanation)
+    ]
+    return pd.DataFrame(rows, columns=["row", "kind", "true", "predicted", "residual", "moved_by"])
 
 
 def explained_cases(X: pd.DataFrame, y: NDArray[Any], comparison: Comparison, report: Progress) -> tuple[Case, ...]:

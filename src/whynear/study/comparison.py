@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
-from sklearn.dummy import DummyClassifier
+from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.exceptions import ConvergenceWarning
 
 from whynear.metric.pipeline import FittedPipeline
@@ -122,7 +122,7 @@ class Comparison:
         """Yield each model of ``predictions`` with those of the rows that it was fitted without."""
         fold = self.predictions["fold"].to_numpy()[places]
         for number, fitted in enumerate(self._fitted, start=1):
-            if (fold == number).any() and not isinstance(fitted.learner, DummyClassifier):
+            if (fold == number).any() and not isinstance(fitted.learner, DummyClassifier | DummyRegressor):
                 yield fitted, places[fold == number]
 
     @cached_property

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from whynear.study.coefficient_signs import sign_sentence
 from whynear.study.comparison import Comparison
 from whynear.study.copies import caveats_of_copies
 from whynear.study.feature_findings import feature_sentences, stand_in_sentences
@@ -34,7 +35,7 @@ class Findings:
     ----------
     sentences : tuple of str
         Which simple method predicts better, if one does; how few features suffice, what none can replace, what may be
-        left out; then how well the model predicts.
+        left out; in which direction features move a numeric target; then how well the model predicts.
     stand_ins : tuple of str
         For each member of the smallest set who can stand in for it, and at what price.
     caveats : tuple of str
@@ -55,10 +56,13 @@ def findings_of(
 ) -> Findings:
     """Return the results as sentences; the caveats of the results come before those given."""
     better = better_rival(comparison)
+    linear = problem.kind == "numbers" and better is None and verdicts.works
+    signs = sign_sentence(problem.target, comparison, verdicts) if linear else None
     return Findings(
         (
             *([better] if better else []),
             *feature_sentences(verdicts),
+            *([signs] if signs else []),
             _prediction(problem, comparison, interpretation),
         ),
         stand_in_sentences(verdicts),

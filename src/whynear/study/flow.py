@@ -16,32 +16,33 @@ from threadpoolctl import threadpool_limits
 
 from whynear.datasets.features_and_target import is_vector, table_with_target
 from whynear.datasets.opening import Table, open_table
-from whynear.embedding import embed
 from whynear.explain import class_profiles
 from whynear.metric.pipeline import FittedPipeline
-from whynear.study.cases import explained_cases
+from whynear.study.cases import Case, explained_cases
 from whynear.study.comparison import Comparison, compare_classifiers
 from whynear.study.error_interval import remember_errors
-from whynear.study.errors import errors_of
+from whynear.study.error_patterns import error_patterns
+from whynear.study.errors import ErrorAnatomy, errors_of
 from whynear.study.findings import findings_of
 from whynear.study.folds import possible_folds
 from whynear.study.interpretation import Interpretation, interpret
 from whynear.study.kept_fits import KeptFits
 from whynear.study.learnable import check_learnable
 from whynear.study.levels import levels_of
+from whynear.study.maps import maps_of
 from whynear.study.methods import COMPARED, LEARNED_ROWS, Methods
 from whynear.study.progress import Finished, Steps
-from whynear.study.reasons import reasons_of
+from whynear.study.reasons import Reason, reasons_of
 from whynear.study.regression import compare_regressors, relevance_profile, with_directions
-from whynear.study.residuals import residuals_of
+from whynear.study.residuals import Residuals, residuals_of
 from whynear.study.result import Study
 from whynear.study.sample import at_most
 from whynear.study.settings import COMPARED_ROWS, StudySettings
+from whynear.study.value_cases import ValueReason, explained_values, value_reasons
 from whynear.tables.column_types import Categories, Impute
 from whynear.tables.problem import Problem, names_of, problem_from
 from whynear.tables.reading import NamedTable
 from whynear.tables.refusal import with_suggestion
-from whynear.utils.arrays import Array
 from whynear.utils.progress import ProgressArgument, listener
 from whynear.verdict import verdicts
 
@@ -213,14 +214,13 @@ def _studied(problem: Problem, settings: StudySettings, steps: Steps, kept: Kept
     )
     steps.finish("verdicts", judged)
     steps("map the cases", 0.85)
-    maps = _maps(used, model, settings.random_state)
-    cases = explained_cases(used.X, used.y, comparison, steps.within(0.9, 0.92)) if of_classes else ()
-    reasons = reasons_of(used.X, comparison, cases, steps.within(0.92, 1.0)) if of_classes else ()
+    maps = maps_of(used, model, settings.random_state)
+    cases, reasons = _explained(used, comparison, steps)
     steps("done", 1.0)
     return Study(
         problem=used,
         comparison=comparison,
-        errors=errors_of(comparison) if of_classes else residuals_of(comparison.predictions),
+        errors=_errors(used, comparison),
         model=model,
         interpretation=interpretation,
         profiles=class_profiles(model) if of_classes else relevance_profile(model, problem.target),
@@ -306,7 +306,19 @@ def _interpreted(used: Problem, model: Any, settings: StudySettings, methods: Me
     )
 
 
-def _maps(used: Problem, model: Any, seed: int) -> dict[str, Array]:
-    """Return the cases as points on a plane before learning; for a target of classes, also under the learned metric."""
-    maps = {"before": embed(model, used.X, method="pca")}
-    return maps if used.kind == "numbers" else {**maps, "after": embed(model, used.X, random_state=seed)}
+def _explained(
+    used: Problem, comparison: Comparison, steps: Steps
+) -> tuple[tuple[Case, ...], tuple[Reason, ...] | tuple[ValueReason, ...]]:
+    """Return selected cases, and short explanations of those on the maps."""
+    first, then = steps.within(0.9, 0.92), steps.within(0.92, 1.0)
+    if used.kind == "classes":
+        cases = explained_cases(used.X, used.y, comparison, first)
+        return cases, reasons_of(used.X, comparison, cases, then)
+    cases = explained_values(used.X, comparison, first)
+    return cases, value_reasons(used.X, comparison, cases, then)
+
+
+def _errors(used: Problem, comparison: Comparison) -> ErrorAnatomy | Residuals:
+    if used.kind == "classes":
+        return errors_of(comparison)
+    return residuals_of(comparison.predictions, error_patterns(used.X, comparison.predictions, used.groups))

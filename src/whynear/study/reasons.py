@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from whynear.explain import Explanation
 from whynear.explain.explanation import NearCase, plain
@@ -16,9 +15,8 @@ from whynear.explain.why import explain_cases
 from whynear.study.cases import Case
 from whynear.study.comparison import Comparison
 from whynear.study.progress import Progress
+from whynear.study.spread import explained_places
 
-MOST_EXPLAINED = 250  # cases
-MOST_PARTS = 250_000  # features of all explained cases, because each takes time
 SHOWN_PARTS = 8  # features of a case
 
 
@@ -70,22 +68,14 @@ class Reason:
 
 def reasons_of(X: pd.DataFrame, comparison: Comparison, cases: Sequence[Case], report: Progress) -> tuple[Reason, ...]:
     """Explain wrong predictions, and others in even steps, in the order of the rows; ``cases`` have explanations."""
-    known = {case.place: case.why for case in cases}
-    most = min(MOST_EXPLAINED, max(10, MOST_PARTS // X.shape[1]))
-    wrong = np.flatnonzero(comparison.wrong)
-    places = _spread(len(X), most, [*known, *wrong[: most // 2]])
+    known = {case.place: case.why for case in cases if isinstance(case.why, Explanation)}
+    places = explained_places(X.shape, known, np.flatnonzero(comparison.wrong))
     reasons = {place: _reason(place, why) for place, why in known.items()}
     for model, left in comparison.by_model(np.setdiff1d(places, list(known))):
         for place, why in zip(left.tolist(), explain_cases(model, model.table(X.iloc[left], "X")), strict=True):
             report("explain cases", len(reasons) / len(places))
             reasons[place] = _reason(place, why)
     return tuple(reasons[place] for place in sorted(reasons))
-
-
-def _spread(n_cases: int, most: int, first: list[Any]) -> NDArray[np.intp]:
-    """Return about ``most`` positions: those in ``first``, and others in even steps."""
-    left = max(1, most - len(first))
-    return np.union1d(np.array(first, dtype=np.intp), np.arange(0, n_cases, max(1, -(-n_cases // left))))
 
 
 def _reason(place: int, why: Explanation) -> Reason:

@@ -22,6 +22,8 @@ from whynear.study.methods import MINIMUM_NORM, NUMERIC_BASELINES, Methods, n_va
 from whynear.study.progress import Progress
 from whynear.study.training_rows import remember_rows
 
+FEWEST_OTHERS = 5  # values of a column that are not its most frequent one
+
 
 def compare_regressors(
     X: pd.DataFrame,
@@ -65,10 +67,15 @@ def compare_regressors(
 def with_directions(
     model: Any, X: pd.DataFrame, y: NDArray[Any], effective_dim: int | None, groups: pd.Series | None = None
 ) -> Any:
-    """Fit the model again with the given number of directions, or with the fewest that predict these rows well."""
+    """Fit the model again with the given number of directions, or with the fewest that predict these rows well.
+
+    It keeps all directions where hardly any value of a column differs from the others.
+    """
     fitted = FittedPipeline.of(model)
     rest, numbers = fitted.without_encoder, fitted.numbers(X)
     if isinstance(fitted.learner, DummyRegressor) or not n_varying(numbers):
+        return model
+    if effective_dim is None and not _varies_in_parts(numbers):
         return model
     if effective_dim is None:
         independent = len(numbers) if groups is None else groups.nunique()
@@ -76,6 +83,12 @@ def with_directions(
     learner = clone(rest).set_params(minimumnormregressor__effective_dim=effective_dim).fit(numbers, y)
     whole = learner if fitted.encoder is None else Pipeline([("tableencoder", fitted.encoder), *learner.steps])
     return remember_rows(whole, X)
+
+
+def _varies_in_parts(X: pd.DataFrame) -> bool:
+    """Return whether a column is likely to vary in each part of the rows, so that some can be held out."""
+    others = (len(X) - column.value_counts().iloc[0] for _, column in X.items())
+    return max(others) >= FEWEST_OTHERS
 
 
 def relevance_profile(model: Any, target: str) -> pd.DataFrame:

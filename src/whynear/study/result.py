@@ -26,6 +26,7 @@ from whynear.study.levels import FeatureLevels
 from whynear.study.reasons import Reason
 from whynear.study.residuals import Residuals
 from whynear.study.settings import TABLE_SETTINGS, StudySettings
+from whynear.study.value_cases import ValueReason
 from whynear.tables.problem import Problem
 from whynear.utils import html
 from whynear.utils.arrays import Array
@@ -62,8 +63,9 @@ class Study:
         Selected cases, explained by a model fitted without them.
     levels : tuple of FeatureLevels
         The levels of the cases in the most relevant features, used to colour the maps.
-    reasons : tuple of Reason
-        Short explanations of cases on the maps: those predicted wrong, and others in even steps.
+    reasons : tuple of Reason or of ValueReason
+        Short explanations of cases on the maps: those predicted wrong, or with the largest errors, and others in even
+        steps.
     verdicts : Verdicts
         What refitting says about each feature, the fewest features that suffice, and who can stand in for whom.
     findings : Findings
@@ -83,7 +85,7 @@ class Study:
     maps: dict[str, Array]
     levels: tuple[FeatureLevels, ...]
     cases: tuple[Case, ...]
-    reasons: tuple[Reason, ...]
+    reasons: tuple[Reason, ...] | tuple[ValueReason, ...]
     verdicts: Verdicts
     findings: Findings
     inputs: StudySettings

@@ -36,7 +36,7 @@ def better_rival(comparison: Comparison) -> str | None:
             "follows describes a metric that the table does not ask for."
         )
     why = (
-        "the target may depend on the features in a way that is not linear, and classes (--bins 3) may show more."
+        "the target may depend on the features in a way that is not linear, and in bins (--bins 3) it may show more."
         if best == PLAIN
         else "what follows describes a map that is not the best for prediction."
     )

@@ -1,11 +1,11 @@
-"""The rows or prototypes behind the prediction of an explained case, as text."""
+"""The rows or prototypes behind the prediction of an explained case, or the rows near it, as text."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
-from whynear.explain import Explanation
+from whynear.explain import Explanation, ValueExplanation
 
 MOST_VOTERS = 8
 MOST_FEATURES = 4
@@ -33,6 +33,17 @@ def voters_of(why: Explanation) -> Voters:
     lines = [
         (str(name), str(label), f"{distance:.3g}", f"{vote:.3g}", *map(_shown, values))
         for (name, label, distance, vote), values in zip(facts, held, strict=True)
+    ]
+    return Voters(tuple(map(str, features)), tuple(map(_shown, why.values[features])), tuple(lines))
+
+
+def near_rows_of(why: ValueExplanation) -> Voters:
+    """Return the nearest rows of a measured target: name, measured and predicted value, distance, and their values."""
+    features = list(why.ranked.index[:MOST_FEATURES])
+    facts = why.neighbors[[why.kind, "measured", "predicted", "distance"]].itertuples(index=False)
+    lines = [
+        (str(name), *(f"{number:.4g}" for number in numbers), *map(_shown, values))
+        for (name, *numbers), values in zip(facts, why.neighbor_values[features].to_numpy(), strict=True)
     ]
     return Voters(tuple(map(str, features)), tuple(map(_shown, why.values[features])), tuple(lines))
 

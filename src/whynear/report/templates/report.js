@@ -34,7 +34,7 @@
   };
   const describeCase = (i) => {
     const chance = data.cases.probability ? ` (probability ${data.cases.probability[i]})` : "";
-    return `row ${data.cases.rows[i]}: ${data.cases.true[i]}, predicted ${data.cases.predicted[i]}${chance}`;
+    return `row ${data.cases.rows[i]}: ${chance ? "" : "measured "}${data.cases.true[i]}, predicted ${data.cases.predicted[i]}${chance}`;
   };
   const showTip = (event, text) => {
     tip.textContent = text;
@@ -158,6 +158,26 @@
     element("p", why.text, panel);
     const table = element("table", "", panel), head = element("tr", "", element("thead", "", table));
     element("th", "feature", head);
+    if (why.adds) showContributions(why.adds, table, head);
+    else showDistances(why, table, head);
+  };
+  const showContributions = (adds, table, head) => {
+    for (const name of ["this case", "mean", "adds"]) element("th", name, head).className = "number";
+    element("th", "to the prediction, lowered or raised", head).className = "wide";
+    const rows = element("tbody", "", table);
+    const longest = Math.max(...adds.map(([, part]) => Math.abs(part)), 1e-12);
+    for (const [j, part, value, mean] of adds) {
+      const made = element("tr", "", rows);
+      element("td", data.features[j][0], made).className = "name";
+      for (const text of [value, mean, (part > 0 ? "+" : "") + part]) element("td", text, made).className = "number";
+      const sides = element("div", "", element("td", "", made));
+      sides.className = "sides";
+      const bar = element("i", "", sides);
+      bar.className = part < 0 ? "lowers" : "raises";
+      bar.style.width = `${50 * Math.abs(part) / longest}%`;
+    }
+  };
+  const showDistances = (why, table, head) => {
     const near = why.other ? [why.near, why.other] : [why.near];
     for (const name of ["this case", ...near.map(([label, , named]) => `${named} (${label})`)]) element("th", name, head).className = "number";
     element("th", `adds to the distance of ${near.map(([, , named], k) => named + (k ? "" : " (filled)")).join(" and of ")}`, head).className = "wide";
@@ -176,7 +196,7 @@
   if (pick) {
     const explained = Object.keys(data.why).map(Number).sort((a, b) => a - b);
     element("option", "none", pick).value = "";
-    for (const i of explained) element("option", data.cases.rows[i] + (data.cases.true[i] === data.cases.predicted[i] ? "" : " (wrong)"), pick).value = String(i);
+    for (const i of explained) element("option", data.cases.rows[i] + (!data.cases.probability || data.cases.true[i] === data.cases.predicted[i] ? "" : " (wrong)"), pick).value = String(i);
     const go = (i) => chooseCase(i === null ? state.case : i);
     pick.addEventListener("change", () => go(pick.value === "" ? null : Number(pick.value)));
     const step = (by) => {

@@ -1,0 +1,29 @@
+import numpy as np
+import pandas as pd
+from numpy.testing import assert_allclose
+
+import whynear as wn
+from tests.helpers.studies import houses_study, small_study
+from whynear.study.maps import maps_of
+
+
+def test_classes_are_placed_by_the_learned_metric():
+    study = small_study()
+    maps = maps_of(study.problem, study.model, 0)
+    assert_allclose(maps["after"], wn.embed(study.model, study.problem.X, random_state=0))
+    assert_allclose(maps["before"], wn.embed(study.model, study.problem.X, method="pca"))
+
+
+def test_numbers_are_placed_by_what_each_feature_adds():
+    study = houses_study()
+    added = pd.DataFrame([why.contributions for why in wn.explain(study.model, study.problem.X)])
+    centred = (added - added.mean()).to_numpy()
+    scatter = study.maps["after"].T @ study.maps["after"]
+    largest = np.linalg.svd(centred, compute_uv=False)[:2]
+    assert_allclose(scatter, np.diag(largest**2), atol=1e-6 * largest[0] ** 2)
+
+
+def test_a_single_column_is_a_line():
+    X = pd.DataFrame({"a": np.arange(30.0)})
+    study = wn.study(X.assign(y=X["a"] * 2 + np.sin(X["a"])), "y", folds=2)
+    assert np.ptp(study.maps["after"], axis=0)[1] == 0
