@@ -138,6 +138,27 @@ def test_unusual_values_are_said():
     assert why.values["age"] is None
 
 
+# Contributions that cancel
+
+
+def test_contributions_that_cancel_are_said_to_have_a_meaning_only_together():
+    base = np.random.default_rng(0).standard_normal(40)
+    X = pd.DataFrame({"up": 100 + 50 * base, "down": 100 + 50 * base}, index=[f"r{i}" for i in range(40)])
+    X["down"] -= np.sin(np.arange(40))
+    model = wn.MinimumNormRegressor().fit(X, X["up"] - X["down"])
+    why = wn.explain(model, X.iloc[[int(base.argmax())]])
+    assert why.cancels
+    assert ", which others cancel: read the contributions only together; the 5 nearest rows" in repr(why)
+    assert why.to_dict()["cancels"]
+
+
+def test_a_value_far_out_of_range_cancels_nothing():
+    X, y = numbers()
+    why = wn.explain(wn.MinimumNormRegressor().fit(X, y), X.iloc[[0]].assign(a=1000.0))
+    assert not why.cancels
+    assert "cancel" not in repr(why)
+
+
 # What is explained
 
 

@@ -1,5 +1,6 @@
 import numpy as np
 import pandas as pd
+import pytest
 from numpy.testing import assert_allclose
 
 import whynear as wn
@@ -14,13 +15,13 @@ def test_classes_are_placed_by_the_learned_metric():
     assert_allclose(maps["before"], wn.embed(study.model, study.problem.X, method="pca"))
 
 
-def test_numbers_are_placed_by_what_each_feature_adds():
+def test_numbers_are_placed_by_their_predictions_and_by_what_differs_among_equal_ones():
     study = houses_study()
-    added = pd.DataFrame([why.contributions for why in wn.explain(study.model, study.problem.X)])
-    centred = (added - added.mean()).to_numpy()
-    scatter = study.maps["after"].T @ study.maps["after"]
-    largest = np.linalg.svd(centred, compute_uv=False)[:2]
-    assert_allclose(scatter, np.diag(largest**2), atol=1e-6 * largest[0] ** 2)
+    across, up = study.maps["after"].T
+    assert_allclose(across, study.model.predict(study.problem.X))
+    added = np.array([why.contributions for why in wn.explain(study.model, study.problem.X)])
+    alike = added - added.mean(axis=1, keepdims=True)
+    assert np.square(up).sum() == pytest.approx(np.linalg.norm(alike - alike.mean(axis=0), 2) ** 2)
 
 
 def test_a_single_column_is_a_line():

@@ -53,6 +53,7 @@ def explain_value(model: FittedPipeline, x: ArrayLike | pd.Series[Any] | pd.Data
         coordinates=model.coordinates,
         unusual=tuple(unusual_values(model, row, seen)[0]),
         interval=_interval(model.learner, prediction),
+        cancels=_cancels(own, getattr(model.learner, "targets_", None)),
     )
 
 
@@ -68,6 +69,12 @@ def _nearest(parts: LinearParts, cases: Array, own: Array) -> tuple[Indices, Arr
 def _names(learner: Any, numbers: Indices) -> tuple[Literal["row", "case"], list[Any]]:
     names = getattr(learner, "row_names_", None)
     return ("case", (numbers + 1).tolist()) if names is None else ("row", names[numbers].tolist())
+
+
+def _cancels(contributions: Array, targets: Array | None) -> bool:
+    """Return whether a contribution exceeds the range of the targets, and the others take away half of it or more."""
+    largest = np.abs(contributions).max(initial=0.0)
+    return targets is not None and bool(largest > np.ptp(targets)) and bool(abs(contributions.sum()) <= largest / 2)
 
 
 def _interval(learner: Any, prediction: float) -> tuple[float, float] | None:

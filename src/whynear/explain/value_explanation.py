@@ -62,6 +62,9 @@ class ValueExplanation(ByValue):
     interval : tuple of float or None
         Of the values measured in held-out rows, 90 % lay in such an interval around their predictions; None where this
         is not known: for models not made by `study` or `learn_table`.
+    cancels : bool
+        Whether a single feature adds more than the whole range of the training targets, and others take it away again,
+        as among the channels of a spectrum. The contributions have a meaning only together then.
     """
 
     SUMMARY: ClassVar[tuple[str, ...]] = (
@@ -81,6 +84,7 @@ class ValueExplanation(ByValue):
     coordinates: Literal["columns", "steps"]
     unusual: tuple[UnusualValue, ...] = ()
     interval: tuple[float, float] | None = None
+    cancels: bool = False
 
     @property
     def kind(self) -> str:
@@ -109,7 +113,12 @@ class ValueExplanation(ByValue):
         if not len(ranked) or not ranked.iloc[0]:
             return f"{start}: no feature adds to it{self._near()}"
         named = ranked[ranked.abs() >= LEAST_SHARE_NAMED * abs(ranked.iloc[0])].head(MOST_FEATURES_NAMED)
-        return f"{start}: {', '.join(f'{name!r} ({part:+.3g})' for name, part in named.items())}{self._near()}"
+        parts = ", ".join(f"{name!r} ({part:+.3g})" for name, part in named.items())
+        return f"{start}: {parts}{self._together}{self._near()}"
+
+    @property
+    def _together(self) -> str:
+        return ", which others cancel: read the contributions only together" if self.cancels else ""
 
     @property
     def _mean(self) -> str:
@@ -216,6 +225,7 @@ class ValueExplanation(ByValue):
                 {**facts, "values": values, "contributions": parts, "distance_shares": shares}
                 for facts, values, parts, shares in near
             ],
+            "cancels": self.cancels,
             "coordinates": self.coordinates,
             "unusual": [value.to_dict() for value in self.unusual],
         }
