@@ -8,6 +8,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import whynear as wn
 from tests.helpers.spectra import spectra
+from whynear.learn import minimum_norm
 from whynear.testing import check_metric
 
 
@@ -98,3 +99,12 @@ def test_fitting_again_forgets_the_table_of_a_study():
     model.row_gaps_, model.row_column_, model.error_interval_ = np.array([[0, 0]]), "id", np.array([-1.0, 1.0])
     model.fit([[0.0], [1.0]], [0.0, 1.0])
     assert not {"row_gaps_", "row_column_", "error_interval_"} & vars(model).keys()
+
+
+def test_of_many_rows_some_are_kept_in_even_steps(monkeypatch):
+    monkeypatch.setattr(minimum_norm, "MOST_CASES", 4)
+    X = pd.DataFrame({"a": np.arange(10.0)}, index=[f"r{i}" for i in range(10)])
+    model = wn.MinimumNormRegressor().fit(X, 2 * X["a"])
+    assert model.coef_.tolist() == pytest.approx([2.0])
+    assert (model.cases_.ravel().tolist(), model.targets_.tolist()) == ([0.0, 3.0, 6.0, 9.0], [0.0, 6.0, 12.0, 18.0])
+    assert model.row_names_.tolist() == ["r0", "r3", "r6", "r9"]

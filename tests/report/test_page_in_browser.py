@@ -129,6 +129,20 @@ def test_a_case_of_a_measured_target_is_explained_by_signed_bars(browser, pages)
             assert abs(edge - browser.run(middle, bar)) < 1.5
 
 
+@pytest.mark.parametrize("name", ["iris", "measured"])
+def test_in_print_the_rows_behind_a_case_are_shown(browser, pages, name):
+    browser.open(pages[name])
+    shown = "return document.querySelector('details table').checkVisibility({ contentVisibilityAuto: true })"
+    height = "return document.querySelector('details table').getBoundingClientRect().height"
+    assert not browser.run(shown)
+    browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    try:
+        assert browser.run(shown)
+        assert browser.run(height) > 50
+    finally:
+        browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+
+
 def test_thousands_of_features_are_read_off_the_area(browser, pages):
     browser.open(pages["wide"])
     assert len(browser.all("tbody.features tr")) == 300

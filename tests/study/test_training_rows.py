@@ -6,6 +6,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import whynear as wn
+from tests.helpers.measured_tables import houses
+from whynear.learn import minimum_norm
 from whynear.study.training_rows import column_of_names, remember_rows
 
 
@@ -65,3 +67,13 @@ def test_a_learner_that_is_fitted_again_forgets_the_table():
     learner.fit(X.to_numpy(), y)
     assert not {"row_gaps_", "row_column_"} & set(vars(learner))
     assert learner.row_names_ is None
+
+
+def test_of_a_part_of_the_rows_names_and_gaps_are_those_of_the_part(monkeypatch):
+    monkeypatch.setattr(minimum_norm, "MOST_CASES", 40)
+    X, y = houses()
+    learner = wn.learn_table(X.assign(price=y), "price").model[-1]
+    assert learner.row_names_.tolist() == X.index[::2].tolist()
+    assert learner.row_gaps_.tolist() == []
+    monkeypatch.setattr(minimum_norm, "MOST_CASES", 30)
+    assert wn.learn_table(X.assign(price=y), "price").model[-1].row_gaps_.tolist() == [[1, 1]]

@@ -16,6 +16,8 @@ from whynear.metric.projection import principal_directions
 from whynear.utils.columns import check_finite, check_magnitudes, column_names, default_names
 from whynear.utils.row_names import names_of_rows
 
+MOST_CASES = 100_000  # kept for explanations
+
 
 @register
 class MinimumNormRegressor(WithMetric, RegressorMixin, BaseEstimator):
@@ -43,9 +45,12 @@ class MinimumNormRegressor(WithMetric, RegressorMixin, BaseEstimator):
         The means of X and y, zero without intercept.
     input_range_ : ndarray of shape (2, n_features)
         The smallest and the largest training value of each feature.
-    cases_, targets_ : ndarray of shape (n_samples, n_features), ndarray of shape (n_samples,)
-        The training rows and their targets, which `explain` shows as neighbours; a saved model contains them.
-    row_names_ : ndarray of shape (n_samples,) or None
+    cases_, targets_ : ndarray of shape (n_cases, n_features), ndarray of shape (n_cases,)
+        The training rows and their targets, which `explain` shows as neighbours; of more than 100,000, as many in even
+        steps. A saved model contains them.
+    case_places_ : ndarray of shape (n_cases,)
+        Their positions in X, from 0.
+    row_names_ : ndarray of shape (n_cases,) or None
         Their names; None where neither X nor y has any.
 
     References
@@ -75,8 +80,10 @@ class MinimumNormRegressor(WithMetric, RegressorMixin, BaseEstimator):
         check_finite(target[:, None], ["y"], "y")
         forget_table(self)
         self.input_range_ = range_of_columns(values)
-        self.cases_, self.targets_ = np.array(values), np.array(target, dtype=np.float64)
-        self.row_names_ = names_of_rows(X, y)
+        self.case_places_ = np.arange(0, len(values), -(-len(values) // MOST_CASES))
+        self.cases_, self.targets_ = values[self.case_places_], target[self.case_places_].astype(np.float64)
+        rows = names_of_rows(X, y)
+        self.row_names_ = None if rows is None else rows[self.case_places_]
         self.origin_ = values.mean(axis=0) if self.fit_intercept else np.zeros(values.shape[1])
         self.target_origin_ = float(target.mean()) if self.fit_intercept else 0.0
         directions = principal_directions(values, self.effective_dim)

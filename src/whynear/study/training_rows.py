@@ -17,6 +17,8 @@ def remember_rows(model: Any, X: pd.DataFrame) -> Any:
     If it keeps the rows, it also knows which values they lack: for each, the places of the row and of the column.
     """
     learner = estimators_of(model)[-1]
+    if hasattr(learner, "case_places_"):
+        X = X.iloc[learner.case_places_]
     if hasattr(learner, "row_names_"):
         learner.row_names_ = names_of_rows(X)
         learner.row_gaps_ = np.argwhere(X.isna().to_numpy())
