@@ -103,8 +103,9 @@ def explain(
         raise ValueError("x must have at least one case to explain, got 0 rows instead.")
     names = names_of_rows(x)
     rows = range(1, len(table) + 1) if names is None else names.tolist()
-    each = (explain_value(model, table.iloc[[i]]) for i in range(len(table))) if of_numbers else explain_cases(model, table)
-    return Explanations(tuple(rows), tuple(each))
+    if of_numbers:
+        return Explanations(tuple(rows), tuple(explain_value(model, table.iloc[[i]]) for i in range(len(table))))
+    return Explanations(tuple(rows), tuple(explain_cases(model, table)))
 
 
 def explain_case(model: FittedPipeline, x: ArrayLike | pd.Series[Any] | pd.DataFrame) -> Explanation:
