@@ -54,6 +54,7 @@ def test_only_changed_settings_are_listed_and_threads_never():
         *(({"random_state": seed}, rf"from 0 to 4294967295, got {seed} instead \(--seed 0\)") for seed in SEEDS),
         ({"impute": None}, "impute must be one of 'auto', 'median', 'most_frequent', got None instead. strict=True"),
         ({"categories": "hot"}, "categories must be one of 'auto', 'onehot', got 'hot' instead"),
+        ({"spectra": "yes"}, r"spectra must be True, False or None \(found from the columns\), got 'yes' instead"),
         ({"folds": 1}, "folds=1 leaves no rows"),
         ({"folds": 2.5}, r"folds=2.5 leaves no rows .* Use a whole number"),
         ({"learner": "svm"}, r"no learner 'svm'. Use one of auto, grlvq, .*lann \(--learner\)"),

@@ -49,6 +49,7 @@ def study(
     number: options.Number = None,
     date: options.Date = None,
     strict: options.Strict = StudySettings.strict,
+    spectra: options.Spectra = StudySettings.spectra,
     drop_missing_target: options.DropMissingTarget = StudySettings.drop_missing_target,
     folds: Annotated[int, typer.Option(help="Number of folds to hold out in turn.")] = StudySettings.folds,
     effective_dim: Annotated[
@@ -96,6 +97,7 @@ def study(
                 number=number or [],
                 date=date or [],
                 strict=strict,
+                spectra=spectra,
                 drop_missing_target=drop_missing_target,
                 folds=folds,
                 effective_dim=effective_dim,

@@ -63,6 +63,7 @@ def study(
     number: Hashable | Iterable[Hashable] = (),
     date: Hashable | Iterable[Hashable] = (),
     strict: bool = False,
+    spectra: bool | None = None,
     drop_missing_target: bool = False,
     folds: int = 5,
     effective_dim: int | None = None,
@@ -116,6 +117,10 @@ def study(
         and as dates (as days since 1970-01-01; ``"day=%d/%m/%Y"`` gives their format).
     strict : bool
         Refuse whatever would be decided about a column automatically; the error says what to set.
+    spectra : bool, optional
+        Whether columns named by numbers, such as ``1206nm``, are the channels of a spectrum. Without it they are if
+        there are at least twenty, in order, and neighbours are more alike than distant ones. The preprocessing of a
+        spectrum is then chosen, in every fold from its training rows, and features are bands of the axis.
     drop_missing_target : bool
         Leave out rows without a target; an error without it.
     folds : int
@@ -156,6 +161,7 @@ def study(
         number=tuple(names_of(number)),
         date=tuple(names_of(date)),
         strict=strict,
+        spectra=spectra,
         folds=folds,
         drop_missing_target=drop_missing_target,
         effective_dim=effective_dim,

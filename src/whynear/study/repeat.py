@@ -23,8 +23,8 @@ def shell_line(source: str, target: str, settings: StudySettings) -> str:
 def option_words(settings: Mapping[str, Any]) -> list[str]:
     """Return settings as options of the command line.
 
-    >>> option_words({"drop": ["a", "b"], "strict": True})
-    ['--drop', 'a', '--drop', 'b', '--strict']
+    >>> option_words({"drop": ["a", "b"], "strict": True, "spectra": False})
+    ['--drop', 'a', '--drop', 'b', '--strict', '--no-spectra']
     """
     words: list[str] = []
     for name, value in settings.items():
@@ -35,6 +35,6 @@ def option_words(settings: Mapping[str, Any]) -> list[str]:
 
 def _words_of(option: str, value: Any) -> list[str]:
     """Return an option with its value; in one word if the value could be taken for an option."""
-    if value is True:
-        return [option]
+    if isinstance(value, bool):
+        return [option if value else option.replace("--", "--no-", 1)]
     return [f"{option}={value}"] if str(value).startswith("-") else [option, str(value)]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 TABLE_SETTINGS = (
     "drop", "index", "group", "bins", "categories", "impute", "missing", "category", "number", "date",
-    "drop_missing_target", "strict",
+    "drop_missing_target", "strict", "spectra",
 )  # fmt: skip
 COMPARED_ROWS = 5_000  # at most, to compare learners, to interpret and to draw
 CATEGORIES = ("auto", "onehot")
@@ -50,6 +50,7 @@ class StudySettings:
     number: tuple[str, ...] = ()
     date: tuple[str, ...] = ()
     strict: bool = False
+    spectra: bool | None = None
     folds: int = 5
     drop_missing_target: bool = False
     effective_dim: int | None = None
@@ -66,6 +67,10 @@ class StudySettings:
                 f"folds={self.folds!r} leaves no rows to fit or no rows to hold out. Use a whole number >= 2."
             )
 
+        if self.spectra not in (None, True, False):
+            raise ValueError(
+                f"spectra must be True, False or None (found from the columns), got {self.spectra!r} instead."
+            )
         for name, known in (("categories", CATEGORIES), ("impute", IMPUTE)):
             if getattr(self, name) not in known:
                 raise ValueError(

@@ -19,6 +19,7 @@ from whynear.tables.preview import preview, row_names, summary
 from whynear.tables.reading import NamedTable
 from whynear.tables.refusal import TableRefused
 from whynear.tables.rows import named_rows
+from whynear.tables.spectral_axis import SpectralAxis, spectral_axis
 from whynear.tables.target import is_missing, target_of
 from whynear.utils.text import counted, listed
 
@@ -47,6 +48,8 @@ class Problem:
         Those of the caveats that say how the table was read and what was done with its columns.
     groups : Series or None
         The number of the group of each row, under the name of its column; rows of a group are held out together.
+    axis : SpectralAxis or None
+        The columns that are the channels of a spectrum, if there is one.
     """
 
     source: str
@@ -58,6 +61,7 @@ class Problem:
     columns: pd.DataFrame
     decisions: tuple[str, ...] = ()
     groups: pd.Series | None = None
+    axis: SpectralAxis | None = None
 
     @property
     def kind(self) -> TargetKind:
@@ -121,6 +125,7 @@ def problem_from(
     date: Hashable | Iterable[Hashable] = (),
     strict: bool = False,
     group: Hashable | None = None,
+    spectra: bool | None = False,
 ) -> Problem:
     """Make a problem of a table that `whynear.datasets.open_table` opened.
 
@@ -128,8 +133,9 @@ def problem_from(
     ``drop`` one or several; a name that is not text, such as 3, is taken as '3'. A target of many different numbers is
     refused unless ``measured`` is true.
     With ``categories="auto"``, columns that only name or number the rows are set aside. ``category``, ``number`` and
-    ``date`` are columns to be read as such, ``missing`` the values that stand for missing ones. With ``strict``, all
-    that would be decided automatically is refused.
+    ``date`` are columns to be read as such, ``missing`` the values that stand for missing ones. ``spectra`` says
+    whether columns are the channels of a spectrum; None finds out. With ``strict``, all that would be decided
+    automatically is refused.
     """
     read_as = ReadAs(tuple(names_of(missing)), *(tuple(names_of(names)) for names in (category, number, date)))
     if strict:
@@ -170,6 +176,7 @@ def problem_from(
     features = features_of(inputs, source, categories, impute, read_as.category, reader.readings, codes)
     aside, numbered = _row_numbers(features.X, source, read_as.number, strict, categories == "auto")
     X = features.X.drop(columns=aside)
+    axis, on_axis = _spectrum(X, source, spectra, strict)
     small: list[str] = []
     if kind_of_target(y) == "classes":
         kept, small = _classes_of_two(y)
@@ -181,7 +188,7 @@ def problem_from(
             groups = groups[kept]
         X, y = X[kept], y[kept]
     y.setflags(write=False)
-    how_read = (*table.notes, *reader.notes(), *features.notes, *numbered)
+    how_read = (*table.notes, *reader.notes(), *features.notes, *numbered, *on_axis)
     constant, filled = unchanging(X), filled_in(X, y, impute)
     return Problem(
         source,
@@ -193,6 +200,7 @@ def problem_from(
         preview(X, reader.readings),
         (*how_read, *constant, *filled),
         groups,
+        axis,
     )
 
 
@@ -228,6 +236,18 @@ def _row_numbers(
         f"Column {name!r} looks like a row number, which says nothing about a case: leave it out with --drop {name!r}."
         for name in found
     ]
+
+
+def _spectrum(X: pd.DataFrame, source: str, given: bool | None, strict: bool) -> tuple[SpectralAxis | None, list[str]]:
+    """Return the axis of a spectrum among the columns, and what is said about it."""
+    axis, said = spectral_axis(X, source, given)
+    if axis is not None and given is None and strict:
+        raise TableRefused(
+            f"{source}: the {len(axis.columns)} columns {axis.columns[0]!r} to {axis.columns[-1]!r} look like a "
+            "spectrum. Take them as one (--spectra), or as separate features (--no-spectra).",
+            spectra=True,
+        )
+    return axis, said
 
 
 def names_of(columns: Hashable | Iterable[Hashable]) -> list[str]:
