@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from whynear.explain.explanation import Explanation, NearCase
-from whynear.metric.pipeline import Encoder
+from whynear.metric.encoder import Encoder
 
 
 def summed_by_column(why: Explanation, row: pd.DataFrame, encoder: Encoder) -> Explanation:

@@ -123,13 +123,13 @@ def explain_cases(model: FittedPipeline, table: pd.DataFrame) -> Iterator[Explan
     """
     seen = model.seen(table)
     each = seen.iloc if isinstance(seen, pd.DataFrame) else np.ascontiguousarray(seen)
-    values = model.numbers(table).to_numpy() if model.coordinates == "columns" else np.asarray(seen)
+    values = np.asarray(model.numbers(table) if model.coordinates == "columns" else seen)
     unusual, features = unusual_values(model, table, seen), pd.Index(model.feature_names, name="feature")
     for row in range(len(table)):
         view = _View(model, each[[row]], model.learner.evidence(each[[row]]), features)
         why = _explained(view, values[row], unusual[row])
         if model.encoder is not None and model.coordinates == "columns":
-            why = summed_by_column(why, table.iloc[[row]], model.encoder)
+            why = summed_by_column(why, model.shown(table.iloc[[row]]), model.encoder)
         yield why
 
 

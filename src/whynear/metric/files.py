@@ -32,6 +32,7 @@ from whynear.metric.diagonal import DiagonalMetric
 from whynear.metric.linear import LinearMetric
 from whynear.metric.local import LocalMetric
 from whynear.metric.minkowski import MinkowskiMetric
+from whynear.spectra import Baseline, SavitzkyGolay, StandardNormalVariate
 from whynear.tables.encoder import TableEncoder
 from whynear.utils.archive import TOO_LARGE, ArchiveError, read_archive, write_archive
 from whynear.utils.files import StrPath
@@ -58,7 +59,7 @@ def register(kind: EstimatorType) -> EstimatorType:
 
 _STEPS = (
     Pipeline, ColumnTransformer, StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler, OneHotEncoder,
-    FunctionTransformer, SimpleImputer, VarianceThreshold, TableEncoder
+    FunctionTransformer, SimpleImputer, VarianceThreshold, TableEncoder, StandardNormalVariate, SavitzkyGolay, Baseline,
 )  # fmt: skip
 for _step in _STEPS:
     register(_step)

@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from whynear.metric.base import Metric, rebuild
 from whynear.metric.column_blocks import blocks_of
 from whynear.metric.column_encoder import split_columns
+from whynear.metric.encoder import Encoder
+from whynear.metric.spectral_encoder import SpectralEncoder, split_spectra
 from whynear.metric.steps import KeptColumns, Step, Units, estimators_of, kept_columns, linear_steps
 from whynear.tables.encoder import TableEncoder
 from whynear.utils.arrays import Array, Indices
@@ -25,43 +28,14 @@ from whynear.utils.columns import check_dense, check_finite, check_same_columns,
 CLASSIFIER_ATTRIBUTES = ("metric_", "classes_", "predict", "predict_proba", "evidence")
 
 
-class Encoder(Protocol):
-    """An encoder of a table into columns of numbers: a `TableEncoder` or a `ColumnEncoder`."""
-
-    feature_names_in_: Any
-    made_: list[str]
-    sources_: list[str]
-
-    def transform(self, table: pd.DataFrame, /) -> pd.DataFrame:
-        """Return the columns made of a table."""
-
-    def sums(self, values: ArrayLike) -> Array:
-        """Return values of the columns made (the last axis) summed for each column of the table."""
-
-    def decoded(self, values: ArrayLike) -> list[Any]:
-        """Return one encoded case in the columns of the table."""
-
-    @property
-    def text_columns(self) -> tuple[str, ...]:
-        """The columns that hold categories."""
-
-    @property
-    def filled_columns(self) -> tuple[str, ...]:
-        """The columns in which missing values are filled in."""
-
-    @property
-    def known_categories(self) -> dict[str, list[Any]]:
-        """The training categories of each column that holds categories."""
-
-
 @dataclass(frozen=True, eq=False)
 class FittedPipeline:
     """A fitted learner, the steps before it, the encoder before these, and the columns the model takes.
 
     Attributes
     ----------
-    encoder : TableEncoder, ColumnEncoder or None
-        The encoder of the table; None where the table holds numbers.
+    encoder : TableEncoder, ColumnEncoder, SpectralEncoder or None
+        The encoder of the table; None where the table holds numbers and no step preprocesses spectra.
     steps : tuple of estimators
         The steps between the encoder and the learner.
     learner : estimator
@@ -93,7 +67,9 @@ class FittedPipeline:
         columns = default_names(_n_columns(first)) if names is None else tuple(map(str, names))
         encoder: Encoder | None = None
         steps = estimators[:-1]
-        if isinstance(first, TableEncoder) and behind:
+        if (spectral := split_spectra(estimators, columns)) is not None:
+            encoder, steps = spectral[0], estimators[spectral[1] : -1]
+        elif isinstance(first, TableEncoder) and behind:
             encoder, steps = first, behind[:-1]
         elif behind and (split := split_columns(first, behind[0])) is not None:
             encoder, steps = split[0], [split[1], *behind[:-1]]
@@ -119,8 +95,28 @@ class FittedPipeline:
 
     @property
     def without_encoder(self) -> Any:
-        """The model after a `TableEncoder`, which takes the columns made; the whole model without one."""
+        """The model after a `TableEncoder` and the preprocessing of spectra; the whole model without them."""
+        if isinstance(self.encoder, SpectralEncoder):
+            return make_pipeline(*self.steps, self.learner)
         return self.model[1:] if isinstance(self.encoder, TableEncoder) else self.model
+
+    def behind_encoder(self, rest: Any) -> Any:
+        """Return another model of the columns made behind the same encoder: one that takes the table."""
+        if not isinstance(self.encoder, SpectralEncoder):
+            return rest if self.table_encoder is None else Pipeline([("tableencoder", self.encoder), *rest.steps])
+        first = [] if self.table_encoder is None else [self.table_encoder]
+        return make_pipeline(*first, *self.encoder.preprocessing, *estimators_of(rest))
+
+    @property
+    def table_encoder(self) -> TableEncoder | None:
+        """The encoder of categories and missing values, if there is one."""
+        found = self.encoder.table_encoder if isinstance(self.encoder, SpectralEncoder) else self.encoder
+        return found if isinstance(found, TableEncoder) else None
+
+    @property
+    def preprocessed(self) -> tuple[str, ...]:
+        """The channels of spectra that steps change; they are shown as the learner sees them."""
+        return self.encoder.channels if isinstance(self.encoder, SpectralEncoder) else ()
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -151,7 +147,15 @@ class FittedPipeline:
 
     def read(self, table: pd.DataFrame) -> pd.DataFrame:
         """Return rows that ``table`` returned with texts such as ``3,5`` or ``?`` as what they stand for."""
-        return self.encoder.read(table) if isinstance(self.encoder, TableEncoder) else table
+        return table if self.table_encoder is None else self.table_encoder.read(table)
+
+    def shown(self, table: pd.DataFrame) -> pd.DataFrame:
+        """Return rows that ``table`` returned with their spectra preprocessed, in the columns of the table."""
+        if not self.preprocessed:
+            return table
+        made = self.numbers(table)
+        values = np.asarray(made)[:, [self.made.index(name) for name in self.preprocessed]]
+        return table.assign(**dict(zip(self.preprocessed, values.T, strict=True)))
 
     def seen(self, table: pd.DataFrame) -> Any:
         """Return the input of the learner, for rows that ``table`` returned."""

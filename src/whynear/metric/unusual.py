@@ -173,7 +173,8 @@ class _Inputs:
             known = tuple(map(str, self.model.known_categories[name]))
             return UnusualValue(name, kind, self._texts(place).iloc[row], categories=known)
         low, high = self._ranges[:, self.model.sources.index(name)].tolist()
-        return UnusualValue(name, kind, self.table.iloc[row, place], low=low, high=high)
+        value = self._held(row, place) if name in self.model.preprocessed else self.table.iloc[row, place]
+        return UnusualValue(name, kind, value, low=low, high=high)
 
     @cached_property
     def _ranges(self) -> Array:

@@ -24,7 +24,6 @@ from whynear.metric import Metric, load
 from whynear.metric.pipeline import FittedPipeline
 from whynear.metric.unusual import UnusualValue, kinds_known, unusual_values
 from whynear.study.training_rows import column_of_names
-from whynear.tables.encoder import TableEncoder
 from whynear.tables.rows import named_rows, place_of
 from whynear.utils.arrays import Array
 from whynear.utils.columns import check_finite, check_magnitudes, first_non_number
@@ -203,7 +202,7 @@ def _name_of(model: object) -> str:
 def _plain_numbers(model: Any) -> list[str]:
     """Return the columns that a model takes as numbers, without those for which it knows how they are written."""
     fitted = FittedPipeline.of(model)
-    known = (fitted.encoder.readings or {}) if isinstance(fitted.encoder, TableEncoder) else {}
+    known = {} if fitted.table_encoder is None else fitted.table_encoder.readings or {}
     return [name for name in fitted.columns if name not in fitted.text_columns and name not in known]
 
 
@@ -233,7 +232,7 @@ def cases_for(model: Any, frame: pd.DataFrame, source: str, index: str | None = 
             f"{source} lacks {listed(missing)}, which the model was fitted to. Add {them}, or rename the columns that "
             f"hold {them}. {has}"
         )
-    return fitted.encoder.read(frame[names]) if isinstance(fitted.encoder, TableEncoder) else frame[names]
+    return fitted.read(frame[names])
 
 
 @contextmanager

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.dummy import DummyRegressor
 from sklearn.metrics import r2_score
-from sklearn.pipeline import Pipeline
 
 from whynear.interpret import effective_dimension
 from whynear.metric import as_metric
@@ -81,8 +80,7 @@ def with_directions(
         independent = len(numbers) if groups is None else groups.nunique()
         effective_dim = fewest_directions(effective_dimension(rest, numbers, y, groups=groups), independent)
     learner = clone(rest).set_params(minimumnormregressor__effective_dim=effective_dim).fit(numbers, y)
-    whole = learner if fitted.encoder is None else Pipeline([("tableencoder", fitted.encoder), *learner.steps])
-    return remember_rows(whole, X)
+    return remember_rows(fitted.behind_encoder(learner), X)
 
 
 def _varies_in_parts(X: pd.DataFrame) -> bool:
