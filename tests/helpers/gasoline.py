@@ -8,7 +8,9 @@ CENTRE, WIDTH = 1210.0, 17.0
 OTHERS = ((960.0, 40.0), (1040.0, 30.0), (1120.0, 25.0), (1165.0, 18.0), (1330.0, 40.0), (1420.0, 35.0), (1510.0, 30.0))
 
 
-def gasoline(n_rows: int = 60, seed: int = 0, *, n_channels: int = 121, two_classes: bool = False) -> pd.DataFrame:
+def gasoline(
+    n_rows: int = 60, seed: int = 0, *, n_channels: int = 121, two_classes: bool = False, scatter: float = 0.05
+) -> pd.DataFrame:
     """The columns 900nm, ..., 1620nm and the target ``octane``, or the classes ``low`` and ``high``.
 
     The target is the height of one peak, which overlaps with another of random height. Each row is multiplied by a
@@ -23,7 +25,7 @@ def gasoline(n_rows: int = 60, seed: int = 0, *, n_channels: int = 121, two_clas
     along = np.linspace(-1.0, 1.0, n_channels)
     baseline = rng.normal(0.3, 0.1, (n_rows, 1)) + rng.normal(0.1, 0.1, (n_rows, 1)) * along
     baseline += rng.normal(0.0, 0.05, (n_rows, 1)) * along**2
-    spectra = rng.normal(1.0, 0.05, (n_rows, 1)) * (spectra + baseline)
+    spectra = np.exp(rng.normal(0.0, scatter, (n_rows, 1))) * (spectra + baseline)
     spectra += rng.normal(0.0, 0.004, spectra.shape)
     table = pd.DataFrame(spectra, columns=[f"{position:g}nm" for position in axis])
     if two_classes:

@@ -31,6 +31,7 @@ from whynear.study.learnable import check_learnable
 from whynear.study.levels import levels_of
 from whynear.study.maps import maps_of
 from whynear.study.methods import COMPARED, LEARNED_ROWS, Methods
+from whynear.study.preprocessing import Preprocessing
 from whynear.study.progress import Finished, Steps
 from whynear.study.reasons import Reason, reasons_of
 from whynear.study.regression import compare_regressors, relevance_profile, with_directions
@@ -196,7 +197,8 @@ def _studied(problem: Problem, settings: StudySettings, steps: Steps, kept: Kept
     """Compare, learn, interpret, map and explain."""
     of_classes = problem.kind == "classes"
     used, few_rows = _compared_rows(problem, settings)
-    methods = Methods(settings.random_state, problem.encoder, settings.n_jobs, kept)
+    preprocessing = None if problem.axis is None else Preprocessing(problem.axis, settings.random_state)
+    methods = Methods(settings.random_state, problem.encoder, settings.n_jobs, preprocessing, kept)
     comparison, few_folds = _compared(used, settings, methods, steps)
     steps.finish("comparison", comparison)
     steps("learn the metric from all rows", 0.6)

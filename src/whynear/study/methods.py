@@ -22,6 +22,7 @@ from whynear.learn import MinimumNormRegressor, registry
 from whynear.learn.registry import LEARNERS
 from whynear.study.kept_fits import KeptFits
 from whynear.study.pls import INNER_FOLDS, CrossValidatedPLS
+from whynear.study.preprocessing import Preprocessing
 from whynear.study.sample import stratified_rows
 from whynear.study.training_rows import remember_rows
 from whynear.tables import TableEncoder
@@ -41,7 +42,7 @@ NCA_COMPONENTS = 5
 
 @dataclass(frozen=True)
 class Methods:
-    """What all methods share: the seed of the learners, the encoder they start with, the number of threads, and fits.
+    """What all methods share: the seed, the encoder and the preprocessing they start with, the number of threads, fits.
 
     ``kept`` are fits of an interrupted study, which are not repeated.
     """
@@ -49,6 +50,7 @@ class Methods:
     seed: int
     encoder: TableEncoder | None = None
     n_jobs: int | None = None
+    preprocessing: Preprocessing | None = None
     kept: KeptFits = field(default_factory=KeptFits)
 
     def fitted(self, name: str, X: pd.DataFrame, y: NDArray[Any], groups: pd.Series | None = None) -> Any:
@@ -56,16 +58,22 @@ class Methods:
 
         What it chooses on held-out rows, it chooses with the rows of a group together.
         """
-        facts = {"seed": self.seed, "encoder": None if self.encoder is None else self.encoder.get_params()}
+        encoder = None if self.encoder is None else self.encoder.get_params()
+        facts = {"seed": self.seed, "encoder": encoder, "preprocessing": self.preprocessing}
         return self.kept.fitted(name, facts, (X, y, groups), lambda: remember_rows(self._fitted(name, X, y, groups), X))
 
     def _fitted(self, name: str, X: pd.DataFrame, y: NDArray[Any], groups: pd.Series | None) -> Any:
-        if self.encoder is None:
-            return self._fit(self._for_numbers(name, X, y), X, y, groups)
-        encoder = clone(self.encoder).fit(X, y)
-        numbers = encoder.transform(X)
-        rest = self._fit(self._for_numbers(name, numbers, y), numbers, y, groups)
-        return Pipeline([("tableencoder", encoder), *(rest.steps if isinstance(rest, Pipeline) else [(name, rest)])])
+        first: list[tuple[str, Any]] = []
+        if self.encoder is not None:
+            first = [("tableencoder", clone(self.encoder).fit(X, y))]
+            X = first[0][1].transform(X)
+        if self.preprocessing is not None:
+            steps, X = self.preprocessing.fitted(X, y, groups)
+            first += steps
+        rest = self._fit(self._for_numbers(name, X, y), X, y, groups)
+        if not first:
+            return rest
+        return Pipeline([*first, *(rest.steps if isinstance(rest, Pipeline) else [(name, rest)])])
 
     def _for_numbers(self, name: str, X: pd.DataFrame, y: NDArray[Any]) -> Any:
         """Return the unfitted method for numeric columns; one that ignores them where no column varies."""
