@@ -49,12 +49,13 @@ __all__ = make_lazy(
         "whynear.tables": ("TableEncoder",),
         "whynear.verdict": ("SufficientSets", "Verdicts", "sufficient_sets", "verdicts"),
     },
-    submodules=("datasets", "ranking"),
+    submodules=("datasets", "ranking", "spectra"),
 )
 
 if TYPE_CHECKING:
     from whynear import datasets as datasets
     from whynear import ranking as ranking
+    from whynear import spectra as spectra
     from whynear.cases import CaseBase as CaseBase
     from whynear.cases import Retrieval as Retrieval
     from whynear.embedding import embed as embed

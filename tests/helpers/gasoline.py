@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 
-PLANTED = (1190.0, 1230.0)  # nm: where the peak that decides is higher than half its height
-CENTRE, WIDTH = 1210.0, 17.0
+CENTRE, WIDTH = 1210.0, 17.0  # nm, of the peak that decides
+PLANTED = (1173.5, 1246.5)  # nm: where it is higher than a tenth of its height
 OTHERS = ((960.0, 40.0), (1040.0, 30.0), (1120.0, 25.0), (1165.0, 18.0), (1330.0, 40.0), (1420.0, 35.0), (1510.0, 30.0))
 
 

@@ -7,6 +7,7 @@ import pandas as pd
 from sklearn.datasets import load_iris
 
 import whynear as wn
+from tests.helpers.gasoline import gasoline
 from tests.helpers.measured_tables import houses
 
 
@@ -71,3 +72,17 @@ def of_patients(n_patients: int, rows_each: int = 5, seed: int = 0) -> pd.DataFr
     sign = ill[of_row] + 1.0 * rng.standard_normal(n_patients)[of_row] + 0.05 * rng.standard_normal(len(of_row))
     table = pd.DataFrame(face, columns=["nose", "chin", "brow"]).assign(sign=sign)
     return table.assign(patient=[f"P{number}" for number in of_row], y=np.where(ill, "ill", "well")[of_row])
+
+
+@cache
+def octane_study() -> wn.Study:
+    """The study of spectra with a numeric target, a temperature and a category."""
+    table = gasoline(50).assign(temperature=np.arange(50) % 7.0, site=np.tile(["a", "b", "c", "d", "e"], 10))
+    table.loc[3, "1212nm"] = np.nan
+    return wn.study(table, "octane", folds=3)
+
+
+@cache
+def grade_study() -> wn.Study:
+    """The study of spectra of two classes, by GRLVQ."""
+    return wn.study(gasoline(80, two_classes=True), "grade", learner="grlvq", folds=3)

@@ -60,3 +60,12 @@ def test_a_sentence_names_the_first_features_and_counts_the_others():
     assert listed_features(["a"]) == "“a”"
     assert listed_features(["a", "b"]) == "“a” and “b”"
     assert listed_features(["x"] * MOST_NAMED + ["y", "z"]).endswith("“x” and 2 more")
+
+
+def test_features_are_called_what_they_are():
+    said = " ".join(feature_sentences(judged(["replaceable", "no evidence", "no evidence"]), "band"))
+    assert "1 of 3 bands suffices" in said
+    assert "No single band is shown to be indispensable" in said
+    assert "no evidence that 2 bands help" in said
+    assert "feature" not in said
+    assert "from these bands" in feature_sentences(judged(["undecided"], works=False), "band")[0]

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from whynear.verdict.feature_columns import chosen_rows, feature_columns
+from whynear.verdict.feature_columns import chosen_rows, feature_columns, owners_of
 
 
 def numbers(n=60, d=3, seed=0):
@@ -135,3 +135,23 @@ def test_ordered_categories_are_one_column_in_their_order():
     first = found.of([0])[:, 0]
     assert first[1] < first[0] < first[2]
     assert first[1] == first[4]
+
+
+def test_columns_of_one_feature_have_the_variance_of_one():
+    X = pd.DataFrame(numbers(d=4), columns=list("abcd")).assign(constant=1.0)
+    made = feature_columns(X, ["band", "band", "c", "band", "band"])
+    assert made.names == ("band", "c")
+    assert made.owners.tolist() == [0, 0, 1, 0]
+    assert_allclose(np.square(made.of([0])).mean(axis=0).sum(), 1.0)
+    assert_allclose(made.of([1]), feature_columns(X).of([2]))
+
+
+def test_features_are_numbered_in_the_order_of_the_columns():
+    names, owners = owners_of(["b", "a", "b"])
+    assert names == ("b", "a")
+    assert owners.tolist() == [0, 1, 0]
+
+
+def test_every_column_needs_a_feature():
+    with pytest.raises(ValueError, match="features must name one feature for each of the 3 columns, got 2 instead"):
+        feature_columns(numbers(), ["a", "b"])

@@ -212,3 +212,18 @@ def test_the_same_seed_gives_the_same_folds_and_repeats_differ():
     assert not np.array_equal(one.loss, other.loss)
     learner = refits(KNeighborsClassifier(), X, y)
     assert_allclose(learner.without([], 2).loss, (one.loss + other.loss) / 2)
+
+
+def test_columns_of_one_feature_are_left_out_together():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((80, 3))
+    X[:, 1] = X[:, 0]
+    y = (X[:, 0] > 0).astype(int)
+    learner = LogisticRegression()
+    together = Refits(learner, X, y, classes(y), 0, np.array([0, 0, 1]))
+    apart = Refits(learner, X, y, classes(y), 0)
+    assert apart.without([0]).score.mean() > 0.9
+    assert together.without([0]).score.mean() < 0.7
+    folds = classes(y).folds(0)
+    assert together.with_only([[0]] * len(folds), folds).score.mean() > 0.9
+    assert together.with_only([[1]] * len(folds), folds).score.mean() < 0.7

@@ -307,3 +307,17 @@ def test_nothing_is_falsely_called_indispensable(kind, seed):
     found = verdicts(KNeighborsClassifier(), data.X, data.y, random_state=seed)
     strong = {name for name, strength in zip(data.X, data.strength, strict=True) if strength == "strong"}
     assert set(found.named("indispensable")) <= strong
+
+
+def test_columns_of_one_feature_get_one_verdict():
+    """Each of two copies is replaceable by the other; the feature they form is indispensable."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.standard_normal((120, 3)), columns=["one", "two", "noise"])
+    X["two"] = X["one"] + 0.01 * rng.standard_normal(120)
+    y = (X["one"] > 0).to_numpy().astype(int)
+    apart = verdicts(LogisticRegression(), X, y, n_resamples=0, random_state=0)
+    together = verdicts(LogisticRegression(), X, y, features=["both", "both", "noise"], n_resamples=0, random_state=0)
+    assert apart.named("indispensable") == ()
+    assert together.feature_names == ("both", "noise")
+    assert together.named("indispensable") == ("both",)
+    assert together.sets.best == ("both",)

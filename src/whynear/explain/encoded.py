@@ -8,10 +8,10 @@ from typing import Any
 import pandas as pd
 
 from whynear.explain.explanation import Explanation, NearCase
-from whynear.metric.encoder import Encoder
+from whynear.metric.encoder import Summing
 
 
-def summed_by_column(why: Explanation, row: pd.DataFrame, encoder: Encoder) -> Explanation:
+def summed_by_column(why: Explanation, row: pd.DataFrame, encoder: Summing) -> Explanation:
     """Return the explanation with the parts of each column of the table summed; ``row`` is the case before encoding."""
     features = pd.Index(encoder.feature_names_in_, name="feature")
 

@@ -43,7 +43,7 @@ def explain_value(model: FittedPipeline, x: ArrayLike | pd.Series[Any] | pd.Data
     return ValueExplanation(
         prediction=prediction,
         mean_prediction=float(model.learner.target_origin_),
-        values=pd.Series(_values(parts, row, seen), features, name="value", dtype=object),
+        values=pd.Series(_values(parts, model.shown(row), seen), features, name="value", dtype=object),
         mean_values=pd.Series(parts.origin, features, name="mean"),
         coefficients=pd.Series(parts.coefficients, features, name="coefficient"),
         contributions=pd.Series(own, features, name="contribution"),

@@ -10,21 +10,28 @@ from numpy.typing import ArrayLike
 from whynear.utils.arrays import Array
 
 
-class Encoder(Protocol):
+class Summing(Protocol):
+    """The way back from columns to features: columns of one feature are summed."""
+
+    @property
+    def feature_names_in_(self) -> Any:
+        """The features: for an encoder, the columns of its table."""
+
+    def sums(self, values: ArrayLike) -> Array:
+        """Return values of the columns (the last axis) summed for each feature."""
+
+    def decoded(self, values: ArrayLike) -> list[Any]:
+        """Return one case in the features."""
+
+
+class Encoder(Summing, Protocol):
     """An encoder of a table into columns of numbers: a `TableEncoder`, a `ColumnEncoder` or a `SpectralEncoder`."""
 
-    feature_names_in_: Any
     made_: list[str]
     sources_: list[str]
 
     def transform(self, table: pd.DataFrame, /) -> pd.DataFrame:
         """Return the columns made of a table."""
-
-    def sums(self, values: ArrayLike) -> Array:
-        """Return values of the columns made (the last axis) summed for each column of the table."""
-
-    def decoded(self, values: ArrayLike) -> list[Any]:
-        """Return one encoded case in the columns of the table."""
 
     @property
     def text_columns(self) -> tuple[str, ...]:

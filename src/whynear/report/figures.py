@@ -17,6 +17,7 @@ from whynear.embedding import plot_embedding
 from whynear.explain import plot_class_profiles
 from whynear.report.errors_drawing import draw_calibration, draw_roc
 from whynear.report.regression_drawing import draw_map_of_numbers, draw_predictions, draw_residuals
+from whynear.report.spectra_drawing import draw_spectrum
 from whynear.study.errors import ErrorAnatomy
 from whynear.study.residuals import Residuals
 
@@ -34,6 +35,8 @@ def figures(study: Study) -> Iterator[tuple[str, str]]:
     n_features = len(study.relevance.feature_names)
     shown = min(n_features, MOST_LINES)
     yield svg("verdicts", partial(study.verdicts.plot, most=MOST_LINES), (7.4, 1.4 + 0.24 * shown))
+    if study.spectra is not None:
+        yield "spectrum", svg_text("spectrum", partial(draw_spectrum, study.spectra, study.verdicts), (7.4, 4.8))
     if len(study.verdicts.sets.curve) > 1:
         yield svg("sets", study.verdicts.sets.plot, (7.4, 3.6))
     if study.verdicts.stand_ins.pairs:

@@ -22,6 +22,9 @@ def tables(study: Study) -> Iterator[tuple[str, pd.DataFrame]]:
     yield from comparison_tables(study.comparison).items()
     if isinstance(study.errors, ErrorAnatomy):
         yield from error_tables(study.errors)
+    if study.spectra is not None:
+        yield "spectrum.csv", study.spectra.frame()
+        yield "preprocessing.csv", study.spectra.choice.frame()
     sets = study.verdicts.sets.frame()
     yield "sets.csv", sets.assign(features=["; ".join(names) for names in sets["features"]])
     yield "stand-ins.csv", study.verdicts.stand_ins.frame()

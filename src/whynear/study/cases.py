@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from whynear.explain import Explanation, ValueExplanation
 from whynear.explain.why import explain_case
+from whynear.study.bands import Bands
 from whynear.study.comparison import Comparison
 from whynear.study.progress import Progress
 from whynear.study.voters import Voters, near_rows_of, voters_of
@@ -88,14 +89,20 @@ def _values_frame(cases: Sequence[Case]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["row", "kind", "true", "predicted", "residual", "moved_by"])
 
 
-def explained_cases(X: pd.DataFrame, y: NDArray[Any], comparison: Comparison, report: Progress) -> tuple[Case, ...]:
-    """Explain a typical, a borderline and a wrongly predicted case of each class, by the learner chosen without it."""
+def explained_cases(
+    X: pd.DataFrame, y: NDArray[Any], comparison: Comparison, report: Progress, bands: Bands | None = None
+) -> tuple[Case, ...]:
+    """Explain a typical, a borderline and a wrongly predicted case of each class, by the learner chosen without it.
+
+    With ``bands`` explanations are stated in bands of a spectrum.
+    """
     chosen = selected_rows(y, comparison.predictions)
     cases = []
     for number, (place, kind) in enumerate(chosen):
         report("explain cases", number / len(chosen))
         if (model := comparison.model_without(place)) is not None:
             why = explain_case(model, X.iloc[[place]])
+            why = why if bands is None else bands.summed(why)
             cases.append(Case(plain_name(X.index[place]), kind, y[place], why, place))
     return tuple(cases)
 

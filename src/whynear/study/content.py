@@ -41,5 +41,6 @@ def content(study: Study) -> dict[str, Any]:
             {"row": case.row, "kind": case.kind, "true": case.true, "why": case.why.to_dict()} for case in study.cases
         ],
         "caveats": list(study.caveats),
+        **({} if study.spectra is None else {"spectra": study.spectra.to_dict()}),
     }
     return plain_values(held)

@@ -12,14 +12,19 @@ MOST_NAMED = 5  # features in a sentence
 MOST_MEMBERS = 10  # of the smallest set
 
 
-def feature_sentences(verdicts: Verdicts) -> list[str]:
-    """Return the sentences; the first answers which features decide."""
+def feature_sentences(verdicts: Verdicts, noun: str = "feature") -> list[str]:
+    """Return the sentences; the first answers which features decide. ``noun`` is what a feature is called."""
     if not verdicts.works:
         return [
-            "No model is shown to predict the target better than chance from these features, so nothing can be said "
+            f"No model is shown to predict the target better than chance from these {noun}s, so nothing can be said "
             "about which of them decide."
         ]
-    return [_sufficient(verdicts), _indispensable(verdicts), *_replaceable(verdicts), *_rest(verdicts)]
+    return [
+        _sufficient(verdicts, noun),
+        _indispensable(verdicts, noun),
+        *_replaceable(verdicts),
+        *_rest(verdicts, noun),
+    ]
 
 
 def stand_in_sentences(verdicts: Verdicts) -> tuple[str, ...]:
@@ -33,27 +38,27 @@ def stand_in_sentences(verdicts: Verdicts) -> tuple[str, ...]:
     return tuple(made)
 
 
-def _sufficient(verdicts: Verdicts) -> str:
+def _sufficient(verdicts: Verdicts, noun: str) -> str:
     sets, total = verdicts.sets, len(verdicts.feature_names)
     if len(sets.best) == total:
         if total == 1:
-            return "The only feature is needed."
+            return f"The only {noun} is needed."
         if len(verdicts.named(INDISPENSABLE)) == total:
-            return f"All {total:,} features are needed: no smaller set predicts as well."
-        return f"No smaller set is shown to predict as well as all {total:,} features."
+            return f"All {total:,} {noun}s are needed: no smaller set predicts as well."
+        return f"No smaller set is shown to predict as well as all {total:,} {noun}s."
     lost = 100 * (sets.score_of_all - sets.score)
     cost = "no less" if lost < 0.05 else f"{_points(lost)} less"
-    suffice = f"{'feature' if total == 1 else 'features'} {'suffices' if len(sets.best) == 1 else 'suffice'}"
+    suffice = f"{noun if total == 1 else f'{noun}s'} {'suffices' if len(sets.best) == 1 else 'suffice'}"
     how = "is predicted right" if verdicts.measure == "accuracy" else "of the variance is explained"
     alone = f"with {listed_features(sets.best, MOST_MEMBERS)} alone, {cost} {how} than with all"
     return f"{len(sets.best):,} of {total:,} {suffice}: {alone}."
 
 
-def _indispensable(verdicts: Verdicts) -> str:
+def _indispensable(verdicts: Verdicts, noun: str) -> str:
     names = verdicts.named(INDISPENSABLE)
     if not names:
         about = "" if verdicts.named(UNDECIDED) else ": without any one of them the others do about as well"
-        return f"No single feature is shown to be indispensable{about}."
+        return f"No single {noun} is shown to be indispensable{about}."
     losses = dict(zip(verdicts.feature_names, verdicts.loss, strict=True))
     shown = [f"“{printable(name)}” ({_points(losses[name])} are lost without it)" for name in names[:MOST_NAMED]]
     more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
@@ -71,11 +76,11 @@ def _replaceable(verdicts: Verdicts) -> list[str]:
     return [f"{shared} {leaving} costs at most 2 points."]
 
 
-def _rest(verdicts: Verdicts) -> list[str]:
+def _rest(verdicts: Verdicts, noun: str) -> list[str]:
     said = []
     if names := verdicts.named(NO_EVIDENCE):
         shown = listed_features(names)
-        many = f"There is no evidence that {len(names):,} features help: {shown}."
+        many = f"There is no evidence that {len(names):,} {noun}s help: {shown}."
         said.append(f"There is no evidence that {shown} helps." if len(names) == 1 else many)
     if names := verdicts.named(UNDECIDED):
         verb = "is" if len(names) == 1 else "are"

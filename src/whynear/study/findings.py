@@ -18,6 +18,7 @@ from whynear.study.interpretation import Interpretation
 from whynear.study.methods import PLAIN
 from whynear.study.regression import root_mean_squared_error
 from whynear.study.rivals import better_rival
+from whynear.study.spectra import Spectra
 from whynear.tables.encoder import holds_text
 from whynear.tables.problem import Problem
 from whynear.verdict import Verdicts
@@ -53,6 +54,7 @@ def findings_of(
     interpretation: Interpretation,
     verdicts: Verdicts,
     caveats: Sequence[str] = (),
+    spectra: Spectra | None = None,
 ) -> Findings:
     """Return the results as sentences; the caveats of the results come before those given."""
     better = better_rival(comparison)
@@ -61,9 +63,10 @@ def findings_of(
     return Findings(
         (
             *([better] if better else []),
-            *feature_sentences(verdicts),
+            *feature_sentences(verdicts, "feature" if spectra is None else spectra.bands.noun),
             *([signs] if signs else []),
             _prediction(problem, comparison, interpretation),
+            *([] if spectra is None else [spectra.sentence]),
         ),
         stand_in_sentences(verdicts),
         (*_caveats(problem, comparison, interpretation), *caveats),
@@ -92,9 +95,11 @@ def _caveats_of_classes(problem: Problem, comparison: Comparison) -> list[str]:
     if expected > 0.999 and len(problem.X.columns) > 1:
         every = "Every" if expected == 1 else "Nearly every"
         said.append(f"{every} held-out case is predicted right: look for a column that was made from the target.")
+    deciding, more = _one_channel(deciding_columns(problem.X, problem.y), problem)
     return said + [
-        f"Column {name!r} alone tells the classes apart: if it was made from the target, leave it out with --drop."
-        for name in deciding_columns(problem.X, problem.y)
+        f"Column {name!r} alone tells the classes apart{more.get(name, '')}: if it was made from the target, leave it "
+        "out with --drop."
+        for name in deciding
     ]
 
 
@@ -106,11 +111,29 @@ def _caveats_of_numbers(problem: Problem, comparison: Comparison) -> list[str]:
             "their relevance is then that of chance."
         )
     numeric = problem.X.select_dtypes("number")
-    return said + [
-        f"Column {name!r} says the same as the target: if it was made from it, leave it out with --drop."
+    same = [
+        str(name)
         for name in numeric.columns
         if numeric[name].nunique() > 1 and _correlation(numeric[name], problem.y) > SAME_CORRELATION
     ]
+    same, more = _one_channel(same, problem)
+    return said + [
+        f"Column {name!r} says the same as the target{more.get(name, '')}: if it was made from it, leave it out with "
+        "--drop."
+        for name in same
+    ]
+
+
+def _one_channel(names: list[str], problem: Problem) -> tuple[list[str], dict[str, str]]:
+    """Return the columns with only the first of the channels of a spectrum, and words on how many others it stands for.
+
+    Neighbouring channels say the same, so that one caveat is enough.
+    """
+    channels = [] if problem.axis is None else [name for name in names if name in set(problem.axis.columns)]
+    if len(channels) < 2:
+        return names, {}
+    others = "does another channel" if len(channels) == 2 else f"do {len(channels) - 1:,} other channels"
+    return [name for name in names if name not in channels[1:]], {channels[0]: f", as {others}"}
 
 
 def _correlation(column: pd.Series, y: NDArray[Any]) -> float:

@@ -18,6 +18,7 @@ from whynear.datasets.features_and_target import is_vector, table_with_target
 from whynear.datasets.opening import Table, open_table
 from whynear.explain import class_profiles
 from whynear.metric.pipeline import FittedPipeline
+from whynear.study.bands import Bands
 from whynear.study.cases import Case, explained_cases
 from whynear.study.comparison import Comparison, compare_classifiers
 from whynear.study.error_interval import remember_errors
@@ -39,6 +40,7 @@ from whynear.study.residuals import Residuals, residuals_of
 from whynear.study.result import Study
 from whynear.study.sample import at_most
 from whynear.study.settings import COMPARED_ROWS, StudySettings
+from whynear.study.spectra import spectra_of
 from whynear.study.value_cases import ValueReason, explained_values, value_reasons
 from whynear.tables.column_types import Categories, Impute
 from whynear.tables.problem import Problem, names_of, problem_from
@@ -208,12 +210,16 @@ def _studied(problem: Problem, settings: StudySettings, steps: Steps, kept: Kept
         model = with_directions(model, problem.X, problem.y, settings.effective_dim, problem.groups)
         model = remember_errors(model, comparison.predictions)
     steps.finish("model", model)
-    interpretation = _interpreted(used, model, settings, methods, steps)
+    spectra = spectra_of(used, model, comparison.models, preprocessing, rows)
+    bands = None if spectra is None else spectra.bands
+    interpretation = _interpreted(used, model, settings, methods, steps, bands)
     steps.finish("interpretation", interpretation)
+    judge, judged_on = (model, used.X) if spectra is None else spectra.refitted(model, used.X)
     judged = verdicts(
-        _refitted(model),
-        used.X,
+        _refitted(judge),
+        judged_on,
         used.y,
+        features=None if bands is None else bands.features_of_columns,
         relevance=interpretation.relevance,
         groups=used.groups,
         n_jobs=settings.n_jobs,
@@ -223,7 +229,8 @@ def _studied(problem: Problem, settings: StudySettings, steps: Steps, kept: Kept
     steps.finish("verdicts", judged)
     steps("map the cases", 0.85)
     maps = maps_of(used, model, settings.random_state)
-    cases, reasons = _explained(used, comparison, steps)
+    cases, reasons = _explained(used, comparison, steps, bands)
+    profiles = class_profiles(model) if of_classes else relevance_profile(model, problem.target)
     steps("done", 1.0)
     return Study(
         problem=used,
@@ -231,13 +238,16 @@ def _studied(problem: Problem, settings: StudySettings, steps: Steps, kept: Kept
         errors=_errors(used, comparison),
         model=model,
         interpretation=interpretation,
-        profiles=class_profiles(model) if of_classes else relevance_profile(model, problem.target),
+        profiles=profiles if bands is None else bands.profiles(profiles),
         maps=maps,
-        levels=levels_of(used.X, interpretation.relevance),
+        levels=levels_of(used.X if bands is None else bands.table(judged_on), interpretation.relevance),
         cases=cases,
         reasons=reasons,
         verdicts=judged,
-        findings=findings_of(used, comparison, interpretation, judged, (*problem.caveats, *few_rows, *few_folds)),
+        findings=findings_of(
+            used, comparison, interpretation, judged, (*problem.caveats, *few_rows, *few_folds), spectra
+        ),
+        spectra=spectra,
         inputs=settings,
         versions={package: version(package) for package in ("whynear", "scikit-learn", "numpy")},
     )
@@ -300,13 +310,16 @@ def _refitted(model: Any) -> Any:
     return learner.set_params(**dict.fromkeys(cut))
 
 
-def _interpreted(used: Problem, model: Any, settings: StudySettings, methods: Methods, steps: Steps) -> Interpretation:
+def _interpreted(
+    used: Problem, model: Any, settings: StudySettings, methods: Methods, steps: Steps, bands: Bands | None
+) -> Interpretation:
     fitted = FittedPipeline.of(model)
+    sources = None if fitted.encoder is None else fitted.sources
     return interpret(
         fitted.without_encoder,
         fitted.numbers(used.X),
         used.y,
-        sources=None if fitted.encoder is None else fitted.sources,
+        sources=sources if bands is None else bands.features_of(fitted.sources),
         effective_dim=settings.effective_dim,
         methods=methods,
         report=steps.within(0.62, 0.68),
@@ -315,15 +328,15 @@ def _interpreted(used: Problem, model: Any, settings: StudySettings, methods: Me
 
 
 def _explained(
-    used: Problem, comparison: Comparison, steps: Steps
+    used: Problem, comparison: Comparison, steps: Steps, bands: Bands | None
 ) -> tuple[tuple[Case, ...], tuple[Reason, ...] | tuple[ValueReason, ...]]:
     """Return selected cases, and short explanations of those on the maps."""
     first, then = steps.within(0.9, 0.92), steps.within(0.92, 1.0)
     if used.kind == "classes":
-        cases = explained_cases(used.X, used.y, comparison, first)
-        return cases, reasons_of(used.X, comparison, cases, then)
-    cases = explained_values(used.X, comparison, first)
-    return cases, value_reasons(used.X, comparison, cases, then)
+        cases = explained_cases(used.X, used.y, comparison, first, bands)
+        return cases, reasons_of(used.X, comparison, cases, then, bands)
+    cases = explained_values(used.X, comparison, first, bands)
+    return cases, value_reasons(used.X, comparison, cases, then, bands)
 
 
 def _errors(used: Problem, comparison: Comparison) -> ErrorAnatomy | Residuals:

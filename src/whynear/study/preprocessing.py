@@ -43,6 +43,10 @@ class PreprocessingChoice:
     chosen: str
     scores: pd.Series
 
+    def frame(self) -> pd.DataFrame:
+        """Return one row for each preprocessing, with its score."""
+        return self.scores.rename_axis("preprocessing").rename("score").reset_index()
+
     def to_dict(self) -> dict[str, Any]:
         """Return both as plain values."""
         return {"chosen": self.chosen, "scores": {str(name): float(score) for name, score in self.scores.items()}}

@@ -12,6 +12,7 @@ import pandas as pd
 from whynear.explain import Explanation
 from whynear.explain.explanation import NearCase, plain
 from whynear.explain.why import explain_cases
+from whynear.study.bands import Bands
 from whynear.study.cases import Case
 from whynear.study.comparison import Comparison
 from whynear.study.progress import Progress
@@ -66,7 +67,9 @@ class Reason:
     parts: tuple[Part, ...]
 
 
-def reasons_of(X: pd.DataFrame, comparison: Comparison, cases: Sequence[Case], report: Progress) -> tuple[Reason, ...]:
+def reasons_of(
+    X: pd.DataFrame, comparison: Comparison, cases: Sequence[Case], report: Progress, bands: Bands | None = None
+) -> tuple[Reason, ...]:
     """Explain wrong predictions, and others in even steps, in the order of the rows; ``cases`` have explanations."""
     known = {case.place: case.why for case in cases if isinstance(case.why, Explanation)}
     places = explained_places(X.shape, known, np.flatnonzero(comparison.wrong))
@@ -74,7 +77,7 @@ def reasons_of(X: pd.DataFrame, comparison: Comparison, cases: Sequence[Case], r
     for model, left in comparison.by_model(np.setdiff1d(places, list(known))):
         for place, why in zip(left.tolist(), explain_cases(model, model.table(X.iloc[left], "X")), strict=True):
             report("explain cases", len(reasons) / len(places))
-            reasons[place] = _reason(place, why)
+            reasons[place] = _reason(place, why if bands is None else bands.summed(why))
     return tuple(reasons[place] for place in sorted(reasons))
 
 

@@ -26,6 +26,7 @@ from whynear.study.levels import FeatureLevels
 from whynear.study.reasons import Reason
 from whynear.study.residuals import Residuals
 from whynear.study.settings import TABLE_SETTINGS, StudySettings
+from whynear.study.spectra import Spectra
 from whynear.study.value_cases import ValueReason
 from whynear.tables.problem import Problem
 from whynear.utils import html
@@ -74,6 +75,8 @@ class Study:
         The settings that were given.
     versions : dict of str
         The versions of the packages that made the study.
+    spectra : Spectra or None
+        The spectra of the table: their preprocessing, bands and weights; None where there are none.
     """
 
     problem: Problem
@@ -90,6 +93,7 @@ class Study:
     findings: Findings
     inputs: StudySettings
     versions: dict[str, str]
+    spectra: Spectra | None = None
 
     @property
     def metric(self) -> Metric:

@@ -12,6 +12,7 @@ import pandas as pd
 from whynear.explain import ValueExplanation
 from whynear.explain.measured import explain_value
 from whynear.metric.unusual import unusual_values
+from whynear.study.bands import Bands
 from whynear.study.cases import Case
 from whynear.study.comparison import Comparison
 from whynear.study.progress import Progress
@@ -46,13 +47,18 @@ class ValueReason:
     parts: tuple[ValuePart, ...]
 
 
-def explained_values(X: pd.DataFrame, comparison: Comparison, report: Progress) -> tuple[Case, ...]:
-    """Explain a typical row, the largest overestimate and underestimate, and the row with most unusual values."""
+def explained_values(
+    X: pd.DataFrame, comparison: Comparison, report: Progress, bands: Bands | None = None
+) -> tuple[Case, ...]:
+    """Explain a typical row, the largest overestimate and underestimate, and the row with most unusual values.
+
+    With ``bands`` explanations are stated in bands of a spectrum.
+    """
     chosen = selected_values(comparison.predictions, _unusual_counts(X, comparison))
     cases = []
     for number, (place, kind) in enumerate(chosen):
         report("explain cases", number / len(chosen))
-        if (why := _explained(X, comparison, place)) is not None:
+        if (why := _explained(X, comparison, place, bands)) is not None:
             true = float(comparison.predictions["true"].iloc[place])
             cases.append(Case(plain_name(X.index[place]), kind, true, why, place))
     return tuple(cases)
@@ -79,7 +85,7 @@ def selected_values(predictions: pd.DataFrame, unusual: Indices) -> list[tuple[i
 
 
 def value_reasons(
-    X: pd.DataFrame, comparison: Comparison, cases: Sequence[Case], report: Progress
+    X: pd.DataFrame, comparison: Comparison, cases: Sequence[Case], report: Progress, bands: Bands | None = None
 ) -> tuple[ValueReason, ...]:
     """Explain the rows with the largest errors, and others in even steps; ``cases`` have explanations."""
     known = {case.place: case.why for case in cases if isinstance(case.why, ValueExplanation)}
@@ -88,7 +94,7 @@ def value_reasons(
     reasons = []
     for number, place in enumerate(places):
         report("explain cases", number / len(places))
-        why = known.get(place) or _explained(X, comparison, place)
+        why = known.get(place) or _explained(X, comparison, place, bands)
         if why is not None:
             reasons.append(_reason(place, why))
     return tuple(reasons)
@@ -103,10 +109,13 @@ def _unusual_counts(X: pd.DataFrame, comparison: Comparison) -> Indices:
     return counts
 
 
-def _explained(X: pd.DataFrame, comparison: Comparison, place: int) -> ValueExplanation | None:
+def _explained(X: pd.DataFrame, comparison: Comparison, place: int, bands: Bands | None) -> ValueExplanation | None:
     """Return the explanation of a row; None where no column varies in the rows that its model was fitted to."""
     fitted = comparison.model_without(place)
-    return None if fitted is None else explain_value(fitted, X.iloc[[place]])
+    if fitted is None:
+        return None
+    why = explain_value(fitted, X.iloc[[place]])
+    return why if bands is None else bands.summed_value(why)
 
 
 def _reason(place: int, why: ValueExplanation) -> ValueReason:

@@ -33,6 +33,14 @@ _UNITS = {
     "GHz": ("ghz",),
     "THz": ("thz",),
 }
+_QUANTITIES = {
+    "nm": "wavelength",
+    "µm": "wavelength",
+    "cm⁻¹": "wavenumber",
+    "ppm": "chemical shift",
+    "eV": "energy",
+    "keV": "energy",
+}
 _UNIT_OF = {written: unit for unit, spellings in _UNITS.items() for written in spellings}
 
 
@@ -68,7 +76,9 @@ class SpectralAxis:
     @property
     def label(self) -> str:
         """The name of the axis in a figure."""
-        return CHANNEL if self.unit == CHANNEL else f"position ({self.unit})"
+        if self.unit in (CHANNEL, "m/z"):
+            return self.unit
+        return f"{_QUANTITIES.get(self.unit, 'frequency')} ({self.unit})"
 
     def span(self, first: int, last: int) -> str:
         """Return the range from one channel to another, in the unit of the axis, the smaller number first.

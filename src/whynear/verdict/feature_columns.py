@@ -58,8 +58,10 @@ class FeatureColumns:
         )
 
 
-def feature_columns(X: Any) -> FeatureColumns:
+def feature_columns(X: Any, features: Sequence[str] | None = None) -> FeatureColumns:
     """Turn a table of numbers and categories into standardised columns.
+
+    ``features`` names the feature that each column of the table belongs to; each is its own without it.
 
     Values far out are drawn in, so that heavy tails do not decide. Categories become indicators, ordered ones their
     places in the order. Missing numbers become the median, with an indicator where there are enough of them; missing
@@ -78,7 +80,26 @@ def feature_columns(X: Any) -> FeatureColumns:
         blocks.append(made)
         owners += [place] * made.shape[1]
     values = np.hstack(blocks) if blocks else np.empty((len(frame), 0))
-    return FeatureColumns(tuple(map(str, frame.columns)), values, np.array(owners, dtype=np.intp))
+    columns = FeatureColumns(tuple(map(str, frame.columns)), values, np.array(owners, dtype=np.intp))
+    return columns if features is None else _joined(columns, features)
+
+
+def owners_of(features: Sequence[str]) -> tuple[tuple[str, ...], Indices]:
+    """Return the different features in their order, and for each column the number of its feature."""
+    names = tuple(dict.fromkeys(map(str, features)))
+    return names, np.array([names.index(str(name)) for name in features], dtype=np.intp)
+
+
+def _joined(columns: FeatureColumns, features: Sequence[str]) -> FeatureColumns:
+    """Return columns that belong to features of several columns, each feature with the variance of one."""
+    if len(features) != columns.n_features:
+        raise ValueError(
+            f"features must name one feature for each of the {columns.n_features} columns, got {len(features)} instead."
+        )
+    names, numbers = owners_of(features)
+    varying = np.bincount(numbers[np.unique(columns.owners)], minlength=len(names))
+    owners = numbers[columns.owners]
+    return FeatureColumns(names, columns.values / np.sqrt(np.maximum(1, varying))[owners], owners)
 
 
 def _numbers(column: pd.Series) -> Array:

@@ -102,17 +102,29 @@ def beats_guessing(answers: Answers, target: Target) -> bool:
 
 
 class Refits:
-    """The learner itself, fitted again on folds with some features made constant."""
+    """The learner itself, fitted again on folds with some features made constant.
 
-    def __init__(self, learner: BaseEstimator, X: Any, y: NDArray[Any], target: Target, seed: int) -> None:
+    ``owners`` are the numbers of the features that the columns of X belong to; each column is its own without them.
+    """
+
+    def __init__(
+        self,
+        learner: BaseEstimator,
+        X: Any,
+        y: NDArray[Any],
+        target: Target,
+        seed: int,
+        owners: Indices | None = None,
+    ) -> None:
         self.learner, self.X, self.y, self.target, self.seed = learner, X, y, target, seed
+        self.owners = np.arange(np.shape(X)[1]) if owners is None else owners
         self._known: dict[tuple[tuple[int, ...], int], Answers] = {}
 
     def without(self, features: Sequence[int] = (), repeats: int = 1) -> Answers:
         """Return the answers for held-out rows, as means over repeated cross-validations."""
         key = tuple(sorted(int(j) for j in features)), repeats
         if key not in self._known:
-            X = _made_constant(self.X, key[0])
+            X = _made_constant(self.X, np.flatnonzero(np.isin(self.owners, key[0])).tolist())
             folds = [self.target.folds(self.seed + repeat) for repeat in range(repeats)]
             found = [self.target.answers(self._held_out([X] * len(one), one)) for one in folds]
             parts = (np.mean([getattr(one, name) for one in found], axis=0) for name in ("loss", "score", "expected"))
@@ -121,8 +133,9 @@ class Refits:
 
     def with_only(self, members: Sequence[Sequence[int]], folds: Sequence[RowSplit]) -> Answers:
         """Return the answers for the held-out rows of each fold, with other features on each."""
-        every = range(np.shape(self.X)[1])
-        tables = [_made_constant(self.X, [j for j in every if j not in set(kept)]) for kept in members]
+        tables = [
+            _made_constant(self.X, np.flatnonzero(~np.isin(self.owners, list(kept))).tolist()) for kept in members
+        ]
         return self.target.answers(self._held_out(tables, folds))
 
     def _held_out(self, tables: Sequence[Any], folds: Sequence[RowSplit]) -> Array:

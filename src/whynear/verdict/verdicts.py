@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,7 @@ from whynear.utils.progress import ProgressArgument, Report, listener, within
 from whynear.utils.threads import one_blas_thread
 from whynear.utils.values import ByValue
 from whynear.verdict.decisions import INDISPENSABLE, UNDECIDED, WORDS, decide, needed_features
-from whynear.verdict.feature_columns import FeatureColumns, chosen_rows, feature_columns
+from whynear.verdict.feature_columns import FeatureColumns, chosen_rows, feature_columns, owners_of
 from whynear.verdict.information import Information, information
 from whynear.verdict.leaving_out import Cost, Costs, cost_of, costs_without
 from whynear.verdict.models import KernelModels, Refits, beats_guessing, rows_of
@@ -172,6 +173,7 @@ def verdicts(
     *,
     relevance: Relevance | None = None,
     groups: Any = None,
+    features: Sequence[str] | None = None,
     n_jobs: int | None = None,
     random_state: Seed = None,
     n_resamples: int | None = None,
@@ -196,6 +198,9 @@ def verdicts(
         Intervals of the same features; the frame then has their bounds too. They take no part in the verdicts.
     groups : array-like of shape (n_samples,), optional
         Rows of one group are held out together.
+    features : sequence of str, optional
+        For each column the feature it belongs to, such as a band of a spectrum: columns of one feature are left out
+        together. Each column is a feature without it.
     n_jobs : int, optional
         Number of threads; all cores without it.
     random_state : int, Generator, RandomState or None, default=None
@@ -221,13 +226,14 @@ def verdicts(
     """
     report = listener(progress)
     rng = generator(random_state)
-    columns = feature_columns(X)
+    columns = feature_columns(X, features)
     target = target_of(learner, y, groups, len(columns.values))
     if n_resamples is None:
         n_resamples = 20 if columns.n_features < MANY_FEATURES else FEW_RESAMPLES
     whole("n_resamples", n_resamples, 0)
     with one_blas_thread():
-        found = _judged(_Table(learner, X, np.asarray(y), columns, target), n_resamples, n_jobs, rng, report)
+        table = _Table(learner, X, np.asarray(y), columns, target, None if features is None else owners_of(features)[1])
+        found = _judged(table, n_resamples, n_jobs, rng, report)
     return replace(found, relevance=relevance)
 
 
@@ -238,6 +244,7 @@ class _Table:
     y: NDArray[Any]
     columns: FeatureColumns
     target: Target
+    owners: Indices | None
 
 
 def _judged(table: _Table, n_resamples: int, n_jobs: int | None, rng: np.random.Generator, report: Report) -> Verdicts:
@@ -253,7 +260,9 @@ def _judged(table: _Table, n_resamples: int, n_jobs: int | None, rng: np.random.
     models = KernelModels(own, aim)
     costs = costs_without(models, n_jobs=n_jobs, report=within(report, 0.1, 0.3))
     report("refit the learner", 0.3)
-    refits = Refits(table.learner, rows_of(table.X, rows), table.y[rows], aim, int(of_refits.integers(2**31)))
+    refits = Refits(
+        table.learner, rows_of(table.X, rows), table.y[rows], aim, int(of_refits.integers(2**31)), table.owners
+    )
     full, costs = _confirmed(models, costs, refits, evidence, within(report, 0.3, 0.5))
     works = beats_guessing(full, aim)
     decided = decide(evidence, costs, works, len(rows))

@@ -1,0 +1,146 @@
+"""Whole studies of spectra."""
+
+import json
+
+import numpy as np
+import pytest
+
+import whynear as wn
+from tests.helpers.gasoline import PLANTED, gasoline
+from tests.helpers.studies import grade_study, octane_study, small_study
+from whynear.study.spectra import spectra_of
+
+
+def overlaps_planted(study, names):
+    """Which of these bands overlap the place of the peak that decides."""
+    at, ranges = (
+        study.spectra.axis.positions,
+        dict(zip(study.spectra.bands.names, study.spectra.bands.ranges, strict=True)),
+    )
+    return [at[ranges[name][0]] <= PLANTED[1] and at[ranges[name][1]] >= PLANTED[0] for name in names]
+
+
+def check_planted(study):
+    assert any(overlaps_planted(study, study.verdicts.sets.best)), study.verdicts.sets.best
+    assert all(overlaps_planted(study, study.verdicts.named("indispensable")))
+    assert study.verdicts.sets.best[0].endswith(" nm")
+    assert f"“{study.verdicts.sets.best[0]}”" in study.finding()
+
+
+@pytest.mark.parametrize("seed", [0, pytest.param(range(1, 10), marks=pytest.mark.slow, id="nine more")])
+def test_the_planted_band_is_found_and_no_other_is_indispensable(seed):
+    for one in [seed] if isinstance(seed, int) else seed:
+        study = wn.study(gasoline(seed=one), "octane")
+        check_planted(study)
+        assert study.comparison.score_of("PLS").value > 0.8
+
+
+@pytest.mark.parametrize("seed", [0, pytest.param(range(1, 10), marks=pytest.mark.slow, id="nine more")])
+def test_the_planted_band_is_found_for_two_classes(seed):
+    for one in [seed] if isinstance(seed, int) else seed:
+        check_planted(wn.study(gasoline(120, seed=one, two_classes=True), "grade", learner="grlvq"))
+
+
+def test_the_features_of_a_study_are_bands_and_the_other_columns():
+    study = octane_study()
+    names = study.verdicts.feature_names
+    assert names[-2:] == ("temperature", "site")
+    assert len(study.spectra.bands.names) == len(names) - 2
+    assert study.relevance.feature_names == names
+    assert tuple(study.profiles.index) == names
+    assert {level.feature for level in study.levels} <= set(names)
+    assert study.profiles.sum().tolist() == pytest.approx([1.0])
+
+
+def test_cases_are_explained_by_bands():
+    study = grade_study()
+    assert study.cases
+    for case in study.cases:
+        assert tuple(case.why.values.index) == study.verdicts.feature_names
+        np.testing.assert_allclose(case.why.contributions.sum(axis=1), case.why.neighbors["sq_distance"])
+    assert {part.feature for reason in study.reasons for part in reason.parts} <= set(study.verdicts.feature_names)
+
+
+def test_weights_of_a_numeric_target_are_signed_coefficients():
+    study = octane_study()
+    spectra, learner = study.spectra, study.model[-1]
+    assert spectra.upwards == "a larger value raises “octane”"
+    assert spectra.weights.shape == (121,)
+    assert set(spectra.weights) <= {0.0, *learner.coef_.tolist()}
+    top = spectra.weights[np.abs(spectra.axis.positions - 1210).argmin()]
+    assert top > 0
+
+
+def test_the_sign_of_a_weight_for_two_classes_says_in_which_values_are_larger():
+    spectra = grade_study().spectra
+    assert spectra.upwards == "values are larger in “low” than in “high”"
+    assert list(spectra.means) == ["high", "low"]
+    peak = np.abs(spectra.axis.positions - 1210).argmin()
+    near = spectra.weights[peak - 2 : peak + 3]
+    assert near.min() < 0
+    assert (near <= 0).all()
+
+
+def test_weights_of_three_classes_have_no_sign():
+    table = gasoline(60).assign(grade=np.tile(["a", "b", "c"], 20)).drop(columns="octane")
+    study = wn.study(table, "grade", learner="grlvq", folds=2)
+    assert study.spectra.upwards == ""
+    assert study.spectra.signs == {}
+    assert (study.spectra.weights >= 0).all()
+
+
+def test_bands_have_the_sign_of_most_of_their_weight():
+    spectra = octane_study().spectra
+    for (first, last), sign in zip(spectra.bands.ranges, spectra.signs.values(), strict=True):
+        own = spectra.weights[first : last + 1]
+        up = own[own > 0].sum() / max(np.abs(own).sum(), 1e-300)
+        assert sign == ("+" if up >= 0.8 else "−" if up <= 0.2 else "mixed")
+
+
+def test_the_choice_of_preprocessing_is_said_with_the_folds_that_agree():
+    spectra = octane_study().spectra
+    often = spectra.by_fold.count(spectra.choice.chosen)
+    chosen = "no preprocessing" if spectra.choice.chosen == "none" else spectra.choice.chosen
+    assert octane_study().findings.sentences[-1] == spectra.sentence == (
+        f"The spectra were interpreted with {chosen}, chosen from 7 ways of preprocessing. It was also chosen in "
+        f"{often} of 3 folds, each time from the training rows alone."
+    )  # fmt: skip
+
+
+def test_a_study_without_spectra_has_none():
+    assert small_study().spectra is None
+    assert "spectra" not in small_study().to_dict()
+    assert spectra_of(small_study().problem, None, (), None, small_study().problem) is None
+    flat = wn.study(gasoline(40), "octane", spectra=False, folds=2)
+    assert flat.spectra is None
+    assert len(flat.verdicts.feature_names) == 121
+
+
+def test_everything_is_in_the_record():
+    study = octane_study()
+    held = json.loads(json.dumps(study.to_dict()["spectra"]))
+    assert held["unit"] == "nm"
+    assert sum(len(band["channels"]) for band in held["bands"]) == 121
+    assert held["preprocessing"]["chosen"] == study.spectra.choice.chosen
+    frame = study.spectra.frame()
+    assert list(frame.columns) == ["channel", "position", "band", "weight", "mean"]
+    assert list(grade_study().spectra.frame().columns)[-2:] == ["mean high", "mean low"]
+
+
+def test_the_saved_model_takes_the_table(tmp_path):
+    study = octane_study()
+    study.save(tmp_path)
+    model = wn.load(tmp_path / "model.whynear")
+    X = study.problem.X
+    np.testing.assert_allclose(model.predict(X), study.model.predict(X))
+
+
+def test_one_channel_stands_for_its_neighbours_in_caveats():
+    table = gasoline(60)
+    table["octane"] = table["1212nm"]
+    table["1218nm"] = table["1212nm"] * 2
+    said = [caveat for caveat in wn.study(table, "octane", folds=2).caveats if "says the same as the target" in caveat]
+    assert said == [
+        "Column '1212nm' says the same as the target, as does another channel: if it was made from it, leave it out "
+        "with --drop."
+    ]
