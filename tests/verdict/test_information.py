@@ -171,3 +171,33 @@ def test_an_effect_within_groups_is_found():
     found = [of_mixed_groups(seed, effect=1.5) for seed in range(20)]
     assert np.mean([one.found[0] for one in found]) >= 0.8
     assert np.mean([one.found[1:].mean() for one in found]) <= 0.05
+
+
+def test_columns_that_decide_only_together_are_found_where_they_are_joined():
+    """The difference of two columns decides, and what they share hides it in each of them."""
+    rng = np.random.default_rng(0)
+    X, shared = table(d=6), 30 * rng.standard_normal(150)
+    y = (X[:, 0] > 0).astype(int)
+    X[:, 0], X[:, 1] = X[:, 0] + shared, shared
+    features = ["band", "band", "c", "c", "d", "d"]
+    joined = information(feature_columns(X, features), classes(y))
+    assert joined.found.tolist() == [True, False, False]
+    assert joined.found_alone.tolist() == [True, False, False]
+    assert joined.shares[0] > 0.5
+    assert not information(feature_columns(X), classes(y)).found_alone[:2].any()
+
+
+@pytest.mark.parametrize("kind", ["classes", "measured", "groups"])
+def test_bands_without_information_are_found_no_more_often_than_promised(kind):
+    def found(seed):
+        rng = np.random.default_rng(seed)
+        groups = np.arange(80) // 4 if kind == "groups" else None
+        X = np.cumsum(rng.standard_normal((80, 20)), axis=1)
+        y = rng.permutation(np.arange(80) % 2)
+        if groups is not None:
+            X, y = X / 2 + np.cumsum(rng.standard_normal((20, 20)), axis=1)[groups], (rng.permutation(20) % 2)[groups]
+        target = measured(rng.standard_t(2, 80)) if kind == "measured" else classes(y, groups)
+        columns = feature_columns(X, np.repeat(["a", "b", "c", "d"], 5))
+        return information(columns, target).found.any()
+
+    assert sum(map(found, range(150))) <= binom.ppf(0.9999, 150, 0.05)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -30,11 +30,14 @@ class FeatureColumns:
         The columns. Those of one feature together have as much variance as any other feature.
     owners : ndarray of shape (n_columns,)
         The number of the feature of each column.
+    joined : bool
+        Whether features are columns of the table taken together, which may say together what none says alone.
     """
 
     names: tuple[str, ...]
     values: Array
     owners: Indices
+    joined: bool = False
 
     @property
     def n_features(self) -> int:
@@ -43,7 +46,7 @@ class FeatureColumns:
 
     def rows(self, chosen: Indices) -> FeatureColumns:
         """Return the same columns with some of the rows."""
-        return FeatureColumns(self.names, self.values[chosen], self.owners)
+        return replace(self, values=self.values[chosen])
 
     def of(self, features: Sequence[int] | Indices) -> Array:
         """Return the columns of these features."""
@@ -53,9 +56,8 @@ class FeatureColumns:
         """Return these features alone, in their order in the table."""
         kept = np.sort(np.asarray(features, dtype=np.intp))
         mine = np.isin(self.owners, kept)
-        return FeatureColumns(
-            tuple(self.names[j] for j in kept), self.values[:, mine], np.searchsorted(kept, self.owners[mine])
-        )
+        names, owners = tuple(self.names[j] for j in kept), np.searchsorted(kept, self.owners[mine])
+        return FeatureColumns(names, self.values[:, mine], owners, self.joined)
 
 
 def feature_columns(X: Any, features: Sequence[str] | None = None) -> FeatureColumns:
@@ -99,7 +101,7 @@ def _joined(columns: FeatureColumns, features: Sequence[str]) -> FeatureColumns:
     names, numbers = owners_of(features)
     varying = np.bincount(numbers[np.unique(columns.owners)], minlength=len(names))
     owners = numbers[columns.owners]
-    return FeatureColumns(names, columns.values / np.sqrt(np.maximum(1, varying))[owners], owners)
+    return FeatureColumns(names, columns.values / np.sqrt(np.maximum(1, varying))[owners], owners, joined=True)
 
 
 def _numbers(column: pd.Series) -> Array:

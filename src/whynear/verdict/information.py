@@ -17,6 +17,7 @@ FALSE_DISCOVERIES = 0.05
 LIKELIHOOD = np.log(0.05)  # of an effect as large as others have, against none
 UNLIKE = 0.3  # correlation up to which a found column may be accounted for
 MOST_MULTIPLIED = 300  # columns whose products with each other are tried
+ROWS_PER_COMPONENT = 6  # for columns that are tested together
 USUAL = 0.7  # of the median size of the effects found
 WORTH_SEEING = 0.25  # size of an effect, per root of the number of rows, where none was found
 
@@ -67,7 +68,10 @@ class Information:
 
 
 def information(columns: FeatureColumns, target: Target) -> Information:
-    """Test every feature: its ranks, its squares, its products with others, and its part beside unlike found ones."""
+    """Test every feature: its ranks, its squares, its products with others, and its part beside unlike found ones.
+
+    Columns of the table that were joined to a feature are also tested together.
+    """
     values, aim = _independent_rows(columns.values, target)
     tests = [_explained(rankdata(values, axis=0), aim), _explained(rankdata(np.square(values), axis=0), aim)]
     products, product_shares = _products(values, aim, columns.owners, tests[0][0])
@@ -78,6 +82,10 @@ def information(columns: FeatureColumns, target: Target) -> Information:
     best = np.zeros(columns.n_features)
     np.maximum.at(best, columns.owners, shares)
     p_values, p_alone = _of_features(p_columns, columns), _of_features(first, columns)
+    if columns.joined:
+        together, shares = _together(values, aim, columns)
+        best = np.maximum(best, shares)
+        p_values, p_alone = (np.minimum(1.0, 2 * np.minimum(one, together)) for one in (p_values, p_alone))
     return Information(p_values, adjusted(p_values), _sizes(p_values), best, p_alone)
 
 
@@ -87,6 +95,27 @@ def _of_features(p_columns: Array, columns: FeatureColumns) -> Array:
     np.minimum.at(p_values, columns.owners, p_columns)
     counts = np.bincount(columns.owners, minlength=columns.n_features)
     return np.minimum(1.0, p_values * np.maximum(counts, 1))
+
+
+def _together(values: Array, aim: _Aim, columns: FeatureColumns) -> tuple[Array, Array]:
+    """Return p-value and share of the target that the columns of each feature explain together, by an F-test.
+
+    Of many columns the first principal components are taken, one for every six rows.
+    """
+    p_values, shares = np.ones(columns.n_features), np.zeros(columns.n_features)
+    n, k = aim.n_independent, aim.basis.shape[1]
+    for feature in range(columns.n_features):
+        own = values[:, columns.owners == feature]
+        if own.shape[1] < 2:
+            continue
+        left, singular, _ = np.linalg.svd(own - own.mean(axis=0), full_matrices=False)
+        r = min(int(np.count_nonzero(singular > 1e-9 * singular.max(initial=0.0))), n // ROWS_PER_COMPONENT)
+        if r == 0:
+            continue
+        explained = np.square(left[:, :r].T @ aim.basis).sum(axis=0)
+        found, _ = _f_test(explained, np.ones(k), r, n - r - 1)
+        p_values[feature], shares[feature] = min(1.0, k * float(found.min())), explained.max()
+    return p_values, shares
 
 
 def _sizes(p_values: Array) -> Array:
