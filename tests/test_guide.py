@@ -11,7 +11,16 @@ from tests.helpers.markdown import alike, anchors, blocks, links, remote_loads, 
 
 DOCS = Path(__file__).parent.parent / "docs"
 PAGES = {path.relative_to(DOCS).as_posix(): path.read_text() for path in sorted(DOCS.rglob("*.md"))}
-STEPS = ["tables.md", "learning.md", "null_space.md", "relevance.md", "explaining.md", "finding.md", "study.md"]
+STEPS = [
+    "tables.md",
+    "spectra.md",
+    "learning.md",
+    "null_space.md",
+    "relevance.md",
+    "explaining.md",
+    "finding.md",
+    "study.md",
+]
 RUNNING = [
     pytest.param(name, marks=pytest.mark.slow if name in ("tour.md", "study.md", "tables.md", "relevance.md") else ())
     for name, page in PAGES.items()

@@ -151,3 +151,18 @@ def test_strict_leaves_the_decision_to_the_user():
     with pytest.raises(TableRefused, match=r"look like a spectrum. Take them as one \(--spectra\), or .*--no-spectra"):
         problem_from(NamedTable("t.csv", gasoline()), "octane", measured=True, spectra=None, strict=True)
     assert problem_from(NamedTable("t.csv", gasoline()), "octane", measured=True, spectra=True, strict=True).axis
+
+
+@pytest.mark.parametrize(
+    ("unit", "label"),
+    [
+        ("nm", "wavelength (nm)"),
+        ("cm⁻¹", "wavenumber (cm⁻¹)"),
+        ("ppm", "chemical shift (ppm)"),
+        ("MHz", "frequency (MHz)"),
+        ("m/z", "m/z"),
+        ("channel", "channel"),
+    ],
+)
+def test_the_axis_is_labelled_with_its_quantity(unit, label):
+    assert SpectralAxis(("a", "b"), np.array([1.0, 2.0]), unit).label == label

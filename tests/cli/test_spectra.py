@@ -1,0 +1,74 @@
+"""Spectra through the commands: found, said, undone, and predicted again."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.helpers.command_line import run
+from tests.helpers.gasoline import gasoline
+
+pytestmark = pytest.mark.usefixtures("blank_figures")
+LINE = "The 121 columns, '900nm' to '1620nm', were taken as a spectrum over 900 to 1,620 nm"
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    path = tmp_path_factory.mktemp("spectra") / "gasoline.csv"
+    gasoline(50).to_csv(path, index=False)
+    return path
+
+
+@pytest.fixture(scope="module")
+def studied(table, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("studied")
+    return run("study", table, "--target", "octane", "--folds", 2, "--out", folder), folder
+
+
+def test_a_spectrum_is_found_and_said_in_the_preview(studied):
+    result, folder = studied
+    assert result.exit_code == 0, result.output
+    assert f"- {LINE}; --no-spectra takes them as separate features." in result.stdout
+    assert "bands" in result.stdout
+    held = json.loads((folder / "study.json").read_text())
+    assert held["spectra"]["unit"] == "nm"
+    assert held["given"] == {"folds": 2}
+    assert "--no-spectra" not in (folder / "report.html").read_text().split("<pre>")[-1]
+
+
+def test_the_model_predicts_the_table_again(studied, table, tmp_path):
+    _, folder = studied
+    made = tmp_path / "made.csv"
+    result = run("predict", folder / "model.whynear", table, "--out", made)
+    assert result.exit_code == 0, result.output
+    predicted = pd.read_csv(made)["predicted"]
+    assert np.corrcoef(predicted, pd.read_csv(table)["octane"])[0, 1] > 0.9
+
+
+def test_a_flag_undoes_it_and_the_lines_to_repeat_it_say_so(table, tmp_path):
+    result = run("study", table, "--target", "octane", "--folds", 2, "--no-spectra", "--out", tmp_path)
+    assert result.exit_code == 0, result.output
+    assert "spectrum" not in result.stdout
+    held = json.loads((tmp_path / "study.json").read_text())
+    assert held["given"]["spectra"] is False
+    assert "spectra" not in held
+    page = (tmp_path / "report.html").read_text()
+    assert "--no-spectra" in page
+    assert "spectra=False" in page
+
+
+def test_asking_for_spectra_where_there_are_none_is_an_error(tmp_path):
+    path = tmp_path / "plain.csv"
+    pd.DataFrame({"a": range(20), "b": np.arange(20) % 3, "y": ["u", "v"] * 10}).to_csv(path, index=False)
+    result = run("study", path, "--target", "y", "--spectra", "--out", tmp_path / "out")
+    assert result.exit_code == 2
+    assert "no columns form a spectrum" in result.stderr
+    assert not (tmp_path / "out" / "study.json").exists()
+
+
+def test_strict_asks_and_its_suggestion_works(table, tmp_path):
+    result = run("study", table, "--target", "octane", "--strict", "--folds", 2, "--out", tmp_path)
+    assert result.exit_code == 2
+    assert "look like a spectrum" in result.stderr
+    assert "--spectra" in result.stderr.split("Try:")[-1]
