@@ -144,3 +144,19 @@ def test_one_channel_stands_for_its_neighbours_in_caveats():
         "Column '1212nm' says the same as the target, as does another channel: if it was made from it, leave it out "
         "with --drop."
     ]
+
+
+def test_cases_of_a_measured_target_are_explained_by_bands_that_add_up():
+    study = octane_study()
+    assert not set(study.verdicts.sets.best) & set(study.verdicts.named("no evidence"))
+    bands = set(study.spectra.bands.names)
+    assert study.cases
+    for case in study.cases:
+        why = case.why
+        assert tuple(why.contributions.index) == study.spectra.bands.feature_names_in_
+        assert why.mean_prediction + why.contributions.sum() == pytest.approx(why.prediction)
+        assert np.allclose(why.distance_shares.sum(axis=1), why.neighbors["sq_distance"])
+        assert why.neighbors["distance"].is_monotonic_increasing
+        assert all(np.isnan(slope) for name, slope in why.coefficients.items() if name in bands)
+        assert np.isfinite(why.coefficients["temperature"])
+    assert {part.feature for reason in study.reasons for part in reason.parts} & bands

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.stats import norm
 
-from whynear.verdict.decisions import decide, holm, needed_features
+from whynear.verdict.decisions import decide, holm, needed_features, without_contradiction
 from whynear.verdict.information import Information
 from whynear.verdict.leaving_out import Costs
 
@@ -71,3 +71,11 @@ def test_adjusted_p_values_keep_the_order_and_never_shrink(p_values):
     assert (adjusted >= p_values - 1e-15).all()
     assert (np.diff(adjusted[np.argsort(p_values, kind="stable")]) >= 0).all()
     assert_allclose(adjusted.min(), min(1.0, len(p_values) * p_values.min()))
+
+
+def test_a_feature_of_the_smallest_set_is_not_without_evidence():
+    words = np.array(["indispensable", "no evidence", "no evidence", "replaceable"])
+    assert without_contradiction(words, list("abcd"), ["b", "d"]).tolist() == [
+        *("indispensable", "undecided", "no evidence", "replaceable")
+    ]
+    assert without_contradiction(words, list("abcd"), list("dcba")).tolist() == words.tolist()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -32,6 +34,17 @@ def decide(information: Information, costs: Costs, works: bool, n_rows: int) -> 
     spare = found & ~needed & (costs.most <= MOST_LOSS) & works
     absent = information.absent(n_rows) & ~needed
     return np.select([needed, spare, absent], [INDISPENSABLE, REPLACEABLE, NO_EVIDENCE], UNDECIDED)
+
+
+def without_contradiction(verdict: NDArray[np.str_], names: Sequence[str], smallest: Sequence[str]) -> NDArray[np.str_]:
+    """Return the verdicts, undecided where a feature shows no evidence, but the smallest set was better with it.
+
+    >>> without_contradiction(np.array(["no evidence", "no evidence"]), ["a", "b"], ["b"]).tolist()
+    ['no evidence', 'undecided']
+    """
+    if len(smallest) == len(names):
+        return verdict
+    return np.where((verdict == NO_EVIDENCE) & np.isin(names, smallest), UNDECIDED, verdict)
 
 
 def needed_features(costs: Costs) -> NDArray[np.bool_]:

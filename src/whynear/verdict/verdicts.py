@@ -18,7 +18,7 @@ from whynear.utils.checks import Seed, generator, whole
 from whynear.utils.progress import ProgressArgument, Report, listener, within
 from whynear.utils.threads import one_blas_thread
 from whynear.utils.values import ByValue
-from whynear.verdict.decisions import INDISPENSABLE, UNDECIDED, WORDS, decide, needed_features
+from whynear.verdict.decisions import INDISPENSABLE, UNDECIDED, WORDS, decide, needed_features, without_contradiction
 from whynear.verdict.feature_columns import FeatureColumns, chosen_rows, feature_columns, owners_of
 from whynear.verdict.information import Information, information
 from whynear.verdict.leaving_out import Cost, Costs, cost_of, costs_without
@@ -276,7 +276,7 @@ def _judged(table: _Table, n_resamples: int, n_jobs: int | None, rng: np.random.
     report("done", 1.0)
     return Verdicts(
         feature_names=columns.names,
-        verdict=np.where(agreed, decided, UNDECIDED),
+        verdict=without_contradiction(np.where(agreed, decided, UNDECIDED), columns.names, sets.best),
         loss=costs.losses,
         error=costs.errors,
         p_value=costs.p_values,
