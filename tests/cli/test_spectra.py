@@ -5,9 +5,13 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
+import whynear as wn
 from tests.helpers.command_line import run
 from tests.helpers.gasoline import gasoline
+from whynear.spectra import SavitzkyGolay, StandardNormalVariate
 
 pytestmark = pytest.mark.usefixtures("blank_figures")
 LINE = "The 121 columns, '900nm' to '1620nm', were taken as a spectrum over 900 to 1,620 nm"
@@ -72,3 +76,37 @@ def test_strict_asks_and_its_suggestion_works(table, tmp_path):
     assert result.exit_code == 2
     assert "look like a spectrum" in result.stderr
     assert "--spectra" in result.stderr.split("Try:")[-1]
+
+
+@pytest.fixture(scope="module")
+def of_classes(tmp_path_factory):
+    """A table of two classes, and models of its spectra: behind a derivative, and behind SNV."""
+    folder = tmp_path_factory.mktemp("classes")
+    table = gasoline(40, two_classes=True)
+    table.to_csv(folder / "grades.csv", index=False)
+    X, y = table.drop(columns="grade"), table["grade"].to_numpy()
+    for name, step in (("slope", SavitzkyGolay(5, 2, 1)), ("snv", StandardNormalVariate())):
+        model = make_pipeline(step.set_output(transform="pandas"), StandardScaler(), wn.GRLVQ(random_state=0))
+        wn.save(model.fit(X, y), folder / f"{name}.whynear")
+    return folder
+
+
+def test_explain_says_that_values_are_preprocessed(of_classes):
+    result = run("explain", of_classes / "slope.whynear", of_classes / "grades.csv", "--row", 3)
+    assert result.exit_code == 0, result.output
+    assert "Values of channels are those after first derivative." in result.stdout
+
+
+def test_retrieval_measures_the_table_as_the_model_does_or_refuses(of_classes, tmp_path):
+    table, base = of_classes / "grades.csv", tmp_path / "cases.db"
+    words = ("--build", table, "--query", table, "--row", 3, "-k", 2, "--json")
+    result = run("retrieve", base, "--metric", of_classes / "slope.whynear", *words)
+    assert result.exit_code == 0, result.output
+    model = wn.load(of_classes / "slope.whynear")
+    X = pd.read_csv(table).drop(columns="grade")
+    distances = model[-1].metric_.sq_distances(model[:2].transform(X))[2]
+    found = json.loads(result.stdout)
+    assert found["cases"][1]["sq_distance"] == pytest.approx(np.sort(distances)[1], rel=1e-4)
+    refused = run("retrieve", tmp_path / "other.db", "--metric", of_classes / "snv.whynear", *words)
+    assert refused.exit_code == 2
+    assert "StandardNormalVariate divides each row by its own deviation" in refused.stderr

@@ -24,9 +24,12 @@ from sklearn.preprocessing import (
 )
 from sklearn.random_projection import GaussianRandomProjection, SparseRandomProjection
 
+import whynear as wn
 from tests.helpers.learners import Holder
 from tests.helpers.strategies import cases, metrics
 from whynear import DiagonalMetric, LinearMetric, LocalMetric, as_metric
+from whynear.metric.as_metric import metric_of_table
+from whynear.spectra import Baseline, SavitzkyGolay, StandardNormalVariate
 from whynear.testing import check_metric
 
 X, y = load_iris(return_X_y=True, as_frame=True)
@@ -203,3 +206,37 @@ def test_what_holds_no_metric_is_refused_by_what_it_is():
         as_metric(PCA)
     with pytest.raises(TypeError, match="sparse"):
         as_metric(csr_array(np.eye(2)))
+
+
+SMOOTH = np.cumsum(np.random.default_rng(0).standard_normal((40, 12)), axis=1)
+
+
+@pytest.mark.parametrize("steps", [(SavitzkyGolay(5, 2, 1),), (Baseline(1), SavitzkyGolay(5))], ids=str)
+@pytest.mark.parametrize("learner", [wn.GRLVQ(random_state=0), wn.GMLVQ(random_state=0)], ids=str)
+def test_linear_preprocessing_becomes_a_part_of_the_metric_of_the_table(steps, learner):
+    model = make_pipeline(*steps, StandardScaler(), learner).fit(SMOOTH, np.arange(40) % 2)
+    preprocessed = model[: len(steps)].transform(SMOOTH)
+    assert_allclose(
+        metric_of_table(model, as_metric(model)).sq_distances(SMOOTH),
+        as_metric(model).sq_distances(preprocessed),
+        rtol=1e-6,
+        atol=1e-8,
+    )
+
+
+def test_preprocessing_that_is_not_linear_leaves_no_metric_of_the_table():
+    model = make_pipeline(StandardNormalVariate(), wn.GRLVQ(random_state=0)).fit(SMOOTH, np.arange(40) % 2)
+    with pytest.raises(TypeError, match="StandardNormalVariate divides each row by its own deviation, so distances"):
+        metric_of_table(model, as_metric(model))
+
+
+def test_without_preprocessing_the_metric_of_the_table_is_the_metric():
+    model = make_pipeline(StandardScaler(), wn.GRLVQ(random_state=0)).fit(SMOOTH, np.arange(40) % 2)
+    assert metric_of_table(model, as_metric(model)) == as_metric(model)
+    assert metric_of_table(as_metric(model), as_metric(model)) == as_metric(model)
+
+
+def test_linear_preprocessing_behind_other_steps_is_composed():
+    model = make_pipeline(StandardScaler(), SavitzkyGolay(5), wn.GMLVQ(random_state=0)).fit(SMOOTH, np.arange(40) % 2)
+    seen = model[:2].transform(SMOOTH)
+    assert_allclose(as_metric(model).sq_distances(SMOOTH), model[-1].metric_.sq_distances(seen), rtol=1e-6, atol=1e-8)

@@ -120,3 +120,12 @@ def test_a_model_without_preprocessing_is_left_to_others():
     table = pd.DataFrame({"a": [0.0, 1.0, 2.0]})
     assert split_spectra([StandardScaler().fit(table), Baseline().fit(table)], ["a"]) is None
     assert split_spectra([Baseline().fit(table)], ["a"]) is None
+
+
+def test_an_explanation_says_what_was_done_to_the_spectra(alone):
+    model, X, _ = alone
+    why = wn.explain(model, X.iloc[0])
+    assert why.preprocessing == why.to_dict()["preprocessing"] == "SNV and first derivative"
+    plain = wn.explain(wn.GRLVQ(random_state=0).fit(X, alone[2]), X.iloc[0])
+    assert plain.preprocessing == ""
+    assert "preprocessing" not in plain.to_dict()

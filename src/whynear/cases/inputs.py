@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, is_regressor
 
 from whynear.metric import DiagonalMetric, LinearMetric, Metric, as_metric
+from whynear.metric.as_metric import metric_of_table
 from whynear.metric.base import rebuild
 from whynear.utils.arrays import Array
 from whynear.utils.columns import check_columns, check_features, column_names, numbers, reads_as_number
@@ -105,8 +106,8 @@ def case_metric(obj: Metric | BaseEstimator) -> Metric:
     """
     metric = as_metric(obj)
     if isinstance(metric, LinearMetric) and len(metric.omega) == 1 and _is_regressor(obj):
-        return DiagonalMetric(np.square(metric.omega[0]), metric.feature_names, metric.scale, metric.units)
-    return metric
+        metric = DiagonalMetric(np.square(metric.omega[0]), metric.feature_names, metric.scale, metric.units)
+    return metric_of_table(obj, metric)
 
 
 def fitting_metric(obj: Metric | BaseEstimator, columns: Sequence[str] | None) -> Metric:

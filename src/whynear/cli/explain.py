@@ -79,6 +79,8 @@ def _show(console: Console, why: wn.Explanation) -> None:
         console.print(f"and {counted(more, f'more distant {kind}', f'more distant {kind}s')}", highlight=False)
     console.print(_heading(why), style="italic", highlight=False)
     console.print(_feature_table(why))
+    if why.preprocessing:
+        console.print(f"Values of channels are those after {why.preprocessing}.", highlight=False)
 
 
 def _neighbor_table(neighbors: pd.DataFrame, kind: str) -> Table:

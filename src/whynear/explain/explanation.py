@@ -98,6 +98,9 @@ class Explanation(ByValue):
     unusual : tuple of UnusualValue
         Values of the case that are unlike the training rows: missing ones that were filled in, numbers outside the
         training range, and categories that did not occur there; each with ``column``, ``value`` and the range.
+    preprocessing : str
+        What was done to spectra before the learner, such as "SNV"; values of their channels are those after it. Empty
+        where nothing was done.
     """
 
     SUMMARY: ClassVar[tuple[str, ...]] = (
@@ -119,6 +122,7 @@ class Explanation(ByValue):
     coordinates: Literal["columns", "steps"]
     units: str
     unusual: tuple[UnusualValue, ...] = ()
+    preprocessing: str = ""
 
     def __repr__(self) -> str:
         return with_caution(self._reason(), self.unusual)
@@ -248,6 +252,7 @@ class Explanation(ByValue):
             "coordinates": self.coordinates,
             "units": self.units,
             "unusual": [value.to_dict() for value in self.unusual],
+            **({"preprocessing": self.preprocessing} if self.preprocessing else {}),
         }
 
 

@@ -156,6 +156,7 @@ def _explained(view: _View, values: Array, unusual: list[UnusualValue]) -> Expla
         coordinates=model.coordinates,
         units=model.units,
         unusual=tuple(unusual),
+        preprocessing=model.preprocessing,
     )
 
 

@@ -14,6 +14,7 @@ from whynear.metric.linear import LinearMetric
 from whynear.metric.local import LocalMetric
 from whynear.metric.minkowski import MinkowskiMetric
 from whynear.metric.pipeline import FittedPipeline
+from whynear.metric.spectral_encoder import SpectralEncoder
 from whynear.metric.steps import Mixing, Scaling, Selection, Step, Units, linear_steps, transformed, units_of
 from whynear.utils.arrays import Array
 from whynear.utils.columns import check_same_columns, column_names, default_names
@@ -68,6 +69,22 @@ def as_metric(obj: Metric | BaseEstimator | ArrayLike, feature_names: Sequence[s
     names = feature_names if feature_names is not None else column_names(obj)
     array = np.asarray(obj, dtype=np.float64)
     return DiagonalMetric(array, names) if array.ndim == 1 else LinearMetric(array, names)
+
+
+def metric_of_table(obj: Any, metric: Metric) -> Metric:
+    """Return a metric of the columns behind a model's encoder, for rows of the table before preprocessing of spectra.
+
+    A derivative or a baseline is a linear map and becomes a part of the metric; SNV is not, and is refused.
+    """
+    if isinstance(obj, Metric) or not isinstance(obj, BaseEstimator):
+        return metric
+    encoder = FittedPipeline.of(obj).encoder
+    if not isinstance(encoder, SpectralEncoder):
+        return metric
+    before = metric
+    for step in reversed([part for one in encoder.preprocessing for part in linear_steps(one)]):
+        before = _before(before, step)
+    return _named(before, metric.feature_names, "per unit")
 
 
 def metric_and_rows(obj: Any, X: Any) -> tuple[Metric, Any, FittedPipeline | None]:

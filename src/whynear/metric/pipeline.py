@@ -21,6 +21,7 @@ from whynear.metric.column_encoder import split_columns
 from whynear.metric.encoder import Encoder
 from whynear.metric.spectral_encoder import SpectralEncoder, split_spectra
 from whynear.metric.steps import KeptColumns, Step, Units, estimators_of, kept_columns, linear_steps
+from whynear.spectra.recipes import recipe_name
 from whynear.tables.encoder import TableEncoder
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.columns import check_dense, check_finite, check_same_columns, column_names, default_names, numbers
@@ -112,6 +113,11 @@ class FittedPipeline:
         """The encoder of categories and missing values, if there is one."""
         found = self.encoder.table_encoder if isinstance(self.encoder, SpectralEncoder) else self.encoder
         return found if isinstance(found, TableEncoder) else None
+
+    @property
+    def preprocessing(self) -> str:
+        """What is done to spectra, in words; empty where there are none, or nothing is done."""
+        return recipe_name(self.encoder.preprocessing) if isinstance(self.encoder, SpectralEncoder) else ""
 
     @property
     def preprocessed(self) -> tuple[str, ...]:

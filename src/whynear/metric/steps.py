@@ -18,6 +18,7 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
+from whynear.spectra import SpectralTransformer, StandardNormalVariate
 from whynear.utils.arrays import Array, Indices
 
 Units = Literal["per unit", "per standard deviation", "per scaled unit"]
@@ -225,6 +226,14 @@ def _function(step: FunctionTransformer) -> list[Step]:
     if step.func is not None:
         raise not_linear(step, "applies a function (func)")
     return []
+
+
+@linear_steps.register
+def _spectral(step: SpectralTransformer) -> list[Step]:
+    if isinstance(step, StandardNormalVariate):
+        raise not_linear(step, "divides each row by its own deviation")
+    unit = np.eye(step.n_features_in_)
+    return [Mixing(transformed(step, unit).T)]
 
 
 def transformed(step: BaseEstimator, X: Array) -> Array:

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.patches import Patch
 
 from whynear.utils.axes import CLASS_COLORS, short_name, tidy
-from whynear.verdict.decisions import INDISPENSABLE, REPLACEABLE, UNDECIDED
+from whynear.verdict.decisions import INDISPENSABLE, REPLACEABLE
 from whynear.verdict.drawing import STYLES
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from whynear.study.spectra import Spectra
     from whynear.verdict import Verdicts
 
-SHADED = {INDISPENSABLE: "", REPLACEABLE: "//", UNDECIDED: ".."}  # hatches, for grey print
+SHADED = {INDISPENSABLE: "..", REPLACEABLE: "//"}  # hatches, for grey print
 LINES = ("-", "--", ":", "-.", (0, (5, 1)), (0, (1, 1)))  # of the classes, for grey print
 UP_COLOUR, DOWN_COLOUR = "#1f5f8b", "#e08a1e"
 

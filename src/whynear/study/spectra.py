@@ -12,8 +12,7 @@ from sklearn.pipeline import make_pipeline
 
 from whynear.metric import as_metric
 from whynear.metric.pipeline import FittedPipeline
-from whynear.metric.spectral_encoder import SpectralEncoder
-from whynear.spectra.recipes import NONE, recipe_name
+from whynear.spectra.recipes import NONE
 from whynear.study.bands import Bands, bands_of
 from whynear.study.preprocessing import Preprocessing, PreprocessingChoice
 from whynear.tables.problem import Problem
@@ -127,15 +126,11 @@ def spectra_of(
     return Spectra(
         bands_of(seen, axis),
         preprocessing.choice(before, rows.y, rows.groups),
-        tuple(_recipe_of(FittedPipeline.of(one)) for one in models),
+        tuple(FittedPipeline.of(one).preprocessing or NONE for one in models),
         _means(problem, axis),
         weights,
         upwards,
     )
-
-
-def _recipe_of(fitted: FittedPipeline) -> str:
-    return recipe_name(fitted.encoder.preprocessing) if isinstance(fitted.encoder, SpectralEncoder) else NONE
 
 
 def _weights(fitted: FittedPipeline, problem: Problem, seen: pd.DataFrame) -> tuple[Array, str]:
