@@ -133,6 +133,10 @@ def test_equal_spacing_is_known():
     assert not SpectralAxis(("a", "b", "c"), np.array([1.0, 2.0, 4.0]), "nm").is_even
 
 
+def test_channels_end_halfway_to_their_neighbours():
+    assert SpectralAxis(("a", "b", "c"), np.array([4.0, 2.0, 1.0]), "nm").edges.tolist() == [4.0, 3.0, 1.5, 1.0]
+
+
 def test_the_axis_cannot_be_changed():
     with pytest.raises(ValueError, match="read-only"):
         SpectralAxis(("a", "b"), np.array([1.0, 2.0]), "nm").positions[0] = 5.0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
 from matplotlib.patches import Patch
 
 from whynear.utils.axes import CLASS_COLORS, short_name, tidy
@@ -34,12 +33,10 @@ def draw_spectrum(spectra: Spectra, verdicts: Verdicts, figure: Figure) -> None:
         for text in top.legend(frameon=False, fontsize="small", loc="upper right").get_texts():
             text.set_parse_math(False)
     top.set_ylabel("mean spectrum")
-    weights = spectra.weights
-    for colour, hatch, part in (
-        (UP_COLOUR, "", np.maximum(weights, 0.0)),
-        (DOWN_COLOUR, "//", np.minimum(weights, 0.0)),
-    ):
-        if part.any():
+    weights = spectra.weights.tolist()
+    up, down = [max(weight, 0.0) for weight in weights], [min(weight, 0.0) for weight in weights]
+    for colour, hatch, part in ((UP_COLOUR, "", up), (DOWN_COLOUR, "//", down)):
+        if any(part):
             look = {"facecolor": colour, "edgecolor": "w" if hatch else colour, "linewidth": 0.0}
             bottom.fill_between(positions, part, step="mid", hatch=hatch, **look)
     bottom.axhline(0.0, color="0.5", linewidth=0.8)
@@ -52,8 +49,8 @@ def draw_spectrum(spectra: Spectra, verdicts: Verdicts, figure: Figure) -> None:
 
 def _shade_bands(spectra: Spectra, verdicts: Verdicts, axes: tuple[Axes, Axes]) -> None:
     """Draw the edges of all bands, shade those that carry information, and mark those of the smallest set."""
-    positions, words = spectra.axis.positions, dict(zip(verdicts.feature_names, verdicts.verdict, strict=True))
-    edges = np.concatenate([positions[:1], (positions[1:] + positions[:-1]) / 2, positions[-1:]])
+    words = dict(zip(verdicts.feature_names, verdicts.verdict, strict=True))
+    edges = spectra.axis.edges
     shown = set()
     for name, (first, last) in zip(spectra.bands.names, spectra.bands.ranges, strict=True):
         ends, word = (float(edges[first]), float(edges[last + 1])), str(words[name])

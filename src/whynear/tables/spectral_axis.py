@@ -74,6 +74,11 @@ class SpectralAxis:
         return bool(np.ptp(steps) <= EVEN * steps.max())
 
     @property
+    def edges(self) -> Array:
+        """Where channels begin and end: halfway to their neighbours; one more than there are channels."""
+        return np.concatenate([self.positions[:1], (self.positions[1:] + self.positions[:-1]) / 2, self.positions[-1:]])
+
+    @property
     def label(self) -> str:
         """The name of the axis in a figure."""
         if self.unit in (CHANNEL, "m/z"):
