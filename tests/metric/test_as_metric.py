@@ -216,12 +216,9 @@ SMOOTH = np.cumsum(np.random.default_rng(0).standard_normal((40, 12)), axis=1)
 def test_linear_preprocessing_becomes_a_part_of_the_metric_of_the_table(steps, learner):
     model = make_pipeline(*steps, StandardScaler(), learner).fit(SMOOTH, np.arange(40) % 2)
     preprocessed = model[: len(steps)].transform(SMOOTH)
-    assert_allclose(
-        metric_of_table(model, as_metric(model)).sq_distances(SMOOTH),
-        as_metric(model).sq_distances(preprocessed),
-        rtol=1e-6,
-        atol=1e-8,
-    )
+    of_table = metric_of_table(model, as_metric(model))
+    expected = as_metric(model).sq_distances(preprocessed)
+    assert_allclose(of_table.sq_distances(SMOOTH), expected, rtol=1e-6, atol=1e-8)
 
 
 def test_preprocessing_that_is_not_linear_leaves_no_metric_of_the_table():
