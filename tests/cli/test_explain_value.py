@@ -120,3 +120,14 @@ def test_a_learner_of_classes_needs_bins(folder, tmp_path):
 def test_the_figure_is_written(folder, tmp_path):
     explained(folder, "h05", "--plot", tmp_path / "a.svg")
     assert (tmp_path / "a.svg").read_bytes().startswith(b"<?xml")
+
+
+def test_names_and_values_cannot_command_the_terminal(tmp_path):
+    X, y = houses(30)
+    odd = X.rename(columns={"size": "\x1b[31m[red]size"}).assign(town=X["town"] + "\x1b[2J")
+    wn.save(wn.learn_table(odd.assign(price=y), "price").model, tmp_path / "m")
+    odd.to_csv(tmp_path / "t.csv")
+    result = run("explain", tmp_path / "m", tmp_path / "t.csv", "--row", "h00")
+    assert result.exit_code == 0, result.output
+    assert "\x1b" not in result.stdout
+    assert "[red]size" in result.stdout

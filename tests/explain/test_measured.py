@@ -6,15 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import VarianceThreshold
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
 
 import whynear as wn
 from tests.helpers.measured_tables import houses, model_of_houses, numbers
+from tests.helpers.mixed_tables import NUMBERS
+from tests.helpers.mixed_tables import table as mixed_table
 from whynear.explain.measured import NEIGHBORS
 
 MODELS = {
@@ -58,6 +61,29 @@ def test_the_contribution_is_what_moving_a_value_to_its_mean_takes_away():
     for name in X:
         moved = x.assign(**{name: X[name].mean()})
         assert why.contributions[name] == pytest.approx(why.prediction - model.predict(moved)[0], abs=1e-9)
+
+
+def test_categories_behind_a_column_transformer_add_one_number():
+    X, _ = mixed_table()
+    y = 2 * X["size"] + 10 * (X["colour"] == "red") + np.sin(np.arange(len(X)))
+    scaled = ColumnTransformer([("n", StandardScaler(), NUMBERS), ("c", OneHotEncoder(), ["colour", "sex"])])
+    why = wn.explain(make_pipeline(scaled, wn.MinimumNormRegressor()).fit(X, y), X.iloc[[4]])
+    assert list(why.contributions.index) == list(X)
+    assert why.mean_prediction + why.contributions.sum() == pytest.approx(why.prediction, rel=1e-9)
+    assert why.coefficients["size"] == pytest.approx(2, abs=0.1)
+    assert why.coefficients[["colour", "sex"]].isna().all()
+    assert why.neighbor_values["colour"].iloc[0] == X["colour"].iloc[4]
+
+
+def test_a_gap_that_says_something_is_a_part_of_its_column():
+    X, y = houses(gaps=False)
+    X.loc[X.index[::4], "age"] = np.nan
+    model = wn.learn_table(X.assign(price=y + 50 * X["age"].isna()), "price").model
+    assert model[0].indicators_ == ["age"]
+    why = wn.explain(model, X.iloc[[4]])
+    assert list(why.contributions.index) == list(X)
+    assert why.contributions["age"] > 20
+    assert why.mean_prediction + why.contributions.sum() == pytest.approx(why.prediction, rel=1e-9)
 
 
 # Neighbours

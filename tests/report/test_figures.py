@@ -47,7 +47,7 @@ def test_every_figure_of_a_target_of_classes_and_of_a_numeric_one(study, monkeyp
     first = ["verdicts", "sets", *(["stand-ins"] if study.verdicts.stand_ins.pairs else []), "intervals", "tolerance"]
     assert names == [*first, "roc", "calibration", "map-before", "map-after", "profiles", *cases]
     measured = numeric_study()
-    cases = [f"{kind}-{number}" for number in range(1, len(measured.cases) + 1) for kind in ("case", "votes")]
+    cases = [f"{kind}-{number}" for number in range(1, len(measured.cases) + 1) for kind in ("case", "near")]
     numeric = [name for name, _ in figures(measured) if name != "stand-ins"]
     first = ["verdicts", "sets", "intervals", "tolerance", "map-before", "map-after", "predictions", "residuals"]
     assert numeric == [*first, *cases]

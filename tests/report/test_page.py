@@ -102,7 +102,7 @@ def test_only_the_most_relevant_features_are_rows_of_the_page(study, monkeypatch
 
 
 def blank_of_numbers(study):
-    cases = [f"{kind}-{number}" for number in range(1, len(study.cases) + 1) for kind in ("case", "votes")]
+    cases = [f"{kind}-{number}" for number in range(1, len(study.cases) + 1) for kind in ("case", "near")]
     return blank(
         "verdicts", "intervals", "stand-ins", "map-before", "map-after", "predictions", "residuals", "sets", *cases
     )

@@ -44,5 +44,5 @@ def test_the_cases_of_a_numeric_target_have_tables():
     assert cases["residual"].tolist() == (cases["true"] - cases["predicted"]).tolist()
     why = study.cases[0].why
     assert found["case-1.csv"]["contribution"].tolist() == why.contributions.tolist()
-    assert found["votes-1.csv"]["a"].tolist() == why.neighbor_contributions["a"].tolist()
-    assert found["votes-1.csv"]["measured"].tolist() == why.neighbors["measured"].tolist()
+    assert found["near-1.csv"]["a"].tolist() == why.neighbor_contributions["a"].tolist()
+    assert found["near-1.csv"]["measured"].tolist() == why.neighbors["measured"].tolist()

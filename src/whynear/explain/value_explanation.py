@@ -45,7 +45,7 @@ class ValueExplanation(ByValue):
         By how much the prediction rises per unit of each feature; NaN for categories.
     contributions : Series
         What each feature adds to the prediction: its coefficient times the difference from its mean. A column of
-        categories adds one number.
+        categories, or with an indicator of missing values, adds one number, the sum of its parts.
     neighbors : DataFrame
         The nearest training rows: their names (in a column ``row``, or ``case`` where rows have no names), the value
         that was ``measured``, the one that is ``predicted``, ``distance`` and ``sq_distance``. The distance is that of

@@ -59,7 +59,7 @@ def _of_classes(study: Study) -> Iterator[tuple[str, str]]:
         )
     height = 1.2 + 0.26 * min(MOST_LINES, len(study.profiles))
     yield svg("profiles", partial(plot_class_profiles, study.profiles), (7.4, height))
-    yield from _of_cases(study)
+    yield from _of_cases(study, "votes")
 
 
 def _of_numbers(study: Study) -> Iterator[tuple[str, str]]:
@@ -70,14 +70,14 @@ def _of_numbers(study: Study) -> Iterator[tuple[str, str]]:
     yield svg("predictions", partial(draw_predictions, found, target), MAP_SIZE)
     if isinstance(study.errors, Residuals):
         yield svg("residuals", partial(draw_residuals, found, target, study.errors), MAP_SIZE)
-    yield from _of_cases(study)
+    yield from _of_cases(study, "near")
 
 
-def _of_cases(study: Study) -> Iterator[tuple[str, str]]:
+def _of_cases(study: Study, neighbors: str) -> Iterator[tuple[str, str]]:
     n_features = len(study.relevance.feature_names)
     for number, case in enumerate(study.cases, start=1):
         yield svg(f"case-{number}", case.why.plot, (7.4, 1.7 + 0.26 * min(13, n_features)))
-        yield svg(f"votes-{number}", case.why.plot_neighbors, (7.4, 1.5 + 0.28 * min(12, n_features)))
+        yield svg(f"{neighbors}-{number}", case.why.plot_neighbors, (7.4, 1.5 + 0.28 * min(12, n_features)))
 
 
 def svg(name: str, draw: Callable[[Axes], object], size: tuple[float, float]) -> tuple[str, str]:

@@ -38,7 +38,7 @@ def tables(study: Study) -> Iterator[tuple[str, pd.DataFrame]]:
     yield "profiles.csv", study.profiles.reset_index()
     for number, case in enumerate(study.cases, start=1):
         yield f"case-{number}.csv", case.why.frame()
-        yield f"votes-{number}.csv", case.neighbors_frame()
+        yield f"{'votes' if study.problem.kind == 'classes' else 'near'}-{number}.csv", case.neighbors_frame()
 
 
 def error_tables(errors: ErrorAnatomy) -> Iterator[tuple[str, pd.DataFrame]]:
