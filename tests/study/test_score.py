@@ -1,8 +1,20 @@
 import numpy as np
+import pandas as pd
 import pytest
-from sklearn.metrics import accuracy_score, r2_score
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import accuracy_score, balanced_accuracy_score, log_loss, r2_score, roc_auc_score
 
-from whynear.study.score import Score, score_of, share_right, variance_explained
+from whynear.study.score import (
+    NAMES,
+    Score,
+    direction,
+    parts_of,
+    score_of,
+    score_without_features,
+    share_right,
+    variance_explained,
+)
 
 RNG = np.random.default_rng(0)
 TRUE = RNG.standard_normal(200)
@@ -28,7 +40,7 @@ def test_the_error_of_a_share_is_that_of_a_binomial():
 
 
 def test_a_constant_target_has_no_variance_to_explain():
-    assert variance_explained(np.ones(3), np.zeros(3)) == Score(0.0, 0.0)
+    assert variance_explained(np.ones(3), np.zeros(3)) == Score(0.0, 0.0, "r2")
     assert share_right(np.array(["u"]), np.array(["u"])) == Score(1.0, 0.0)
 
 
@@ -41,3 +53,71 @@ def test_rows_of_a_group_are_not_independent_and_one_group_leaves_the_error_unkn
     true, predicted = np.repeat(TRUE, 4), np.repeat(PREDICTED, 4)
     by_group = score_of(true, predicted, "r2", np.repeat(np.arange(len(TRUE)), 4))
     assert by_group.error == pytest.approx(score_of(TRUE, PREDICTED, "r2").error)
+
+
+def classified(n_rows, n_classes, seed):
+    """Classes, each with a row, with probabilities in steps, so that some are equal, and the likeliest class."""
+    rng = np.random.default_rng(seed)
+    names = np.array(["a", "b", "c", "d"])[:n_classes]
+    true = rng.permutation(np.concatenate([names, rng.choice(names, n_rows - n_classes)]))
+    shares = rng.integers(0, 5, (n_rows, n_classes)) + 2.0 * (true[:, None] == names) + 0.01
+    shares = pd.DataFrame(shares / shares.sum(axis=1, keepdims=True), columns=names)
+    return true, names[shares.to_numpy().argmax(axis=1)], shares
+
+
+@given(n_rows=st.integers(6, 60), n_classes=st.integers(2, 4), seed=st.integers(0, 10**6))
+def test_scores_of_classes_equal_those_of_scikit_learn(n_rows, n_classes, seed):
+    true, predicted, shares = classified(n_rows, n_classes, seed)
+    found = {name: score_of(true, predicted, name, None, shares).value for name in NAMES if name != "r2"}
+    areas = {"multi_class": "ovr", "average": "weighted"}
+    area = roc_auc_score(true, shares["b"] if n_classes == 2 else shares.to_numpy(), **areas)
+    assert found["accuracy"] == accuracy_score(true, predicted)
+    assert found["balanced_accuracy"] == pytest.approx(balanced_accuracy_score(true, predicted))
+    assert found["log_loss"] == pytest.approx(log_loss(true, shares.to_numpy()))
+    assert found["roc_auc"] == pytest.approx(area)
+
+
+@pytest.mark.parametrize("measure", ["balanced_accuracy", "log_loss", "roc_auc"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_errors_of_scores_of_classes_are_those_of_drawing_the_rows_again(measure, n_classes):
+    true, predicted, shares = classified(300, n_classes, 0)
+    drawn = [
+        score_of(true[rows], predicted[rows], measure, None, shares.iloc[rows]).value
+        for rows in RNG.integers(300, size=(600, 300))
+    ]
+    score = score_of(true, predicted, measure, None, shares)
+    assert score.error == pytest.approx(np.std(drawn), rel=0.15)
+    copies = score_of(
+        np.repeat(true, 3),
+        np.repeat(predicted, 3),
+        measure,
+        np.repeat(np.arange(300), 3),
+        shares.iloc[np.arange(300).repeat(3)],
+    )
+    assert copies.error == pytest.approx(score.error)
+
+
+def test_a_class_of_probability_zero_counts_as_in_scikit_learn():
+    true, shares = np.array(["u", "v"]), pd.DataFrame({"u": [0.0, 0.5], "v": [1.0, 0.5]})
+    assert score_of(true, true, "log_loss", None, shares).value == pytest.approx(log_loss(true, shares.to_numpy()))
+
+
+def test_rows_of_one_class_have_no_area_and_probabilities_are_needed():
+    true, shares = np.array(["u", "u"]), pd.DataFrame({"u": [0.5, 0.5], "v": [0.5, 0.5]})
+    assert np.isnan(score_of(true, true, "roc_auc", None, shares).value)
+    with pytest.raises(ValueError, match="measure='log_loss' needs the probabilities of the classes"):
+        parts_of(true, true, "log_loss")
+
+
+def test_scores_are_written_as_shares_or_numbers_and_less_log_loss_is_better():
+    assert str(Score(0.5, 0.01, "balanced_accuracy")) == "50.0% ± 1.0%"
+    assert str(Score(0.5, 0.01, "roc_auc")) == "0.500 ± 0.010"
+    assert [direction(name) for name in NAMES] == [1, 1, -1, 1, 1]
+
+
+def test_the_score_without_features_is_that_of_the_best_constant_answer():
+    y = np.repeat(["u", "v", "w"], [60, 30, 10])
+    shares = pd.DataFrame({"u": [0.6] * 100, "v": [0.3] * 100, "w": [0.1] * 100})
+    for measure in ("accuracy", "balanced_accuracy", "log_loss", "roc_auc"):
+        constant = score_of(y, np.full(100, "u"), measure, None, shares).value
+        assert score_without_features(y, measure) == pytest.approx(constant)

@@ -21,7 +21,7 @@ from whynear.cli import options
 from whynear.cli.shell import errors_in_a_sentence, plain, warnings_in_a_sentence
 from whynear.learn.registry import STUDIED
 from whynear.study.estimate import estimate
-from whynear.study.settings import StudySettings
+from whynear.study.settings import ClassScore, StudySettings
 from whynear.utils.files import check_folder
 
 if TYPE_CHECKING:
@@ -36,6 +36,9 @@ def study(
     learner: Annotated[
         str, typer.Option(help=f"auto compares several; or {', '.join(STUDIED)}.")
     ] = StudySettings.learner,
+    score: Annotated[
+        ClassScore, typer.Option(help="The score by which learners of classes are compared and chosen.")
+    ] = StudySettings.score,
     out: Annotated[Path, typer.Option(help="The folder for the report, its tables and the model.")] = Path("study"),
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace another study in that folder.")] = False,
     drop: options.Drop = None,
@@ -86,6 +89,7 @@ def study(
                 table,
                 target,
                 learner=learner,
+                score=score,
                 drop=drop or [],
                 index=index,
                 group=group,

@@ -11,6 +11,7 @@ from whynear.report.page_script import script_data, stand_ins
 from whynear.study.errors import ClassErrors, ErrorAnatomy
 from whynear.study.repeat import python_lines, shell_line
 from whynear.study.residuals import Residuals
+from whynear.study.score import MEANINGS, NAMES
 from whynear.utils.text import printable
 
 if TYPE_CHECKING:
@@ -43,9 +44,15 @@ def render(study: Study, figures: dict[str, str]) -> str:
     rows = list(study.frame().itertuples(index=False))
     places = {name: place for place, name in enumerate(study.relevance.feature_names)}
     repeated = study.problem.source, study.problem.target, study.inputs
+    comparison = study.comparison
+    values = [method.score.value for method in comparison.methods]
     return _PAGES.get_template("report.html").render(
         study=study,
         of_numbers=study.problem.kind == "numbers",
+        other_score=comparison.measure not in ("accuracy", "r2"),
+        score_name=NAMES[comparison.measure],
+        score_meaning=MEANINGS[comparison.measure],
+        largest_score=max(values) if comparison.measure == "log_loss" else 1.0,
         rows=[(places[str(row.feature)], row) for row in rows[:MOST_ROWS]],
         n_features=len(rows),
         stand_ins=stand_ins(study),

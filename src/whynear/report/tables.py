@@ -56,6 +56,6 @@ def error_tables(errors: ErrorAnatomy) -> Iterator[tuple[str, pd.DataFrame]]:
 def comparison_tables(comparison: Comparison) -> dict[str, pd.DataFrame]:
     """Return the scores of each fold and the prediction of each row, by file name."""
     return {
-        "scores.csv": comparison.accuracy.reset_index(),
+        "scores.csv": comparison.scores.reset_index(),
         "predictions.csv": comparison.predictions.rename_axis("row").reset_index(),
     }

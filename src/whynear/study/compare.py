@@ -8,6 +8,7 @@ from typing import Any
 
 from whynear.study.result import Study
 from whynear.study.saved import SavedStudy, as_saved, read_study
+from whynear.study.score import AS_SHARES
 from whynear.utils.files import StrPath
 from whynear.utils.text import counted
 
@@ -156,7 +157,7 @@ def _differences(first: SavedStudy, second: SavedStudy) -> StudyDifferences:
     if first.measure != second.measure:
         raise ValueError(
             f"{first.name} scores by {first.measure} and {second.name} by {second.measure}, which cannot be compared. "
-            "Study both with the same kind of target: classes, or numbers."
+            "Study both with the same kind of target, classes or numbers, and the same score (--score)."
         )
     before, after = first.verdicts, second.verdicts
     return StudyDifferences(
@@ -180,7 +181,8 @@ def _differences(first: SavedStudy, second: SavedStudy) -> StudyDifferences:
 
 
 def _points(value: float, measure: str) -> str:
-    return f"{100 * value:+.1f} points" if measure == "accuracy" else f"{value:+.3f}"
+    in_points = measure != "r2" and measure in AS_SHARES
+    return f"{100 * value:+.1f} points" if in_points else f"{value:+.3f}"
 
 
 def _standard_error(first: SavedStudy, second: SavedStudy) -> float | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -21,7 +21,7 @@ from whynear.study.methods import BASELINES, NUMERIC_BASELINES, SIMPLEST_FIRST, 
 from whynear.study.probabilities import aligned, of_predictions
 from whynear.study.progress import Progress
 from whynear.study.sample import stratified_rows
-from whynear.study.score import Measure, Score, score_of
+from whynear.study.score import OF_PROBABILITIES, Measure, Score, direction, score_of, share_right
 from whynear.utils.row_groups import split_rows
 
 INNER_FOLDS = 3
@@ -54,13 +54,18 @@ class Comparison:
     predictions : DataFrame
         For each row, by the learner chosen without it: ``true``, ``predicted``, ``probability`` of the prediction,
         ``by`` (the learner) and ``fold``. For a numeric target: ``true``, ``predicted`` and ``fold``.
-    measure : {"accuracy", "r2"}
-        The kind of score: the share of rows predicted right, or for a numeric target the share of variance explained.
+    measure : {"accuracy", "balanced_accuracy", "log_loss", "roc_auc", "r2"}
+        The kind of score that decides; for a numeric target "r2", the share of variance explained.
+    scores : DataFrame
+        The scores of that kind: a row per fold, a column per method; NaN where a fold has none. Those of ``accuracy``
+        unless others are given.
     by_method : DataFrame
         The held-out prediction of each row by each method.
     probabilities : DataFrame or None
         The probability of each class for each row, by the learner chosen without it; each row sums to one. None for a
         numeric target.
+    probabilities_by_method : mapping of str to DataFrame
+        The same by each method, if the score is one of probabilities.
     models : tuple of Pipeline
         For each fold, the learner chosen without its rows, fitted without them.
     groups : Series or None
@@ -72,17 +77,23 @@ class Comparison:
     expected_scores: pd.Series
     predictions: pd.DataFrame
     measure: Measure = "accuracy"
+    scores: pd.DataFrame = field(default=None, kw_only=True)  # type: ignore[assignment]
     by_method: pd.DataFrame = field(kw_only=True)
     probabilities: pd.DataFrame | None = field(default=None, kw_only=True)
+    probabilities_by_method: Mapping[str, pd.DataFrame] = field(default_factory=dict, kw_only=True, repr=False)
     models: tuple[Any, ...] = field(kw_only=True, repr=False)
     groups: pd.Series | None = field(default=None, kw_only=True, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.scores is None:
+            object.__setattr__(self, "scores", self.accuracy)
 
     @property
     def methods(self) -> tuple[MethodScores, ...]:
         """The scores of each method, in the order of the columns of ``accuracy``."""
         return tuple(
             MethodScores(str(name), self.score_of(str(name)), tuple(scores.tolist()))
-            for name, scores in self.accuracy.items()
+            for name, scores in self.scores.items()
         )
 
     @property
@@ -93,7 +104,12 @@ class Comparison:
     @property
     def score(self) -> Score:
         """The score of the study: that of ``predictions``, which is expected on new rows."""
-        return self._score(self.predictions["predicted"])
+        return self._score(self.predictions["predicted"], self.probabilities)
+
+    @property
+    def right(self) -> Score:
+        """The share of rows that ``predictions`` have right, whatever the score is."""
+        return self._right(self.predictions["predicted"])
 
     @property
     def expected(self) -> float:
@@ -112,7 +128,11 @@ class Comparison:
 
     def score_of(self, method: str) -> Score:
         """Return the score of one method over all held-out rows."""
-        return self._score(self.by_method[method])
+        return self._score(self.by_method[method], self.probabilities_by_method.get(method))
+
+    def right_by(self, method: str) -> Score:
+        """Return the share of rows that one method predicts right."""
+        return self._right(self.by_method[method])
 
     def model_without(self, place: int) -> FittedPipeline | None:
         """Return the model of ``predictions`` for a row; None where no column varies in the rows it was fitted to."""
@@ -129,8 +149,12 @@ class Comparison:
     def _fitted(self) -> tuple[FittedPipeline, ...]:
         return tuple(FittedPipeline.of(model) for model in self.models)
 
-    def _score(self, predicted: pd.Series) -> Score:
-        return score_of(self.predictions["true"].to_numpy(), predicted.to_numpy(), self.measure, self.groups)
+    def _right(self, predicted: pd.Series) -> Score:
+        return share_right(self.predictions["true"].to_numpy(), predicted.to_numpy(), self.groups)
+
+    def _score(self, predicted: pd.Series, probabilities: pd.DataFrame | None) -> Score:
+        true = self.predictions["true"].to_numpy()
+        return score_of(true, predicted.to_numpy(), self.measure, self.groups, probabilities)
 
 
 def compare_classifiers(
@@ -142,20 +166,32 @@ def compare_classifiers(
     n_folds: int,
     report: Progress,
     groups: pd.Series | None = None,
+    measure: Measure = "accuracy",
 ) -> Comparison:
     """Compare learners and baselines on the same folds; choose among several learners again within every fold."""
     names = [name for name in SIMPLEST_FIRST if name in learners]
     classes = np.unique(y)
     by_method = {name: np.empty_like(y) for name in (*names, *BASELINES)}
+    shares_by_method = {
+        name: pd.DataFrame(0.0, X.index, classes) for name in (by_method if measure in OF_PROBABILITIES else ())
+    }
     probabilities = np.empty((len(y), len(classes)))
-    scores, expected, by_choice, fitted = [], [], [], []
+    right, scores, expected, by_choice, fitted = [], [], [], [], []
     for fold in folds_of(X, y, n_folds, methods.seed, report, groups):
         known, (rows, true) = (*fold.known, fold.known_groups), fold.held_out
         models = {name: _fitted(name, *known, methods) for name in by_method}
         for name, model in models.items():
             by_method[name][fold.test] = model.predict(rows)
-        scores.append({name: float(np.mean(found[fold.test] == true)) for name, found in by_method.items()})
-        chosen = names[0] if len(names) == 1 else _chosen_within(*known, names, methods)
+        for name, held in shares_by_method.items():
+            held.iloc[fold.test] = aligned(models[name].predict_proba(rows), models[name].classes_, classes)
+        right.append({name: float(np.mean(found[fold.test] == true)) for name, found in by_method.items()})
+        scores.append(
+            {
+                name: score_of(true, found[fold.test], measure, None, _rows_of(shares_by_method, name, fold.test)).value
+                for name, found in by_method.items()
+            }
+        )
+        chosen = names[0] if len(names) == 1 else _chosen_within(*known, names, methods, measure)
         expected.append(scores[-1][chosen])
         fitted.append(models[chosen])
         shares = aligned(models[chosen].predict_proba(rows), models[chosen].classes_, classes)
@@ -163,33 +199,44 @@ def compare_classifiers(
         predicted = by_method[chosen][fold.test]
         probability = of_predictions(shares, predicted, classes)
         by_choice.append(fold.table(predicted=predicted, probability=probability).assign(by=chosen, fold=fold.number))
-    accuracy = pd.DataFrame(scores).rename_axis("fold")
+    by_fold = pd.DataFrame(scores).rename_axis("fold")
     return Comparison(
-        accuracy,
-        simplest_of_the_best(accuracy[names]),
-        pd.Series(expected, name="accuracy"),
+        pd.DataFrame(right).rename_axis("fold"),
+        simplest_of_the_best(by_fold[names], measure),
+        pd.Series(expected, name=measure),
         in_order(by_choice),
+        measure,
+        scores=by_fold,
         by_method=pd.DataFrame(by_method, X.index),
         probabilities=pd.DataFrame(probabilities, X.index, classes),
+        probabilities_by_method=shares_by_method,
         models=tuple(fitted),
         groups=groups,
     )
 
 
-def simplest_of_the_best(accuracy: pd.DataFrame) -> str:
-    """Return the first column whose mean is within one standard error of the best column's.
+def simplest_of_the_best(scores: pd.DataFrame, measure: Measure = "accuracy") -> str:
+    """Return the first column whose mean is within one standard error of the best column's; else the first of all.
 
     >>> simplest_of_the_best(pd.DataFrame({"simple": [0.90, 0.95], "complex": [0.91, 0.96]}))
     'simple'
     """
-    means = accuracy.mean()
+    known = direction(measure) * scores.dropna()
+    if not len(known):
+        return str(scores.columns[0])
+    means = known.mean()
     best = str(means.idxmax())
-    error = accuracy[best].std() / np.sqrt(len(accuracy)) if len(accuracy) > 1 else 0.0
+    error = known[best].std() / np.sqrt(len(known)) if len(known) > 1 else 0.0
     return str(means.index[(means >= means[best] - error - 1e-12).argmax()])
 
 
 def _chosen_within(
-    X: pd.DataFrame, y: NDArray[Any], groups: pd.Series | None, names: Sequence[str], methods: Methods
+    X: pd.DataFrame,
+    y: NDArray[Any],
+    groups: pd.Series | None,
+    names: Sequence[str],
+    methods: Methods,
+    measure: Measure,
 ) -> str:
     """Return the learner chosen from these rows alone; from a sample where there are many."""
     if len(X) > INNER_ROWS:
@@ -206,8 +253,21 @@ def _chosen_within(
     for train, test in splits:
         if len(np.unique(y[train])) > 1:
             known = X.iloc[train], y[train], None if groups is None else groups.iloc[train]
-            scores.append({name: _fitted(name, *known, methods).score(X.iloc[test], y[test]) for name in names})
-    return simplest_of_the_best(pd.DataFrame(scores)) if scores else names[0]
+            held_out = X.iloc[test], y[test], np.unique(y), measure
+            scores.append({name: _scored(_fitted(name, *known, methods), *held_out) for name in names})
+    return simplest_of_the_best(pd.DataFrame(scores), measure) if scores else names[0]
+
+
+def _scored(model: Any, X: pd.DataFrame, y: NDArray[Any], classes: NDArray[Any], measure: Measure) -> float:
+    """Return the score of a model on rows that it was not fitted to."""
+    shares = None
+    if measure in OF_PROBABILITIES:
+        shares = pd.DataFrame(aligned(model.predict_proba(X), model.classes_, classes), X.index, classes)
+    return score_of(y, model.predict(X), measure, None, shares).value
+
+
+def _rows_of(shares: Mapping[str, pd.DataFrame], name: str, rows: NDArray[np.intp]) -> pd.DataFrame | None:
+    return shares[name].iloc[rows] if name in shares else None
 
 
 def _fitted(name: str, X: pd.DataFrame, y: NDArray[Any], groups: pd.Series | None, methods: Methods) -> ClassifierMixin:

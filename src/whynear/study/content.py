@@ -27,6 +27,7 @@ def content(study: Study) -> dict[str, Any]:
         "settings": dict(study.settings),
         "chosen": study.comparison.chosen,
         "accuracy": study.comparison.accuracy.to_dict("list"),
+        "scores": study.comparison.scores.to_dict("list"),
         "expected": study.comparison.expected,
         "expected_error": study.comparison.expected_error,
         "expected_scores": study.comparison.expected_scores.tolist(),

@@ -7,7 +7,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from whynear.study.comparison import Comparison
-from whynear.study.score import score_of
+from whynear.study.score import NAMES, Measure, Score, score_of
 from whynear.tables.copies import features_as_codes
 
 
@@ -33,7 +33,16 @@ def caveats_of_copies(X: pd.DataFrame, comparison: Comparison) -> list[str]:
         ]
     new = predictions[~copied]
     of_new = None if groups is None else groups[~copied]
-    score = score_of(new["true"].to_numpy(), new["predicted"].to_numpy(), comparison.measure, of_new)
-    what = "are predicted right" if comparison.measure == "accuracy" else "of the variance is explained"
+    measure, shares = comparison.measure, comparison.probabilities
+    of_new_rows = None if shares is None else shares[~copied]
+    score = score_of(new["true"].to_numpy(), new["predicted"].to_numpy(), measure, of_new, of_new_rows)
     rows = f"{int(copied.sum()):,} held-out rows have a copy among the rows they were predicted from"
-    return [f"{rows}; of the others, {score} {what}."]
+    return [f"{rows}; {_of_others(measure, score)}."]
+
+
+def _of_others(measure: Measure, score: Score) -> str:
+    if measure == "accuracy":
+        return f"of the others, {score} are predicted right"
+    if measure == "r2":
+        return f"of the others, {score} of the variance is explained"
+    return f"the {NAMES[measure]} of the others is {score}"

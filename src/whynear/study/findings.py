@@ -18,6 +18,7 @@ from whynear.study.interpretation import Interpretation
 from whynear.study.methods import PLAIN
 from whynear.study.regression import root_mean_squared_error
 from whynear.study.rivals import better_rival
+from whynear.study.score import NAMES, direction, score_without_features, shown
 from whynear.study.spectra import Spectra
 from whynear.tables.encoder import holds_text
 from whynear.tables.problem import Problem
@@ -85,13 +86,20 @@ def _caveats(problem: Problem, comparison: Comparison, interpretation: Interpret
 
 def _caveats_of_classes(problem: Problem, comparison: Comparison) -> list[str]:
     said = []
-    expected = comparison.expected
-    largest = problem.y.size and np.unique(problem.y, return_counts=True)[1].max() / problem.y.size
-    if expected <= largest + 0.02:
-        said.append(
-            f"Predictions are hardly better than always naming the most frequent class ({largest:.1%}): the features "
-            "may say nothing about the target, and their relevance is then that of chance."
+    expected, measure = comparison.right.value, comparison.measure
+    chance = score_without_features(problem.y, measure)
+    if direction(measure) * (comparison.expected - chance) <= 0.02:
+        ignoring = (
+            f"always naming the most frequent class ({chance:.1%})"
+            if measure == "accuracy"
+            else f"those that ignore the features ({NAMES[measure]} {shown(chance, measure)})"
         )
+        said.append(
+            f"Predictions are hardly better than {ignoring}: the features may say nothing about the target, and their "
+            "relevance is then that of chance."
+        )
+    if measure == "log_loss" and comparison.probabilities is not None:
+        said += _caveats_of_log_loss(comparison.predictions["true"].to_numpy(), comparison.probabilities)
     if expected > 0.999 and len(problem.X.columns) > 1:
         every = "Every" if expected == 1 else "Nearly every"
         said.append(f"{every} held-out case is predicted right: look for a column that was made from the target.")
@@ -100,6 +108,18 @@ def _caveats_of_classes(problem: Problem, comparison: Comparison) -> list[str]:
         f"Column {name!r} alone tells the classes apart{more.get(name, '')}: if it was made from the target, leave it "
         "out with --drop."
         for name in deciding
+    ]
+
+
+def _caveats_of_log_loss(true: NDArray[Any], probabilities: pd.DataFrame) -> list[str]:
+    """Return a caveat where the true class has no probability, for which the loss would be infinite."""
+    of_true = probabilities.to_numpy()[np.arange(len(true)), np.searchsorted(probabilities.columns.to_numpy(), true)]
+    if not (excluded := int(np.count_nonzero(of_true <= 0))):
+        return []
+    cases = "1 held-out case has" if excluded == 1 else f"{excluded:,} held-out cases have"
+    return [
+        f"{cases} a true class of probability 0, for which the log loss has no limit: each counts as 36, and few of "
+        "them decide the score."
     ]
 
 
@@ -180,14 +200,21 @@ def _score(problem: Problem, comparison: Comparison, interpretation: Interpretat
             f"error of {error:.3g}, where the mean alone errs by {spread:.3g}: it explains {expected} of the "
             f"variance, plain kNN {plain}."
         )
-    chosen = comparison.chosen.upper()
+    chosen, measure = comparison.chosen.upper(), comparison.measure
+    by_score = "" if measure == "accuracy" else f" by {NAMES[measure]}"
+    how = (
+        f"{expected} of held-out cases right, plain kNN {plain}"
+        if measure == "accuracy"
+        else f"held-out cases with a score of {expected} ({NAMES[measure]}), plain kNN {plain}, and "
+        f"{comparison.right} of them right"
+    )
     if comparison.n_learners == 1:
-        return f"{chosen} predicts {expected} of held-out cases right, plain kNN {plain}."
+        return f"{chosen} predicts {how}."
     by_fold = comparison.predictions.groupby("fold")["by"].first()
     share = float((by_fold == comparison.chosen).mean())
     sure = "" if share >= AGREED else ", so which of them is best is undecided"
     often = f"chosen in {round(share * len(by_fold))} of {len(by_fold)} folds{sure}"
     return (
-        f"{chosen} is the simplest of {comparison.n_learners} learners near the best, {often}. Learners chosen this "
-        f"way predict {expected} of held-out cases right, plain kNN {plain}."
+        f"{chosen} is the simplest of {comparison.n_learners} learners near the best{by_score}, {often}. Learners "
+        f"chosen this way predict {how}."
     )

@@ -39,7 +39,7 @@ from whynear.study.regression import compare_regressors, relevance_profile, with
 from whynear.study.residuals import Residuals, residuals_of
 from whynear.study.result import Study
 from whynear.study.sample import at_most
-from whynear.study.settings import COMPARED_ROWS, StudySettings
+from whynear.study.settings import COMPARED_ROWS, ClassScore, StudySettings
 from whynear.study.spectra import spectra_of
 from whynear.study.value_cases import ValueReason, explained_values, value_reasons
 from whynear.tables.column_types import Categories, Impute
@@ -55,6 +55,7 @@ def study(
     target: Hashable | ArrayLike | None = None,
     *,
     learner: str = "auto",
+    score: ClassScore = "accuracy",
     drop: Hashable | Iterable[Hashable] = (),
     index: Hashable | None = None,
     group: Hashable | None = None,
@@ -98,6 +99,11 @@ def study(
     learner : str
         ``"auto"`` compares several; or one of ``"grlvq"``, ``"gmlvq"``, ``"lmnn"``, ``"lgrlvq"``, ``"lgmlvq"``,
         ``"lann"``.
+    score : {"accuracy", "balanced_accuracy", "log_loss", "roc_auc"}
+        The score by which learners are compared and chosen: the share of rows predicted right, the mean recall of the
+        classes, the mean of -log of the probability of the true class, or the area under the ROC curve (of more than
+        two classes, each against the rest, the mean weighted by their rows). A numeric target has its own, the share
+        of variance explained. Verdicts and tolerances are stated in accuracy whatever the score is.
     drop : str or sequence of str
         Columns to leave out.
     index : str, optional
@@ -153,6 +159,7 @@ def study(
     """
     settings = StudySettings(
         learner=learner,
+        score=score,
         drop=tuple(names_of(drop)),
         index=None if index is None else str(index),
         group=None if group is None else str(group),
@@ -179,7 +186,7 @@ def study(
 
     def learnable(encoding: str, **chosen: Any) -> Problem:
         problem = problem_from(*opened(encoding), measured=True, **chosen)
-        check_learnable(problem, settings.learner)
+        check_learnable(problem, settings.learner, settings.score)
         return problem
 
     problem = with_suggestion(learnable, {"encoding": settings.encoding, **settings.of_table()})
@@ -288,7 +295,14 @@ def _compared(
     if used.kind == "classes":
         learners = COMPARED if settings.learner == "auto" else (settings.learner,)
         comparison = compare_classifiers(
-            used.X, used.y, learners, methods, n_folds=n_folds, report=report, groups=used.groups
+            used.X,
+            used.y,
+            learners,
+            methods,
+            n_folds=n_folds,
+            report=report,
+            groups=used.groups,
+            measure=settings.score,
         )
         return comparison, caveats
     comparison = compare_regressors(

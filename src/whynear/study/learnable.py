@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from whynear.study.methods import n_varying
+from whynear.study.settings import StudySettings
 from whynear.tables.problem import Problem
 from whynear.tables.refusal import TableRefused
 from whynear.utils.text import listed
@@ -12,10 +13,16 @@ from whynear.utils.text import listed
 FEWEST_NUMERIC_ROWS = 10  # for a numeric target
 
 
-def check_learnable(problem: Problem, learner: str) -> None:
-    """Refuse a learner of classes for a numeric target, too few rows for one, and a table of constant columns."""
+def check_learnable(problem: Problem, learner: str, score: str = StudySettings.score) -> None:
+    """Refuse a learner or score of classes for a numeric target, too few rows for one, and constant columns alone."""
     if problem.kind == "numbers":
         facts = f"{problem.source}: the target {problem.target!r} is numeric with {len(np.unique(problem.y)):,}"
+        if score != StudySettings.score:
+            raise TableRefused(
+                f"{facts} different values, and {score} scores classes. Sort it into classes of equal size (--bins 3), "
+                "or leave out --score.",
+                bins=3,
+            )
         if learner != "auto":
             raise TableRefused(
                 f"{facts} different values, and {learner} predicts classes. Sort it into classes of equal size "

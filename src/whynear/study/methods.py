@@ -140,8 +140,15 @@ class _OnSample(ClassifierMixin, BaseEstimator):
         self.pipeline.fit(X, y)
         return self
 
+    @property
+    def classes_(self) -> NDArray[Any]:
+        return self.pipeline.classes_
+
     def predict(self, X: pd.DataFrame) -> NDArray[Any]:
         return self.pipeline.predict(X)
+
+    def predict_proba(self, X: pd.DataFrame) -> NDArray[Any]:
+        return self.pipeline.predict_proba(X)
 
 
 def _nca(X: pd.DataFrame, y: NDArray[Any], seed: int, neighbors: KNeighborsClassifier) -> Pipeline:

@@ -25,6 +25,7 @@ from whynear.study.interpretation import Interpretation
 from whynear.study.levels import FeatureLevels
 from whynear.study.reasons import Reason
 from whynear.study.residuals import Residuals
+from whynear.study.score import NAMES
 from whynear.study.settings import TABLE_SETTINGS, StudySettings
 from whynear.study.spectra import Spectra
 from whynear.study.value_cases import ValueReason
@@ -106,6 +107,11 @@ class Study:
         return self.comparison.accuracy.copy()
 
     @property
+    def scores(self) -> pd.DataFrame:
+        """The score that was chosen, such as balanced accuracy: a row per fold, a column per method."""
+        return self.comparison.scores.copy()
+
+    @property
     def relevance(self) -> Relevance:
         """The relevance intervals of the features."""
         return self.interpretation.relevance
@@ -121,7 +127,7 @@ class Study:
         given = self.inputs.to_dict()
         return MappingProxyType(
             {
-                "learner": given["learner"],
+                **{name: given[name] for name in ("learner", "score")},
                 "learners compared": self.comparison.n_learners,
                 "folds": len(self.comparison.accuracy),
                 **{name: given[name] for name in TABLE_SETTINGS},
@@ -164,9 +170,11 @@ class Study:
 
     def _repr_html_(self) -> str:
         methods = self.comparison.methods
-        within = (min(0.0, *(method.score.value for method in methods)), 1.0)
+        values = [method.score.value for method in methods]
+        within = (min(0.0, *values), max(values) if self.comparison.measure == "log_loss" else 1.0)
         rows = [(method.name, self._bar(method, within), str(method.score)) for method in methods]
-        score = "held-out cases predicted right" if self.comparison.measure == "accuracy" else "variance explained"
+        measure = self.comparison.measure
+        score = "held-out cases predicted right" if measure == "accuracy" else NAMES[measure]
         return html.block(
             html.heading(f"Study of {self.problem.source}"),
             self.finding(),

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
+import pandas as pd
 
 from whynear.study.comparison import Comparison
 from whynear.study.methods import PLAIN, PLS, RIDGE
+from whynear.study.score import NAMES, direction, parts_of, shown
 from whynear.utils.arrays import Array
 from whynear.utils.row_groups import error_of_mean
 
@@ -20,19 +19,21 @@ def better_rival(comparison: Comparison) -> str | None:
     """Return a sentence that names the best rival of the model if it predicts better, else None.
 
     It does if the mean difference of the losses over held-out rows is more than 1.645 of its standard errors, and the
-    scores still differ when rounded. The losses are squared errors, or for classes one for each wrong prediction.
+    scores still differ when rounded. The losses are squared errors, or for classes the parts of the rows in the score.
     """
     rivals = [name for name in RIVALS if name in comparison.by_method]
-    best = max(rivals, key=lambda name: comparison.score_of(name).value)
-    rival, own = (f"{score.value:.1%}" for score in (comparison.score_of(best), comparison.score))
-    predicted = comparison.predictions["predicted"].to_numpy()
-    excess = _losses(comparison, predicted) - _losses(comparison, comparison.by_method[best].to_numpy())
+    measure = comparison.measure
+    best = max(rivals, key=lambda name: direction(measure) * comparison.score_of(name).value)
+    rival, own = (shown(score.value, measure) for score in (comparison.score_of(best), comparison.score))
+    of_own = _losses(comparison, comparison.predictions["predicted"], comparison.probabilities)
+    excess = of_own - _losses(comparison, comparison.by_method[best], comparison.probabilities_by_method.get(best))
     if rival == own or excess.mean() <= STANDARD_ERRORS * error_of_mean(excess, comparison.groups):
         return None
     name = best[0].upper() + best[1:]
-    if comparison.measure == "accuracy":
+    if measure != "r2":
+        of_what = "of held-out cases right" if measure == "accuracy" else f"in {NAMES[measure]}"
         return (
-            f"{name} predicts better than the learned metric ({rival} against {own} of held-out cases right): what "
+            f"{name} predicts better than the learned metric ({rival} against {own} {of_what}): what "
             "follows describes a metric that the table does not ask for."
         )
     why = (
@@ -43,6 +44,8 @@ def better_rival(comparison: Comparison) -> str | None:
     return f"{name} predicts better than the linear map ({rival} against {own} of the variance explained): {why}"
 
 
-def _losses(comparison: Comparison, predicted: NDArray[Any]) -> Array:
-    true = comparison.predictions["true"].to_numpy()
-    return np.square(true - predicted) if comparison.measure == "r2" else (true != predicted).astype(float)
+def _losses(comparison: Comparison, predicted: pd.Series, probabilities: pd.DataFrame | None) -> Array:
+    true, found = comparison.predictions["true"].to_numpy(), predicted.to_numpy()
+    if comparison.measure == "r2":
+        return np.square(true - found)
+    return -direction(comparison.measure) * parts_of(true, found, comparison.measure, probabilities)

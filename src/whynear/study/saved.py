@@ -14,6 +14,7 @@ import numpy as np
 
 from whynear.study.content import FORMAT, content
 from whynear.study.result import Study
+from whynear.study.score import shown
 from whynear.utils.files import StrPath
 
 FILE = "study.json"
@@ -34,7 +35,7 @@ class SavedStudy:
     chosen : str
         The chosen learner.
     measure : str
-        The kind of score: "accuracy", or "r2" for a numeric target.
+        The kind of score: "accuracy", another score of classes, or "r2" for a numeric target.
     expected, expected_error : float or None
         The score over all held-out rows, each predicted by a learner chosen without it, and its standard error; those
         of the mean over folds in older files.
@@ -145,7 +146,7 @@ def _verdicts(held: dict[str, Any], relevance: dict[str, Any]) -> dict[str, str]
 
 
 def _share(value: float, measure: str) -> str:
-    return f"{value:.1%}" if measure == "accuracy" else f"{value:.3f}"
+    return f"{value:.3f}" if measure == "r2" else shown(value, measure)
 
 
 def _count(value: Any) -> int | None:

@@ -1,4 +1,8 @@
-"""Scores over all held-out rows, each with its standard error over rows, or over groups of them."""
+"""Scores over all held-out rows, each with its standard error over rows, or over groups of them.
+
+Every score is the mean of the rows' parts in it, so that its error, and that of a difference of two, is the error of a
+mean. The parts of a score that is a mean are its values; those of a ratio of means come from its linear expansion.
+"""
 
 from __future__ import annotations
 
@@ -6,34 +10,100 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
+from scipy.stats import rankdata
 
 from whynear.utils.arrays import Array
 from whynear.utils.row_groups import error_of_mean
 
-Measure = Literal["accuracy", "r2"]
+Measure = Literal["accuracy", "balanced_accuracy", "log_loss", "roc_auc", "r2"]
+OF_PROBABILITIES = ("log_loss", "roc_auc")
+AS_SHARES = ("accuracy", "balanced_accuracy", "r2")  # written as percentages
+NAMES = {
+    "accuracy": "accuracy",
+    "balanced_accuracy": "balanced accuracy",
+    "log_loss": "log loss",
+    "roc_auc": "area under the ROC curve",
+    "r2": "variance explained",
+}
+MEANINGS = {
+    "accuracy": "the share of cases predicted right",
+    "balanced_accuracy": "the mean recall of the classes",
+    "log_loss": "the mean of -log of the probability of the true class; smaller is better",
+    "roc_auc": "the chance that a case of a class has a higher probability of it than another case; of more than two "
+    "classes, the mean weighted by their cases",
+    "r2": "the share of the variance of the target",
+}
 
 
 @dataclass(frozen=True)
 class Score:
     """A score over all held-out rows, and its standard error over rows, or over the groups of rows.
 
-    >>> print(Score(0.9533, 0.0173))
-    95.3% ± 1.7%
+    >>> print(Score(0.9533, 0.0173), Score(0.2518, 0.0121, "log_loss"), sep=", ")
+    95.3% ± 1.7%, 0.252 ± 0.012
     """
 
     value: float
     error: float
+    measure: Measure = "accuracy"
 
     def __str__(self) -> str:
-        error = f"{self.error:.1%}" if np.isfinite(self.error) else "unknown"
-        return f"{self.value:.1%} ± {error}"
+        error = shown(self.error, self.measure) if np.isfinite(self.error) else "unknown"
+        return f"{shown(self.value, self.measure)} ± {error}"
 
 
-def score_of(true: NDArray[Any], predicted: NDArray[Any], measure: Measure, groups: ArrayLike | None = None) -> Score:
-    """Return the share of rows predicted right, or of variance explained; rows of a group are not independent."""
-    scored = share_right if measure == "accuracy" else variance_explained
-    return scored(true, predicted, groups)
+def shown(value: float, measure: str) -> str:
+    """Return the value of a score as text: a percentage where it is a share."""
+    return f"{value:.1%}" if measure in AS_SHARES else f"{value:.3f}"
+
+
+def direction(measure: str) -> int:
+    """Return 1 where more is better, and -1 where less is."""
+    return -1 if measure == "log_loss" else 1
+
+
+def score_of(
+    true: NDArray[Any],
+    predicted: NDArray[Any],
+    measure: Measure,
+    groups: ArrayLike | None = None,
+    probabilities: pd.DataFrame | None = None,
+) -> Score:
+    """Return the score of predictions; rows of a group are not independent.
+
+    Parameters
+    ----------
+    true, predicted : ndarray of shape (n_rows,)
+        The targets, and what was predicted for them.
+    measure : {"accuracy", "balanced_accuracy", "log_loss", "roc_auc", "r2"}
+        The kind of score.
+    groups : array-like of shape (n_rows,), optional
+        The groups of the rows.
+    probabilities : DataFrame, optional
+        The probability of each class for each row, a column for each; needed by "log_loss" and "roc_auc".
+    """
+    if measure == "r2":
+        return variance_explained(true, predicted, groups)
+    if measure == "accuracy":
+        return share_right(true, predicted, groups)
+    parts = parts_of(true, predicted, measure, probabilities)
+    return Score(float(parts.mean()), float(error_of_mean(parts, groups)), measure)
+
+
+def parts_of(
+    true: NDArray[Any], predicted: NDArray[Any], measure: Measure, probabilities: pd.DataFrame | None = None
+) -> Array:
+    """Return the part of each row in a score of classes, whose mean is the score; NaN where it is not defined."""
+    if measure == "accuracy":
+        return np.asarray(true == predicted, dtype=float)
+    if measure == "balanced_accuracy":
+        return _recall_parts(true, np.asarray(true == predicted, dtype=float))
+    if probabilities is None:
+        raise ValueError(f"measure={measure!r} needs the probabilities of the classes. Give probabilities.")
+    classes, shares = probabilities.columns.to_numpy(), probabilities.to_numpy()
+    return _log_losses(true, shares, classes) if measure == "log_loss" else _area_parts(true, shares, classes)
 
 
 def share_right(true: NDArray[Any], predicted: NDArray[Any], groups: ArrayLike | None = None) -> Score:
@@ -42,7 +112,7 @@ def share_right(true: NDArray[Any], predicted: NDArray[Any], groups: ArrayLike |
     >>> share_right(np.array(["u", "u", "v", "v", "v"]), np.array(["u", "v", "v", "v", "v"])).value
     0.8
     """
-    right = np.asarray(true == predicted, dtype=float)
+    right = parts_of(true, predicted, "accuracy")
     return Score(float(right.mean()), float(error_of_mean(right, groups)))
 
 
@@ -51,6 +121,58 @@ def variance_explained(true: Array, predicted: Array, groups: ArrayLike | None =
     residuals, deviations = np.square(true - predicted), np.square(true - true.mean())
     total = float(deviations.mean())
     if total == 0:
-        return Score(0.0, 0.0)
+        return Score(0.0, 0.0, "r2")
     unexplained = float(residuals.mean()) / total
-    return Score(1 - unexplained, float(error_of_mean((residuals - unexplained * deviations) / total, groups)))
+    error = float(error_of_mean((residuals - unexplained * deviations) / total, groups))
+    return Score(1 - unexplained, error, "r2")
+
+
+def score_without_features(y: NDArray[Any], measure: Measure) -> float:
+    """Return the score of the best predictions that use no feature: of one class for all, or of the classes' shares.
+
+    >>> score_without_features(np.array(["u", "v", "v", "v"]), "accuracy")
+    0.75
+    """
+    shares = np.unique(y, return_counts=True)[1] / len(y)
+    if measure == "log_loss":
+        return float(-(shares * np.log(shares)).sum())
+    return {"accuracy": float(shares.max()), "balanced_accuracy": 1 / len(shares), "roc_auc": 0.5}[measure]
+
+
+def _recall_parts(true: NDArray[Any], right: Array) -> Array:
+    """Of the mean over classes of sum(right) / count: (right - recall) / (K share), around the mean recall."""
+    classes, codes, counts = np.unique(true, return_inverse=True, return_counts=True)
+    recall = np.bincount(codes, right) / counts
+    return recall.mean() + (right - recall[codes]) * (len(true) / (len(classes) * counts[codes]))
+
+
+def _log_losses(true: NDArray[Any], shares: Array, classes: NDArray[Any]) -> Array:
+    """-log p of the true class; a probability of zero counts as the smallest step of a float at one, 2.2e-16."""
+    of_true = shares[np.arange(len(true)), np.searchsorted(classes, true)]
+    return -np.log(np.clip(of_true, np.finfo(float).eps, 1.0))
+
+
+def _area_parts(true: NDArray[Any], shares: Array, classes: NDArray[Any]) -> Array:
+    """Of two classes, the parts in the area of the second; of more, the mean over classes weighted by their rows."""
+    present, counts = np.unique(true, return_counts=True)
+    if len(present) < 2:
+        return np.full(len(true), np.nan)
+    places = np.searchsorted(classes, present)
+    if len(classes) == 2:
+        return _parts_of_one_area(true == classes[1], shares[:, 1])
+    areas = [_parts_of_one_area(true == classes[place], shares[:, place]) for place in places]
+    return np.average(areas, axis=0, weights=counts)
+
+
+def _parts_of_one_area(inside: NDArray[np.bool_], share: Array) -> Array:
+    """For each row, the share of the rows on the other side that it is ordered right with (DeLong et al. 1988).
+
+    Ties count half. Each side has the same mean, the area, around which the parts are scaled by the side's size.
+    """
+    ranks, right = rankdata(share), np.empty(len(share))
+    for side, sign in ((inside, 1), (~inside, -1)):
+        before = (ranks[side] - rankdata(share[side])) / np.count_nonzero(~side)
+        right[side] = before if sign == 1 else 1 - before
+    area = right[inside].mean()
+    sizes = np.where(inside, np.count_nonzero(inside), np.count_nonzero(~inside))
+    return area + (right - area) * (len(share) / sizes)

@@ -7,17 +7,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from whynear.tables.column_types import Categories, Impute
 
+ClassScore = Literal["accuracy", "balanced_accuracy", "log_loss", "roc_auc"]
 TABLE_SETTINGS = (
     "drop", "index", "group", "bins", "categories", "impute", "missing", "category", "number", "date",
     "drop_missing_target", "strict", "spectra",
 )  # fmt: skip
 COMPARED_ROWS = 5_000  # at most, to compare learners, to interpret and to draw
 CATEGORIES = ("auto", "onehot")
+SCORES = ("accuracy", "balanced_accuracy", "log_loss", "roc_auc")  # of classes; numbers have their own
 IMPUTE = ("auto", "median", "most_frequent")
 LARGEST_SEED = 2**32 - 1  # that scikit-learn accepts
 
@@ -39,6 +41,7 @@ class StudySettings:
     """
 
     learner: str = "auto"
+    score: ClassScore = "accuracy"
     drop: tuple[str, ...] = ()
     index: str | None = None
     group: str | None = None
@@ -62,6 +65,8 @@ class StudySettings:
         check_seed(self.random_state)
         if self.learner not in (known := ("auto", *_learners())):
             raise ValueError(f"There is no learner {self.learner!r}. Use one of {', '.join(known)} (--learner).")
+        if self.score not in SCORES:
+            raise ValueError(f"There is no score {self.score!r}. Use one of {', '.join(SCORES)} (--score).")
         if not isinstance(self.folds, Integral) or self.folds < 2:
             raise ValueError(
                 f"folds={self.folds!r} leaves no rows to fit or no rows to hold out. Use a whole number >= 2."
