@@ -86,3 +86,16 @@ def octane_study() -> wn.Study:
 def grade_study() -> wn.Study:
     """The study of spectra of two classes, by GRLVQ."""
     return wn.study(gasoline(80, two_classes=True), "grade", learner="grlvq", folds=3)
+
+
+def of_days(n_days: int, rows_each: int = 8, seed: int = 0) -> pd.DataFrame:
+    """Rows of days with a class each: ``sign`` tells it in part, the other columns drift and tell which day it is.
+
+    Where other rows of a day are learned from, its class can be read off the drift; that of later days cannot.
+    """
+    rng = np.random.default_rng(seed)
+    good = rng.permutation(np.arange(n_days) % 2 == 0)
+    day = np.repeat(np.arange(n_days), rows_each)
+    drift = np.cumsum(rng.standard_normal((n_days, 3)), axis=0)[day] + 0.05 * rng.standard_normal((len(day), 3))
+    table = pd.DataFrame(drift, columns=["heat", "wear", "load"])
+    return table.assign(sign=good[day] + rng.standard_normal(len(day)), day=day, y=np.where(good, "good", "bad")[day])

@@ -6,6 +6,7 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge
 from sklearn.metrics.pairwise import polynomial_kernel
 
+from whynear.utils.row_order import TimeOrder, forward_splits
 from whynear.verdict.kernel_ridge import KERNELS, RIDGES, at_ridge, kernel, predict, tuned
 
 ALONE, PAIRS = np.arange(30), np.arange(30) // 2
@@ -126,3 +127,35 @@ def test_what_a_small_part_of_the_variance_says_is_learned():
     Y = hidden[:, 1:2]
     found = tuned(kernel("linear", X @ X.T, 40), Y, np.arange(60))
     assert 1 - np.square(found.predicted - Y).mean() / Y.var() > 0.99
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_later_rows_are_predicted_from_earlier_ones_as_by_refitting(name):
+    X, Y = table()
+    forward = forward_splits(TimeOrder(np.arange(30) // 2), 4)
+    K = kernel(name, X @ X.T, X.shape[1])
+    scale = np.trace(K) / 30
+    found = {}
+    for ridge in RIDGES:
+        found[ridge] = at_ridge(K.copy(), Y, np.arange(30), ridge, forward).predicted
+        for train, test in forward:
+            mean = Y[train].mean(axis=0)
+            known, cross = (K[np.ix_(rows, train)] + scale / 30 for rows in (train, test))
+            dual = np.linalg.solve(known + ridge * scale * np.eye(len(train)), Y[train] - mean)
+            assert_allclose(found[ridge][test], mean + cross @ dual, atol=1e-4 if ridge < 1e-5 else 1e-7)
+    rows = np.concatenate([test for _, test in forward])
+    best = tuned(K.copy(), Y, np.arange(30), forward)
+    errors = {ridge: np.square(predicted[rows] - Y[rows]).mean() for ridge, predicted in found.items()}
+    assert best.ridge == min(errors, key=errors.get)
+    assert_allclose(best.predicted[rows], found[best.ridge][rows], atol=1e-4)
+
+
+def test_what_comes_later_changes_no_prediction_of_earlier_rows():
+    X, Y = table()
+    forward = forward_splits(TimeOrder(np.arange(30)), 4)
+    K, changed = kernel("linear", X @ X.T, X.shape[1]), Y.copy()
+    changed[20:] += 5.0
+    first, second = (at_ridge(K.copy(), targets, np.arange(30), 0.1, forward).predicted for targets in (Y, changed))
+    early = [rows for _, test in forward for rows in test if rows < 20]
+    assert_allclose(first[early], second[early])
+    assert np.abs(first[24:] - second[24:]).max() > 0.1

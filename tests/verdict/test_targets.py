@@ -5,9 +5,11 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import softmax
 from sklearn.metrics import accuracy_score, r2_score
+from sklearn.neighbors import KNeighborsClassifier
 
 from tests.helpers.verdicts import classes, measured
-from whynear.verdict.targets import SLOPES
+from whynear.utils.row_order import TimeOrder
+from whynear.verdict.targets import SLOPES, target_of
 
 Y3 = np.array([0, 1, 2, 2] * 10)
 
@@ -146,3 +148,22 @@ def test_a_regressor_measures_and_any_other_learner_has_classes():
     assert measured([1, 2, 3]).measured
     assert not classes([1, 2, 3]).measured
     assert_allclose(measured([1, 2, 3]).Y.std(), 1)
+
+
+def test_in_time_answers_are_those_of_later_rows():
+    y = np.tile(["u", "v"], 30)
+    target = target_of(KNeighborsClassifier(), y, TimeOrder(np.arange(60), "day"))
+    assert target.held_out.tolist() == list(range(10, 60))
+    assert target.folds(0) == target.folds(1) == target.forward
+    answers = target.answers(target.Y)
+    assert len(answers.loss) == len(answers.score) == len(target.guessed().expected) == 50
+    values = np.random.default_rng(0).standard_normal(50)
+    assert target.mean_and_error(values) == pytest.approx((values.mean(), values.std(ddof=1) / 50**0.5))
+    some = target.rows(np.arange(0, 60, 2))
+    assert some.order.times.tolist() == list(range(0, 60, 2))
+    assert not some.grouped
+    assert target.rows(np.array([3])).forward is None
+    with pytest.raises(ValueError, match="groups must have at least two times, got"):
+        target_of(KNeighborsClassifier(), y, TimeOrder(np.zeros(60)))
+    with pytest.raises(ValueError, match="groups must have as many rows as y, got 3 and 60"):
+        target_of(KNeighborsClassifier(), y, TimeOrder(np.arange(3)))

@@ -44,6 +44,10 @@ def study(
     drop: options.Drop = None,
     index: options.Index = StudySettings.index,
     group: options.Group = StudySettings.group,
+    time_column: Annotated[
+        str | None,
+        typer.Option("--time", help="The column with the time of each row; rows held out are later than all others."),
+    ] = StudySettings.time,
     bins: options.Bins = StudySettings.bins,
     categories: options.Categories = StudySettings.categories,
     impute: options.Impute = StudySettings.impute,
@@ -93,6 +97,7 @@ def study(
                 drop=drop or [],
                 index=index,
                 group=group,
+                time=time_column,
                 bins=bins,
                 categories=categories,
                 impute=impute,
@@ -167,6 +172,9 @@ def print_problem(console: Console, problem: Problem, compares: bool) -> None:
     if problem.groups is not None:
         n_groups = f"{problem.groups.nunique():,} groups, each held out as a whole"
         console.print(f"group {plain(repr(problem.groups.name))}: {n_groups}", highlight=False)
+    if problem.times is not None:
+        n_times = f"{problem.times.nunique():,} different times, later rows held out"
+        console.print(f"time {plain(repr(problem.times.name))}: {n_times}", highlight=False)
     for decision in problem.decisions:
         console.print(f"- {plain(decision)}", soft_wrap=True, highlight=False)
     needs = estimate(*problem.X.shape, len(problem.classes), compares)

@@ -17,6 +17,7 @@ from whynear.interpret.validation import Split, splits
 from whynear.metric import Metric
 from whynear.utils import html
 from whynear.utils.checks import choice
+from whynear.utils.row_order import TimeOrder
 from whynear.utils.values import ByValue
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def effective_dimension(
     candidates: Sequence[int] | None = None,
     scheme: Literal["projection", "extremes"] = "projection",
     scoring: Literal["error", "mse", "correlation"] | None = None,
-    groups: ArrayLike | None = None,
+    groups: ArrayLike | TimeOrder | None = None,
 ) -> EffectiveDimension:
     """Choose how many directions of the data a metric may use, by its predictions on validation data.
 
@@ -102,8 +103,9 @@ def effective_dimension(
     scoring : {"error", "mse", "correlation"}, optional
         What decides: the error of a classifier; for a regressor the mean squared error, or the correlation of
         prediction and target.
-    groups : array-like of shape (n_samples,), optional
+    groups : array-like of shape (n_samples,) or TimeOrder, optional
         The group of each row, such as its patient: rows of one group are held out together in cross-validation.
+        With a `TimeOrder`, rows are held out forward in time.
 
     Returns
     -------

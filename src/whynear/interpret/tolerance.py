@@ -20,6 +20,7 @@ from whynear.utils import html
 from whynear.utils.arrays import Array
 from whynear.utils.checks import number
 from whynear.utils.row_groups import error_of_mean, resampled_rows
+from whynear.utils.row_order import TimeOrder, groups_in
 from whynear.utils.values import ByValue
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def relevance_tolerance(
     X_val: ArrayLike | None = None,
     y_val: ArrayLike | None = None,
     candidates: Sequence[float] | None = None,
-    groups: ArrayLike | None = None,
+    groups: ArrayLike | TimeOrder | None = None,
 ) -> RelevanceTolerance:
     """Choose by how much maps may differ in `relevance_intervals`, by their predictions on validation data.
 
@@ -106,9 +107,9 @@ def relevance_tolerance(
         Validation data; five-fold cross-validation of X and y without them.
     candidates : sequence of float, optional
         Tolerances to try, between 0 and 1; ten up to 0.3 without it. The learned map itself is always among them.
-    groups : array-like of shape (n_samples,), optional
+    groups : array-like of shape (n_samples,) or TimeOrder, optional
         The group of each row, such as its patient: rows of one group are held out together in cross-validation, and
-        standard errors are those over groups.
+        standard errors are those over groups. With a `TimeOrder`, rows are held out forward in time.
 
     Returns
     -------
@@ -134,7 +135,7 @@ def relevance_tolerance(
         places.append(split.groups_val)
     together = np.concatenate(losses, axis=1)
     excess = together - together[0]
-    held_out = None if groups is None else np.concatenate([np.asarray(place) for place in places])
+    held_out = None if groups_in(groups) is None else np.concatenate([np.asarray(place) for place in places])
     criterion, seen = ("mse", "train_mse") if regression else ("validation_error", "train_error")
     curve = pd.DataFrame(
         {

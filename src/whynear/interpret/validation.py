@@ -16,6 +16,7 @@ from whynear.interpret.prediction import PredictBoth, predictions
 from whynear.metric.pipeline import FittedPipeline
 from whynear.utils.columns import check_dense
 from whynear.utils.row_groups import split_rows
+from whynear.utils.row_order import TimeOrder, groups_in
 
 FOLDS = 5
 
@@ -50,7 +51,8 @@ def splits(
 ) -> Iterator[Split]:
     """Yield the given training and validation rows, or the folds of a cross-validation without validation rows.
 
-    Rows of one group are in one fold. A fold that leaves a single class to learn from is left out.
+    Rows of one group are in one fold; in a `TimeOrder` the rows learned from are the earlier ones. A fold that leaves a
+    single class to learn from is left out.
     """
     if (X_val is None) != (y_val is None):
         raise ValueError("X_val and y_val belong together: give both or neither.")
@@ -73,16 +75,16 @@ def splits(
         X_train, X_test = (
             X.iloc[part] if isinstance(X, pd.DataFrame) else np.asarray(X)[part] for part in (train, test)
         )
-        held_out = None if groups is None else groups[test]
+        held_out = None if groups_in(groups) is None else groups[test]
         yield Split(X_train, y[train], X_test, y[test], clone(learner).fit(X_train, y[train]), held_out)
 
 
-def _checked_groups(groups: Any, n_rows: int, X_val: Any) -> NDArray[Any] | None:
+def _checked_groups(groups: Any, n_rows: int, X_val: Any) -> NDArray[Any] | TimeOrder | None:
     if groups is None:
         return None
     if X_val is not None:
         raise ValueError("groups belong to a cross-validation: give them, or X_val and y_val.")
-    if len(held := np.asarray(groups)) != n_rows:
+    if len(held := groups if isinstance(groups, TimeOrder) else np.asarray(groups)) != n_rows:
         raise ValueError(f"groups must have as many rows as y, got {len(held)} and {n_rows} instead.")
     return held
 

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 
 from whynear.utils.columns import check_finite, check_magnitudes, column_names, default_names
 from whynear.utils.row_names import names_of_rows, rows_at
+from whynear.utils.row_order import TimeOrder
 
 
 class Labelled(NamedTuple):
@@ -186,7 +187,7 @@ def _labels(y: ArrayLike) -> NDArray[Any]:
     return labels
 
 
-def group_codes(groups: ArrayLike | None, n_rows: int) -> NDArray[np.intp] | None:
+def group_codes(groups: ArrayLike | TimeOrder | None, n_rows: int) -> NDArray[np.intp] | TimeOrder | None:
     """Return the number of the group of each row; an error if there are more or fewer groups than rows.
 
     >>> group_codes(["p2", "p1", "p2"], 3)
@@ -194,7 +195,11 @@ def group_codes(groups: ArrayLike | None, n_rows: int) -> NDArray[np.intp] | Non
     """
     if groups is None:
         return None
-    codes = np.unique(column_or_1d(groups), return_inverse=True)[1]
+    codes: NDArray[np.intp] | TimeOrder
+    if isinstance(groups, TimeOrder):
+        codes = groups
+    else:
+        codes = np.unique(column_or_1d(groups), return_inverse=True)[1].astype(np.intp)
     if len(codes) != n_rows:
         raise ValueError(f"groups must have as many rows as X, got {len(codes)} and {n_rows} instead.")
-    return codes.astype(np.intp)
+    return codes

@@ -55,7 +55,7 @@ def _of_classes(study: Study) -> Iterator[tuple[str, str]]:
         yield svg("calibration", partial(draw_calibration, study.errors.calibration), ERRORS_SIZE)
     for name, points in study.maps.items():
         yield svg(
-            f"map-{name}", partial(plot_embedding, points, study.problem.y, errors=study.comparison.wrong), MAP_SIZE
+            f"map-{name}", partial(plot_embedding, points, study.shown.y, errors=study.comparison.wrong), MAP_SIZE
         )
     height = 1.2 + 0.26 * min(MOST_LINES, len(study.profiles))
     yield svg("profiles", partial(plot_class_profiles, study.profiles), (7.4, height))
@@ -65,7 +65,7 @@ def _of_classes(study: Study) -> Iterator[tuple[str, str]]:
 def _of_numbers(study: Study) -> Iterator[tuple[str, str]]:
     target = study.problem.target
     for name, points in study.maps.items():
-        yield svg(f"map-{name}", partial(draw_map_of_numbers, points, study.problem.y, target), MAP_SIZE)
+        yield svg(f"map-{name}", partial(draw_map_of_numbers, points, study.shown.y, target), MAP_SIZE)
     found = study.comparison.predictions
     yield svg("predictions", partial(draw_predictions, found, target), MAP_SIZE)
     if isinstance(study.errors, Residuals):

@@ -72,7 +72,7 @@ def _cases(study: Study) -> dict[str, Any]:
         "rows": [str(name) for name in found.index],
         "true": [_label(value) for value in found["true"]],
         "predicted": [_label(value) for value in found["predicted"]],
-        "groups": {f"class-{code}": rows.tolist() for code, rows in enumerate(study.problem.rows_of_classes)},
+        "groups": {f"class-{code}": rows.tolist() for code, rows in enumerate(study.shown.rows_of_classes)},
     }
     if "probability" in found:
         facts["probability"] = [round(float(chance), 3) for chance in found["probability"]]

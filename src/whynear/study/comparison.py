@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -16,13 +16,14 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.exceptions import ConvergenceWarning
 
 from whynear.metric.pipeline import FittedPipeline
-from whynear.study.folds import folds_of, in_order
+from whynear.study.folds import folds_of, held_out_places, in_order
 from whynear.study.methods import BASELINES, NUMERIC_BASELINES, SIMPLEST_FIRST, Methods
 from whynear.study.probabilities import aligned, of_predictions
 from whynear.study.progress import Progress
 from whynear.study.sample import stratified_rows
 from whynear.study.score import OF_PROBABILITIES, Measure, Score, direction, score_of, share_right
 from whynear.utils.row_groups import split_rows
+from whynear.utils.row_order import Separation, groups_in, taken
 
 INNER_FOLDS = 3
 INNER_ROWS = 1_000  # at most, to choose a learner within a fold
@@ -70,6 +71,8 @@ class Comparison:
         For each fold, the learner chosen without its rows, fitted without them.
     groups : Series or None
         The group of each row, if rows of a group were held out together; errors of scores are then those over groups.
+    places : ndarray
+        The positions, among the rows compared, of those that were held out; all but the first of them in time.
     """
 
     accuracy: pd.DataFrame
@@ -77,16 +80,19 @@ class Comparison:
     expected_scores: pd.Series
     predictions: pd.DataFrame
     measure: Measure = "accuracy"
-    scores: pd.DataFrame = field(default=None, kw_only=True)  # type: ignore[assignment]
+    scores: pd.DataFrame = field(default=cast(pd.DataFrame, None), kw_only=True)
     by_method: pd.DataFrame = field(kw_only=True)
     probabilities: pd.DataFrame | None = field(default=None, kw_only=True)
     probabilities_by_method: Mapping[str, pd.DataFrame] = field(default_factory=dict, kw_only=True, repr=False)
     models: tuple[Any, ...] = field(kw_only=True, repr=False)
     groups: pd.Series | None = field(default=None, kw_only=True, repr=False)
+    places: NDArray[np.intp] = field(default=cast(NDArray[np.intp], None), kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
         if self.scores is None:
             object.__setattr__(self, "scores", self.accuracy)
+        if self.places is None:
+            object.__setattr__(self, "places", np.arange(len(self.predictions)))
 
     @property
     def methods(self) -> tuple[MethodScores, ...]:
@@ -165,7 +171,7 @@ def compare_classifiers(
     *,
     n_folds: int,
     report: Progress,
-    groups: pd.Series | None = None,
+    groups: Separation | None = None,
     measure: Measure = "accuracy",
 ) -> Comparison:
     """Compare learners and baselines on the same folds; choose among several learners again within every fold."""
@@ -199,7 +205,7 @@ def compare_classifiers(
         predicted = by_method[chosen][fold.test]
         probability = of_predictions(shares, predicted, classes)
         by_choice.append(fold.table(predicted=predicted, probability=probability).assign(by=chosen, fold=fold.number))
-    by_fold = pd.DataFrame(scores).rename_axis("fold")
+    by_fold, places = pd.DataFrame(scores).rename_axis("fold"), held_out_places(by_choice)
     return Comparison(
         pd.DataFrame(right).rename_axis("fold"),
         simplest_of_the_best(by_fold[names], measure),
@@ -207,11 +213,12 @@ def compare_classifiers(
         in_order(by_choice),
         measure,
         scores=by_fold,
-        by_method=pd.DataFrame(by_method, X.index),
-        probabilities=pd.DataFrame(probabilities, X.index, classes),
-        probabilities_by_method=shares_by_method,
+        by_method=pd.DataFrame(by_method, X.index).iloc[places],
+        probabilities=pd.DataFrame(probabilities, X.index, classes).iloc[places],
+        probabilities_by_method={name: held.iloc[places] for name, held in shares_by_method.items()},
         models=tuple(fitted),
-        groups=groups,
+        groups=groups_in(groups),
+        places=places,
     )
 
 
@@ -233,7 +240,7 @@ def simplest_of_the_best(scores: pd.DataFrame, measure: Measure = "accuracy") ->
 def _chosen_within(
     X: pd.DataFrame,
     y: NDArray[Any],
-    groups: pd.Series | None,
+    groups: Separation | None,
     names: Sequence[str],
     methods: Methods,
     measure: Measure,
@@ -241,7 +248,7 @@ def _chosen_within(
     """Return the learner chosen from these rows alone; from a sample where there are many."""
     if len(X) > INNER_ROWS:
         some = stratified_rows(y, INNER_ROWS, np.random.default_rng(methods.seed))
-        X, y, groups = X.iloc[some], y[some], None if groups is None else groups.iloc[some]
+        X, y, groups = X.iloc[some], y[some], taken(groups, some)
     counts = np.unique(y, return_counts=True)[1]
     if counts.max() < 2:
         return names[0]
@@ -252,7 +259,7 @@ def _chosen_within(
     scores = []
     for train, test in splits:
         if len(np.unique(y[train])) > 1:
-            known = X.iloc[train], y[train], None if groups is None else groups.iloc[train]
+            known = X.iloc[train], y[train], taken(groups, train)
             held_out = X.iloc[test], y[test], np.unique(y), measure
             scores.append({name: _scored(_fitted(name, *known, methods), *held_out) for name in names})
     return simplest_of_the_best(pd.DataFrame(scores), measure) if scores else names[0]
@@ -270,7 +277,9 @@ def _rows_of(shares: Mapping[str, pd.DataFrame], name: str, rows: NDArray[np.int
     return shares[name].iloc[rows] if name in shares else None
 
 
-def _fitted(name: str, X: pd.DataFrame, y: NDArray[Any], groups: pd.Series | None, methods: Methods) -> ClassifierMixin:
+def _fitted(
+    name: str, X: pd.DataFrame, y: NDArray[Any], groups: Separation | None, methods: Methods
+) -> ClassifierMixin:
     with warnings.catch_warnings():
         # These warnings are shown once, for the model that is kept.
         warnings.simplefilter("ignore", ConvergenceWarning)

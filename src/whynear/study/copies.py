@@ -14,16 +14,23 @@ from whynear.tables.copies import features_as_codes
 def copies_across_folds(X: pd.DataFrame, fold: pd.Series) -> NDArray[np.bool_]:
     """Return which rows have all features in common with a row of another fold.
 
+    Where the first rows are in no fold (0), folds follow in time, and only a row of an earlier one counts.
+
     >>> copies_across_folds(pd.DataFrame({"a": [5.0, 5.0, 6.0, 6.0]}), pd.Series([1, 2, 1, 1])).tolist()
     [True, True, False, False]
     """
-    return (pd.Series(fold.to_numpy()).groupby(features_as_codes(X)).transform("nunique") > 1).to_numpy()
+    number, alike = pd.Series(fold.to_numpy()), features_as_codes(X)
+    if (number == 0).any():
+        return (number.groupby(alike).transform("min") < number).to_numpy()
+    return (number.groupby(alike).transform("nunique") > 1).to_numpy()
 
 
 def caveats_of_copies(X: pd.DataFrame, comparison: Comparison) -> list[str]:
     """Return a caveat with the number of copies across folds, and the score without them; none if there are none."""
     predictions, groups = comparison.predictions, comparison.groups
-    copied = copies_across_folds(X, predictions["fold"])
+    fold = np.zeros(len(X), dtype=int)
+    fold[comparison.places] = predictions["fold"]
+    copied = copies_across_folds(X, pd.Series(fold))[comparison.places]
     if not copied.any():
         return []
     if copied.all():

@@ -188,7 +188,14 @@ def deciding_columns(X: pd.DataFrame, y: NDArray[Any]) -> list[str]:
 def _prediction(problem: Problem, comparison: Comparison, interpretation: Interpretation) -> str:
     groups = problem.groups
     together = "" if groups is None else f" Rows with the same {groups.name!r} were always held out together."
-    return _score(problem, comparison, interpretation) + together
+    return _score(problem, comparison, interpretation) + together + _in_time(problem, comparison)
+
+
+def _in_time(problem: Problem, comparison: Comparison) -> str:
+    if problem.times is None:
+        return ""
+    rows = f"Of {len(problem.y):,} rows, {len(comparison.places):,} were held out"
+    return f" {rows}, each later by {problem.times.name!r} than all rows that it was predicted from."
 
 
 def _score(problem: Problem, comparison: Comparison, interpretation: Interpretation) -> str:

@@ -59,6 +59,7 @@ def study(
     drop: Hashable | Iterable[Hashable] = (),
     index: Hashable | None = None,
     group: Hashable | None = None,
+    time: Hashable | None = None,
     bins: int | None = None,
     categories: Categories = "auto",
     impute: Impute = "auto",
@@ -111,6 +112,10 @@ def study(
     group : str, optional
         The column that says which rows belong together, such as those of one patient; it is not a feature. Rows of a
         group are held out together, wherever rows are held out, so that scores and verdicts are those of new groups.
+    time : str, optional
+        The column with the time of each row, dates or numbers; it is not a feature. Wherever rows are held out, they
+        are later than all rows learned from, so that scores and verdicts are those of rows to come. The first rows are
+        never held out. Not together with ``group``.
     bins : int, optional
         Sort a numeric target into this number of classes of equal size.
     categories : {"auto", "onehot"}
@@ -163,6 +168,7 @@ def study(
         drop=tuple(names_of(drop)),
         index=None if index is None else str(index),
         group=None if group is None else str(group),
+        time=None if time is None else str(time),
         bins=bins,
         categories=categories,
         impute=impute,
@@ -212,9 +218,9 @@ def _studied(problem: Problem, settings: StudySettings, steps: Steps, kept: Kept
     steps.finish("comparison", comparison)
     steps("learn the metric from all rows", 0.6)
     rows = at_most(problem, LEARNED_ROWS[comparison.chosen], settings.random_state) if of_classes else problem
-    model = methods.fitted(comparison.chosen, rows.X, rows.y, rows.groups)
+    model = methods.fitted(comparison.chosen, rows.X, rows.y, rows.separation)
     if not of_classes:
-        model = with_directions(model, problem.X, problem.y, settings.effective_dim, problem.groups)
+        model = with_directions(model, problem.X, problem.y, settings.effective_dim, problem.separation)
         model = remember_errors(model, comparison.predictions)
     steps.finish("model", model)
     spectra = spectra_of(used, model, comparison.models, preprocessing, rows)
@@ -228,26 +234,29 @@ def _studied(problem: Problem, settings: StudySettings, steps: Steps, kept: Kept
         used.y,
         features=None if bands is None else bands.features_of_columns,
         relevance=interpretation.relevance,
-        groups=used.groups,
+        groups=used.separation,
         n_jobs=settings.n_jobs,
         random_state=settings.random_state,
         progress=steps.within(0.68, 0.85),
     )
     steps.finish("verdicts", judged)
     steps("map the cases", 0.85)
-    maps = maps_of(used, model, settings.random_state)
-    cases, reasons = _explained(used, comparison, steps, bands)
+    shown = used if used.times is None else used.rows(comparison.places)
+    maps = maps_of(shown, model, settings.random_state)
+    cases, reasons = _explained(shown, comparison, steps, bands)
     profiles = class_profiles(model) if of_classes else relevance_profile(model, problem.target)
     steps("done", 1.0)
     return Study(
         problem=used,
         comparison=comparison,
-        errors=_errors(used, comparison),
+        errors=_errors(shown, comparison),
         model=model,
         interpretation=interpretation,
         profiles=profiles if bands is None else bands.profiles(profiles),
         maps=maps,
-        levels=levels_of(used.X if bands is None else bands.table(judged_on), interpretation.relevance),
+        levels=levels_of(
+            shown.X if bands is None else bands.table(judged_on.loc[shown.X.index]), interpretation.relevance
+        ),
         cases=cases,
         reasons=reasons,
         verdicts=judged,
@@ -290,7 +299,7 @@ def _compared(
     used: Problem, settings: StudySettings, methods: Methods, steps: Steps
 ) -> tuple[Comparison, tuple[str, ...]]:
     """Compare learners and baselines on held-out folds; return a caveat too if fewer folds than wanted are possible."""
-    n_folds, caveats = possible_folds(used.y, settings.folds, used.groups)
+    n_folds, caveats = possible_folds(used.y, settings.folds, used.separation)
     report = steps.within(0.02, 0.6)
     if used.kind == "classes":
         learners = COMPARED if settings.learner == "auto" else (settings.learner,)
@@ -301,7 +310,7 @@ def _compared(
             methods,
             n_folds=n_folds,
             report=report,
-            groups=used.groups,
+            groups=used.separation,
             measure=settings.score,
         )
         return comparison, caveats
@@ -312,7 +321,7 @@ def _compared(
         n_folds=n_folds,
         effective_dim=settings.effective_dim,
         report=report,
-        groups=used.groups,
+        groups=used.separation,
     )
     return comparison, caveats
 
@@ -337,7 +346,7 @@ def _interpreted(
         effective_dim=settings.effective_dim,
         methods=methods,
         report=steps.within(0.62, 0.68),
-        groups=used.groups,
+        groups=used.separation,
     )
 
 

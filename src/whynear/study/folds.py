@@ -14,13 +14,15 @@ from whynear.study.progress import Progress
 from whynear.tables.groups import groups_by_class
 from whynear.tables.problem import kind_of_target
 from whynear.utils.row_groups import split_rows
+from whynear.utils.row_order import RowSplit, Separation, TimeOrder, n_different, taken
 
 
 @dataclass(frozen=True, eq=False)
 class Fold:
     """The training rows and the held-out rows, as positions from 0; the number of the fold counts from 1.
 
-    ``groups`` are those of all rows, if there are any: no group is in both parts.
+    ``groups`` are those of all rows, if there are any: no group is in both parts. Or the times of all rows: those held
+    out are later than the training rows.
     """
 
     number: int
@@ -28,12 +30,12 @@ class Fold:
     y: NDArray[Any]
     train: NDArray[np.intp]
     test: NDArray[np.intp]
-    groups: pd.Series | None = None
+    groups: Separation | None = None
 
     @property
-    def known_groups(self) -> pd.Series | None:
-        """The groups of the training rows, copied."""
-        return None if self.groups is None else self.groups.iloc[self.train]
+    def known_groups(self) -> Separation | None:
+        """The groups or times of the training rows, copied."""
+        return taken(self.groups, self.train)
 
     @property
     def known(self) -> tuple[pd.DataFrame, NDArray[Any]]:
@@ -51,11 +53,18 @@ class Fold:
 
 
 def folds_of(
-    X: pd.DataFrame, y: NDArray[Any], n_folds: int, seed: int, report: Progress, groups: pd.Series | None = None
+    X: pd.DataFrame, y: NDArray[Any], n_folds: int, seed: int, report: Progress, groups: Separation | None = None
 ) -> Iterator[Fold]:
     """Yield the folds, each reported when it begins; they are stratified where the target has classes."""
     of_classes = kind_of_target(y) == "classes"
     splits = split_rows(y, n_folds, seed, stratified=of_classes, groups=groups)
+    if isinstance(groups, TimeOrder) and not splits:
+        raise ValueError(
+            f"Two classes come together only at the last of {groups.name!r}, so that no later row can be held out. "
+            "Choose another column (--time), or add later rows."
+        )
+    if isinstance(groups, TimeOrder) and of_classes:
+        _check_held_out(y, splits, groups.name)
     if of_classes and groups is not None and any(len(np.unique(y[train])) < 2 for train, _ in splits):
         raise ValueError(
             f"The groups of {groups.name!r} cannot be divided into folds that each leave two classes to learn from. "
@@ -66,13 +75,31 @@ def folds_of(
         yield Fold(fold + 1, X, y, train, test, groups)
 
 
+def _check_held_out(y: NDArray[Any], splits: Sequence[RowSplit], name: str) -> None:
+    never = np.setdiff1d(y, np.concatenate([y[test] for _, test in splits]))
+    if len(never):
+        raise ValueError(
+            f"Class {str(never[0])!r} occurs only in the first rows by {name!r}, and later rows are held out. Leave "
+            "out its rows, merge it with another class, or choose another column (--time)."
+        )
+
+
+def held_out_places(tables: Sequence[pd.DataFrame]) -> NDArray[np.intp]:
+    """Return the positions of the rows of all folds, in their order; in time the first rows are in none."""
+    return np.sort(np.concatenate([table["place"] for table in tables]))
+
+
 def in_order(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """Return the tables of all folds as one table, in the order of the rows."""
     return pd.concat(tables).sort_values("place", kind="stable").drop(columns="place")
 
 
-def possible_folds(y: NDArray[Any], wanted: int, groups: pd.Series | None = None) -> tuple[int, tuple[str, ...]]:
+def possible_folds(y: NDArray[Any], wanted: int, groups: Separation | None = None) -> tuple[int, tuple[str, ...]]:
     """Return the number of folds, which is the one wanted or the largest possible, and a caveat if it is smaller."""
+    if isinstance(groups, TimeOrder):
+        most = n_different(groups) - 1
+        fact = f"Column {groups.name!r} has {most + 1} different times"
+        return (wanted, ()) if wanted <= most else (most, (f"{fact}, so at most {most} folds can be made.",))
     if groups is not None:
         return _folds_of_groups(y, wanted, groups)
     if kind_of_target(y) == "numbers":

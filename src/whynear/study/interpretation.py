@@ -29,6 +29,7 @@ from whynear.study.methods import Methods
 from whynear.study.progress import Progress
 from whynear.tables.groups import groups_by_class
 from whynear.tables.problem import kind_of_target
+from whynear.utils.row_order import Separation
 from whynear.verdict.stability import AGREED
 
 SLACK = 0.03  # features that differ by a few per cent count as copies of each other
@@ -87,7 +88,7 @@ def interpret(
     effective_dim: int | None,
     methods: Methods,
     report: Progress,
-    groups: pd.Series | None = None,
+    groups: Separation | None = None,
 ) -> Interpretation:
     """Choose the tolerance on held-out rows, and bound the relevance of every feature.
 
@@ -128,7 +129,7 @@ def fewest_directions(dimension: EffectiveDimension, n_rows: int) -> int:
 
 
 def _tolerance(
-    model: Pipeline, X: pd.DataFrame, y: NDArray[Any], groups: pd.Series | None
+    model: Pipeline, X: pd.DataFrame, y: NDArray[Any], groups: Separation | None
 ) -> RelevanceTolerance | None:
     """Choose the tolerance; None where the rows of a fold vary in fewer directions than the model keeps."""
     kept = getattr(FittedPipeline.of(model).learner, "effective_dim", None) or 1
@@ -139,10 +140,10 @@ def _tolerance(
         return relevance_tolerance(model, X.to_numpy(), y, candidates=TOLERANCES, groups=groups)
 
 
-def _can_be_held_out(X: pd.DataFrame, y: NDArray[Any], groups: pd.Series | None = None) -> bool:
+def _can_be_held_out(X: pd.DataFrame, y: NDArray[Any], groups: Separation | None = None) -> bool:
     """Return whether a part of the rows is likely to contain every class and a column that varies."""
     rare = np.array([column.value_counts().iloc[1:].sum() for _, column in X.items()])
-    counts = np.unique(y, return_counts=True)[1] if groups is None else groups_by_class(y, groups)
+    counts = groups_by_class(y, groups) if isinstance(groups, pd.Series) else np.unique(y, return_counts=True)[1]
     in_twos = kind_of_target(y) == "numbers" or counts.min() >= 2
     return len(X) >= FEWEST_ROWS and bool(in_twos) and bool((rare >= 5).any())
 

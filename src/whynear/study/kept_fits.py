@@ -20,6 +20,7 @@ from whynear.learn.registry import LEARNERS
 from whynear.metric import load, save
 from whynear.metric.steps import estimators_of
 from whynear.utils.archive import ArchiveError
+from whynear.utils.row_order import Separation, TimeOrder
 
 WORTH_KEEPING = 0.2  # seconds that a fit took
 PACKAGES = ("whynear", "numba", "numpy", "scikit-learn", "scipy")
@@ -38,7 +39,7 @@ class KeptFits:
         self,
         name: str,
         facts: dict[str, Any],
-        rows: tuple[pd.DataFrame, NDArray[Any], pd.Series | None],
+        rows: tuple[pd.DataFrame, NDArray[Any], Separation | None],
         fit: Callable[[], Any],
     ) -> Any:
         """Return the model that ``fit`` would return; ``facts`` and ``rows`` are all that it depends on."""
@@ -58,13 +59,13 @@ class KeptFits:
         return model
 
 
-def _digest(facts: dict[str, Any], X: pd.DataFrame, y: NDArray[Any], groups: pd.Series | None) -> str:
+def _digest(facts: dict[str, Any], X: pd.DataFrame, y: NDArray[Any], groups: Separation | None) -> str:
     digest = hashlib.sha256(json.dumps([_code(), facts], sort_keys=True, default=repr).encode())
     digest.update(json.dumps([list(map(str, X.columns)), list(map(str, X.dtypes))]).encode())
     digest.update(pd.util.hash_pandas_object(X).to_numpy().tobytes())
-    for values in (pd.Series(y), groups):
+    for values in (y, groups.times if isinstance(groups, TimeOrder) else groups):
         if values is not None:
-            digest.update(pd.util.hash_pandas_object(values, index=False).to_numpy().tobytes())
+            digest.update(pd.util.hash_pandas_object(pd.Series(values), index=False).to_numpy().tobytes())
     return digest.hexdigest()[:20]
 
 

@@ -28,6 +28,7 @@ from whynear.study.training_rows import remember_rows
 from whynear.tables import TableEncoder
 from whynear.tables.problem import kind_of_target
 from whynear.utils.row_groups import split_rows
+from whynear.utils.row_order import Separation, TimeOrder, n_different
 
 SIMPLEST_FIRST, COMPARED, LEARNED_ROWS = registry.STUDIED, registry.COMPARED, registry.LEARNED_ROWS
 PLAIN, NCA = "plain kNN", "NCA with kNN"
@@ -53,16 +54,16 @@ class Methods:
     preprocessing: Preprocessing | None = None
     kept: KeptFits = field(default_factory=KeptFits)
 
-    def fitted(self, name: str, X: pd.DataFrame, y: NDArray[Any], groups: pd.Series | None = None) -> Any:
+    def fitted(self, name: str, X: pd.DataFrame, y: NDArray[Any], groups: Separation | None = None) -> Any:
         """Fit a method to these rows of a table; return a Pipeline that takes the columns of the table.
 
-        What it chooses on held-out rows, it chooses with the rows of a group together.
+        What it chooses on held-out rows, it chooses with the rows of a group together, or forward in time.
         """
         encoder = None if self.encoder is None else self.encoder.get_params()
         facts = {"seed": self.seed, "encoder": encoder, "preprocessing": self.preprocessing}
         return self.kept.fitted(name, facts, (X, y, groups), lambda: remember_rows(self._fitted(name, X, y, groups), X))
 
-    def _fitted(self, name: str, X: pd.DataFrame, y: NDArray[Any], groups: pd.Series | None) -> Any:
+    def _fitted(self, name: str, X: pd.DataFrame, y: NDArray[Any], groups: Separation | None) -> Any:
         first: list[tuple[str, Any]] = []
         if self.encoder is not None:
             first = [("tableencoder", clone(self.encoder).fit(X, y))]
@@ -92,9 +93,9 @@ class Methods:
         plain = neighbors(min(N_NEIGHBORS, len(X)), weights="distance")
         return _standardised(plain) if name == PLAIN else _OnSample(_nca(X, y, self.seed, plain), self.seed)
 
-    def _fit(self, method: Any, X: pd.DataFrame, y: NDArray[Any], groups: pd.Series | None) -> Any:
+    def _fit(self, method: Any, X: pd.DataFrame, y: NDArray[Any], groups: Separation | None) -> Any:
         learner = method[-1] if isinstance(method, Pipeline) else method
-        if isinstance(learner, RidgeCV) and groups is not None and groups.nunique() > 1:
+        if isinstance(learner, RidgeCV) and groups is not None and n_different(groups) > 1:
             splits = split_rows(y, INNER_FOLDS, self.seed, stratified=False, groups=groups)
             learner.set_params(cv=splits, scoring="neg_mean_squared_error")
         return fit_in_groups(method, X, y, groups)
@@ -104,13 +105,13 @@ class Methods:
         return learner.set_params(n_jobs=self.n_jobs) if "n_jobs" in learner.get_params() else learner
 
 
-def fit_in_groups(method: Any, X: pd.DataFrame, y: NDArray[Any], groups: pd.Series | None) -> Any:
-    """Fit a method; its learner is given the groups if it chooses something on held-out rows."""
+def fit_in_groups(method: Any, X: pd.DataFrame, y: NDArray[Any], groups: Separation | None) -> Any:
+    """Fit a method; its learner is given the groups or times if it chooses something on held-out rows."""
     learner = method[-1] if isinstance(method, Pipeline) else method
-    if groups is None or groups.nunique() < 2 or not has_fit_parameter(learner, "groups"):
+    if groups is None or n_different(groups) < 2 or not has_fit_parameter(learner, "groups"):
         return method.fit(X, y)
     name = f"{method.steps[-1][0]}__groups" if isinstance(method, Pipeline) else "groups"
-    return method.fit(X, y, **{name: groups.to_numpy()})
+    return method.fit(X, y, **{name: groups if isinstance(groups, TimeOrder) else groups.to_numpy()})
 
 
 def _standardised(estimator: BaseEstimator) -> Pipeline:

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from whynear.utils.arrays import Array
 from whynear.utils.row_groups import split_rows
+from whynear.utils.row_order import TimeOrder
 
 MOST_COMPONENTS = 20
 INNER_FOLDS = 5
@@ -36,8 +37,8 @@ class CrossValidatedPLS(RegressorMixin, BaseEstimator):
     def __init__(self, random_state: int = 0) -> None:
         self.random_state = random_state
 
-    def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None) -> Self:
-        """Choose the number of components with the rows of a group held out together, then fit them to all rows."""
+    def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | TimeOrder | None = None) -> Self:
+        """Choose the number of components with the rows of a group held out together, then fit all rows."""
         values, target = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
         self.n_components_ = _chosen_number(values, target, self.random_state, groups)
         self.origin_, self.target_origin_, maps = _fitted_maps(values, target, self.n_components_)
@@ -76,9 +77,9 @@ def maps_by_components(X: Array, y: Array, most: int) -> Array:
     return np.cumsum(slopes[:, None] * rotations, axis=0)
 
 
-def _chosen_number(X: Array, y: Array, seed: int, groups: ArrayLike | None) -> int:
-    together = None if groups is None else np.asarray(groups)
-    splits = split_rows(y, min(INNER_FOLDS, len(y)), seed, stratified=False, groups=together)
+def _chosen_number(X: Array, y: Array, seed: int, groups: ArrayLike | TimeOrder | None) -> int:
+    apart = groups if groups is None or isinstance(groups, TimeOrder) else np.asarray(groups)
+    splits = split_rows(y, min(INNER_FOLDS, len(y)), seed, stratified=False, groups=apart)
     fewest_rows = min(len(train) for train, _ in splits)
     most = max(1, min(MOST_COMPONENTS, X.shape[1], fewest_rows - 1))
     errors = np.zeros(most)

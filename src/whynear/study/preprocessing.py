@@ -18,6 +18,7 @@ from whynear.spectra.recipes import NONE, recipe_name, recipes
 from whynear.tables.problem import kind_of_target
 from whynear.tables.spectral_axis import SpectralAxis
 from whynear.utils.arrays import Array
+from whynear.utils.row_order import Separation, n_different
 from whynear.verdict import kernel_ridge
 from whynear.verdict.feature_columns import chosen_rows
 from whynear.verdict.targets import Answers, Target, target_of
@@ -69,7 +70,7 @@ class Preprocessing:
         self._known: dict[bytes, PreprocessingChoice] = {}
 
     def fitted(
-        self, X: pd.DataFrame, y: NDArray[Any], groups: pd.Series | None = None
+        self, X: pd.DataFrame, y: NDArray[Any], groups: Separation | None = None
     ) -> tuple[list[tuple[str, SpectralTransformer]], pd.DataFrame]:
         """Return the fitted steps chosen for these rows, each with its name, and the rows after them."""
         steps = self._steps[self.choice(X, y, groups).chosen]
@@ -78,7 +79,7 @@ class Preprocessing:
         pipeline = make_pipeline(*map(clone, steps))
         return pipeline.steps, pipeline.fit_transform(X)
 
-    def choice(self, X: pd.DataFrame, y: NDArray[Any], groups: pd.Series | None = None) -> PreprocessingChoice:
+    def choice(self, X: pd.DataFrame, y: NDArray[Any], groups: Separation | None = None) -> PreprocessingChoice:
         """Return the choice for these rows.
 
         Ridge regression predicts each row, or the rows of each group, from all others, in closed form.
@@ -88,11 +89,12 @@ class Preprocessing:
             self._known[key] = self._choose(X, y, groups)
         return self._known[key]
 
-    def _choose(self, X: pd.DataFrame, y: NDArray[Any], groups: pd.Series | None) -> PreprocessingChoice:
+    def _choose(self, X: pd.DataFrame, y: NDArray[Any], groups: Separation | None) -> PreprocessingChoice:
         if len(np.unique(y)) < 2:
             return PreprocessingChoice(NONE, pd.Series(dtype=float))
         kind = DummyRegressor() if kind_of_target(y) == "numbers" else DummyClassifier()
-        known = None if groups is None or groups.nunique() < 2 else groups.to_numpy()
+        apart = groups.to_numpy() if isinstance(groups, pd.Series) else groups
+        known = None if apart is None or n_different(apart) < 2 else apart
         target = target_of(kind, y, known)
         some = chosen_rows(len(y), MOST_ROWS, target.strata, np.random.default_rng(self.seed))
         rows, target = X.iloc[some], target.rows(some)
@@ -114,7 +116,7 @@ def _answers(X: pd.DataFrame, target: Target) -> Answers:
     """Return what ridge regression with the best penalty says about rows that it was not fitted to."""
     values = _standardised(X.to_numpy(dtype=np.float64))
     K = kernel_ridge.kernel("linear", values @ values.T, values.shape[1])
-    return target.answers(kernel_ridge.tuned(K, target.Y, target.groups).predicted)
+    return target.answers(kernel_ridge.tuned(K, target.Y, target.groups, target.forward).predicted)
 
 
 def _standardised(values: Array) -> Array:

@@ -15,11 +15,12 @@ from whynear.interpret import effective_dimension
 from whynear.metric import as_metric
 from whynear.metric.pipeline import FittedPipeline
 from whynear.study.comparison import Comparison
-from whynear.study.folds import folds_of, in_order
+from whynear.study.folds import folds_of, held_out_places, in_order
 from whynear.study.interpretation import fewest_directions
 from whynear.study.methods import MINIMUM_NORM, NUMERIC_BASELINES, Methods, n_varying
 from whynear.study.progress import Progress
 from whynear.study.training_rows import remember_rows
+from whynear.utils.row_order import Separation, groups_in, n_different
 
 FEWEST_OTHERS = 5  # values of a column that are not its most frequent one
 
@@ -32,7 +33,7 @@ def compare_regressors(
     n_folds: int,
     effective_dim: int | None,
     report: Progress,
-    groups: pd.Series | None = None,
+    groups: Separation | None = None,
 ) -> Comparison:
     """Compare the map of least norm with simple methods on the same folds, by the share of variance explained.
 
@@ -50,21 +51,22 @@ def compare_regressors(
         scores.append({name: float(r2_score(true, found[fold.test])) for name, found in by_method.items()})
         predictions.append(fold.table(predicted=by_method[MINIMUM_NORM][fold.test], fold=fold.number))
         fitted.append(models[MINIMUM_NORM])
-    r2 = pd.DataFrame(scores).rename_axis("fold")
+    r2, places = pd.DataFrame(scores).rename_axis("fold"), held_out_places(predictions)
     return Comparison(
         r2,
         MINIMUM_NORM,
         r2[MINIMUM_NORM].rename("r2"),
         in_order(predictions),
         measure="r2",
-        by_method=pd.DataFrame(by_method, X.index),
+        by_method=pd.DataFrame(by_method, X.index).iloc[places],
         models=tuple(fitted),
-        groups=groups,
+        groups=groups_in(groups),
+        places=places,
     )
 
 
 def with_directions(
-    model: Any, X: pd.DataFrame, y: NDArray[Any], effective_dim: int | None, groups: pd.Series | None = None
+    model: Any, X: pd.DataFrame, y: NDArray[Any], effective_dim: int | None, groups: Separation | None = None
 ) -> Any:
     """Fit the model again with the given number of directions, or with the fewest that predict these rows well.
 
@@ -77,7 +79,7 @@ def with_directions(
     if effective_dim is None and not _varies_in_parts(numbers):
         return model
     if effective_dim is None:
-        independent = len(numbers) if groups is None else groups.nunique()
+        independent = len(numbers) if groups_in(groups) is None else n_different(groups_in(groups))
         effective_dim = fewest_directions(effective_dimension(rest, numbers, y, groups=groups), independent)
     learner = clone(rest).set_params(minimumnormregressor__effective_dim=effective_dim).fit(numbers, y)
     return remember_rows(fitted.behind_encoder(learner), X)

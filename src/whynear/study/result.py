@@ -117,6 +117,11 @@ class Study:
         return self.interpretation.relevance
 
     @property
+    def shown(self) -> Problem:
+        """The rows that were held out, which are the cases on the maps: all, but in time not the first ones."""
+        return self.problem if self.problem.times is None else self.problem.rows(self.comparison.places)
+
+    @property
     def caveats(self) -> tuple[str, ...]:
         """Limits of the results, and what to do about them."""
         return self.findings.caveats

@@ -1,6 +1,5 @@
 """Random samples of the rows that contain every class."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,8 +17,7 @@ def at_most(problem: Problem, most: int, seed: int) -> Problem:
         rows = np.sort(rng.permutation(len(problem.y))[:most])
     else:
         rows = stratified_rows(problem.y, most, rng)
-    groups = None if problem.groups is None else problem.groups.iloc[rows]
-    return replace(problem, X=problem.X.iloc[rows], y=problem.y[rows], groups=groups)
+    return problem.rows(rows)
 
 
 def stratified_rows(y: NDArray[Any], most: int, rng: np.random.Generator) -> NDArray[np.intp]:

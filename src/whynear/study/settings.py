@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 ClassScore = Literal["accuracy", "balanced_accuracy", "log_loss", "roc_auc"]
 TABLE_SETTINGS = (
-    "drop", "index", "group", "bins", "categories", "impute", "missing", "category", "number", "date",
+    "drop", "index", "group", "time", "bins", "categories", "impute", "missing", "category", "number", "date",
     "drop_missing_target", "strict", "spectra",
 )  # fmt: skip
 COMPARED_ROWS = 5_000  # at most, to compare learners, to interpret and to draw
@@ -45,6 +45,7 @@ class StudySettings:
     drop: tuple[str, ...] = ()
     index: str | None = None
     group: str | None = None
+    time: str | None = None
     bins: int | None = None
     categories: Categories = "auto"
     impute: Impute = "auto"
@@ -75,6 +76,11 @@ class StudySettings:
         if self.spectra not in (None, True, False):
             raise ValueError(
                 f"spectra must be True, False or None (found from the columns), got {self.spectra!r} instead."
+            )
+        if self.group is not None and self.time is not None:
+            raise ValueError(
+                f"group={self.group!r} and time={self.time!r} ask for different folds: whole groups, or later rows. "
+                "Leave out one of them (--group, --time)."
             )
         for name, known in (("categories", CATEGORIES), ("impute", IMPUTE)):
             if getattr(self, name) not in known:

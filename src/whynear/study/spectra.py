@@ -125,7 +125,7 @@ def spectra_of(
     weights, upwards = _weights(fitted, problem, seen[list(axis.columns)])
     return Spectra(
         bands_of(seen, axis),
-        preprocessing.choice(before, rows.y, rows.groups),
+        preprocessing.choice(before, rows.y, rows.separation),
         tuple(FittedPipeline.of(one).preprocessing or NONE for one in models),
         _means(problem, axis),
         weights,

@@ -1,8 +1,10 @@
 """From a table to features and a target; errors and caveats name the columns and rows."""
 
+from __future__ import annotations
+
 import difflib
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -21,6 +23,8 @@ from whynear.tables.refusal import TableRefused
 from whynear.tables.rows import named_rows
 from whynear.tables.spectral_axis import SpectralAxis, spectral_axis
 from whynear.tables.target import is_missing, target_of
+from whynear.tables.times import times_of
+from whynear.utils.row_order import Separation, TimeOrder
 from whynear.utils.text import counted, listed
 
 TargetKind = Literal["classes", "numbers"]
@@ -50,6 +54,8 @@ class Problem:
         The number of the group of each row, under the name of its column; rows of a group are held out together.
     axis : SpectralAxis or None
         The columns that are the channels of a spectrum, if there is one.
+    times : Series or None
+        The time of each row, under the name of its column; held-out rows are later than those learned from.
     """
 
     source: str
@@ -62,6 +68,17 @@ class Problem:
     decisions: tuple[str, ...] = ()
     groups: pd.Series | None = None
     axis: SpectralAxis | None = None
+    times: pd.Series | None = None
+
+    @property
+    def separation(self) -> Separation | None:
+        """What says which rows may be held out from which: their groups, or their times; None if any may."""
+        return self.groups if self.times is None else TimeOrder(self.times.to_numpy(), str(self.times.name))
+
+    def rows(self, chosen: NDArray[np.intp]) -> Problem:
+        """Return the problem of some of the rows, at positions from 0."""
+        groups, times = (None if part is None else part.iloc[chosen] for part in (self.groups, self.times))
+        return replace(self, X=self.X.iloc[chosen], y=self.y[chosen], groups=groups, times=times)
 
     @property
     def kind(self) -> TargetKind:
@@ -126,12 +143,13 @@ def problem_from(
     strict: bool = False,
     group: Hashable | None = None,
     spectra: bool | None = False,
+    time: Hashable | None = None,
 ) -> Problem:
     """Make a problem of a table that `whynear.datasets.open_table` opened.
 
-    ``target``, ``index`` (names of the rows), ``group`` (rows that belong together) and ``drop`` are names of columns,
-    ``drop`` one or several; a name that is not text, such as 3, is taken as '3'. A target of many different numbers is
-    refused unless ``measured`` is true.
+    ``target``, ``index`` (names of the rows), ``group`` (rows that belong together), ``time`` (when they were made) and
+    ``drop`` are names of columns, ``drop`` one or several; a name that is not text, such as 3, is '3'. A target
+    of many different numbers is refused unless ``measured`` is true.
     With ``categories="auto"``, columns that only name or number the rows are set aside. ``category``, ``number`` and
     ``date`` are columns to be read as such, ``missing`` the values that stand for missing ones. ``spectra`` says
     whether columns are the channels of a spectrum; None finds out. With ``strict``, all that would be decided
@@ -147,7 +165,8 @@ def problem_from(
         raise ValueError(f"{source} needs a target: name the column to predict (--target COLUMN). {_columns(frame)}")
     left_out = names_of(drop)
     named_by = [] if index is None or str(index) == frame.index.name else [str(index)]
-    grouped_by = [] if group is None or str(group) == frame.index.name else [str(group)]
+    apart = [str(name) for name in (group, time) if name is not None]
+    grouped_by = [name for name in apart if name != frame.index.name]
     for name in (predicted, *left_out, *named_by, *grouped_by, *read_as.named):
         _check_known(name, frame, source)
     for given in read_as.date:
@@ -171,6 +190,8 @@ def problem_from(
         raise ValueError(f"{source} has {rows}; two classes with two rows each are needed at least. Add rows.")
     y, merged = target_of(frame[predicted], source, bins, measured, predicted in read_as.number)
     groups = None if group is None else groups_of(frame, str(group), predicted, source)
+    formats = (given.removeprefix(f"{time}=") for given in read_as.date if given.startswith(f"{time}=%"))
+    times = None if time is None else times_of(frame, str(time), predicted, source, next(formats, None))
     inputs = frame.drop(columns=[predicted, *grouped_by])
     codes = reader.codes(inputs.columns)
     features = features_of(inputs, source, categories, impute, read_as.category, reader.readings, codes)
@@ -186,6 +207,7 @@ def problem_from(
             kept[kept] = in_groups
             small += in_one
             groups = groups[kept]
+        times = None if times is None else times[kept]
         X, y = X[kept], y[kept]
     y.setflags(write=False)
     how_read = (*table.notes, *reader.notes(), *features.notes, *numbered, *on_axis)
@@ -201,6 +223,7 @@ def problem_from(
         (*how_read, *constant, *filled),
         groups,
         axis,
+        times,
     )
 
 

@@ -3,32 +3,34 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
 
 from whynear.utils.arrays import Array, Indices
+from whynear.utils.row_order import RowSplit, TimeOrder, forward_splits, n_different
 
-RowSplit: TypeAlias = tuple[Indices, Indices]  # rows to learn from, rows held out
 TRIED_SEEDS = 10
 
 
 def split_rows(
-    y: NDArray[Any], n_folds: int, seed: int, *, stratified: bool, groups: ArrayLike | None = None
+    y: NDArray[Any], n_folds: int, seed: int, *, stratified: bool, groups: ArrayLike | TimeOrder | None = None
 ) -> list[RowSplit]:
     """Return folds of the rows, with the classes in proportion if ``stratified``; each row is held out once.
 
     Rows of one group are in one fold, so that there are at most as many folds as groups. The rows of a single group are
-    split as if they had none.
+    split as if they had none. In time, folds are those of `forward_splits`, and the first rows are never held out.
 
     >>> [held_out.tolist() for _, held_out in split_rows(np.arange(4.0), 2, 0, stratified=False, groups=[0, 1, 1, 0])]
     [[1, 2], [0, 3]]
     """
-    if groups is None or (n_groups := len(np.unique(groups))) < 2:
+    if groups is None or (n_groups := n_different(groups)) < 2:
         kind = StratifiedKFold if stratified else KFold
         return list(kind(n_folds, shuffle=True, random_state=seed).split(y, y))
+    if isinstance(groups, TimeOrder):
+        return forward_splits(groups, n_folds, y if stratified else None)
     n_folds = min(n_folds, n_groups)
     if not stratified:
         return list(GroupKFold(n_folds, shuffle=True, random_state=seed).split(y, y, groups))

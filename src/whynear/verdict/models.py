@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
 from whynear.utils.arrays import Array, Indices
-from whynear.utils.row_groups import RowSplit
+from whynear.utils.row_order import RowSplit
 from whynear.verdict import kernel_ridge
 from whynear.verdict.feature_columns import FeatureColumns
 from whynear.verdict.targets import Answers, Target
@@ -48,9 +48,9 @@ class KernelModels:
         for name in names if like is None else like.near:
             K = kernel_ridge.kernel(name, self.products, columns.n_features)
             if like is None:
-                found = kernel_ridge.tuned(K, target.Y, target.groups)
+                found = kernel_ridge.tuned(K, target.Y, target.groups, target.forward)
             else:
-                found = kernel_ridge.at_ridge(K, target.Y, target.groups, like.ridges[name])
+                found = kernel_ridge.at_ridge(K, target.Y, target.groups, like.ridges[name], target.forward)
             self.full[name], self.ridges[name] = target.answers(found.predicted), found.ridge
         self.best = min(self.full, key=lambda name: float(self.full[name].loss.mean()))
         self.near = [name for name, found in self.full.items() if _as_good(found, self.answers, target)]
@@ -82,9 +82,9 @@ class KernelModels:
         for name, ridge in ridges.items():
             K = kernel_ridge.kernel(name, products, n_features)
             if ridge is None:
-                found = kernel_ridge.tuned(K, target.Y, target.groups)
+                found = kernel_ridge.tuned(K, target.Y, target.groups, target.forward)
             else:
-                found = kernel_ridge.at_ridge(K, target.Y, target.groups, ridge)
+                found = kernel_ridge.at_ridge(K, target.Y, target.groups, ridge, target.forward)
             answers.append(target.answers(found.predicted))
         return min(answers, key=lambda one: float(one.loss.mean()))
 

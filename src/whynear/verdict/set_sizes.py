@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.progress import Report
-from whynear.utils.row_groups import RowSplit
+from whynear.utils.row_order import RowSplit
 from whynear.verdict import kernel_ridge
 from whynear.verdict.decisions import needed_features
 from whynear.verdict.elimination import addition_order, candidates_of, removal_order
@@ -94,7 +94,7 @@ def _choose_and_predict(
     train, test = fold
     own, aim = columns.rows(train), target.rows(train)
     if aim.Y.shape[1] < target.Y.shape[1]:
-        aim = Target(target.Y[train], target.measured, aim.groups)
+        aim = replace(aim, Y=target.Y[train])
     some = chosen_rows(len(train), SEARCHED_ROWS, aim.strata, rng)
     scouted, goal = own.rows(some), aim.rows(some)
     candidates = candidates_of(scouted, goal, information(scouted, goal))

@@ -128,8 +128,8 @@ def sufficient_sets(
     tolerance : float, optional
         Points of accuracy (or R2) that may be lost. Without it, a set suffices if it surely loses at most two points,
         or if its loss is within 1.96 standard errors of that of all and it does not seem to lose more than two points.
-    groups : array-like of shape (n_samples,), optional
-        Rows of one group are never on both sides of a split.
+    groups : array-like of shape (n_samples,) or TimeOrder, optional
+        Rows of one group are never on both sides of a split. With a `TimeOrder`, rows are held out forward in time.
     n_jobs : int, optional
         Number of threads; all cores without it.
     random_state : int, Generator, RandomState or None, default=None

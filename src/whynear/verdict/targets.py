@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, is_regressor
 
 from whynear.utils.arrays import Array, Indices
-from whynear.utils.row_groups import RowSplit, split_rows
+from whynear.utils.row_groups import split_rows
 from whynear.utils.row_names import rows_at
+from whynear.utils.row_order import RowSplit, TimeOrder, forward_splits, n_different, taken
 
 FOLDS = 5
 SLOPES = np.concatenate([[0.0], np.geomspace(0.25, 64, 25)])
@@ -48,17 +50,32 @@ class Target:
         Whether the target is a measurement.
     groups : ndarray of shape (n_rows,)
         Rows with the same number are held out together.
+    order : TimeOrder or None
+        The time of each row, if those held out must be later than those learned from. The first rows are then never
+        held out, and answers are those for the others.
     """
 
     Y: Array
     measured: bool
     groups: Indices
+    order: TimeOrder | None = None
 
     def rows(self, chosen: Indices) -> Target:
         """Return the target of some of the rows; classes that none of them has are dropped."""
         Y = self.Y[chosen]
-        groups = np.unique(self.groups[chosen], return_inverse=True)[1]
-        return Target(Y if self.measured else Y[:, Y.sum(axis=0) > 0], self.measured, groups.astype(np.intp))
+        groups = np.unique(self.groups[chosen], return_inverse=True)[1].astype(np.intp)
+        Y = Y if self.measured else Y[:, Y.sum(axis=0) > 0]
+        return Target(Y, self.measured, groups, taken(self.order, chosen))
+
+    @cached_property
+    def forward(self) -> list[RowSplit] | None:
+        """Rows to learn from and later rows held out; None without an order, or where all rows have one time."""
+        return None if self.order is None or n_different(self.order) < 2 else forward_splits(self.order, FOLDS)
+
+    @cached_property
+    def held_out(self) -> Indices | slice:
+        """The rows for which there are answers."""
+        return slice(None) if self.forward is None else np.sort(np.concatenate([test for _, test in self.forward]))
 
     @property
     def strata(self) -> NDArray[Any]:
@@ -71,22 +88,25 @@ class Target:
         return int(self.groups.max(initial=-1)) + 1 < len(self.groups)
 
     def folds(self, seed: int) -> list[RowSplit]:
-        """Return rows to learn from and rows held out, five times if possible, with groups together."""
+        """Return rows to learn from and rows held out, five times if possible, groups together or forward in time."""
+        if self.forward is not None:
+            return self.forward
         strata = self.strata
         n_folds = FOLDS if self.measured else max(2, min(FOLDS, int(np.bincount(strata).max())))
         groups = self.groups if self.grouped else None
         return split_rows(strata, n_folds, seed, stratified=not self.measured, groups=groups)
 
     def answers(self, predicted: Array) -> Answers:
-        """Return the losses of predictions of Y, calibrated where they stand for classes."""
+        """Return the losses of predictions of Y for held-out rows, calibrated where they stand for classes."""
+        predicted, Y = predicted[self.held_out], self.Y[self.held_out]
         if self.measured:
-            loss = np.square(predicted - self.Y).mean(axis=1) / max(float(self.Y.var()), 1e-300)
+            loss = np.square(predicted - Y).mean(axis=1) / max(float(Y.var()), 1e-300)
             return Answers(loss, 1 - loss, 1 - loss)
         shares = self.Y.mean(axis=0)
-        probabilities = _calibrated(np.ascontiguousarray((predicted - shares).T), shares[:, None], self.Y.T.copy()).T
+        probabilities = _calibrated(np.ascontiguousarray((predicted - shares).T), shares[:, None], Y.T.copy()).T
         return Answers(
-            0.5 * np.square(probabilities - self.Y).sum(axis=1),
-            (probabilities.argmax(axis=1) == self.Y.argmax(axis=1)).astype(float),
+            0.5 * np.square(probabilities - Y).sum(axis=1),
+            (probabilities.argmax(axis=1) == Y.argmax(axis=1)).astype(float),
             probabilities.max(axis=1),
         )
 
@@ -95,9 +115,9 @@ class Target:
         return self.answers(np.broadcast_to(self.Y.mean(axis=0), self.Y.shape))
 
     def mean_and_error(self, values: Array) -> tuple[float, float]:
-        """Return the mean of a value of each row and its standard error; rows of a group are not independent."""
+        """Return the mean of a value of each held-out row and its standard error over groups, or rows without them."""
         mean = float(values.mean())
-        sums = np.bincount(self.groups, values - mean)
+        sums = np.bincount(self.groups, values - mean) if self.forward is None else values - mean
         groups = len(sums)
         if groups < 2:
             return mean, float("inf")
@@ -129,11 +149,14 @@ def target_of(learner: BaseEstimator, y: Any, groups: Any = None, n_rows: int | 
     given, y = y, np.asarray(y)
     if n_rows is not None and len(y) != n_rows:
         raise ValueError(f"X and y must have the same rows, got {n_rows} and {len(y)} instead.")
-    numbers = np.arange(len(y)) if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
-    if len(numbers) != len(y):
-        raise ValueError(f"groups must have as many rows as y, got {len(numbers)} and {len(y)} instead.")
-    if groups is not None and len(y) and numbers.max() == 0:
-        raise ValueError(f"groups must have at least two groups, got {groups[0]!r} in every row instead.")
+    order = groups if isinstance(groups, TimeOrder) else None
+    if groups is not None and len(groups) != len(y):
+        raise ValueError(f"groups must have as many rows as y, got {len(groups)} and {len(y)} instead.")
+    alone = groups is None or order is not None
+    numbers = np.arange(len(y)) if alone else np.unique(np.asarray(groups), return_inverse=True)[1]
+    if groups is not None and len(y) and (n_different(groups) < 2):
+        what, first = ("groups", groups[0]) if order is None else ("times", order.times[0])
+        raise ValueError(f"groups must have at least two {what}, got {first!r} in every row instead.")
     if is_regressor(learner):
         values = y.astype(np.float64)
         if not np.isfinite(values).all():
@@ -143,8 +166,8 @@ def target_of(learner: BaseEstimator, y: Any, groups: Any = None, n_rows: int | 
         spread = values.std()
         if spread == 0:
             raise ValueError("y must vary, got the same value in every row instead.")
-        return Target(((values - values.mean()) / spread)[:, None], True, numbers.astype(np.intp))
+        return Target(((values - values.mean()) / spread)[:, None], True, numbers.astype(np.intp), order)
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2:
         raise ValueError(f"y must have at least two classes, got {classes[0]!r} in every row instead.")
-    return Target(np.eye(len(classes))[codes], False, numbers.astype(np.intp))
+    return Target(np.eye(len(classes))[codes], False, numbers.astype(np.intp), order)

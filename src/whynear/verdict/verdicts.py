@@ -196,8 +196,8 @@ def verdicts(
         The target: classes, or measurements for a regressor.
     relevance : Relevance, optional
         Intervals of the same features; the frame then has their bounds too. They take no part in the verdicts.
-    groups : array-like of shape (n_samples,), optional
-        Rows of one group are held out together.
+    groups : array-like of shape (n_samples,) or TimeOrder, optional
+        Rows of one group are held out together. With a `TimeOrder`, rows are held out forward in time.
     features : sequence of str, optional
         For each column the feature it belongs to, such as a band of a spectrum: columns of one feature are left out
         together. Each column is a feature without it.

@@ -18,6 +18,7 @@ from whynear.metric.evidence import votes_by_class
 from whynear.search import NeighborSearch
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.row_groups import split_rows
+from whynear.utils.row_order import TimeOrder, n_different
 from whynear.utils.threads import run_in_chunks
 
 Split = tuple[Indices, Indices]  # rows to train on, rows held out
@@ -32,8 +33,8 @@ VERIFIED_CASES = 2_000  # held-out cases that verify a choice among all cases
 CAUTION_ERRORS = 1.0  # standard errors by which a trial must do better than no training
 
 
-def splits_of(codes: Indices, seed: int, groups: Indices | None = None) -> list[Split]:
-    """Rows to train on and rows held out, classes in proportion and groups together.
+def splits_of(codes: Indices, seed: int, groups: Indices | TimeOrder | None = None) -> list[Split]:
+    """Rows to train on and rows held out, classes in proportion and groups together, or later rows held out.
 
     There is no split where no class has two rows, or where one group has all rows.
     """
@@ -54,9 +55,11 @@ def splits_of(codes: Indices, seed: int, groups: Indices | None = None) -> list[
     return splits
 
 
-def _splits_of_groups(codes: Indices, groups: Indices, folds: int, repeats: int, seed: int) -> list[Split]:
-    if len(np.unique(groups)) < 2:
+def _splits_of_groups(codes: Indices, groups: Indices | TimeOrder, folds: int, repeats: int, seed: int) -> list[Split]:
+    if n_different(groups) < 2:
         return []
+    if isinstance(groups, TimeOrder):  # which no seed changes
+        repeats = 1
     return [
         split
         for repeat in range(repeats)

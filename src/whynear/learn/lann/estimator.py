@@ -25,6 +25,7 @@ from whynear.search.voting import Votes, cast_votes, vote_weights
 from whynear.utils.arrays import Array
 from whynear.utils.checks import check_parameters, choice, number, whole
 from whynear.utils.row_names import joined_names
+from whynear.utils.row_order import TimeOrder
 
 STREAM_SCHEDULE = Schedule(1, 0.1, 0.3, 0.003)  # used without held-out cases to choose by
 EXACT_SEARCH_CASES = 200_000  # up to which "auto" searches among all of them
@@ -161,10 +162,11 @@ class LANN(VotingCases, WithMetric, ClassifierMixin, BaseEstimator):
         self.callback = callback
         self.random_state = random_state
 
-    def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | TimeOrder | None = None) -> Self:
         """Learn a metric for every case; time O(n m d) an epoch for m candidates, memory O(n (m + d)).
 
-        Cases of one of the ``groups``, such as those of one patient, are held out together when parameters are chosen.
+        Cases of one of the ``groups``, such as those of one patient, are held out together when parameters are chosen;
+        with a `TimeOrder`, later cases are held out.
         """
         data = fit_inputs(self, X, y)
         settings = self._settings(len(data.classes), len(data.X))

@@ -16,6 +16,7 @@ from whynear.learn.solvers import Callback, Step
 from whynear.search import NeighborSearch
 from whynear.search.near_lists import neighborly_order
 from whynear.utils.arrays import Array, Indices
+from whynear.utils.row_order import TimeOrder
 
 SHARED_TRIALS = tuple(Schedule(None, step, beta, 0.0) for beta in (1.0, 3.0) for step in (0.01, 0.03))
 LOCAL_TRIALS = tuple(
@@ -57,7 +58,7 @@ def fit_local_metrics(
     seed: int,
     watch: Callback,
     n_jobs: int | None = None,
-    groups: Indices | None = None,
+    groups: Indices | TimeOrder | None = None,
 ) -> FittedMetrics:
     """Choose the open settings on held-out cases, then train on all; many cases are first sorted by nearness."""
     if len(X) <= EXACT_LIST_CASES:
@@ -71,7 +72,7 @@ def fit_local_metrics(
 def _fit_in_order(
     X: Array,
     codes: Indices,
-    groups: Indices | None,
+    groups: Indices | TimeOrder | None,
     settings: FitSettings,
     seed: int,
     watch: Callback,
@@ -122,7 +123,9 @@ class _Trials:
     chooses_epochs: bool  # of each case's own metric
 
 
-def _affordable_trials(cases: TrainingCases, groups: Indices | None, settings: FitSettings, seed: int) -> _Trials:
+def _affordable_trials(
+    cases: TrainingCases, groups: Indices | TimeOrder | None, settings: FitSettings, seed: int
+) -> _Trials:
     """Return the splits and trials that the budget allows."""
     shared, local = grid(settings.shared, SHARED_TRIALS), grid(settings.local, LOCAL_TRIALS)
     chooses_shared, chooses_local = _is_open(settings.shared), _is_open(settings.local)
