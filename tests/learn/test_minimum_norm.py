@@ -88,10 +88,13 @@ def test_it_survives_a_file(tmp_path):
 def test_it_keeps_its_rows_their_targets_and_names_as_copies():
     X, y = pd.DataFrame({"a": [1.0, 2.0, 4.0]}, index=["p", "q", "r"]), np.array([1.0, 3.0, 2.0])
     model = wn.MinimumNormRegressor().fit(X, y)
+    weighted = wn.MinimumNormRegressor().fit(X, y, sample_weight=[1.0, 0.0, 2.0])
     X.loc[:, "a"], y[:] = 0.0, 0.0
     assert (model.cases_.tolist(), model.targets_.tolist()) == ([[1.0], [2.0], [4.0]], [1.0, 3.0, 2.0])
     assert model.row_names_.tolist() == ["p", "q", "r"]
     assert wn.MinimumNormRegressor().fit(X.to_numpy(), [1.0, 3.0, 2.0]).row_names_ is None
+    assert (weighted.cases_.tolist(), weighted.targets_.tolist()) == ([[1.0], [4.0]], [1.0, 2.0])
+    assert (weighted.row_names_.tolist(), weighted.case_places_.tolist()) == (["p", "r"], [0, 2])
 
 
 def test_fitting_again_forgets_the_table_of_a_study():
@@ -108,3 +111,35 @@ def test_of_many_rows_some_are_kept_in_even_steps(monkeypatch):
     assert model.coef_.tolist() == pytest.approx([2.0])
     assert (model.cases_.ravel().tolist(), model.targets_.tolist()) == ([0.0, 3.0, 6.0, 9.0], [0.0, 6.0, 12.0, 18.0])
     assert model.row_names_.tolist() == ["r0", "r3", "r6", "r9"]
+
+
+@pytest.mark.parametrize("settings", [{}, {"fit_intercept": False}, {"effective_dim": 2}])
+def test_a_row_of_weight_two_counts_as_two_and_one_of_weight_zero_is_left_out(settings):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 4)) + 3
+    y = X @ [1.0, -2.0, 0.0, 3.0] + rng.standard_normal(40)
+    counts = rng.integers(0, 4, 40)
+    copied = np.repeat(np.arange(40), counts)
+    weighted = wn.MinimumNormRegressor(**settings).fit(X, y, sample_weight=counts)
+    repeated = wn.MinimumNormRegressor(**settings).fit(X[copied], y[copied])
+    assert_allclose(weighted.coef_, repeated.coef_)
+    assert_allclose(weighted.predict(X), repeated.predict(X))
+    assert np.array_equal(weighted.input_range_, repeated.input_range_)
+    scaled = wn.MinimumNormRegressor(**settings).fit(X, y, sample_weight=2.5 * counts)
+    assert_allclose(scaled.coef_, weighted.coef_)
+    plain, ones = (wn.MinimumNormRegressor(**settings).fit(X, y, sample_weight=w) for w in (None, np.ones(40)))
+    assert np.array_equal(plain.coef_, ones.coef_)
+    assert plain.intercept_ == ones.intercept_
+
+
+def test_the_weighted_map_is_that_of_weighted_least_squares():
+    rng = np.random.default_rng(1)
+    X, y, weights = rng.standard_normal((30, 3)), rng.standard_normal(30), rng.uniform(0.1, 3, 30)
+    ours = wn.MinimumNormRegressor().fit(X, y, sample_weight=weights)
+    theirs = LinearRegression().fit(X, y, sample_weight=weights)
+    assert_allclose(ours.coef_, theirs.coef_)
+    assert ours.intercept_ == pytest.approx(theirs.intercept_)
+    one = np.zeros(30)
+    one[3] = 1.0
+    with pytest.raises(ValueError, match="sample_weight leaves 1 row, and at least two are needed"):
+        wn.MinimumNormRegressor().fit(X, y, sample_weight=one)

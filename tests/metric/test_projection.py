@@ -42,3 +42,10 @@ def test_more_directions_than_the_data_have_are_refused(k):
 
 def test_equal_rows_have_no_direction():
     assert principal_directions(np.ones((5, 3))).rank == 0
+
+
+def test_a_row_of_weight_two_counts_as_two():
+    X, counts = rows(12, 4, 3) + 5.0, np.arange(12) % 3 + 1
+    weighted, copied = principal_directions(X, weights=counts), principal_directions(np.repeat(X, counts, axis=0))
+    assert_allclose(weighted.singular_values, copied.singular_values)
+    assert_allclose(np.abs((weighted.vectors * copied.vectors).sum(axis=0)), 1.0)

@@ -61,7 +61,7 @@ def fit_inputs(learner: BaseEstimator, X: ArrayLike, y: ArrayLike, sample_weight
     """
     values, labels, names = _table_and_labels(learner, X, y, reset=True, least=2)
     check_magnitudes(values, names, by_column=True)
-    weights, rows = _weights(sample_weight, len(values)), names_of_rows(X, y)
+    weights, rows = checked_weights(sample_weight, len(values), X), names_of_rows(X, y)
     if not weights.all():
         rows = None if rows is None else rows[weights > 0]
         values, labels, weights = values[weights > 0], labels[weights > 0], weights[weights > 0]
@@ -113,7 +113,7 @@ def stream_inputs(
         raise ValueError(
             f"y holds {new.tolist()[0]!r}, which is not among the classes {known.tolist()}. Fit again with all classes."
         )
-    weights = _weights(sample_weight, len(values))
+    weights = checked_weights(sample_weight, len(values), X)
     counting = weights > 0
     if hasattr(learner, "metric_"):
         names = learner.metric_.feature_names
@@ -152,14 +152,21 @@ def _table_and_labels(
     return values, labels, names
 
 
-def _weights(sample_weight: ArrayLike | None, n: int) -> NDArray[np.float64]:
+def checked_weights(sample_weight: ArrayLike | None, n: int, table: Any = None) -> NDArray[np.float64]:
+    """Return the weight of each row, one without weights; an error names the row of ``table`` and its value."""
     weights = np.ones(n) if sample_weight is None else np.array(sample_weight, dtype=np.float64)
     if weights.ndim == 0:
         weights = np.full(n, float(weights))
     if weights.shape != (n,):
         raise ValueError(f"sample_weight must hold one number for each of the {n} rows, got shape {weights.shape}.")
-    if not (np.isfinite(weights.sum()) and weights.min() >= 0 and weights.any()):
-        raise ValueError("sample_weight must hold finite numbers, none negative and not all zero.")
+    wrong = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
+    if len(wrong):
+        raise ValueError(
+            f"sample_weight must hold finite numbers, none negative, got {weights[wrong[0]]} in row "
+            f"{rows_at(wrong[:1], table)} instead."
+        )
+    if not (weights.any() and np.isfinite(weights.sum())):
+        raise ValueError("sample_weight must have a finite sum above zero. Give at least one row a weight.")
     return weights
 
 

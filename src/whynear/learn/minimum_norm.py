@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import validate_data
 
-from whynear.learn.inputs import forget_table, predict_inputs, range_of_columns
+from whynear.learn.inputs import checked_weights, forget_table, predict_inputs, range_of_columns
 from whynear.learn.mixins import WithMetric
 from whynear.metric import LinearMetric, register
 from whynear.metric.projection import principal_directions
@@ -69,8 +69,18 @@ class MinimumNormRegressor(WithMetric, RegressorMixin, BaseEstimator):
         self.effective_dim = effective_dim
         self.fit_intercept = fit_intercept
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Fit the map; time O(n d min(n, d)), memory O(n d)."""
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit the map; time O(n d min(n, d)), memory O(n d).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The training cases.
+        y : array-like of shape (n_samples,)
+            Their targets.
+        sample_weight : array-like of shape (n_samples,), optional
+            How much each case counts: one of weight two counts as two copies of it, one of weight zero is left out.
+        """
         values, target = validate_data(
             self, X, y, dtype=np.float64, y_numeric=True, ensure_all_finite=False, ensure_min_samples=2
         )
@@ -78,21 +88,31 @@ class MinimumNormRegressor(WithMetric, RegressorMixin, BaseEstimator):
         check_finite(values, names)
         check_magnitudes(values, names, by_column=True)
         check_finite(target[:, None], ["y"], "y")
+        weights = checked_weights(sample_weight, len(values), X)
+        places = np.flatnonzero(weights > 0)
+        all_values, all_targets, rows = values, target, names_of_rows(X, y)
+        values, target, weights = values[places], target[places], weights[places]
+        if len(values) < 2:
+            raise ValueError("sample_weight leaves 1 row, and at least two are needed. Give other rows a weight too.")
+        weighted = None if (weights == 1).all() else weights  # equal weights change no bit
         forget_table(self)
         self.input_range_ = range_of_columns(values)
-        self.case_places_ = np.arange(0, len(values), -(-len(values) // MOST_CASES))
-        self.cases_, self.targets_ = values[self.case_places_], target[self.case_places_].astype(np.float64)
-        rows = names_of_rows(X, y)
+        self.case_places_ = places[:: -(-len(places) // MOST_CASES)]
+        self.cases_ = all_values[self.case_places_]
+        self.targets_ = all_targets[self.case_places_].astype(np.float64)
         self.row_names_ = None if rows is None else rows[self.case_places_]
-        self.origin_ = values.mean(axis=0) if self.fit_intercept else np.zeros(values.shape[1])
-        self.target_origin_ = float(target.mean()) if self.fit_intercept else 0.0
-        directions = principal_directions(values, self.effective_dim)
+        self.origin_ = np.average(values, 0, weighted) if self.fit_intercept else np.zeros(values.shape[1])
+        self.target_origin_ = float(np.average(target, weights=weighted)) if self.fit_intercept else 0.0
+        directions = principal_directions(values, self.effective_dim, weighted)
         if self.fit_intercept:  # the pseudo-inverse, of the directions that count as non-zero
             along = (values - self.origin_) @ directions.kept
             scales = np.square(directions.singular_values[: directions.effective_dim])
-            omega = directions.kept @ (along.T @ (target - self.target_origin_) / scales)
+            away = target - self.target_origin_
+            omega = directions.kept @ (along.T @ (away if weighted is None else weights * away) / scales)
         else:
-            omega = np.linalg.pinv(values, rcond=max(values.shape) * np.finfo(float).eps) @ target
+            roots = np.sqrt(weights)
+            omega = np.linalg.pinv(roots[:, None] * values, rcond=max(values.shape) * np.finfo(float).eps)
+            omega = omega @ (roots * target)
             omega = omega if self.effective_dim is None else directions.project(omega)
         self.metric_ = LinearMetric(omega[None, :], names)
         return self

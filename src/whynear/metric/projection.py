@@ -1,6 +1,7 @@
 """The directions in which data vary: the projection Psi_K of Strickert et al. (2013)."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -46,7 +47,7 @@ class Directions:
         return (np.asarray(rows, dtype=np.float64) @ self.kept) @ self.kept.T
 
 
-def principal_directions(X: Array, effective_dim: int | None = None) -> Directions:
+def principal_directions(X: Array, effective_dim: int | None = None, weights: Array | None = None) -> Directions:
     """Return the principal directions of the rows of X about their mean.
 
     The numerical rank counts singular values above ``max(n, d) eps`` times the norm of the data, offset included.
@@ -58,14 +59,16 @@ def principal_directions(X: Array, effective_dim: int | None = None) -> Directio
         The data.
     effective_dim : int, optional
         How many directions to keep; all without it.
+    weights : ndarray of shape (n_samples,), optional
+        How much each row counts: one of weight two counts as two copies of it.
     """
-    mean = X.mean(axis=0)
-    centred = X - mean
+    mean = X.mean(axis=0) if weights is None else np.average(X, axis=0, weights=weights)
+    centred: Any = X - mean if weights is None else np.sqrt(weights)[:, None] * (X - mean)
     if X.shape[0] > X.shape[1]:
         centred = np.linalg.qr(centred, mode="r")
     _, singular, rows = np.linalg.svd(centred, full_matrices=False)
     # Values far from zero have rounding errors in proportion to their offset, which remain when the mean is subtracted.
-    offset = np.sqrt(len(X)) * float(np.linalg.norm(mean))
+    offset = np.sqrt(len(X) if weights is None else weights.sum()) * float(np.linalg.norm(mean))
     tolerance = max(X.shape) * np.finfo(float).eps * max(singular.max(initial=0.0), offset)
     rank = int(np.count_nonzero(singular > tolerance))
     if effective_dim is None:

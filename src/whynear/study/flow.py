@@ -255,7 +255,7 @@ def _studied(problem: Problem, settings: StudySettings, steps: Steps, kept: Kept
         profiles=profiles if bands is None else bands.profiles(profiles),
         maps=maps,
         levels=levels_of(
-            shown.X if bands is None else bands.table(judged_on.loc[shown.X.index]), interpretation.relevance
+            shown.X if bands is None else bands.table(judged_on.iloc[comparison.places]), interpretation.relevance
         ),
         cases=cases,
         reasons=reasons,

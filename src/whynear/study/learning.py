@@ -27,6 +27,7 @@ from whynear.study.training_rows import remember_rows
 from whynear.tables.column_types import Categories, Impute
 from whynear.tables.problem import Problem, names_of, problem_from
 from whynear.tables.refusal import with_suggestion
+from whynear.utils.row_order import Separation
 from whynear.utils.text import counted, listed
 
 FOLDS = 5
@@ -188,7 +189,7 @@ def _pipeline(problem: Problem, learner: Any, raw: bool) -> Pipeline:
 def _regressor(problem: Problem, raw: bool, seed: int) -> LearnedModel:
     """Fit a linear map to a numeric target, with its number of directions and its errors from held-out rows."""
 
-    def fitted(X: pd.DataFrame, y: NDArray[Any], groups: pd.Series | None) -> Any:
+    def fitted(X: pd.DataFrame, y: NDArray[Any], groups: Separation | None) -> Any:
         model = _pipeline(problem, MinimumNormRegressor(), raw)
         return with_directions(clone(model).fit(X, y), X, y, None, groups)
 

@@ -30,7 +30,10 @@ from whynear.testing import check_learner
 )
 @pytest.mark.filterwarnings("ignore:Class .* different rows", "ignore:GMLVQ did not converge in max_iter=60")
 def test_other_settings_belong_too(learner):
-    check_learner(learner)
+    # It asks that weight alone moves nearly all predictions to one class, which moderate margins do not.
+    check_learner(
+        learner, {"check_class_weight_classifiers": "other settings keep the prototypes of light classes near"}
+    )
 
 
 @pytest.mark.parametrize("learner", LEARNERS)

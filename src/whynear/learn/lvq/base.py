@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 
 from whynear.learn import solvers
+from whynear.learn.class_weights import ClassWeight, check_for_stream, weighed
 from whynear.learn.inputs import Labelled, fit_inputs, predict_inputs, stream_inputs
 from whynear.learn.lvq.calibration import certainty, relative_distances
 from whynear.learn.lvq.objective import Cases, Squashing
@@ -54,6 +55,7 @@ class LVQ(WithMetric, ClassifierMixin, BaseEstimator):
         verbose: bool = False,
         callback: solvers.Callback | None = None,
         random_state: int | np.random.RandomState | None = None,
+        class_weight: ClassWeight = None,
     ) -> None:
         self.n_prototypes = n_prototypes
         self.squashing = squashing
@@ -67,6 +69,7 @@ class LVQ(WithMetric, ClassifierMixin, BaseEstimator):
         self.verbose = verbose
         self.callback = callback
         self.random_state = random_state
+        self.class_weight = class_weight
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn prototypes and metric.
@@ -81,7 +84,7 @@ class LVQ(WithMetric, ClassifierMixin, BaseEstimator):
             How much each case counts: one of weight two counts as two copies of it.
         """
         self._check_settings()
-        data = fit_inputs(self, X, y, sample_weight).distinct()
+        data = weighed(fit_inputs(self, X, y, sample_weight), self.class_weight).distinct()
         rng = check_random_state(self.random_state)
         coordinates, start = self._begin(data, data.varying, self.n_components, rng)
         cases = Cases(coordinates.inside(data.X), data.codes, data.shares)
@@ -110,7 +113,8 @@ class LVQ(WithMetric, ClassifierMixin, BaseEstimator):
             All classes that may occur; needed on the first call, unless `fit` came before.
         """
         self._check_settings()
-        data = stream_inputs(self, X, y, classes, sample_weight)
+        check_for_stream(self.class_weight)
+        data = weighed(stream_inputs(self, X, y, classes, sample_weight), self.class_weight)
         rng = check_random_state(self.random_state)
         if not hasattr(self, "metric_"):
             self.classes_, self.loss_curve_, self._stream, self._n_seen = data.classes, [], None, 0

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from whynear.learn.class_weights import ClassWeight
 from whynear.learn.lvq.base import LVQ
 from whynear.learn.mixins import MapsCases
 from whynear.learn.solvers import Callback
@@ -36,6 +37,7 @@ class MatrixLVQ(LVQ):
         verbose: bool = False,
         callback: Callback | None = None,
         random_state: int | np.random.RandomState | None = None,
+        class_weight: ClassWeight = None,
     ) -> None:
         super().__init__(
             n_prototypes=n_prototypes,
@@ -50,6 +52,7 @@ class MatrixLVQ(LVQ):
             verbose=verbose,
             callback=callback,
             random_state=random_state,
+            class_weight=class_weight,
         )
         self.n_components = n_components
         self.effective_dim = effective_dim
@@ -106,6 +109,9 @@ class GMLVQ(MapsCases, MatrixLVQ):
         Called after every iteration with a step that has ``n_iter`` and ``loss``; what it raises ends the fit.
     random_state : int or RandomState, default=None
         Seed of random starts and batches.
+    class_weight : {"balanced"} or mapping from classes to float, default=None
+        How much the cases of each class count, times ``sample_weight``; classes that are not named count once.
+        ``"balanced"`` lets all classes count alike together, however many cases they have.
 
     Attributes
     ----------
@@ -195,6 +201,9 @@ class LGMLVQ(MatrixLVQ):
         Called after every iteration with a step that has ``n_iter`` and ``loss``; what it raises ends the fit.
     random_state : int or RandomState, default=None
         Seed of random starts and batches.
+    class_weight : {"balanced"} or mapping from classes to float, default=None
+        How much the cases of each class count, times ``sample_weight``; classes that are not named count once.
+        ``"balanced"`` lets all classes count alike together, however many cases they have.
 
     Attributes
     ----------

@@ -42,6 +42,9 @@ class GRLVQ(MapsCases, LVQ):
         Called after every iteration with a step that has ``n_iter`` and ``loss``; what it raises ends the fit.
     random_state : int or RandomState, default=None
         Seed of random starts and batches.
+    class_weight : {"balanced"} or mapping from classes to float, default=None
+        How much the cases of each class count, times ``sample_weight``; classes that are not named count once.
+        ``"balanced"`` lets all classes count alike together, however many cases they have.
 
     Attributes
     ----------
@@ -113,6 +116,9 @@ class LGRLVQ(LVQ):
         Called after every iteration with a step that has ``n_iter`` and ``loss``; what it raises ends the fit.
     random_state : int or RandomState, default=None
         Seed of random starts and batches.
+    class_weight : {"balanced"} or mapping from classes to float, default=None
+        How much the cases of each class count, times ``sample_weight``; classes that are not named count once.
+        ``"balanced"`` lets all classes count alike together, however many cases they have.
 
     Attributes
     ----------
