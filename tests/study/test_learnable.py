@@ -1,28 +1,70 @@
+"""Which tables can be studied with which settings."""
+
 import numpy as np
 import pandas as pd
 import pytest
 
+import whynear as wn
 from tests.helpers.problems import problem_of
-from whynear.study.learnable import FEWEST_NUMERIC_ROWS, check_learnable
+from tests.helpers.studies import measured, rows_of_two_classes
+from whynear.study.learnable import FEWEST_NUMERIC_ROWS, caveats_of_weights, check_fittable, learners_for
+from whynear.study.methods import COMPARED, takes_weights
+from whynear.study.settings import StudySettings
 from whynear.tables.refusal import TableRefused
 
+TABLE = rows_of_two_classes(20, a=range(20), size=range(20))
 
-def measured(n=30):
+
+def rising(n=30):
     return pd.DataFrame({"a": np.arange(n) + 0.5, "b": np.arange(n) ** 2.0, "y": np.linspace(0, 1, n)})
 
 
 def test_a_learner_of_classes_is_refused_for_a_measured_target_with_what_would_work():
     with pytest.raises(TableRefused, match="is numeric with 30 different values, and lmnn predicts classes") as refused:
-        check_learnable(problem_of(measured(), "y", measured=True), "lmnn")
+        check_fittable(problem_of(rising(), "y", measured=True), "lmnn")
     assert refused.value.settings == {"bins": 3}
-    check_learnable(problem_of(measured(), "y", measured=True), "auto")
+    check_fittable(problem_of(rising(), "y", measured=True), "auto")
 
 
 def test_few_rows_of_a_measured_target_are_refused():
     with pytest.raises(ValueError, match=f"at least {FEWEST_NUMERIC_ROWS} rows are needed. Add rows"):
-        check_learnable(problem_of(measured(9), "y", measured=True), "auto")
+        check_fittable(problem_of(rising(9), "y", measured=True), "auto")
 
 
 def test_constant_columns_are_refused_by_name():
     with pytest.raises(ValueError, match=r"all columns are constant: 'a', 'b'\. Add a column that differs"):
-        check_learnable(problem_of(measured().assign(a=1.0, b=2.0), "y", measured=True), "auto")
+        check_fittable(problem_of(rising().assign(a=1.0, b=2.0), "y", measured=True), "auto")
+
+
+def test_learners_that_take_no_weights_are_not_compared_where_there_are_some():
+    assert learners_for(StudySettings()) == (COMPARED, ())
+    for settings in (StudySettings(weight="size"), StudySettings(class_weight="balanced")):
+        learners, (without,) = learners_for(settings)
+        assert learners == ("grlvq", "gmlvq", "lgmlvq")
+        assert without == "LMNN, LANN take no weights and were not compared."
+    assert learners_for(StudySettings(learner="grlvq", weight="size")) == (("grlvq",), ())
+    assert [name for name in COMPARED if takes_weights(name)] == list(learners)
+
+
+@pytest.mark.parametrize("settings", [{"weight": "size"}, {"class_weight": "balanced"}])
+def test_a_learner_that_takes_no_weights_is_refused_with_them(settings):
+    message = "lmnn takes no weights of rows or classes. Use one of grlvq, gmlvq, lgrlvq, lgmlvq"
+    with pytest.raises(ValueError, match=message):
+        wn.study(TABLE, "y", learner="lmnn", **settings)
+
+
+def test_classes_are_weighed_by_balance_or_not_and_numbers_have_none():
+    with pytest.raises(ValueError, match=r"class_weight weighs classes. .* \(--bins 3\), or leave out --class-weight"):
+        wn.study(measured(40), "y", class_weight="balanced")
+    with pytest.raises(ValueError, match="class_weight must be 'balanced' or None, got 'even' instead"):
+        wn.study(TABLE, "y", class_weight="even")
+
+
+def test_what_weights_count_for_is_said_where_there_are_some():
+    said = (
+        "Weights count when models are fitted (plain kNN, NCA and PLS take none); each held-out row counts once in "
+        "scores, tolerance and verdicts."
+    )
+    assert caveats_of_weights(StudySettings()) == ()
+    assert caveats_of_weights(StudySettings(weight="size")) == (said,)
+    assert caveats_of_weights(StudySettings(class_weight="balanced")) == (said,)

@@ -7,7 +7,7 @@ import sys
 import time
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 import typer
 from rich.bar import Bar
@@ -39,6 +39,9 @@ def study(
     score: Annotated[
         ClassScore, typer.Option(help="The score by which learners of classes are compared and chosen.")
     ] = StudySettings.score,
+    class_weight: Annotated[
+        Literal["balanced"] | None, typer.Option(help="balanced lets all classes count alike when learners are fitted.")
+    ] = StudySettings.class_weight,
     out: Annotated[Path, typer.Option(help="The folder for the report, its tables and the model.")] = Path("study"),
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace another study in that folder.")] = False,
     drop: options.Drop = None,
@@ -48,6 +51,9 @@ def study(
         str | None,
         typer.Option("--time", help="The column with the time of each row; rows held out are later than all others."),
     ] = StudySettings.time,
+    weight: Annotated[
+        str | None, typer.Option(help="The column with the weight of each row when learners are fitted.")
+    ] = StudySettings.weight,
     bins: options.Bins = StudySettings.bins,
     categories: options.Categories = StudySettings.categories,
     impute: options.Impute = StudySettings.impute,
@@ -98,6 +104,8 @@ def study(
                 index=index,
                 group=group,
                 time=time_column,
+                weight=weight,
+                class_weight=class_weight,
                 bins=bins,
                 categories=categories,
                 impute=impute,

@@ -173,6 +173,7 @@ def compare_classifiers(
     report: Progress,
     groups: Separation | None = None,
     measure: Measure = "accuracy",
+    weights: pd.Series | None = None,
 ) -> Comparison:
     """Compare learners and baselines on the same folds; choose among several learners again within every fold."""
     names = [name for name in SIMPLEST_FIRST if name in learners]
@@ -183,8 +184,8 @@ def compare_classifiers(
     }
     probabilities = np.empty((len(y), len(classes)))
     right, scores, expected, by_choice, fitted = [], [], [], [], []
-    for fold in folds_of(X, y, n_folds, methods.seed, report, groups):
-        known, (rows, true) = (*fold.known, fold.known_groups), fold.held_out
+    for fold in folds_of(X, y, n_folds, methods.seed, report, groups, weights):
+        known, (rows, true) = (*fold.known, fold.known_groups, fold.known_weights), fold.held_out
         models = {name: _fitted(name, *known, methods) for name in by_method}
         for name, model in models.items():
             by_method[name][fold.test] = model.predict(rows)
@@ -241,6 +242,7 @@ def _chosen_within(
     X: pd.DataFrame,
     y: NDArray[Any],
     groups: Separation | None,
+    weights: pd.Series | None,
     names: Sequence[str],
     methods: Methods,
     measure: Measure,
@@ -249,6 +251,7 @@ def _chosen_within(
     if len(X) > INNER_ROWS:
         some = stratified_rows(y, INNER_ROWS, np.random.default_rng(methods.seed))
         X, y, groups = X.iloc[some], y[some], taken(groups, some)
+        weights = taken(weights, some)
     counts = np.unique(y, return_counts=True)[1]
     if counts.max() < 2:
         return names[0]
@@ -259,7 +262,7 @@ def _chosen_within(
     scores = []
     for train, test in splits:
         if len(np.unique(y[train])) > 1:
-            known = X.iloc[train], y[train], taken(groups, train)
+            known = X.iloc[train], y[train], taken(groups, train), taken(weights, train)
             held_out = X.iloc[test], y[test], np.unique(y), measure
             scores.append({name: _scored(_fitted(name, *known, methods), *held_out) for name in names})
     return simplest_of_the_best(pd.DataFrame(scores), measure) if scores else names[0]
@@ -278,7 +281,12 @@ def _rows_of(shares: Mapping[str, pd.DataFrame], name: str, rows: NDArray[np.int
 
 
 def _fitted(
-    name: str, X: pd.DataFrame, y: NDArray[Any], groups: Separation | None, methods: Methods
+    name: str,
+    X: pd.DataFrame,
+    y: NDArray[Any],
+    groups: Separation | None,
+    weights: pd.Series | None,
+    methods: Methods,
 ) -> ClassifierMixin:
     with warnings.catch_warnings():
         # These warnings are shown once, for the model that is kept.
@@ -286,4 +294,6 @@ def _fitted(
         warnings.filterwarnings(
             "ignore", message="(Class|n_neighbors|The number of unique classes|Column .* holds)", category=UserWarning
         )
-        return methods.fitted(name, X, y, groups)
+        if weights is None:
+            return methods.fitted(name, X, y, groups)
+        return methods.fitted(name, X, y, groups, weights)

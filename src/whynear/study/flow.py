@@ -28,10 +28,10 @@ from whynear.study.findings import findings_of
 from whynear.study.folds import possible_folds
 from whynear.study.interpretation import Interpretation, interpret
 from whynear.study.kept_fits import KeptFits
-from whynear.study.learnable import check_learnable
+from whynear.study.learnable import caveats_of_weights, check_learnable, learners_for
 from whynear.study.levels import levels_of
 from whynear.study.maps import maps_of
-from whynear.study.methods import COMPARED, LEARNED_ROWS, Methods
+from whynear.study.methods import LEARNED_ROWS, Methods
 from whynear.study.preprocessing import Preprocessing
 from whynear.study.progress import Finished, Steps
 from whynear.study.reasons import Reason, reasons_of
@@ -39,7 +39,7 @@ from whynear.study.regression import compare_regressors, relevance_profile, with
 from whynear.study.residuals import Residuals, residuals_of
 from whynear.study.result import Study
 from whynear.study.sample import at_most
-from whynear.study.settings import COMPARED_ROWS, ClassScore, StudySettings
+from whynear.study.settings import COMPARED_ROWS, ClassScore, ClassWeight, StudySettings
 from whynear.study.spectra import spectra_of
 from whynear.study.value_cases import ValueReason, explained_values, value_reasons
 from whynear.tables.column_types import Categories, Impute
@@ -56,10 +56,12 @@ def study(
     *,
     learner: str = "auto",
     score: ClassScore = "accuracy",
+    class_weight: ClassWeight = None,
     drop: Hashable | Iterable[Hashable] = (),
     index: Hashable | None = None,
     group: Hashable | None = None,
     time: Hashable | None = None,
+    weight: Hashable | None = None,
     bins: int | None = None,
     categories: Categories = "auto",
     impute: Impute = "auto",
@@ -105,6 +107,9 @@ def study(
         classes, the mean of -log of the probability of the true class, or the area under the ROC curve (of more than
         two classes, each against the rest, the mean weighted by their rows). A numeric target has its own, the share
         of variance explained. Verdicts and tolerances are stated in accuracy whatever the score is.
+    class_weight : {"balanced"}, optional
+        Let all classes count alike together when learners are fitted, however many rows they have. Learners that take
+        no weights (LMNN, LANN) are not compared then.
     drop : str or sequence of str
         Columns to leave out.
     index : str, optional
@@ -116,6 +121,10 @@ def study(
         The column with the time of each row, dates or numbers; it is not a feature. Wherever rows are held out, they
         are later than all rows learned from, so that scores and verdicts are those of rows to come. The first rows are
         never held out. Not together with ``group``.
+    weight : str, optional
+        The column with the weight of each row, a finite number that is not negative; it is not a feature. A row of
+        weight two counts as two copies of it when a learner is fitted, one of weight zero is left out of the fit. In
+        scores, tolerances and verdicts every held-out row counts once.
     bins : int, optional
         Sort a numeric target into this number of classes of equal size.
     categories : {"auto", "onehot"}
@@ -169,6 +178,8 @@ def study(
         index=None if index is None else str(index),
         group=None if group is None else str(group),
         time=None if time is None else str(time),
+        weight=None if weight is None else str(weight),
+        class_weight=class_weight,
         bins=bins,
         categories=categories,
         impute=impute,
@@ -192,7 +203,7 @@ def study(
 
     def learnable(encoding: str, **chosen: Any) -> Problem:
         problem = problem_from(*opened(encoding), measured=True, **chosen)
-        check_learnable(problem, settings.learner, settings.score)
+        check_learnable(problem, settings)
         return problem
 
     problem = with_suggestion(learnable, {"encoding": settings.encoding, **settings.of_table()})
@@ -213,14 +224,18 @@ def _studied(problem: Problem, settings: StudySettings, steps: Steps, kept: Kept
     of_classes = problem.kind == "classes"
     used, few_rows = _compared_rows(problem, settings)
     preprocessing = None if problem.axis is None else Preprocessing(problem.axis, settings.random_state)
-    methods = Methods(settings.random_state, problem.encoder, settings.n_jobs, preprocessing, kept)
+    methods = Methods(
+        settings.random_state, problem.encoder, settings.n_jobs, settings.class_weight, preprocessing, kept
+    )
     comparison, few_folds = _compared(used, settings, methods, steps)
     steps.finish("comparison", comparison)
     steps("learn the metric from all rows", 0.6)
     rows = at_most(problem, LEARNED_ROWS[comparison.chosen], settings.random_state) if of_classes else problem
-    model = methods.fitted(comparison.chosen, rows.X, rows.y, rows.separation)
+    model = methods.fitted(comparison.chosen, rows.X, rows.y, rows.separation, rows.weights)
     if not of_classes:
-        model = with_directions(model, problem.X, problem.y, settings.effective_dim, problem.separation)
+        model = with_directions(
+            model, problem.X, problem.y, settings.effective_dim, problem.separation, problem.weights
+        )
         model = remember_errors(model, comparison.predictions)
     steps.finish("model", model)
     spectra = spectra_of(used, model, comparison.models, preprocessing, rows)
@@ -300,9 +315,11 @@ def _compared(
 ) -> tuple[Comparison, tuple[str, ...]]:
     """Compare learners and baselines on held-out folds; return a caveat too if fewer folds than wanted are possible."""
     n_folds, caveats = possible_folds(used.y, settings.folds, used.separation)
+    caveats += caveats_of_weights(settings)
     report = steps.within(0.02, 0.6)
     if used.kind == "classes":
-        learners = COMPARED if settings.learner == "auto" else (settings.learner,)
+        learners, unweighed = learners_for(settings)
+        caveats += unweighed
         comparison = compare_classifiers(
             used.X,
             used.y,
@@ -312,6 +329,7 @@ def _compared(
             report=report,
             groups=used.separation,
             measure=settings.score,
+            weights=used.weights,
         )
         return comparison, caveats
     comparison = compare_regressors(
@@ -322,6 +340,7 @@ def _compared(
         effective_dim=settings.effective_dim,
         report=report,
         groups=used.separation,
+        weights=used.weights,
     )
     return comparison, caveats
 

@@ -31,6 +31,12 @@ class Fold:
     train: NDArray[np.intp]
     test: NDArray[np.intp]
     groups: Separation | None = None
+    weights: pd.Series | None = None
+
+    @property
+    def known_weights(self) -> pd.Series | None:
+        """The weights of the training rows, copied."""
+        return None if self.weights is None else self.weights.iloc[self.train]
 
     @property
     def known_groups(self) -> Separation | None:
@@ -53,7 +59,13 @@ class Fold:
 
 
 def folds_of(
-    X: pd.DataFrame, y: NDArray[Any], n_folds: int, seed: int, report: Progress, groups: Separation | None = None
+    X: pd.DataFrame,
+    y: NDArray[Any],
+    n_folds: int,
+    seed: int,
+    report: Progress,
+    groups: Separation | None = None,
+    weights: pd.Series | None = None,
 ) -> Iterator[Fold]:
     """Yield the folds, each reported when it begins; they are stratified where the target has classes."""
     of_classes = kind_of_target(y) == "classes"
@@ -72,7 +84,7 @@ def folds_of(
         )
     for fold, (train, test) in enumerate(splits):
         report(f"compare learners, fold {fold + 1} of {len(splits)}", fold / len(splits))
-        yield Fold(fold + 1, X, y, train, test, groups)
+        yield Fold(fold + 1, X, y, train, test, groups, weights)
 
 
 def _check_held_out(y: NDArray[Any], splits: Sequence[RowSplit], name: str) -> None:

@@ -39,7 +39,7 @@ class KeptFits:
         self,
         name: str,
         facts: dict[str, Any],
-        rows: tuple[pd.DataFrame, NDArray[Any], Separation | None],
+        rows: tuple[pd.DataFrame, NDArray[Any], Separation | None, pd.Series | None],
         fit: Callable[[], Any],
     ) -> Any:
         """Return the model that ``fit`` would return; ``facts`` and ``rows`` are all that it depends on."""
@@ -59,11 +59,14 @@ class KeptFits:
         return model
 
 
-def _digest(facts: dict[str, Any], X: pd.DataFrame, y: NDArray[Any], groups: Separation | None) -> str:
+def _digest(
+    facts: dict[str, Any], X: pd.DataFrame, y: NDArray[Any], groups: Separation | None, weights: pd.Series | None
+) -> str:
     digest = hashlib.sha256(json.dumps([_code(), facts], sort_keys=True, default=repr).encode())
     digest.update(json.dumps([list(map(str, X.columns)), list(map(str, X.dtypes))]).encode())
     digest.update(pd.util.hash_pandas_object(X).to_numpy().tobytes())
-    for values in (y, groups.times if isinstance(groups, TimeOrder) else groups):
+    for values in (y, groups.times if isinstance(groups, TimeOrder) else groups, weights):
+        digest.update(b"," if values is None else b":")
         if values is not None:
             digest.update(pd.util.hash_pandas_object(pd.Series(values), index=False).to_numpy().tobytes())
     return digest.hexdigest()[:20]

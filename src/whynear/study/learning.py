@@ -19,7 +19,7 @@ from whynear.datasets.opening import Table, open_table
 from whynear.learn import LEARNERS, MinimumNormRegressor
 from whynear.study.error_interval import remember_errors
 from whynear.study.folds import Fold, folds_of, in_order, possible_folds
-from whynear.study.learnable import check_learnable
+from whynear.study.learnable import check_fittable
 from whynear.study.methods import MINIMUM_NORM, fit_in_groups
 from whynear.study.regression import with_directions
 from whynear.study.settings import check_seed
@@ -164,7 +164,7 @@ def learn_table(
 
     def problem_by(encoding: str, **settings: Any) -> Problem:
         problem = problem_from(opened(encoding), target, measured=True, **settings)
-        check_learnable(problem, learner)
+        check_fittable(problem, learner)
         return problem
 
     problem = with_suggestion(problem_by, chosen)

@@ -24,6 +24,7 @@ from whynear.study.kept_fits import KeptFits
 from whynear.study.pls import INNER_FOLDS, CrossValidatedPLS
 from whynear.study.preprocessing import Preprocessing
 from whynear.study.sample import stratified_rows
+from whynear.study.settings import ClassWeight
 from whynear.study.training_rows import remember_rows
 from whynear.tables import TableEncoder
 from whynear.tables.problem import kind_of_target
@@ -51,19 +52,32 @@ class Methods:
     seed: int
     encoder: TableEncoder | None = None
     n_jobs: int | None = None
+    class_weight: ClassWeight = None
     preprocessing: Preprocessing | None = None
     kept: KeptFits = field(default_factory=KeptFits)
 
-    def fitted(self, name: str, X: pd.DataFrame, y: NDArray[Any], groups: Separation | None = None) -> Any:
+    def fitted(
+        self,
+        name: str,
+        X: pd.DataFrame,
+        y: NDArray[Any],
+        groups: Separation | None = None,
+        weights: pd.Series | None = None,
+    ) -> Any:
         """Fit a method to these rows of a table; return a Pipeline that takes the columns of the table.
 
         What it chooses on held-out rows, it chooses with the rows of a group together, or forward in time.
+        The weights of rows count for the scaler and for methods that take them.
         """
         encoder = None if self.encoder is None else self.encoder.get_params()
-        facts = {"seed": self.seed, "encoder": encoder, "preprocessing": self.preprocessing}
-        return self.kept.fitted(name, facts, (X, y, groups), lambda: remember_rows(self._fitted(name, X, y, groups), X))
+        facts = {"seed": self.seed, "encoder": encoder, "preprocessing": self.preprocessing, "of": self.class_weight}
+        return self.kept.fitted(
+            name, facts, (X, y, groups, weights), lambda: remember_rows(self._fitted(name, X, y, groups, weights), X)
+        )
 
-    def _fitted(self, name: str, X: pd.DataFrame, y: NDArray[Any], groups: Separation | None) -> Any:
+    def _fitted(
+        self, name: str, X: pd.DataFrame, y: NDArray[Any], groups: Separation | None, weights: pd.Series | None
+    ) -> Any:
         first: list[tuple[str, Any]] = []
         if self.encoder is not None:
             first = [("tableencoder", clone(self.encoder).fit(X, y))]
@@ -71,7 +85,7 @@ class Methods:
         if self.preprocessing is not None:
             steps, X = self.preprocessing.fitted(X, y, groups)
             first += steps
-        rest = self._fit(self._for_numbers(name, X, y), X, y, groups)
+        rest = self._fit(self._for_numbers(name, X, y), X, y, groups, weights)
         if not first:
             return rest
         return Pipeline([*first, *(rest.steps if isinstance(rest, Pipeline) else [(name, rest)])])
@@ -93,25 +107,49 @@ class Methods:
         plain = neighbors(min(N_NEIGHBORS, len(X)), weights="distance")
         return _standardised(plain) if name == PLAIN else _OnSample(_nca(X, y, self.seed, plain), self.seed)
 
-    def _fit(self, method: Any, X: pd.DataFrame, y: NDArray[Any], groups: Separation | None) -> Any:
+    def _fit(
+        self, method: Any, X: pd.DataFrame, y: NDArray[Any], groups: Separation | None, weights: pd.Series | None
+    ) -> Any:
         learner = method[-1] if isinstance(method, Pipeline) else method
         if isinstance(learner, RidgeCV) and groups is not None and n_different(groups) > 1:
             splits = split_rows(y, INNER_FOLDS, self.seed, stratified=False, groups=groups)
             learner.set_params(cv=splits, scoring="neg_mean_squared_error")
-        return fit_in_groups(method, X, y, groups)
+        return fit_in_groups(method, X, y, groups, weights)
 
     def _learner(self, name: str) -> BaseEstimator:
         learner = LEARNERS[name](random_state=self.seed)
+        if self.class_weight is not None and takes_weights(name):
+            learner.set_params(class_weight=self.class_weight)
         return learner.set_params(n_jobs=self.n_jobs) if "n_jobs" in learner.get_params() else learner
 
 
-def fit_in_groups(method: Any, X: pd.DataFrame, y: NDArray[Any], groups: Separation | None) -> Any:
+def takes_weights(name: str) -> bool:
+    """Return whether a learner takes weights of rows and of classes."""
+    return has_fit_parameter(LEARNERS[name], "sample_weight")
+
+
+def weights_for(method: Any, weights: pd.Series | None) -> dict[str, Any]:
+    """Return what passes weights to the steps of a Pipeline, or to a method, that take them; of others, nothing.
+
+    Nothing either where all weights are one, so that they change no bit.
+    """
+    if weights is None or (weights == 1).all():
+        return {}
+    steps = method.steps if isinstance(method, Pipeline) else [("", method)]
+    taking = [name for name, step in steps if has_fit_parameter(step, "sample_weight")]
+    return {f"{name}__sample_weight".removeprefix("__"): weights.to_numpy() for name in taking}
+
+
+def fit_in_groups(
+    method: Any, X: pd.DataFrame, y: NDArray[Any], groups: Separation | None, weights: pd.Series | None = None
+) -> Any:
     """Fit a method; its learner is given the groups or times if it chooses something on held-out rows."""
     learner = method[-1] if isinstance(method, Pipeline) else method
     if groups is None or n_different(groups) < 2 or not has_fit_parameter(learner, "groups"):
-        return method.fit(X, y)
+        return method.fit(X, y, **weights_for(method, weights))
     name = f"{method.steps[-1][0]}__groups" if isinstance(method, Pipeline) else "groups"
-    return method.fit(X, y, **{name: groups if isinstance(groups, TimeOrder) else groups.to_numpy()})
+    apart = groups if isinstance(groups, TimeOrder) else groups.to_numpy()
+    return method.fit(X, y, **{name: apart}, **weights_for(method, weights))
 
 
 def _standardised(estimator: BaseEstimator) -> Pipeline:

@@ -17,7 +17,7 @@ from whynear.metric.pipeline import FittedPipeline
 from whynear.study.comparison import Comparison
 from whynear.study.folds import folds_of, held_out_places, in_order
 from whynear.study.interpretation import fewest_directions
-from whynear.study.methods import MINIMUM_NORM, NUMERIC_BASELINES, Methods, n_varying
+from whynear.study.methods import MINIMUM_NORM, NUMERIC_BASELINES, Methods, n_varying, weights_for
 from whynear.study.progress import Progress
 from whynear.study.training_rows import remember_rows
 from whynear.utils.row_order import Separation, groups_in, n_different
@@ -34,6 +34,7 @@ def compare_regressors(
     effective_dim: int | None,
     report: Progress,
     groups: Separation | None = None,
+    weights: pd.Series | None = None,
 ) -> Comparison:
     """Compare the map of least norm with simple methods on the same folds, by the share of variance explained.
 
@@ -42,10 +43,11 @@ def compare_regressors(
     """
     by_method = {name: np.empty(len(y)) for name in (MINIMUM_NORM, *NUMERIC_BASELINES)}
     scores, predictions, fitted = [], [], []
-    for fold in folds_of(X, y, n_folds, methods.seed, report, groups):
+    for fold in folds_of(X, y, n_folds, methods.seed, report, groups, weights):
         known, (rows, true) = fold.known, fold.held_out
-        models = {name: methods.fitted(name, *known, fold.known_groups) for name in by_method}
-        models[MINIMUM_NORM] = with_directions(models[MINIMUM_NORM], *known, effective_dim, fold.known_groups)
+        apart = fold.known_groups, fold.known_weights
+        models = {name: methods.fitted(name, *known, *apart) for name in by_method}
+        models[MINIMUM_NORM] = with_directions(models[MINIMUM_NORM], *known, effective_dim, *apart)
         for name, model in models.items():
             by_method[name][fold.test] = model.predict(rows)
         scores.append({name: float(r2_score(true, found[fold.test])) for name, found in by_method.items()})
@@ -66,7 +68,12 @@ def compare_regressors(
 
 
 def with_directions(
-    model: Any, X: pd.DataFrame, y: NDArray[Any], effective_dim: int | None, groups: Separation | None = None
+    model: Any,
+    X: pd.DataFrame,
+    y: NDArray[Any],
+    effective_dim: int | None,
+    groups: Separation | None = None,
+    weights: pd.Series | None = None,
 ) -> Any:
     """Fit the model again with the given number of directions, or with the fewest that predict these rows well.
 
@@ -81,7 +88,8 @@ def with_directions(
     if effective_dim is None:
         independent = len(numbers) if groups_in(groups) is None else n_different(groups_in(groups))
         effective_dim = fewest_directions(effective_dimension(rest, numbers, y, groups=groups), independent)
-    learner = clone(rest).set_params(minimumnormregressor__effective_dim=effective_dim).fit(numbers, y)
+    learner = clone(rest).set_params(minimumnormregressor__effective_dim=effective_dim)
+    learner = learner.fit(numbers, y, **weights_for(learner, weights))
     return remember_rows(fitted.behind_encoder(learner), X)
 
 

@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from whynear.tables.column_types import Categories, Impute
 
 ClassScore = Literal["accuracy", "balanced_accuracy", "log_loss", "roc_auc"]
+ClassWeight = Literal["balanced"] | None
 TABLE_SETTINGS = (
-    "drop", "index", "group", "time", "bins", "categories", "impute", "missing", "category", "number", "date",
+    "drop", "index", "group", "time", "weight", "bins", "categories", "impute", "missing", "category", "number", "date",
     "drop_missing_target", "strict", "spectra",
 )  # fmt: skip
 COMPARED_ROWS = 5_000  # at most, to compare learners, to interpret and to draw
@@ -42,10 +43,12 @@ class StudySettings:
 
     learner: str = "auto"
     score: ClassScore = "accuracy"
+    class_weight: ClassWeight = None
     drop: tuple[str, ...] = ()
     index: str | None = None
     group: str | None = None
     time: str | None = None
+    weight: str | None = None
     bins: int | None = None
     categories: Categories = "auto"
     impute: Impute = "auto"
@@ -68,6 +71,10 @@ class StudySettings:
             raise ValueError(f"There is no learner {self.learner!r}. Use one of {', '.join(known)} (--learner).")
         if self.score not in SCORES:
             raise ValueError(f"There is no score {self.score!r}. Use one of {', '.join(SCORES)} (--score).")
+        if self.class_weight not in (None, "balanced"):
+            raise ValueError(
+                f"class_weight must be 'balanced' or None, got {self.class_weight!r} instead (--class-weight balanced)."
+            )
         if not isinstance(self.folds, Integral) or self.folds < 2:
             raise ValueError(
                 f"folds={self.folds!r} leaves no rows to fit or no rows to hold out. Use a whole number >= 2."

@@ -20,6 +20,7 @@ from whynear.tables.groups import groups_of, in_two_groups
 from whynear.tables.preview import preview, row_names, summary
 from whynear.tables.reading import NamedTable
 from whynear.tables.refusal import TableRefused
+from whynear.tables.row_weights import weights_of
 from whynear.tables.rows import named_rows
 from whynear.tables.spectral_axis import SpectralAxis, spectral_axis
 from whynear.tables.target import is_missing, target_of
@@ -56,6 +57,8 @@ class Problem:
         The columns that are the channels of a spectrum, if there is one.
     times : Series or None
         The time of each row, under the name of its column; held-out rows are later than those learned from.
+    weights : Series or None
+        How much each row counts when models are fitted, under the name of its column.
     """
 
     source: str
@@ -69,6 +72,7 @@ class Problem:
     groups: pd.Series | None = None
     axis: SpectralAxis | None = None
     times: pd.Series | None = None
+    weights: pd.Series | None = None
 
     @property
     def separation(self) -> Separation | None:
@@ -77,8 +81,9 @@ class Problem:
 
     def rows(self, chosen: NDArray[np.intp]) -> Problem:
         """Return the problem of some of the rows, at positions from 0."""
-        groups, times = (None if part is None else part.iloc[chosen] for part in (self.groups, self.times))
-        return replace(self, X=self.X.iloc[chosen], y=self.y[chosen], groups=groups, times=times)
+        of_rows = {"groups": self.groups, "times": self.times, "weights": self.weights}
+        parts: dict[str, Any] = {name: None if part is None else part.iloc[chosen] for name, part in of_rows.items()}
+        return replace(self, X=self.X.iloc[chosen], y=self.y[chosen], **parts)
 
     @property
     def kind(self) -> TargetKind:
@@ -144,12 +149,13 @@ def problem_from(
     group: Hashable | None = None,
     spectra: bool | None = False,
     time: Hashable | None = None,
+    weight: Hashable | None = None,
 ) -> Problem:
     """Make a problem of a table that `whynear.datasets.open_table` opened.
 
-    ``target``, ``index`` (names of the rows), ``group`` (rows that belong together), ``time`` (when they were made) and
-    ``drop`` are names of columns, ``drop`` one or several; a name that is not text, such as 3, is '3'. A target
-    of many different numbers is refused unless ``measured`` is true.
+    ``target``, ``index`` (names of the rows), ``group`` (rows that belong together), ``time`` (when they were made),
+    ``weight`` (how much they count) and ``drop`` are names of columns, ``drop`` one or several; a name that is not
+    text, such as 3, is taken as '3'. A target of many different numbers is refused unless ``measured`` is true.
     With ``categories="auto"``, columns that only name or number the rows are set aside. ``category``, ``number`` and
     ``date`` are columns to be read as such, ``missing`` the values that stand for missing ones. ``spectra`` says
     whether columns are the channels of a spectrum; None finds out. With ``strict``, all that would be decided
@@ -165,9 +171,9 @@ def problem_from(
         raise ValueError(f"{source} needs a target: name the column to predict (--target COLUMN). {_columns(frame)}")
     left_out = names_of(drop)
     named_by = [] if index is None or str(index) == frame.index.name else [str(index)]
-    apart = [str(name) for name in (group, time) if name is not None]
-    grouped_by = [name for name in apart if name != frame.index.name]
-    for name in (predicted, *left_out, *named_by, *grouped_by, *read_as.named):
+    of_rows = [str(name) for name in (group, time, weight) if name is not None]
+    about_rows = [name for name in dict.fromkeys(of_rows) if name != frame.index.name]
+    for name in (predicted, *left_out, *named_by, *about_rows, *read_as.named):
         _check_known(name, frame, source)
     for given in read_as.date:
         if given not in frame.columns and "=%" in given:
@@ -176,9 +182,9 @@ def problem_from(
     if named_by:
         frame = named_rows(frame, named_by[0], source)
         left_out += [name for name in named_by if name != predicted]
-    frame = frame.drop(columns=[name for name in left_out if name not in (predicted, *grouped_by)])
+    frame = frame.drop(columns=[name for name in left_out if name not in (predicted, *about_rows)])
     reader = ColumnReader(source, read_as, table.decimal, strict, keep_text=categories == "onehot")
-    frame = _read(frame, predicted, reader, grouped_by)
+    frame = _read(frame, predicted, reader, about_rows)
     no_target: list[str] = []
     if drop_missing_target and (gone := is_missing(frame[predicted])).any():
         frame = frame[~gone]
@@ -192,7 +198,8 @@ def problem_from(
     groups = None if group is None else groups_of(frame, str(group), predicted, source)
     formats = (given.removeprefix(f"{time}=") for given in read_as.date if given.startswith(f"{time}=%"))
     times = None if time is None else times_of(frame, str(time), predicted, source, next(formats, None))
-    inputs = frame.drop(columns=[predicted, *grouped_by])
+    weights = None if weight is None else weights_of(frame, str(weight), predicted, source)
+    inputs = frame.drop(columns=[predicted, *about_rows])
     codes = reader.codes(inputs.columns)
     features = features_of(inputs, source, categories, impute, read_as.category, reader.readings, codes)
     aside, numbered = _row_numbers(features.X, source, read_as.number, strict, categories == "auto")
@@ -207,7 +214,7 @@ def problem_from(
             kept[kept] = in_groups
             small += in_one
             groups = groups[kept]
-        times = None if times is None else times[kept]
+        times, weights = (None if part is None else part[kept] for part in (times, weights))
         X, y = X[kept], y[kept]
     y.setflags(write=False)
     how_read = (*table.notes, *reader.notes(), *features.notes, *numbered, *on_axis)
@@ -224,6 +231,7 @@ def problem_from(
         groups,
         axis,
         times,
+        weights,
     )
 
 

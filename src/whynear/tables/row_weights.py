@@ -1,0 +1,36 @@
+"""The column that says how much each row counts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from whynear.tables.target import is_missing
+from whynear.utils.columns import as_numbers
+from whynear.utils.row_names import plain_name
+
+
+def weights_of(frame: pd.DataFrame, column: str, target: str, source: str) -> pd.Series:
+    """Return the weight of each row, under the name of its column, which may be that of the index."""
+    if column == target:
+        raise ValueError(
+            f"{source}: column {column!r} is the target, and cannot hold weights too. Choose another column (--weight)."
+        )
+    given = frame[column] if column in frame.columns else frame.index.to_series()
+    missing = is_missing(given)
+    numbers = as_numbers(given, text=True)
+    read = pd.to_numeric(given.astype(str), errors="coerce").to_numpy(dtype=float) if numbers is None else numbers
+    wrong = missing | ~np.isfinite(read) | (read < 0)
+    if wrong.any():
+        place = int(wrong.argmax())
+        value = "no value" if missing[place] else repr(str(given.iloc[place]))
+        raise ValueError(
+            f"{source}: column {column!r} holds {value} in row {plain_name(frame.index[place])}; a weight must be a "
+            "finite number, and not negative. Mend or remove such rows, or choose another column (--weight)."
+        )
+    if not read.any():
+        raise ValueError(
+            f"{source}: column {column!r} holds no weight above zero, so that no row counts. Choose another column "
+            "(--weight)."
+        )
+    return pd.Series(read, frame.index, name=column)

@@ -1,0 +1,132 @@
+"""Studies of rows and classes that count differently."""
+
+import json
+import shlex
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.metrics import recall_score
+
+import whynear as wn
+from tests.helpers.command_line import run
+from tests.helpers.studies import measured
+from whynear.study.comparison import compare_classifiers
+from whynear.study.learnable import caveats_of_weights
+from whynear.study.methods import MINIMUM_NORM, RIDGE, Methods
+from whynear.study.regression import compare_regressors, with_directions
+from whynear.study.repeat import python_lines, shell_line
+
+
+def imbalanced(n_rows=300, seed=0):
+    """Of ten rows one is rare, which a column tells in part; the weights make rows count up to three times."""
+    rng = np.random.default_rng(seed)
+    rare = np.arange(n_rows) % 10 == 0
+    X = rng.standard_normal((n_rows, 3))
+    X[:, 0] += 1.5 * rare
+    table = pd.DataFrame(X, columns=["a", "b", "c"])
+    return table.assign(size=rng.integers(0, 4, n_rows), y=np.where(rare, "rare", "usual"))
+
+
+@pytest.fixture(scope="module")
+def table():
+    return imbalanced()
+
+
+@pytest.fixture(scope="module")
+def study(table):
+    return wn.study(
+        table, "y", learner="grlvq", folds=2, weight="size", class_weight="balanced", score="balanced_accuracy"
+    )
+
+
+@pytest.mark.parametrize("name", ["grlvq", "lgmlvq"])
+@pytest.mark.parametrize("class_weight", [None, "balanced"])
+def test_a_row_of_weight_two_counts_as_two_through_the_pipeline(table, name, class_weight):
+    X, y, weights = table[["a", "b", "c"]], table["y"].to_numpy(), table["size"]
+    copied = np.repeat(np.arange(len(X)), weights)
+    methods = Methods(0, class_weight=class_weight)
+    weighted, repeated = methods.fitted(name, X, y, None, weights), methods.fitted(name, X.iloc[copied], y[copied])
+    assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), atol=1e-3)
+    assert np.mean(weighted.predict(X) == repeated.predict(X)) > 0.99
+
+
+def test_weights_of_one_change_no_bit(table):
+    X, y = table[["a", "b", "c"]], table["y"].to_numpy()
+    settings = {"n_folds": 2, "report": lambda *_: None}
+    found = [
+        compare_classifiers(X, y, ["grlvq", "gmlvq"], Methods(0), weights=weights, **settings)
+        for weights in (None, pd.Series(np.ones(len(X))))
+    ]
+    assert found[0].chosen == found[1].chosen
+    pd.testing.assert_frame_equal(found[0].by_method, found[1].by_method)
+    pd.testing.assert_frame_equal(found[0].probabilities, found[1].probabilities, check_exact=True)
+
+
+def test_numbers_are_fitted_with_weights():
+    table = measured(60)
+    X, y = table.drop(columns="y"), table["y"].to_numpy()
+    weights = pd.Series(np.random.default_rng(0).integers(0, 4, 60).astype(float))
+    copied = np.repeat(np.arange(60), weights.astype(int))
+    for name in (MINIMUM_NORM, RIDGE):
+        weighted, repeated = (
+            Methods(0).fitted(name, X, y, None, weights),
+            Methods(0).fitted(name, X.iloc[copied], y[copied]),
+        )
+        assert_allclose(weighted.predict(X), repeated.predict(X), atol=0.05)
+    one, other = (with_directions(Methods(0).fitted(MINIMUM_NORM, X, y), X, y, 3, None, w) for w in (None, weights))
+    assert not np.allclose(one.predict(X), other.predict(X), atol=1e-9)
+    settings = {"n_folds": 2, "effective_dim": 3, "report": lambda *_: None}
+    assert not compare_regressors(X, y, Methods(0), weights=weights, **settings).by_method.equals(
+        compare_regressors(X, y, Methods(0), **settings).by_method
+    )
+    study = wn.study(table.assign(size=weights), "y", weight="size", folds=2)
+    assert "size" not in study.problem.X
+    assert caveats_of_weights(study.inputs)[0] in study.caveats
+
+
+def test_balanced_classes_find_more_of_the_rare_one(table, study):
+    plain = compare_classifiers(
+        table[["a", "b", "c"]], table["y"].to_numpy(), ["grlvq"], Methods(0), n_folds=2, report=lambda *_: None
+    )
+    recall = [
+        recall_score(one.predictions["true"], one.predictions["predicted"], pos_label="rare")
+        for one in (plain, study.comparison)
+    ]
+    assert recall[1] > recall[0] + 0.2
+    assert study.model[-1].class_weight == "balanced"
+
+
+def test_what_weights_do_is_said(study, tmp_path):
+    assert caveats_of_weights(study.inputs)[0] in study.caveats
+    assert list(study.problem.X) == ["a", "b", "c"]
+    study.save(tmp_path)
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "<dt>weight</dt><dd>size</dd>" in page
+    assert "<dt>class_weight</dt><dd>balanced</dd>" in page
+    held = json.loads((tmp_path / "study.json").read_text(encoding="utf-8"))["settings"]
+    assert (held["weight"], held["class_weight"]) == ("size", "balanced")
+    assert wn.load(tmp_path / "model.whynear")[-1].class_weight == "balanced"
+
+
+def test_the_lines_that_repeat_the_study_name_the_weights(study):
+    asked = "rare.csv", "y", study.inputs
+    assert "class_weight='balanced'" in python_lines(*asked)
+    assert "weight='size'" in python_lines(*asked)
+    assert "--class-weight balanced" in shell_line(*asked)
+    assert "--weight size" in shell_line(*asked)
+
+
+@pytest.mark.usefixtures("blank_figures")
+def test_the_command_line_takes_weights(tmp_path):
+    path = tmp_path / "rare.csv"
+    imbalanced(120).to_csv(path, index=False)
+    words = shlex.split(f"study {path} --target y --learner grlvq --folds 2 --out {tmp_path / 'out'}")
+    done = run(*words, "--weight", "size", "--class-weight", "balanced")
+    assert done.exit_code == 0, done.output
+    assert "Weights count when models are fitted" in " ".join(done.stdout.split())
+    imbalanced(120).assign(size=-1).to_csv(path, index=False)
+    refused = run(*words, "--weight", "size", "--overwrite")
+    assert refused.exit_code == 2
+    assert "column 'size' holds '-1' in row 1; a weight must be" in " ".join(refused.stderr.split())
