@@ -132,7 +132,9 @@ class Study:
         given = self.inputs.to_dict()
         return MappingProxyType(
             {
-                **{name: given[name] for name in ("learner", "score", "class_weight")},
+                "learner": given["learner"],
+                "score": self.comparison.measure,
+                "class_weight": given["class_weight"],
                 "learners compared": self.comparison.n_learners,
                 "folds": len(self.comparison.accuracy),
                 **{name: given[name] for name in TABLE_SETTINGS},
