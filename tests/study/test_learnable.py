@@ -62,8 +62,8 @@ def test_classes_are_weighed_by_balance_or_not_and_numbers_have_none():
 
 def test_what_weights_count_for_is_said_where_there_are_some():
     said = (
-        "Weights count when models are fitted (plain kNN, NCA and PLS take none); each held-out row counts once in "
-        "scores, tolerance and verdicts."
+        "Weights count when learners are fitted, not for plain kNN, NCA, PLS and the kernel ridge models of verdicts; "
+        "each held-out row counts once."
     )
     assert caveats_of_weights(StudySettings()) == ()
     assert caveats_of_weights(StudySettings(weight="size")) == (said,)

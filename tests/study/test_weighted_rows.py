@@ -125,8 +125,24 @@ def test_the_command_line_takes_weights(tmp_path):
     words = shlex.split(f"study {path} --target y --learner grlvq --folds 2 --out {tmp_path / 'out'}")
     done = run(*words, "--weight", "size", "--class-weight", "balanced")
     assert done.exit_code == 0, done.output
-    assert "Weights count when models are fitted" in " ".join(done.stdout.split())
+    assert "Weights count when learners are fitted" in " ".join(done.stdout.split())
     imbalanced(120).assign(size=-1).to_csv(path, index=False)
     refused = run(*words, "--weight", "size", "--overwrite")
     assert refused.exit_code == 2
     assert "column 'size' holds '-1' in row 1; a weight must be" in " ".join(refused.stderr.split())
+
+
+def test_tolerance_and_verdicts_refit_the_learner_with_weights(table, monkeypatch):
+    seen = []
+
+    def watched(self, X, y, sample_weight=None):
+        seen.append(None if sample_weight is None else np.asarray(sample_weight).tolist())
+        return fit(self, X, y, sample_weight)
+
+    fit = wn.GRLVQ.fit
+    monkeypatch.setattr(wn.GRLVQ, "fit", watched)
+    size = np.arange(len(table)) + 1.0
+    wn.study(table.assign(size=size), "y", learner="grlvq", folds=2, weight="size")
+    assert len(seen) > 2 + 1 + 5 + 4  # folds, all rows, and the folds of the tolerance and of the verdicts
+    for weights in seen:
+        assert set(weights) <= set(size)

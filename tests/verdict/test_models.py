@@ -14,6 +14,7 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
 from sklearn.svm import LinearSVC
 
 from tests.helpers.verdicts import classes, measured, of_kind, two_of_four, with_categories_and_gaps
+from whynear.verdict import sufficient_sets, verdicts
 from whynear.verdict.feature_columns import feature_columns
 from whynear.verdict.kernel_ridge import KERNELS
 from whynear.verdict.models import KernelModels, Refits, beats_guessing
@@ -220,10 +221,35 @@ def test_columns_of_one_feature_are_left_out_together():
     X[:, 1] = X[:, 0]
     y = (X[:, 0] > 0).astype(int)
     learner = LogisticRegression()
-    together = Refits(learner, X, y, classes(y), 0, np.array([0, 0, 1]))
+    together = Refits(learner, X, y, classes(y), 0, owners=np.array([0, 0, 1]))
     apart = Refits(learner, X, y, classes(y), 0)
     assert apart.without([0]).score.mean() > 0.9
     assert together.without([0]).score.mean() < 0.7
     folds = classes(y).folds(0)
     assert together.with_only([[0]] * len(folds), folds).score.mean() > 0.9
     assert together.with_only([[1]] * len(folds), folds).score.mean() < 0.7
+
+
+def test_a_row_of_weight_two_counts_as_two_when_the_learner_is_refitted():
+    rng = np.random.default_rng(0)
+    X, weights = rng.standard_normal((60, 2)), rng.integers(0, 3, 60).astype(float)
+    y = np.where(X[:, 0] + 0.5 * rng.standard_normal(60) > 0, "u", "v")
+    target, learner = classes(y), LogisticRegression(C=1e6)
+    found = Refits(learner, X, y, target, 0, weights=weights).without()
+    predicted = np.empty((60, 2))
+    for train, test in target.folds(0):
+        copied = np.repeat(train, weights[train].astype(int))
+        predicted[test] = LogisticRegression(C=1e6).fit(X[copied], y[copied]).predict_proba(X[test])
+    assert_allclose(found.loss, target.answers(predicted).loss, atol=1e-3)
+    plain, ones = (Refits(learner, X, y, target, 0, weights=w).without() for w in (None, np.ones(60)))
+    assert_array_equal(plain.loss, ones.loss)
+    assert np.abs(plain.loss - found.loss).max() > 1e-3
+
+
+def test_verdicts_and_sets_take_weights_and_refuse_what_is_none():
+    X, y = np.random.default_rng(0).standard_normal((40, 2)), np.tile(["u", "v"], 20)
+    bad = np.ones(40)
+    bad[3] = -1
+    for find in (verdicts, sufficient_sets):
+        with pytest.raises(ValueError, match=r"none negative, got -1.0 in row 4 \(counting from 1\) instead"):
+            find(LogisticRegression(), X, y, sample_weight=bad)

@@ -83,6 +83,7 @@ def effective_dimension(
     scheme: Literal["projection", "extremes"] = "projection",
     scoring: Literal["error", "mse", "correlation"] | None = None,
     groups: ArrayLike | TimeOrder | None = None,
+    sample_weight: ArrayLike | None = None,
 ) -> EffectiveDimension:
     """Choose how many directions of the data a metric may use, by its predictions on validation data.
 
@@ -106,6 +107,8 @@ def effective_dimension(
     groups : array-like of shape (n_samples,) or TimeOrder, optional
         The group of each row, such as its patient: rows of one group are held out together in cross-validation.
         With a `TimeOrder`, rows are held out forward in time.
+    sample_weight : array-like of shape (n_samples,), optional
+        How much each row counts when the learner is fitted; each held-out row counts once.
 
     Returns
     -------
@@ -114,7 +117,7 @@ def effective_dimension(
     choice("scheme", scheme, ("projection", "extremes"))
     regression = is_regressor(learner)
     criterion = _criterion(scoring, regression)
-    held_out = list(splits(learner, X, y, X_val, y_val, groups))
+    held_out = list(splits(learner, X, y, X_val, y_val, groups, sample_weight))
     tried = _candidates(candidates, min(rank_of(split.model, split.X) for split in held_out))
     rows = _scores(tried, held_out, scheme, regression)
     curve = pd.DataFrame(rows).assign(effective_dim=tried)

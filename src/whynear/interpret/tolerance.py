@@ -90,6 +90,7 @@ def relevance_tolerance(
     y_val: ArrayLike | None = None,
     candidates: Sequence[float] | None = None,
     groups: ArrayLike | TimeOrder | None = None,
+    sample_weight: ArrayLike | None = None,
 ) -> RelevanceTolerance:
     """Choose by how much maps may differ in `relevance_intervals`, by their predictions on validation data.
 
@@ -110,6 +111,8 @@ def relevance_tolerance(
     groups : array-like of shape (n_samples,) or TimeOrder, optional
         The group of each row, such as its patient: rows of one group are held out together in cross-validation, and
         standard errors are those over groups. With a `TimeOrder`, rows are held out forward in time.
+    sample_weight : array-like of shape (n_samples,), optional
+        How much each row counts when the learner is fitted; each held-out row counts once.
 
     Returns
     -------
@@ -127,7 +130,7 @@ def relevance_tolerance(
     regression = is_regressor(learner)
     train = np.zeros(len(tried))
     losses, weights, places = [], [], []
-    for split in splits(learner, X, y, X_val, y_val, groups):
+    for split in splits(learner, X, y, X_val, y_val, groups, sample_weight):
         found = _losses(split, tried, regression)
         train += [float(ours.mean()) * len(split.y_val) for ours, _ in found]
         losses.append(np.array([held_out for _, held_out in found]))

@@ -13,6 +13,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from whynear.interpret.prediction import PredictBoth, predictions
+from whynear.metric.fit_weights import weights_for
 from whynear.metric.pipeline import FittedPipeline
 from whynear.utils.columns import check_dense
 from whynear.utils.row_groups import split_rows
@@ -47,12 +48,18 @@ class Split(NamedTuple):
 
 
 def splits(
-    learner: BaseEstimator, X: Any, y: Any, X_val: Any = None, y_val: Any = None, groups: Any = None
+    learner: BaseEstimator,
+    X: Any,
+    y: Any,
+    X_val: Any = None,
+    y_val: Any = None,
+    groups: Any = None,
+    sample_weight: Any = None,
 ) -> Iterator[Split]:
     """Yield the given training and validation rows, or the folds of a cross-validation without validation rows.
 
     Rows of one group are in one fold; in a `TimeOrder` the rows learned from are the earlier ones. A fold that leaves a
-    single class to learn from is left out.
+    single class to learn from is left out. ``sample_weight`` counts when the learner is fitted.
     """
     if (X_val is None) != (y_val is None):
         raise ValueError("X_val and y_val belong together: give both or neither.")
@@ -64,19 +71,23 @@ def splits(
             check_is_fitted(learner)
             model = learner
         except NotFittedError:
-            model = clone(learner).fit(X, y)
+            model = clone(learner).fit(X, y, **weights_for(learner, sample_weight))
         yield Split(X, y, X_val, np.asarray(y_val), model)
         return
     regression = is_regressor(learner)
     folds = FOLDS if regression else max(2, min(FOLDS, _largest_class(y)))
     for train, test in split_rows(y, folds, 0, stratified=not regression, groups=groups):
-        if groups is not None and not regression and len(np.unique(y[train])) < 2:
+        weights = None if sample_weight is None else np.asarray(sample_weight)[train]
+        if weights is not None:
+            train, weights = train[weights > 0], weights[weights > 0]
+        if (groups is not None or weights is not None) and not regression and len(np.unique(y[train])) < 2:
             continue
         X_train, X_test = (
             X.iloc[part] if isinstance(X, pd.DataFrame) else np.asarray(X)[part] for part in (train, test)
         )
         held_out = None if groups_in(groups) is None else groups[test]
-        yield Split(X_train, y[train], X_test, y[test], clone(learner).fit(X_train, y[train]), held_out)
+        model = clone(learner).fit(X_train, y[train], **weights_for(learner, weights))
+        yield Split(X_train, y[train], X_test, y[test], model, held_out)
 
 
 def _checked_groups(groups: Any, n_rows: int, X_val: Any) -> NDArray[Any] | TimeOrder | None:

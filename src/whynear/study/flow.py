@@ -123,8 +123,8 @@ def study(
         never held out. Not together with ``group``.
     weight : str, optional
         The column with the weight of each row, a finite number that is not negative; it is not a feature. A row of
-        weight two counts as two copies of it when a learner is fitted, one of weight zero is left out of the fit. In
-        scores, tolerances and verdicts every held-out row counts once.
+        weight two counts as two copies of it when a learner is fitted, one of weight zero is left out of the fit. The
+        kernel ridge models of verdicts take no weights, and every held-out row counts once.
     bins : int, optional
         Sort a numeric target into this number of classes of equal size.
     categories : {"auto", "onehot"}
@@ -250,6 +250,7 @@ def _studied(problem: Problem, settings: StudySettings, steps: Steps, kept: Kept
         features=None if bands is None else bands.features_of_columns,
         relevance=interpretation.relevance,
         groups=used.separation,
+        sample_weight=used.weights,
         n_jobs=settings.n_jobs,
         random_state=settings.random_state,
         progress=steps.within(0.68, 0.85),
@@ -366,6 +367,7 @@ def _interpreted(
         methods=methods,
         report=steps.within(0.62, 0.68),
         groups=used.separation,
+        weights=used.weights,
     )
 
 

@@ -89,6 +89,7 @@ def interpret(
     methods: Methods,
     report: Progress,
     groups: Separation | None = None,
+    weights: pd.Series | None = None,
 ) -> Interpretation:
     """Choose the tolerance on held-out rows, and bound the relevance of every feature.
 
@@ -99,7 +100,7 @@ def interpret(
     curve, tolerance = None, 0.0 if effective_dim is not None else LEAST
     if effective_dim is None and not averaged and X.shape[1] <= MOST_COLUMNS and _can_be_held_out(X, y, groups):
         report("choose the tolerance of the intervals", 0.0)
-        curve = _tolerance(model, X, y, groups)
+        curve = _tolerance(model, X, y, groups, weights)
         tolerance = LEAST if curve is None else curve.best
     report("bound the relevance of every feature", 0.5)
     many = X.shape[1] > MOST_COLUMNS
@@ -129,7 +130,7 @@ def fewest_directions(dimension: EffectiveDimension, n_rows: int) -> int:
 
 
 def _tolerance(
-    model: Pipeline, X: pd.DataFrame, y: NDArray[Any], groups: Separation | None
+    model: Pipeline, X: pd.DataFrame, y: NDArray[Any], groups: Separation | None, weights: pd.Series | None
 ) -> RelevanceTolerance | None:
     """Choose the tolerance; None where the rows of a fold vary in fewer directions than the model keeps."""
     kept = getattr(FittedPipeline.of(model).learner, "effective_dim", None) or 1
@@ -137,7 +138,7 @@ def _tolerance(
         return None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return relevance_tolerance(model, X.to_numpy(), y, candidates=TOLERANCES, groups=groups)
+        return relevance_tolerance(model, X.to_numpy(), y, candidates=TOLERANCES, groups=groups, sample_weight=weights)
 
 
 def _can_be_held_out(X: pd.DataFrame, y: NDArray[Any], groups: Separation | None = None) -> bool:

@@ -69,6 +69,6 @@ def caveats_of_weights(settings: StudySettings) -> tuple[str, ...]:
     if settings.weight is None and settings.class_weight is None:
         return ()
     return (
-        "Weights count when models are fitted (plain kNN, NCA and PLS take none); each held-out row counts once in "
-        "scores, tolerance and verdicts.",
+        "Weights count when learners are fitted, not for plain kNN, NCA, PLS and the kernel ridge models of verdicts; "
+        "each held-out row counts once.",
     )

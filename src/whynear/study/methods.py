@@ -20,6 +20,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from whynear.learn import MinimumNormRegressor, registry
 from whynear.learn.registry import LEARNERS
+from whynear.metric.fit_weights import weights_for
 from whynear.study.kept_fits import KeptFits
 from whynear.study.pls import INNER_FOLDS, CrossValidatedPLS
 from whynear.study.preprocessing import Preprocessing
@@ -126,18 +127,6 @@ class Methods:
 def takes_weights(name: str) -> bool:
     """Return whether a learner takes weights of rows and of classes."""
     return has_fit_parameter(LEARNERS[name], "sample_weight")
-
-
-def weights_for(method: Any, weights: pd.Series | None) -> dict[str, Any]:
-    """Return what passes weights to the steps of a Pipeline, or to a method, that take them; of others, nothing.
-
-    Nothing either where all weights are one, so that they change no bit.
-    """
-    if weights is None or (weights == 1).all():
-        return {}
-    steps = method.steps if isinstance(method, Pipeline) else [("", method)]
-    taking = [name for name, step in steps if has_fit_parameter(step, "sample_weight")]
-    return {f"{name}__sample_weight".removeprefix("__"): weights.to_numpy() for name in taking}
 
 
 def fit_in_groups(

@@ -13,11 +13,12 @@ from sklearn.metrics import r2_score
 
 from whynear.interpret import effective_dimension
 from whynear.metric import as_metric
+from whynear.metric.fit_weights import weights_for
 from whynear.metric.pipeline import FittedPipeline
 from whynear.study.comparison import Comparison
 from whynear.study.folds import folds_of, held_out_places, in_order
 from whynear.study.interpretation import fewest_directions
-from whynear.study.methods import MINIMUM_NORM, NUMERIC_BASELINES, Methods, n_varying, weights_for
+from whynear.study.methods import MINIMUM_NORM, NUMERIC_BASELINES, Methods, n_varying
 from whynear.study.progress import Progress
 from whynear.study.training_rows import remember_rows
 from whynear.utils.row_order import Separation, groups_in, n_different
@@ -87,7 +88,8 @@ def with_directions(
         return model
     if effective_dim is None:
         independent = len(numbers) if groups_in(groups) is None else n_different(groups_in(groups))
-        effective_dim = fewest_directions(effective_dimension(rest, numbers, y, groups=groups), independent)
+        found = effective_dimension(rest, numbers, y, groups=groups, sample_weight=weights)
+        effective_dim = fewest_directions(found, independent)
     learner = clone(rest).set_params(minimumnormregressor__effective_dim=effective_dim)
     learner = learner.fit(numbers, y, **weights_for(learner, weights))
     return remember_rows(fitted.behind_encoder(learner), X)

@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
+from whynear.metric.fit_weights import weights_for
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.row_order import RowSplit
 from whynear.verdict import kernel_ridge
@@ -105,6 +106,7 @@ class Refits:
     """The learner itself, fitted again on folds with some features made constant.
 
     ``owners`` are the numbers of the features that the columns of X belong to; each column is its own without them.
+    ``weights`` say how much each row counts when the learner is fitted.
     """
 
     def __init__(
@@ -114,9 +116,11 @@ class Refits:
         y: NDArray[Any],
         target: Target,
         seed: int,
+        *,
         owners: Indices | None = None,
+        weights: Array | None = None,
     ) -> None:
-        self.learner, self.X, self.y, self.target, self.seed = learner, X, y, target, seed
+        self.learner, self.X, self.y, self.target, self.seed, self.weights = learner, X, y, target, seed, weights
         self.owners = np.arange(np.shape(X)[1]) if owners is None else owners
         self._known: dict[tuple[tuple[int, ...], int], Answers] = {}
 
@@ -142,12 +146,14 @@ class Refits:
         """Return predictions of the columns of the target for rows that were not learned from."""
         predicted = np.tile(self.target.Y.mean(axis=0), (len(self.y), 1))
         classes = None if self.target.measured else np.unique(self.y)
-        for X, (train, test) in zip(tables, folds, strict=True):
+        for X, (some, test) in zip(tables, folds, strict=True):
+            train = some if self.weights is None else some[self.weights[some] > 0]
             if not _varies(rows_of(X, train)) or (classes is not None and len(np.unique(self.y[train])) < 2):
                 continue  # nothing to learn from: the class shares, or the mean, answer
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UserWarning)  # of columns made constant here, and of few steps
-                model = clone(self.learner).fit(rows_of(X, train), self.y[train])
+                weights = weights_for(self.learner, None if self.weights is None else self.weights[train])
+                model = clone(self.learner).fit(rows_of(X, train), self.y[train], **weights)
             if classes is None:
                 numbers = self.y.astype(np.float64)
                 guessed = np.asarray(model.predict(rows_of(X, test)), dtype=np.float64)

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator
 
+from whynear.learn.inputs import checked_weights
 from whynear.utils import html
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.checks import Seed, generator, number
@@ -105,6 +106,7 @@ def sufficient_sets(
     costs: Mapping[str, float] | None = None,
     tolerance: float | None = None,
     groups: Any = None,
+    sample_weight: Any = None,
     n_jobs: int | None = None,
     random_state: Seed = None,
     progress: ProgressArgument = None,
@@ -130,6 +132,8 @@ def sufficient_sets(
         or if its loss is within 1.96 standard errors of that of all and it does not seem to lose more than two points.
     groups : array-like of shape (n_samples,) or TimeOrder, optional
         Rows of one group are never on both sides of a split. With a `TimeOrder`, rows are held out forward in time.
+    sample_weight : array-like of shape (n_samples,), optional
+        How much each row counts when the learner is refitted. Kernel ridge models and losses count each row once.
     n_jobs : int, optional
         Number of threads; all cores without it.
     random_state : int, Generator, RandomState or None, default=None
@@ -153,12 +157,14 @@ def sufficient_sets(
     columns = feature_columns(X)
     target = target_of(learner, y, groups, len(columns.values))
     rows = chosen_rows(len(target.Y), MOST_ROWS, target.strata, rng)
+    weights = None if sample_weight is None else checked_weights(sample_weight, len(target.Y), X)[rows]
     columns, target = columns.rows(rows), target.rows(rows)
     prices = _prices(costs, columns.names)
     with one_blas_thread():
         # With a tolerance, a set may lose what a needed feature is worth.
         keep = surely_needed(columns, target, n_jobs) if tolerance is None else []
-        refits = Refits(learner, rows_of(X, rows), np.asarray(y)[rows], target, int(rng.integers(2**31)))
+        seed = int(rng.integers(2**31))
+        refits = Refits(learner, rows_of(X, rows), np.asarray(y)[rows], target, seed, weights=weights)
         found = find_sets(columns, target, prices, tolerance, refits, rng, n_jobs, report, keep)
     report("done", 1.0)
     return found

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from whynear.interpret import Relevance
+from whynear.learn.inputs import checked_weights
 from whynear.utils import html
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.checks import Seed, generator, whole
@@ -173,6 +174,7 @@ def verdicts(
     *,
     relevance: Relevance | None = None,
     groups: Any = None,
+    sample_weight: Any = None,
     features: Sequence[str] | None = None,
     n_jobs: int | None = None,
     random_state: Seed = None,
@@ -198,6 +200,8 @@ def verdicts(
         Intervals of the same features; the frame then has their bounds too. They take no part in the verdicts.
     groups : array-like of shape (n_samples,) or TimeOrder, optional
         Rows of one group are held out together. With a `TimeOrder`, rows are held out forward in time.
+    sample_weight : array-like of shape (n_samples,), optional
+        How much each row counts when the learner is refitted. Kernel ridge models and losses count each row once.
     features : sequence of str, optional
         For each column the feature it belongs to, such as a band of a spectrum: columns of one feature are left out
         together. Each column is a feature without it.
@@ -232,7 +236,9 @@ def verdicts(
         n_resamples = 20 if columns.n_features < MANY_FEATURES else FEW_RESAMPLES
     whole("n_resamples", n_resamples, 0)
     with one_blas_thread():
-        table = _Table(learner, X, np.asarray(y), columns, target, None if features is None else owners_of(features)[1])
+        weights = None if sample_weight is None else checked_weights(sample_weight, len(columns.values), X)
+        owners = None if features is None else owners_of(features)[1]
+        table = _Table(learner, X, np.asarray(y), columns, target, owners, weights)
         found = _judged(table, n_resamples, n_jobs, rng, report)
     return replace(found, relevance=relevance)
 
@@ -245,6 +251,7 @@ class _Table:
     columns: FeatureColumns
     target: Target
     owners: Indices | None
+    weights: Array | None
 
 
 def _judged(table: _Table, n_resamples: int, n_jobs: int | None, rng: np.random.Generator, report: Report) -> Verdicts:
@@ -260,9 +267,11 @@ def _judged(table: _Table, n_resamples: int, n_jobs: int | None, rng: np.random.
     models = KernelModels(own, aim)
     costs = costs_without(models, n_jobs=n_jobs, report=within(report, 0.1, 0.3))
     report("refit the learner", 0.3)
+    weights = None if table.weights is None else table.weights[rows]
     refits = Refits(
-        table.learner, rows_of(table.X, rows), table.y[rows], aim, int(of_refits.integers(2**31)), table.owners
-    )
+        table.learner, rows_of(table.X, rows), table.y[rows], aim, int(of_refits.integers(2**31)),
+        owners=table.owners, weights=weights,
+    )  # fmt: skip
     full, costs = _confirmed(models, costs, refits, evidence, within(report, 0.3, 0.5))
     works = beats_guessing(full, aim)
     decided = decide(evidence, costs, works, len(rows))
