@@ -41,6 +41,17 @@ def test_the_planted_band_is_found_for_two_classes(seed):
         check_planted(wn.study(gasoline(120, seed=one, two_classes=True), "grade", learner="grlvq"))
 
 
+@pytest.mark.slow
+def test_the_fat_of_meat_is_read_where_fat_absorbs(real_data):
+    """The 100 channels are 850 to 1050 nm, and fat absorbs near 930 nm."""
+    data = wn.datasets.load("tecator", real_data)
+    study = wn.study(data.X, data.y)
+    bands, place = study.spectra.bands, round((930 - 850) / 200 * data.X.shape[1])
+    holding = [name for name, (first, last) in zip(bands.names, bands.ranges, strict=True) if first <= place <= last]
+    assert holding[0] in study.verdicts.sets.best
+    assert study.spectra.choice.chosen == "SNV"
+
+
 def test_the_features_of_a_study_are_bands_and_the_other_columns():
     study = octane_study()
     names = study.verdicts.feature_names
