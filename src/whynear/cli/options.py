@@ -38,10 +38,6 @@ DropMissingTarget = Annotated[bool, typer.Option("--drop-missing-target", help="
 Strict = Annotated[
     bool, typer.Option("--strict", help="Refuse whatever would be decided about a column automatically.")
 ]
-Spectra = Annotated[
-    bool | None,
-    typer.Option(help="Take columns named by numbers, such as 1206nm, as a spectrum; found out without it."),
-]
 Encoding = Annotated[str, typer.Option(help="Encoding of a text file; auto finds it.")]
 Seed = Annotated[
     int,

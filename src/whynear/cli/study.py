@@ -62,7 +62,10 @@ def study(
     number: options.Number = None,
     date: options.Date = None,
     strict: options.Strict = StudySettings.strict,
-    spectra: options.Spectra = StudySettings.spectra,
+    spectra: Annotated[
+        bool | None,
+        typer.Option(help="Take columns named by numbers, such as 1206nm, as a spectrum; found out without it."),
+    ] = StudySettings.spectra,
     drop_missing_target: options.DropMissingTarget = StudySettings.drop_missing_target,
     folds: Annotated[int, typer.Option(help="Number of folds to hold out in turn.")] = StudySettings.folds,
     effective_dim: Annotated[
