@@ -7,7 +7,6 @@ from sklearn.datasets import load_iris
 
 import whynear as wn
 from tests.helpers.studies import iris_study, rows_of_two_classes
-from whynear.study import flow
 from whynear.study.comparison import simplest_of_the_best
 from whynear.testing import check_metric
 
@@ -39,29 +38,6 @@ def test_small_classes_make_fewer_folds(iris):
     assert any("has 3 rows, so 3 folds were made instead of 5" in caveat for caveat in study.caveats)
     with pytest.raises(ValueError, match="folds=1 leaves no rows"):
         wn.study(iris, "target", folds=1)
-
-
-def test_a_long_table_is_sampled_and_says_so(monkeypatch):
-    monkeypatch.setattr(flow, "COMPARED_ROWS", 100)
-    y = np.arange(5000) % 2
-    study = wn.study(
-        pd.DataFrame({"a": y + np.random.default_rng(0).random(5000), "y": y}), "y", learner="grlvq", folds=2
-    )
-    assert any("Of 5,000 rows, a random 100 were used" in caveat for caveat in study.caveats)
-
-
-def test_one_row_more_than_can_be_compared_is_no_difficulty(monkeypatch):
-    monkeypatch.setattr(flow, "COMPARED_ROWS", 60)
-    table = pd.DataFrame({"a": np.random.default_rng(0).random(61), "y": np.arange(61) % 2})
-    study = wn.study(table, "y", learner="grlvq", folds=2)
-    assert any("Of 61 rows, a random 60" in caveat for caveat in study.caveats)
-
-
-def test_more_classes_than_can_be_compared_are_refused(monkeypatch):
-    monkeypatch.setattr(flow, "COMPARED_ROWS", 60)
-    table = pd.DataFrame({"a": np.arange(62) / 3, "y": [f"c{i % 31}" for i in range(62)]})
-    with pytest.raises(ValueError, match=r"'y' has 31 classes, too many .* the 60 rows that are compared. Merge"):
-        wn.study(table, "y")
 
 
 def test_a_table_in_which_nothing_changes_is_refused(iris):

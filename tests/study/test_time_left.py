@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whynear.study.time_left import TimeLeft
+from whynear.study.time_left import FitWatch, TimeLeft
 
 
 def test_what_is_expected_is_left_before_anything_is_done():
@@ -50,3 +50,17 @@ def test_where_every_fit_takes_a_constant_times_the_expected_seconds_the_time_le
 )
 def test_the_time_is_said_in_round_numbers(seconds, said):
     assert str(TimeLeft([("lann", seconds)])) == f"about {said} left"
+
+
+def test_each_fit_is_reported_before_it_begins_and_timed():
+    said = []
+    watch = FitWatch(
+        lambda *report: said.append(report), [("gmlvq", 1.0), ("plain kNN", 1.0)], lambda _, rows: rows / 10
+    )
+    watch.begin("compare learners, fold 1 of 1", 0.5)
+    with watch.fit("gmlvq", 10):
+        assert said[-1] == ("compare learners, fold 1 of 1: GMLVQ, about 10 s left for this step", 0.0)
+    with watch.fit("plain kNN", 10):
+        assert said[-1][0].startswith("compare learners, fold 1 of 1: plain kNN, about")
+        assert 0 < said[-1][1] < 1
+    assert watch.left.seconds == 0

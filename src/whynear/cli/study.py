@@ -95,7 +95,7 @@ def study(
                     settings = value
                 if part == "problem":
                     check_no_other_study(out, value.source, value.target, settings, overwrite=overwrite)
-                    print_problem(console, value, compares=learner == "auto")
+                    print_problem(console, value, settings)
                 unfinished.keep(part, value)
 
             result = wn.study(
@@ -176,7 +176,7 @@ class StepList:
             self.console.print(f"{mark} {self.step:<42}{seconds:7.1f} s", style="dim", highlight=False)
 
 
-def print_problem(console: Console, problem: Problem, compares: bool) -> None:
+def print_problem(console: Console, problem: Problem, settings: StudySettings) -> None:
     """Print the size and the columns of the table, and for a large one the expected time and memory."""
     console.print(f"{plain(problem.source)}: {problem.summary}", highlight=False)
     console.print(f"target {plain(repr(problem.target))}: {_values(problem)}", highlight=False)
@@ -188,7 +188,10 @@ def print_problem(console: Console, problem: Problem, compares: bool) -> None:
         console.print(f"time {plain(repr(problem.times.name))}: {n_times}", highlight=False)
     for decision in problem.decisions:
         console.print(f"- {plain(decision)}", soft_wrap=True, highlight=False)
-    needs = estimate(*problem.X.shape, len(problem.classes), compares)
+    from whynear.study.learnable import learners_for  # here, since it imports the learners
+
+    learners, _ = learners_for(settings)
+    needs = estimate(*problem.numbers().shape, len(problem.classes), learners, settings.folds)
     if needs.seconds > LONG_SECONDS:
         console.print(f"This will take {needs}.", highlight=False)
 

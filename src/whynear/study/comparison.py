@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, cast
 
@@ -16,6 +16,7 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.exceptions import ConvergenceWarning
 
 from whynear.metric.pipeline import FittedPipeline
+from whynear.study.estimate import INNER_FOLDS, INNER_ROWS, watch_of_fits
 from whynear.study.folds import folds_of, held_out_places, in_order
 from whynear.study.methods import BASELINES, NUMERIC_BASELINES, SIMPLEST_FIRST, Methods
 from whynear.study.probabilities import aligned, of_predictions
@@ -24,9 +25,6 @@ from whynear.study.sample import stratified_rows
 from whynear.study.score import OF_PROBABILITIES, Measure, Score, direction, score_of, share_right
 from whynear.utils.row_groups import split_rows
 from whynear.utils.row_order import Separation, groups_in, taken
-
-INNER_FOLDS = 3
-INNER_ROWS = 1_000  # at most, to choose a learner within a fold
 
 
 @dataclass(frozen=True)
@@ -178,13 +176,15 @@ def compare_classifiers(
     """Compare learners and baselines on the same folds; choose among several learners again within every fold."""
     names = [name for name in SIMPLEST_FIRST if name in learners]
     classes = np.unique(y)
+    watch = watch_of_fits(report, names, BASELINES, n_folds, X.shape, len(classes))
+    methods = replace(methods, watch=watch)
     by_method = {name: np.empty_like(y) for name in (*names, *BASELINES)}
     shares_by_method = {
         name: pd.DataFrame(0.0, X.index, classes) for name in (by_method if measure in OF_PROBABILITIES else ())
     }
     probabilities = np.empty((len(y), len(classes)))
     right, scores, expected, by_choice, fitted = [], [], [], [], []
-    for fold in folds_of(X, y, n_folds, methods.seed, report, groups, weights):
+    for fold in folds_of(X, y, n_folds, methods.seed, watch.begin, groups, weights):
         known, (rows, true) = (*fold.known, fold.known_groups, fold.known_weights), fold.held_out
         models = {name: _fitted(name, *known, methods) for name in by_method}
         for name, model in models.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,11 +22,13 @@ from sklearn.utils.validation import has_fit_parameter
 from whynear.learn import MinimumNormRegressor, registry
 from whynear.learn.registry import LEARNERS
 from whynear.metric.fit_weights import weights_for
+from whynear.study.estimate import NCA, NCA_ROWS
 from whynear.study.kept_fits import KeptFits
 from whynear.study.pls import INNER_FOLDS, CrossValidatedPLS
 from whynear.study.preprocessing import Preprocessing
 from whynear.study.sample import stratified_rows
 from whynear.study.settings import ClassWeight
+from whynear.study.time_left import FitWatch
 from whynear.study.training_rows import remember_rows
 from whynear.tables import TableEncoder
 from whynear.tables.problem import kind_of_target
@@ -33,13 +36,12 @@ from whynear.utils.row_groups import split_rows
 from whynear.utils.row_order import Separation, TimeOrder, n_different
 
 SIMPLEST_FIRST, COMPARED, LEARNED_ROWS = registry.STUDIED, registry.COMPARED, registry.LEARNED_ROWS
-PLAIN, NCA = "plain kNN", "NCA with kNN"
+PLAIN = "plain kNN"
 BASELINES = (PLAIN, NCA)
 MINIMUM_NORM, RIDGE, PLS, MEAN = "minimum norm", "ridge", "PLS", "mean"  # for numeric targets
 NUMERIC_BASELINES = (PLAIN, RIDGE, PLS, MEAN)
 RIDGE_PENALTIES = np.logspace(-6, 6, 25)  # of standardised columns
 N_NEIGHBORS = 5
-NCA_ROWS = 2_000  # it compares all rows with all rows
 NCA_COMPONENTS = 5
 
 
@@ -47,7 +49,7 @@ NCA_COMPONENTS = 5
 class Methods:
     """What all methods share: the seed, the encoder and the preprocessing they start with, the number of threads, fits.
 
-    ``kept`` are fits of an interrupted study, which are not repeated.
+    ``kept`` are fits of an interrupted study, which are not repeated; ``watch`` times fits.
     """
 
     seed: int
@@ -56,6 +58,7 @@ class Methods:
     class_weight: ClassWeight = None
     preprocessing: Preprocessing | None = None
     kept: KeptFits = field(default_factory=KeptFits)
+    watch: FitWatch | None = field(default=None, compare=False)
 
     def fitted(
         self,
@@ -72,9 +75,9 @@ class Methods:
         """
         encoder = None if self.encoder is None else self.encoder.get_params()
         facts = {"seed": self.seed, "encoder": encoder, "preprocessing": self.preprocessing, "of": self.class_weight}
-        return self.kept.fitted(
-            name, facts, (X, y, groups, weights), lambda: remember_rows(self._fitted(name, X, y, groups, weights), X)
-        )
+        rows = X, y, groups, weights
+        with nullcontext() if self.watch is None else self.watch.fit(name, len(X)):
+            return self.kept.fitted(name, facts, rows, lambda: remember_rows(self._fitted(name, *rows), X))
 
     def _fitted(
         self, name: str, X: pd.DataFrame, y: NDArray[Any], groups: Separation | None, weights: pd.Series | None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from whynear.metric import as_metric
 from whynear.metric.fit_weights import weights_for
 from whynear.metric.pipeline import FittedPipeline
 from whynear.study.comparison import Comparison
+from whynear.study.estimate import watch_of_fits
 from whynear.study.folds import folds_of, held_out_places, in_order
 from whynear.study.interpretation import fewest_directions
 from whynear.study.methods import MINIMUM_NORM, NUMERIC_BASELINES, Methods, n_varying
@@ -43,8 +45,10 @@ def compare_regressors(
     within every fold, from the training rows alone.
     """
     by_method = {name: np.empty(len(y)) for name in (MINIMUM_NORM, *NUMERIC_BASELINES)}
+    watch = watch_of_fits(report, (), tuple(by_method), n_folds, X.shape, 0)
+    methods = replace(methods, watch=watch)
     scores, predictions, fitted = [], [], []
-    for fold in folds_of(X, y, n_folds, methods.seed, report, groups, weights):
+    for fold in folds_of(X, y, n_folds, methods.seed, watch.begin, groups, weights):
         known, (rows, true) = fold.known, fold.held_out
         apart = fold.known_groups, fold.known_weights
         models = {name: methods.fitted(name, *known, *apart) for name in by_method}

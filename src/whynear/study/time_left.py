@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+
+from whynear.learn.registry import LEARNERS
+from whynear.study.progress import Progress
 
 SHORT_SECONDS = 90  # up to which seconds are said, in tens
 
@@ -55,3 +60,36 @@ class TimeLeft:
         known = [method for method in methods if method in self._expected]
         expected = sum(self._expected[method] for method in known)
         return sum(self._spent[method] for method in known) / expected if expected else 0.0
+
+
+class FitWatch:
+    """Times the fits of a comparison, and reports each before it begins: the method, and the time left.
+
+    Parameters
+    ----------
+    report : callable
+        Takes the step and the share of the work done.
+    planned : iterable of (str, float)
+        The method of each fit, and the seconds expected.
+    expected : callable
+        Returns the seconds expected of a method for so many rows.
+    """
+
+    def __init__(
+        self, report: Progress, planned: Iterable[tuple[str, float]], expected: Callable[[str, int], float]
+    ) -> None:
+        self.report, self.left, self.expected, self.step = report, TimeLeft(planned), expected, ""
+
+    def begin(self, step: str, _share: float = 0.0) -> None:
+        """Report the step that the next fits belong to; its share of the work is that of the time."""
+        self.step = step
+        self.report(step, self.left.share)
+
+    @contextmanager
+    def fit(self, method: str, n_rows: int) -> Iterator[None]:
+        """Report a fit and time it."""
+        shown = method.upper() if method in LEARNERS else method
+        self.report(f"{self.step}: {shown}, {self.left} for this step", self.left.share)
+        start = time.perf_counter()
+        yield
+        self.left.done(method, self.expected(method, n_rows), time.perf_counter() - start)

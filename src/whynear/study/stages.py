@@ -1,0 +1,198 @@
+"""The stages of a study, from a problem to everything that its page shows."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from typing import Any
+
+from sklearn.base import clone
+
+from whynear.explain import class_profiles
+from whynear.metric.pipeline import FittedPipeline
+from whynear.study.bands import Bands
+from whynear.study.cases import Case, explained_cases
+from whynear.study.comparison import Comparison, compare_classifiers
+from whynear.study.error_interval import remember_errors
+from whynear.study.error_patterns import error_patterns
+from whynear.study.errors import ErrorAnatomy, errors_of
+from whynear.study.findings import findings_of
+from whynear.study.folds import possible_folds
+from whynear.study.interpretation import Interpretation, interpret
+from whynear.study.kept_fits import KeptFits
+from whynear.study.learnable import caveats_of_weights, learners_for
+from whynear.study.levels import levels_of
+from whynear.study.maps import maps_of
+from whynear.study.methods import LEARNED_ROWS, Methods
+from whynear.study.preprocessing import Preprocessing
+from whynear.study.progress import Steps
+from whynear.study.reasons import Reason, reasons_of
+from whynear.study.regression import compare_regressors, relevance_profile, with_directions
+from whynear.study.residuals import Residuals, residuals_of
+from whynear.study.result import Study
+from whynear.study.sample import at_most
+from whynear.study.settings import COMPARED_ROWS, StudySettings
+from whynear.study.spectra import spectra_of
+from whynear.study.value_cases import ValueReason, explained_values, value_reasons
+from whynear.tables.problem import Problem
+from whynear.verdict import verdicts
+
+
+def studied(problem: Problem, settings: StudySettings, steps: Steps, kept: KeptFits) -> Study:
+    """Compare, learn, interpret, map and explain."""
+    of_classes = problem.kind == "classes"
+    used, few_rows = _compared_rows(problem, settings)
+    preprocessing = None if problem.axis is None else Preprocessing(problem.axis, settings.random_state)
+    methods = Methods(
+        settings.random_state, problem.encoder, settings.n_jobs, settings.class_weight, preprocessing, kept
+    )
+    comparison, few_folds = _compared(used, settings, methods, steps)
+    steps.finish("comparison", comparison)
+    steps("learn the metric from all rows", 0.6)
+    rows = at_most(problem, LEARNED_ROWS[comparison.chosen], settings.random_state) if of_classes else problem
+    model = methods.fitted(comparison.chosen, rows.X, rows.y, rows.separation, rows.weights)
+    if not of_classes:
+        model = with_directions(
+            model, problem.X, problem.y, settings.effective_dim, problem.separation, problem.weights
+        )
+        model = remember_errors(model, comparison.predictions)
+    steps.finish("model", model)
+    spectra = spectra_of(used, model, comparison.models, preprocessing, rows)
+    bands = None if spectra is None else spectra.bands
+    interpretation = _interpreted(used, model, settings, methods, steps, bands)
+    steps.finish("interpretation", interpretation)
+    judge, judged_on = (model, used.X) if spectra is None else spectra.refitted(model, used.X)
+    judged = verdicts(
+        _refitted(judge),
+        judged_on,
+        used.y,
+        features=None if bands is None else bands.features_of_columns,
+        relevance=interpretation.relevance,
+        groups=used.separation,
+        sample_weight=used.weights,
+        n_jobs=settings.n_jobs,
+        random_state=settings.random_state,
+        progress=steps.within(0.68, 0.85),
+    )
+    steps.finish("verdicts", judged)
+    steps("map the cases", 0.85)
+    shown = used if used.times is None else used.rows(comparison.places)
+    maps = maps_of(shown, model, settings.random_state)
+    cases, reasons = _explained(shown, comparison, steps, bands)
+    profiles = class_profiles(model) if of_classes else relevance_profile(model, problem.target)
+    steps("done", 1.0)
+    return Study(
+        problem=used,
+        comparison=comparison,
+        errors=_errors(shown, comparison),
+        model=model,
+        interpretation=interpretation,
+        profiles=profiles if bands is None else bands.profiles(profiles),
+        maps=maps,
+        levels=levels_of(
+            shown.X if bands is None else bands.table(judged_on.iloc[comparison.places]), interpretation.relevance
+        ),
+        cases=cases,
+        reasons=reasons,
+        verdicts=judged,
+        findings=findings_of(
+            used, comparison, interpretation, judged, (*problem.caveats, *few_rows, *few_folds), spectra
+        ),
+        spectra=spectra,
+        inputs=settings,
+        versions={package: version(package) for package in ("whynear", "scikit-learn", "numpy")},
+    )
+
+
+def _compared_rows(problem: Problem, settings: StudySettings) -> tuple[Problem, tuple[str, ...]]:
+    """Return a sample of the rows, small enough to be studied in minutes, and a caveat if it leaves out rows."""
+    if len(problem.X) <= COMPARED_ROWS:
+        return problem, ()
+    if (n_classes := len(problem.classes)) > COMPARED_ROWS // 2:
+        raise ValueError(
+            f"{problem.source}: the target {problem.target!r} has {n_classes:,} classes, too many for two rows of "
+            f"each among the {COMPARED_ROWS:,} rows that are compared. Merge classes, or choose another target."
+        )
+    rows = (
+        f"Of {len(problem.X):,} rows, a random {COMPARED_ROWS:,} were used to compare learners, to interpret and to "
+        "draw"
+    )
+    fitted = "as many as its learner can use" if problem.kind == "classes" else "all of them"
+    return at_most(problem, COMPARED_ROWS, settings.random_state), (f"{rows}; the model was fitted to {fitted}.",)
+
+
+def _compared(
+    used: Problem, settings: StudySettings, methods: Methods, steps: Steps
+) -> tuple[Comparison, tuple[str, ...]]:
+    """Compare learners and baselines on held-out folds; return a caveat too if fewer folds than wanted are possible."""
+    n_folds, caveats = possible_folds(used.y, settings.folds, used.separation)
+    caveats += caveats_of_weights(settings)
+    report = steps.within(0.02, 0.6)
+    if used.kind == "classes":
+        learners, unweighed = learners_for(settings)
+        caveats += unweighed
+        comparison = compare_classifiers(
+            used.X,
+            used.y,
+            learners,
+            methods,
+            n_folds=n_folds,
+            report=report,
+            groups=used.separation,
+            measure=settings.score,
+            weights=used.weights,
+        )
+        return comparison, caveats
+    comparison = compare_regressors(
+        used.X,
+        used.y,
+        methods,
+        n_folds=n_folds,
+        effective_dim=settings.effective_dim,
+        report=report,
+        groups=used.separation,
+        weights=used.weights,
+    )
+    return comparison, caveats
+
+
+def _refitted(model: Any) -> Any:
+    """Return the learner to refit without features; a map is not held to directions that they may take away."""
+    learner = clone(model)
+    cut = [name for name in learner.get_params() if name.endswith("minimumnormregressor__effective_dim")]
+    return learner.set_params(**dict.fromkeys(cut))
+
+
+def _interpreted(
+    used: Problem, model: Any, settings: StudySettings, methods: Methods, steps: Steps, bands: Bands | None
+) -> Interpretation:
+    fitted = FittedPipeline.of(model)
+    sources = None if fitted.encoder is None else fitted.sources
+    return interpret(
+        fitted.without_encoder,
+        fitted.numbers(used.X),
+        used.y,
+        sources=sources if bands is None else bands.features_of(fitted.sources),
+        effective_dim=settings.effective_dim,
+        methods=methods,
+        report=steps.within(0.62, 0.68),
+        groups=used.separation,
+        weights=used.weights,
+    )
+
+
+def _explained(
+    used: Problem, comparison: Comparison, steps: Steps, bands: Bands | None
+) -> tuple[tuple[Case, ...], tuple[Reason, ...] | tuple[ValueReason, ...]]:
+    """Return selected cases, and short explanations of those on the maps."""
+    first, then = steps.within(0.9, 0.92), steps.within(0.92, 1.0)
+    if used.kind == "classes":
+        cases = explained_cases(used.X, used.y, comparison, first, bands)
+        return cases, reasons_of(used.X, comparison, cases, then, bands)
+    cases = explained_values(used.X, comparison, first, bands)
+    return cases, value_reasons(used.X, comparison, cases, then, bands)
+
+
+def _errors(used: Problem, comparison: Comparison) -> ErrorAnatomy | Residuals:
+    if used.kind == "classes":
+        return errors_of(comparison)
+    return residuals_of(comparison.predictions, error_patterns(used.X, comparison.predictions, used.groups))
