@@ -120,7 +120,7 @@ def test_another_study_in_the_folder_is_refused_before_learning_and_replaced_on_
         assert run(*words, "grlvq").exit_code == 0
     flow = import_module("whynear.study.flow")
     with monkeypatch.context() as patch:
-        patch.setattr(flow, "_studied", lambda *_: pytest.fail("learned before looking at the folder"))
+        patch.setattr(flow, "studied", lambda *_: pytest.fail("learned before looking at the folder"))
         refused = run(*words, "gmlvq")
     assert refused.exit_code == 2
     held = "holds another study: of iris.csv, target='target', learner='grlvq', folds=2. "

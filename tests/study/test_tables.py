@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 import whynear as wn
 from tests.helpers.problems import problem_of
 from tests.helpers.studies import measured
-from whynear.study import flow
+from whynear.study import stages
 from whynear.tables.preview import preview, row_names, summary
 
 
@@ -167,7 +167,7 @@ def test_measured_studies_are_the_same_for_the_same_seed(tmp_path):
 
 @pytest.mark.slow
 def test_the_model_of_a_large_table_learns_from_more_rows_than_are_compared(monkeypatch):
-    monkeypatch.setattr(flow, "COMPARED_ROWS", 60)
+    monkeypatch.setattr(stages, "COMPARED_ROWS", 60)
     table = mixed(200).drop(columns=["colour", "sex"])
     study = wn.study(table, "outcome", learner="lann", folds=2)
     assert len(study.problem.X) == 60
