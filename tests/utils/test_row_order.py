@@ -75,3 +75,10 @@ def test_times_are_a_copy_that_cannot_be_changed():
     assert times.times[0] == 0
     with pytest.raises(ValueError, match="read-only"):
         times.times[0] = 9
+
+
+def test_what_is_chosen_is_chosen_on_the_later_half():
+    order, y = TimeOrder(np.arange(40)), np.arange(40) / 7
+    assert forward_splits(order, 5, first=0.5)[0][0].tolist() == list(range(20))
+    assert split_rows(y, 5, 0, stratified=False, groups=order)[0][0].tolist() == list(range(20))
+    assert split_rows(y, 4, 0, stratified=False, groups=order, first=None)[0][0].tolist() == list(range(8))

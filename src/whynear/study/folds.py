@@ -69,7 +69,7 @@ def folds_of(
 ) -> Iterator[Fold]:
     """Yield the folds, each reported when it begins; they are stratified where the target has classes."""
     of_classes = kind_of_target(y) == "classes"
-    splits = split_rows(y, n_folds, seed, stratified=of_classes, groups=groups)
+    splits = split_rows(y, n_folds, seed, stratified=of_classes, groups=groups, first=None)
     if isinstance(groups, TimeOrder) and not splits:
         raise ValueError(
             f"Two classes come together only at the last of {groups.name!r}, so that no later row can be held out. "

@@ -13,15 +13,23 @@ from whynear.utils.arrays import Array, Indices
 from whynear.utils.row_order import RowSplit, TimeOrder, forward_splits, n_different
 
 TRIED_SEEDS = 10
+CHOSEN_AFTER = 0.5  # share of the rows, in time
 
 
 def split_rows(
-    y: NDArray[Any], n_folds: int, seed: int, *, stratified: bool, groups: ArrayLike | TimeOrder | None = None
+    y: NDArray[Any],
+    n_folds: int,
+    seed: int,
+    *,
+    stratified: bool,
+    groups: ArrayLike | TimeOrder | None = None,
+    first: float | None = CHOSEN_AFTER,
 ) -> list[RowSplit]:
     """Return folds of the rows, with the classes in proportion if ``stratified``; each row is held out once.
 
     Rows of one group are in one fold, so that there are at most as many folds as groups. The rows of a single group are
-    split as if they had none. In time, folds are those of `forward_splits`, and the first rows are never held out.
+    split as if they had none. In time, folds are those of `forward_splits`, and the ``first`` rows are never held out:
+    half of them, because what is chosen on the others must suit all rows together, not the few of the beginning.
 
     >>> [held_out.tolist() for _, held_out in split_rows(np.arange(4.0), 2, 0, stratified=False, groups=[0, 1, 1, 0])]
     [[1, 2], [0, 3]]
@@ -30,7 +38,7 @@ def split_rows(
         kind = StratifiedKFold if stratified else KFold
         return list(kind(n_folds, shuffle=True, random_state=seed).split(y, y))
     if isinstance(groups, TimeOrder):
-        return forward_splits(groups, n_folds, y if stratified else None)
+        return forward_splits(groups, n_folds, y if stratified else None, first)
     n_folds = min(n_folds, n_groups)
     if not stratified:
         return list(GroupKFold(n_folds, shuffle=True, random_state=seed).split(y, y, groups))

@@ -65,11 +65,14 @@ def groups_in(separation: Any) -> Any:
     return None if isinstance(separation, TimeOrder) else separation
 
 
-def forward_splits(order: TimeOrder, n_folds: int, y: NDArray[Any] | None = None) -> list[RowSplit]:
+def forward_splits(
+    order: TimeOrder, n_folds: int, y: NDArray[Any] | None = None, first: float | None = None
+) -> list[RowSplit]:
     """Return folds that follow each other in time; each is learned from all rows before it (an expanding window).
 
-    The first part is never held out. It is as large as a fold, and longer where that is needed for two rows of each of
-    two classes ``y``; if they never come together, there is no fold. Rows of the same time are in the same part.
+    The first part is never held out. It has the share ``first`` of the rows, or is as large as a fold, and is longer
+    where that is needed for two rows of each of two classes ``y``; if they never come together, there is no fold. Rows
+    of the same time are in the same part.
 
     >>> [(train.tolist(), test.tolist()) for train, test in forward_splits(TimeOrder([1, 1, 2, 3, 3]), 2)]
     [([0, 1], [2]), ([0, 1, 2], [3, 4])]
@@ -77,7 +80,8 @@ def forward_splits(order: TimeOrder, n_folds: int, y: NDArray[Any] | None = None
     place = np.unique(order.times, return_inverse=True)[1]
     before = np.concatenate([[0], np.cumsum(np.bincount(place))])  # rows before each time, and all rows
     last = int(place.max())
-    start = min(max(1, int(np.searchsorted(before, len(order) / (n_folds + 1) - 1e-9))), last)
+    share = 1 / (n_folds + 1) if first is None else first
+    start = min(max(1, int(np.searchsorted(before, len(order) * share - 1e-9))), last)
     if y is not None:
         start = max(start, _two_classes(place, y))
     if not 1 <= start <= last:
