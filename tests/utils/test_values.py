@@ -31,6 +31,7 @@ NAMES = (
     "Explanation",
     "Explanations",
     "NearCase",
+    "ValueExplanation",
     "Evidence",
     "Problem",
 )
@@ -56,6 +57,7 @@ def results(_number):
         "Explanation": why,
         "Explanations": wn.explain(learner, X.iloc[:2]),
         "NearCase": why.nearest,
+        "ValueExplanation": wn.explain(wn.MinimumNormRegressor().fit(X, X.iloc[:, 0] * 2.0), X.iloc[0]),
         "Evidence": learner.evidence(X),
         "Problem": problem_of(X.assign(kind=Y.to_numpy()), "kind"),
     }
