@@ -22,7 +22,10 @@ STEPS = [
     "study.md",
 ]
 RUNNING = [
-    pytest.param(name, marks=pytest.mark.slow if name in ("tour.md", "study.md", "tables.md", "relevance.md") else ())
+    pytest.param(
+        name,
+        marks=pytest.mark.slow if name in ("tour.md", "study.md", "tables.md", "relevance.md", "spectra.md") else (),
+    )
     for name, page in PAGES.items()
     if any(block.language in ("python", "sh") for block in blocks(page))
 ]

@@ -16,6 +16,7 @@ def test_duplicate_rows_are_studied_and_counted(tmp_path):
     assert "6 rows repeat the features of an earlier row, which makes held-out results optimistic." in result.caveats
 
 
+@pytest.mark.slow
 def test_duplicate_rows_with_different_labels_are_studied_and_counted(tmp_path):
     result = studied(tmp_path, pd.concat([cases(), cases().head(2).assign(y=["v", "u"])]))
     assert result.relevance.loc["size", "verdict"] in ("indispensable", "undecided")

@@ -97,6 +97,7 @@ def test_a_single_class_is_refused_by_name(tmp_path, labels, fact):
     assert said == f"cases.csv: column 'y' holds {fact}; at least two classes are needed. Choose another target."
 
 
+@pytest.mark.slow
 def test_small_classes_shrink_the_folds_or_are_left_out(tmp_path):
     result = studied(tmp_path, with_values("y", {0: "single", 1: "pair", 2: "pair"}), "--folds", 5)
     assert "Classes with a single row cannot be held out and were left out: 'single'." in result.caveats
@@ -150,6 +151,7 @@ def test_magnitudes_beyond_any_square_are_refused_by_column(tmp_path, factor, fa
     assert remedy in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("factor", [1e100, pytest.param(1e-100, marks=pytest.mark.slow)])
 def test_large_and_small_magnitudes_change_no_answer(tmp_path, plain, factor):
     result = studied(tmp_path, cases().assign(noise=cases()["noise"] * factor))

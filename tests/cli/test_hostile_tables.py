@@ -115,6 +115,7 @@ def test_damaged_text_is_refused_by_line(tmp_path, table, fact, remedy):
         assert refused(tmp_path, table) == said
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("blank_figures")
 def test_another_encoding_is_read_where_it_is_named(tmp_path):
     table = cases().rename(columns={"size": "größe"}).to_csv(index=False).encode("latin-1")

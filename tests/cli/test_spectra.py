@@ -13,7 +13,7 @@ from tests.helpers.command_line import run
 from tests.helpers.gasoline import gasoline
 from whynear.spectra import SavitzkyGolay, StandardNormalVariate
 
-pytestmark = pytest.mark.usefixtures("blank_figures")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("blank_figures")]  # whole studies
 LINE = "The 121 columns, '900nm' to '1620nm', were taken as a spectrum over 900 to 1,620 nm"
 
 

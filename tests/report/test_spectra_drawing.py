@@ -9,6 +9,8 @@ from whynear.report.figures import figures
 from whynear.report.page import render
 from whynear.report.spectra_drawing import draw_spectrum
 
+pytestmark = pytest.mark.slow  # whole studies
+
 
 def drawn(study):
     figure = Figure()

@@ -114,6 +114,7 @@ def study():
     return wn.study(imbalanced(), "y", learner="grlvq", score="balanced_accuracy", folds=3)
 
 
+@pytest.mark.slow
 def test_the_score_is_named_wherever_results_are_stated(study, tmp_path):
     score, right = study.comparison.score, study.comparison.right
     said = f"GRLVQ predicts held-out cases with a score of {score} (balanced accuracy), plain kNN "
@@ -183,6 +184,7 @@ def test_a_score_of_classes_is_refused_for_numbers_with_the_way_out():
         wn.study(measured(40), "y", score="f1")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("blank_figures")
 def test_the_command_line_takes_a_score(tmp_path):
     path = tmp_path / "rare.csv"

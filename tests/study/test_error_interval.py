@@ -12,6 +12,7 @@ def table(n, rng, noise):
     return X.assign(y=X["a"] - 2 * X["b"] + noise(n))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", ["normal", "skewed"])
 def test_nine_of_ten_new_values_lie_within(noise):
     rng = np.random.default_rng(0)

@@ -67,6 +67,7 @@ def test_the_finding_states_the_known_truth(seed):
     assert all("noise" not in sentence and "strong" not in sentence for sentence in study.findings.stand_ins)
 
 
+@pytest.mark.slow
 def test_measurements_of_noise_are_a_caveat():
     rng = np.random.default_rng(0)
     table = pd.DataFrame(rng.standard_normal((100, 6))).add_prefix("x").assign(y=rng.standard_normal(100))
@@ -75,6 +76,7 @@ def test_measurements_of_noise_are_a_caveat():
     assert any("hardly better than the mean" in caveat for caveat in study.caveats)
 
 
+@pytest.mark.slow
 def test_a_copy_of_a_measured_target_is_suspected():
     study = wn.study(measured().assign(copy=lambda table: 2 * table["y"] + 1), "y", folds=2)
     assert any("'copy' says the same as the target" in caveat for caveat in study.caveats)

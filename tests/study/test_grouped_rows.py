@@ -60,6 +60,7 @@ def test_the_score_of_a_study_is_that_of_new_patients(table, study):
     assert study.comparison.expected == compared(table, groups=groups_in(table)).expected
 
 
+@pytest.mark.slow
 def test_who_the_patient_is_decides_nothing_about_new_patients(table, study):
     assert study.verdicts.sets.best == ("sign",)
     ignoring = wn.verdicts(study.model, table[FEATURES], table["y"].to_numpy())
@@ -162,6 +163,7 @@ def test_directions_are_chosen_with_groups_together(measured, monkeypatch):
     assert given[0]["groups"] is groups
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["classes", "numbers"])
 def test_few_groups_of_few_rows_are_studied_all_the_same(kind):
     rng = np.random.default_rng(3)

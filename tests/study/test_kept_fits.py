@@ -46,6 +46,7 @@ def content_of(study):
     return json.dumps(study.to_dict(), sort_keys=True)
 
 
+@pytest.mark.slow
 def test_an_interrupted_study_goes_on_and_becomes_the_one_without_an_interrupt(fits, tmp_path):
     whole = wn.study(table(), "kind", **SETTINGS)
     assert fits.count("gmlvq") == 4

@@ -63,6 +63,7 @@ def test_fewer_groups_than_folds_make_fewer_folds():
     assert len(learned.scores) == 4
 
 
+@pytest.mark.slow
 def test_a_measured_target_is_learned_as_by_a_study():
     X, y = houses()
     table = X.assign(price=y)

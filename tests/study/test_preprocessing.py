@@ -104,6 +104,7 @@ def test_all_methods_of_a_fold_share_the_preprocessing(scattered):
         assert model.predict(X.head(3)).shape == (3,)
 
 
+@pytest.mark.slow
 def test_scores_of_a_study_of_noise_stay_those_of_chance():
     """Seven ways of preprocessing were tried, and no held-out score shows it."""
     X = gasoline(60, two_classes=True).drop(columns="grade")

@@ -19,6 +19,8 @@ from whynear.study.regression import compare_regressors
 from whynear.study.repeat import python_lines, shell_line
 from whynear.utils.row_order import TimeOrder
 
+pytestmark = pytest.mark.slow  # whole studies
+
 FEATURES = ["heat", "wear", "load", "sign"]
 
 

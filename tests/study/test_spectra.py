@@ -10,6 +10,8 @@ from tests.helpers.gasoline import PLANTED, gasoline
 from tests.helpers.studies import grade_study, octane_study, small_study
 from whynear.study.spectra import spectra_of
 
+pytestmark = pytest.mark.slow  # whole studies
+
 
 def overlaps_planted(study, names):
     """Which of these bands overlap the place of the peak that decides."""

@@ -18,6 +18,8 @@ from whynear.study.methods import MINIMUM_NORM, RIDGE, Methods
 from whynear.study.regression import compare_regressors, with_directions
 from whynear.study.repeat import python_lines, shell_line
 
+pytestmark = pytest.mark.slow  # whole studies
+
 
 def imbalanced(n_rows=300, seed=0):
     """Of ten rows one is rare, which a column tells in part; the weights make rows count up to three times."""
