@@ -10,11 +10,12 @@ from whynear.learn.lmnn.objective import (
 )
 
 
-def sorted_problem(X, codes, k=3, **weights):
+def sorted_problem(X, codes, k=3, weights=None, **settings):
     order = np.argsort(codes, kind="stable")
+    weights = np.ones(len(X)) if weights is None else weights[order]
     X, codes = X[order], codes[order]
     class_ends = np.cumsum(np.bincount(codes))[codes].astype(np.int32)
-    return Margins(X, class_ends, target_neighbors(X, codes, k), **weights)
+    return Margins(X, class_ends, target_neighbors(X, codes, k), weights, **settings)
 
 
 def noisy(n=300, d=12, seed=0):

@@ -20,9 +20,10 @@ from whynear.learn.inputs import fit_inputs
 
 X, Y = IRIS[0], np.array(["a", "b", "c"])[IRIS[1]]
 FEW = np.r_[0:50, 50:70, 100:110]  # 50, 20 and 10 of the classes
+ALL = [*LEARNERS, wn.LMNN]
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("learner", ALL)
 def test_class_weights_are_weights_of_the_rows(learner):
     for given_weights in ("balanced", {"a": 2.0, "c": 0.5}):
         by_class = learner(random_state=0, class_weight=given_weights).fit(X[FEW], Y[FEW])
@@ -44,7 +45,7 @@ def test_balanced_classes_have_one_weight_and_a_row_of_weight_two_counts_as_two(
     assert_allclose(np.sort(again.weights), np.sort(data.distinct().weights))
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("learner", ALL)
 def test_weights_of_one_change_no_bit_and_weight_zero_leaves_a_row_out(learner):
     plain = learner(random_state=0).fit(X, Y)
     ones = learner(random_state=0, class_weight={"a": 1.0, "b": 1.0}).fit(X, Y, sample_weight=np.ones(len(X)))
@@ -101,7 +102,7 @@ def test_a_weight_that_is_none_is_refused_with_its_row(value):
     weights = np.ones(len(X))
     weights[7] = value
     table = pd.DataFrame(X, index=[f"r{number}" for number in range(len(X))])
-    for learner, target in ((wn.GRLVQ(), Y), (wn.MinimumNormRegressor(), X[:, 0])):
+    for learner, target in ((wn.GRLVQ(), Y), (wn.LMNN(), Y), (wn.MinimumNormRegressor(), X[:, 0])):
         with pytest.raises(ValueError, match=f"none negative, got {value} in row r7 instead"):
             learner.fit(table, target, sample_weight=weights)
         with pytest.raises(ValueError, match="sample_weight must have a finite sum above zero"):

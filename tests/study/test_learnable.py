@@ -40,17 +40,17 @@ def test_learners_that_take_no_weights_are_not_compared_where_there_are_some():
     assert learners_for(StudySettings()) == (COMPARED, ())
     for settings in (StudySettings(weight="size"), StudySettings(class_weight="balanced")):
         learners, (without,) = learners_for(settings)
-        assert learners == ("grlvq", "gmlvq", "lgmlvq")
-        assert without == "LMNN, LANN take no weights and were not compared."
+        assert learners == ("grlvq", "gmlvq", "lmnn", "lgmlvq")
+        assert without == "LANN take no weights and were not compared."
     assert learners_for(StudySettings(learner="grlvq", weight="size")) == (("grlvq",), ())
     assert [name for name in COMPARED if takes_weights(name)] == list(learners)
 
 
 @pytest.mark.parametrize("settings", [{"weight": "size"}, {"class_weight": "balanced"}])
 def test_a_learner_that_takes_no_weights_is_refused_with_them(settings):
-    message = "lmnn takes no weights of rows or classes. Use one of grlvq, gmlvq, lgrlvq, lgmlvq"
+    message = "lann takes no weights of rows or classes. Use one of grlvq, gmlvq, lmnn, lgrlvq, lgmlvq"
     with pytest.raises(ValueError, match=message):
-        wn.study(TABLE, "y", learner="lmnn", **settings)
+        wn.study(TABLE, "y", learner="lann", **settings)
 
 
 def test_classes_are_weighed_by_balance_or_not_and_numbers_have_none():

@@ -45,11 +45,31 @@ def test_accuracy_on_known_sets(loader, least):
 
 def test_the_reported_loss_is_that_of_all_impostors_at_the_metric():
     X, codes = noisy()
-    model = LMNN(n_neighbors=3, push_weight=0.7, margin=2.0).fit(X, codes)
-    problem = sorted_problem(X, codes, push_weight=0.7, margin=2.0)
+    weights = np.random.default_rng(0).uniform(0.2, 3.0, len(X))
+    model = LMNN(n_neighbors=3, push_weight=0.7, margin=2.0).fit(X, codes, weights)
+    problem = sorted_problem(X, codes, weights=weights, push_weight=0.7, margin=2.0)
     assert_allclose(full_loss(model.metric_.omega, problem), 2.0 * model.loss_curve_[-1], rtol=1e-6)
     assert model.n_iter_ == len(model.loss_curve_)
     assert model.loss_curve_[-1] < model.loss_curve_[0]
+
+
+def test_weights_in_another_unit_change_nothing():
+    X, codes = noisy(120, 4)
+    weights = np.random.default_rng(0).uniform(0.2, 3.0, len(X))
+    one, twice, thrice = (LMNN().fit(X, codes, factor * weights) for factor in (1, 2, 3))
+    assert one.metric_ == twice.metric_
+    assert_allclose(one.metric_.matrix(), thrice.metric_.matrix(), rtol=1e-6, atol=1e-8)
+
+
+def test_the_map_serves_the_rows_that_weigh_more():
+    """The first two classes differ along one feature, the last two along another, and one direction is kept."""
+    rng = np.random.default_rng(0)
+    codes = np.repeat([0, 1, 2, 3], 40)
+    X = 0.5 * rng.standard_normal((160, 2)) + np.array([[-1, 0], [1, 0], [0, -1], [0, 1]])[codes]
+    for heavy, feature in (([0, 1], 0), ([2, 3], 1)):
+        weights = np.where(np.isin(codes, heavy), 20.0, 1.0)
+        relevances = LMNN(n_components=1, max_iter=1000).fit(X, codes, weights).metric_.relevances()
+        assert relevances[feature] > 0.7 * relevances.sum()
 
 
 def test_no_impostors_at_all_is_a_normal_case():

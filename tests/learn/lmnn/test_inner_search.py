@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from sklearn.model_selection import StratifiedKFold
 
 from tests.helpers.lmnn import noisy
 from whynear.learn.lmnn.estimator import LMNN
@@ -21,6 +22,29 @@ def test_the_default_grid_of_an_inner_search_fits_the_data():
     results = LMNN(tune=True, cv=2, random_state=0, max_iter=20).fit(X, codes).search_results_
     assert len(results["mean_accuracy"]) == 4 * 2 * 3
     assert set(results["n_components"]) == {None, 2}
+
+
+def test_held_out_rows_count_by_their_weights_and_those_of_their_classes():
+    X, codes = noisy(90, 4)
+    labels, weights = np.array(["a", "b", "c"])[codes], np.random.default_rng(0).uniform(0.5, 2.0, 90)
+    model = LMNN(n_neighbors=3, tune={"n_components": [1]}, class_weight={"b": 3.0}, random_state=0, max_iter=20)
+    (found,) = model.fit(X, labels, weights).search_results_["mean_accuracy"]
+    weights[labels == "b"] *= 3.0
+    expected = []
+    for train, test in StratifiedKFold(3, shuffle=True, random_state=0).split(X, labels):
+        one = LMNN(n_neighbors=3, n_components=1, max_iter=20).fit(X[train], labels[train], weights[train])
+        expected.append(one.score(X[test], labels[test], weights[test]))
+    assert found == pytest.approx(np.mean(expected))
+    plain = LMNN(n_neighbors=3, tune={"n_components": [1]}, random_state=0, max_iter=20).fit(X, labels)
+    assert found != pytest.approx(plain.search_results_["mean_accuracy"][0])
+
+
+def test_class_weights_can_be_tried():
+    X, codes = noisy(60, 3)
+    grid = {"class_weight": [None, "balanced", {0: 5.0}]}
+    model = LMNN(tune=grid, random_state=0, max_iter=20).fit(X, codes)
+    assert len(model.search_results_["mean_accuracy"]) == 3
+    assert model.metric_ == LMNN(**model.best_params_, max_iter=20).fit(X, codes).metric_
 
 
 @pytest.mark.filterwarnings("ignore:n_neighbors")

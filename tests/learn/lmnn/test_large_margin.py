@@ -29,10 +29,11 @@ def test_a_round_that_loses_sight_of_impostors_is_repeated():
     assert full_loss(solution.x.reshape(3, 3), problem) < 1e-3 * full_loss(np.zeros((3, 3)), problem)
 
 
-def test_the_map_of_the_paper_s_loss_does_not_depend_on_the_order_of_rows():
+def test_the_map_of_the_paper_s_loss_does_not_depend_on_the_order_of_rows_nor_the_unit_of_weights():
     X, codes = noisy(120, 4)
     settings = Settings(3, None, "identity", 0.5, 1.0, 1, 300, 1e-6, None)
     order = np.random.default_rng(0).permutation(120)
-    omega, _ = learn_map(X, codes, settings, quiet_step)
-    again, _ = learn_map(X[order], codes[order], settings, quiet_step)
+    weights = np.random.default_rng(1).integers(1, 5, 120).astype(float)
+    omega, _ = learn_map(X, codes, weights, settings, quiet_step)
+    again, _ = learn_map(X[order], codes[order], 3 * weights[order], settings, quiet_step)
     assert_allclose(omega.T @ omega, again.T @ again, rtol=1e-3, atol=1e-3)

@@ -16,26 +16,29 @@ from whynear.learn.lmnn.objective import (
 )
 
 
-def random_problem(seed, n=40, d=4, n_classes=3, k=3, grid=False, **weights):
-    """Random cases; on a coarse grid, where many coincide or are equally far."""
+def random_problem(seed, n=40, d=4, n_classes=3, k=3, grid=False, weighted=False, **settings):
+    """Random cases; on a coarse grid, where many coincide or are equally far; with weights from 1 / 4 to 4."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, d))
     codes = np.concatenate([np.arange(n_classes), rng.integers(0, max(1, n_classes - 1), n - n_classes)])
-    return sorted_problem(np.round(X) if grid else X, codes, k, **weights)
+    weights = 4.0 ** rng.uniform(-1, 1, n) if weighted else None
+    return sorted_problem(np.round(X) if grid else X, codes, k, weights, **settings)
 
 
 def slow_loss(omega, problem):
     """The loss, triple by triple."""
     mu, Z, n = problem.push_weight, problem.X @ omega.T, len(problem.X)
-    total = 0.0
+    total = counted = 0.0
     for i in range(n):
+        w = problem.weights[i]
         for j in problem.targets[i][problem.targets[i] >= 0]:
             sq_target = np.square(Z[i] - Z[j]).sum()
-            total += (1 - mu) * sq_target
+            counted += w
+            total += w * (1 - mu) * sq_target
             for other in range(n):
                 if problem.class_ends[other] != problem.class_ends[i]:
-                    total += mu * max(0.0, problem.margin + sq_target - np.square(Z[i] - Z[other]).sum())
-    return total / max(1, problem.n_targets)
+                    total += w * mu * max(0.0, problem.margin + sq_target - np.square(Z[i] - Z[other]).sum())
+    return total / (counted or 1.0)
 
 
 seeds = st.integers(0, 10_000)
@@ -44,18 +47,19 @@ seeds = st.integers(0, 10_000)
 shapes = st.tuples(st.integers(4, 40), st.integers(1, 40), st.integers(1, 4))
 
 
-@given(seeds, shapes, st.booleans(), st.floats(0.05, 0.95), st.floats(0.1, 5))
-def test_the_loss_over_found_impostors_is_that_of_all_triples(seed, shape, grid, push_weight, margin):
+@given(seeds, shapes, st.booleans(), st.booleans(), st.floats(0.05, 0.95), st.floats(0.1, 5))
+def test_the_loss_over_found_impostors_is_that_of_all_triples(seed, shape, grid, weighted, push_weight, margin):
     n, d, k = shape
-    problem = random_problem(seed, n=n, d=d, k=k, grid=grid, push_weight=push_weight, margin=margin)
+    settings = {"push_weight": push_weight, "margin": margin, "weighted": weighted}
+    problem = random_problem(seed, n=n, d=d, k=k, grid=grid, **settings)
     omega = np.random.default_rng(seed).standard_normal((min(d, 3), d))
     assert_allclose(loss_grad(omega, problem, impostor_pairs(omega, problem))[0], slow_loss(omega, problem), rtol=1e-9)
 
 
-@given(seeds, shapes)
-def test_the_gradient_is_that_of_finite_differences(seed, shape):
+@given(seeds, shapes, st.booleans())
+def test_the_gradient_is_that_of_finite_differences(seed, shape, weighted):
     n, d, k = shape
-    problem = random_problem(seed, n=n, d=min(d, 6), k=k, push_weight=0.3)
+    problem = random_problem(seed, n=n, d=min(d, 6), k=k, push_weight=0.3, weighted=weighted)
     omega = np.random.default_rng(seed).standard_normal((3, problem.X.shape[1]))
     pairs = Impostors(omega, problem, slack=0.5)
 
@@ -157,9 +161,9 @@ def test_without_targets_there_is_nothing_to_lose():
     assert_array_equal(gradient, [[0.0]])
 
 
-@given(seeds)
-def test_the_best_scale_has_the_least_loss_of_all_powers_of_two(seed):
-    problem = random_problem(seed, n=40, d=3)
+@given(seeds, st.booleans())
+def test_the_best_scale_has_the_least_loss_of_all_powers_of_two(seed, weighted):
+    problem = random_problem(seed, n=40, d=3, weighted=weighted)
     scale = best_scale(np.eye(3), problem)
     losses = [slow_loss(factor * scale * np.eye(3), problem) for factor in (0.5, 1.0, 2.0)]
     assert losses[1] <= min(losses) * (1 + 1e-9)

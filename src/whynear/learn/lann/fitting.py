@@ -184,7 +184,7 @@ def _start(cases: TrainingCases, n_components: int | None, k: int) -> Array:
         return np.ones(cases.X.shape[1])
     init: Start = "identity" if n_components == cases.X.shape[1] else "pca"
     settings = Settings(k, n_components, init, 0.5, 1.0, 1, MARGIN_ITERATIONS, 1e-3, None)
-    omega, _ = learn_map(cases.X, cases.codes, settings, lambda _step: None)
+    omega, _ = learn_map(cases.X, cases.codes, np.ones(len(cases)), settings, lambda _step: None)
     return omega / unit_of(cases.X @ omega.T, cases.lists, k)
 
 

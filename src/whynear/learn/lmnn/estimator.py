@@ -11,6 +11,7 @@ from numpy.random import RandomState
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+from whynear.learn.class_weights import ClassWeight, weighed
 from whynear.learn.inputs import Labelled, fit_inputs, predict_inputs
 from whynear.learn.lmnn.inner_search import inner_search
 from whynear.learn.lmnn.large_margin import Settings, Start, learn_map
@@ -55,7 +56,7 @@ class LMNN(VotingCases, WithMetric, MapsCases, ClassifierMixin, BaseEstimator):
         The descent ends when an iteration lowers the loss by less than this share of it.
     tune : bool or dict, default=False
         Whether to choose ``n_neighbors``, ``n_components`` and ``push_weight`` by an inner cross-validation; or a dict
-        of the values to try for any parameters.
+        of the values to try for any parameters. Held-out rows count by their weights.
     cv : int, default=3
         Number of inner folds, fewer if the classes are small.
     random_state : int, RandomState or None, default=None
@@ -66,6 +67,9 @@ class LMNN(VotingCases, WithMetric, MapsCases, ClassifierMixin, BaseEstimator):
         Called with a `Step` after each iteration; an exception ends the fit.
     n_jobs : int, default=None
         Threads of the neighbour search, all cores for None or -1.
+    class_weight : {"balanced"} or mapping, default=None
+        How much the rows of each class count for the map, times their own weights; classes that a mapping does not
+        name count once. "balanced" gives all classes the same weight together. The votes of cases stay as they are.
 
     Attributes
     ----------
@@ -91,7 +95,11 @@ class LMNN(VotingCases, WithMetric, MapsCases, ClassifierMixin, BaseEstimator):
     Columns of different units should be scaled first. The loss is Weinberger and Saul's, with
     :math:`d_{ij} = \|\Omega(x_i - x_j)\|^2`, targets j and cases l of other classes:
 
-    .. math:: \sum_{i,j} (1-\mu) d_{ij} + \mu \sum_{i,j,l} [m + d_{ij} - d_{il}]_+ .
+    .. math:: \sum_{i,j} w_i \Big( (1-\mu) d_{ij} + \mu \sum_l [m + d_{ij} - d_{il}]_+ \Big) .
+
+    The weight :math:`w_i` of a case, one unless weights are given, counts for its own targets and impostors. As target,
+    as impostor and when it votes, a case counts once whatever its weight, so that a case of weight two is not the same
+    as two copies of it, which would be each other's targets.
 
     Memory is O(n d): no array has n x n entries, nor d x d where features outnumber rows.
 
@@ -126,6 +134,7 @@ class LMNN(VotingCases, WithMetric, MapsCases, ClassifierMixin, BaseEstimator):
         verbose: bool = False,
         callback: Callback | None = None,
         n_jobs: int | None = None,
+        class_weight: ClassWeight = None,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.n_components = n_components
@@ -141,19 +150,32 @@ class LMNN(VotingCases, WithMetric, MapsCases, ClassifierMixin, BaseEstimator):
         self.verbose = verbose
         self.callback = callback
         self.n_jobs = n_jobs
+        self.class_weight = class_weight
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Learn the map. Time O(n^2 c) for each search for impostors and O(n d c) for each iteration."""
-        data = fit_inputs(self, X, y)
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn the map. Time O(n^2 c) for each search for impostors and O(n d c) for each iteration.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The training cases.
+        y : array-like of shape (n_samples,)
+            Their classes.
+        sample_weight : array-like of shape (n_samples,), optional
+            How much the targets and impostors of each case count, relative to the others; see Notes. A case of weight
+            zero is left out.
+        """
+        data = fit_inputs(self, X, y, sample_weight)
         chosen: dict[str, Any] = {}
         for name in ("best_params_", "search_results_"):  # from an earlier fit
             self.__dict__.pop(name, None)
         if self.tune:
             chosen, self.search_results_ = inner_search(self, data, self._grid(data.X.shape))
             self.best_params_ = chosen
-        settings = self._settings(data, {**self.get_params(deep=False), **chosen})
+        params = {**self.get_params(deep=False), **chosen}
+        settings, weights = self._settings(data, params), weighed(data, params["class_weight"]).weights
         watch = watcher(type(self).__name__, self.verbose, self.callback)
-        omega, solution = learn_map(data.X, data.codes, settings, watch)
+        omega, solution = learn_map(data.X, data.codes, weights, settings, watch)
         self.metric_ = LinearMetric(np.where(data.varying, omega, 0.0), data.feature_names)
         self.classes_, self.codes_, self.cases_ = data.classes, data.codes, data.X.copy()
         self.row_names_ = data.row_names

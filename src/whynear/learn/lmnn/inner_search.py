@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid, StratifiedKFold
 
+from whynear.learn.class_weights import weighed
 from whynear.learn.inputs import Labelled
+from whynear.utils.arrays import Array
 
 Folds = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
 
@@ -19,26 +21,31 @@ def inner_search(
 ) -> tuple[dict[str, Any], dict[str, list[Any]]]:
     """Return the parameters of the grid with the best mean accuracy, and a table of all: one list per column.
 
-    ``learner`` has the parameters ``tune``, ``cv``, ``random_state``, ``verbose`` and ``callback``. Of equally
-    accurate ones the first is best.
+    ``learner`` has the parameters ``tune``, ``cv``, ``random_state``, ``class_weight``, ``verbose`` and ``callback``.
+    Held-out rows count by their weights and those of their classes. Of equally accurate ones the first is best.
     """
+    counting = weighed(data, learner.class_weight).weights
     folds = _folds(data, learner.cv, learner.random_state)
     tried = list(ParameterGrid({name: list(values) for name, values in grid.items()}))
     means = []
     for params in tried:
-        candidate = clone(learner).set_params(**params, tune=False, verbose=False, callback=None)
-        means.append(float(np.mean([_accuracy(candidate, data, *fold) for fold in folds])))
+        of_rows = weighed(data, params.get("class_weight", learner.class_weight))
+        alone = {**params, "tune": False, "verbose": False, "callback": None, "class_weight": None}
+        candidate = clone(learner).set_params(**alone)
+        means.append(float(np.mean([_accuracy(candidate, of_rows, counting, *fold) for fold in folds])))
         if learner.verbose:
             print(f"[{type(learner).__name__}] {params}: accuracy {means[-1]:.4f}", flush=True)
     results = {name: [params[name] for params in tried] for name in tried[0]}
     return dict(tried[int(np.argmax(means))]), {**results, "mean_accuracy": means}
 
 
-def _accuracy(candidate: Any, data: Labelled, train: NDArray[np.intp], test: NDArray[np.intp]) -> float:
+def _accuracy(
+    candidate: Any, data: Labelled, counting: Array, train: NDArray[np.intp], test: NDArray[np.intp]
+) -> float:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the final fit warns of small classes and slow descents
-        model = clone(candidate).fit(data.X[train], data.codes[train])
-    return float(np.mean(model.predict(data.X[test]) == data.codes[test]))
+        model = clone(candidate).fit(data.X[train], data.codes[train], data.weights[train])
+    return float(np.average(model.predict(data.X[test]) == data.codes[test], weights=counting[test]))
 
 
 def _folds(data: Labelled, cv: int, random_state: Any) -> Folds:

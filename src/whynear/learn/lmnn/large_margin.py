@@ -53,13 +53,20 @@ class Settings:
     n_jobs: int | None
 
 
-def learn_map(X: Array, codes: NDArray[np.intp], settings: Settings, watch: Callback) -> tuple[Array, Solution]:
-    """Learn the map omega of shape (n_components, n_features), and return it with the solution of the descent."""
+def learn_map(
+    X: Array, codes: NDArray[np.intp], weights: Array, settings: Settings, watch: Callback
+) -> tuple[Array, Solution]:
+    """Learn the map omega of shape (n_components, n_features), and return it with the solution of the descent.
+
+    The weights of cases are above zero, and only their ratios count.
+    """
     with one_blas_thread(X.size * min(X.shape) // PRODUCTS_PER_ENTRY):
-        return _learn_map(X, codes, settings, watch)
+        return _learn_map(X, codes, weights / weights.mean(), settings, watch)
 
 
-def _learn_map(X: Array, codes: NDArray[np.intp], settings: Settings, watch: Callback) -> tuple[Array, Solution]:
+def _learn_map(
+    X: Array, codes: NDArray[np.intp], weights: Array, settings: Settings, watch: Callback
+) -> tuple[Array, Solution]:
     """Learn in coordinates that suit the solver.
 
     The work is done in coordinates B: the directions in which the data vary, divided by how much targets differ along
@@ -84,6 +91,7 @@ def _learn_map(X: Array, codes: NDArray[np.intp], settings: Settings, watch: Cal
         X=along @ (axes / scales),
         class_ends=np.cumsum(np.bincount(codes))[codes].astype(np.int32),
         targets=targets,
+        weights=weights[order],
         push_weight=settings.push_weight,
     )
     omega = start @ (axes * scales)

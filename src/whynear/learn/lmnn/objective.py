@@ -47,6 +47,8 @@ class Margins:
         For each case the number of the first case of the next class.
     targets : ndarray of shape (n, k)
         Numbers of its target neighbours, -1 where its class has no more.
+    weights : ndarray of shape (n,)
+        How much the targets and impostors of each case count, above zero.
     push_weight : float
         Weight mu of the impostors, 1 - mu being that of the targets.
     margin : float
@@ -56,6 +58,7 @@ class Margins:
     X: Array
     class_ends: NDArray[np.int32]
     targets: NDArray[np.int32]
+    weights: Array
     push_weight: float = 0.5
     margin: float = 1.0
 
@@ -63,6 +66,11 @@ class Margins:
     def n_targets(self) -> int:
         """Number of pairs of a case and its target."""
         return int(np.count_nonzero(self.targets >= 0))
+
+    @property
+    def weight_of_targets(self) -> float:
+        """Sum over these pairs of the weight of the case, one without any pair."""
+        return float(self.weights @ np.count_nonzero(self.targets >= 0, axis=1)) or 1.0
 
 
 def target_neighbors(
@@ -96,9 +104,10 @@ def loss_grad(
 ) -> tuple[float, Array]:
     r"""LMNN loss and gradient with respect to the map (Weinberger and Saul 2009, eq. 11 to 13), per target.
 
-    With d the squared distance under omega, j a target of i, and l any case of another class,
+    With d the squared distance under omega, j a target of i, l any case of another class, and w the weights of cases,
 
-    .. math:: E = \frac{1}{N} \sum_{i,j} \Big( (1-\mu) d_{ij} + \mu \sum_l [m + d_{ij} - d_{il}]_+ \Big) .
+    .. math:: E = \frac{1}{N} \sum_{i,j} w_i \Big( (1-\mu) d_{ij} + \mu \sum_l [m + d_{ij} - d_{il}]_+ \Big),
+        \quad N = \sum_{i,j} w_i .
 
     Every hinge that is open puts a weight on two pairs, so the gradient is 2 R^T X / N with R = L Z, Z = X omega^T and
     L the Laplacian of the weighted pairs. Only the listed pairs of different classes are looked at: the loss is exact
@@ -108,19 +117,19 @@ def loss_grad(
     _product(problem.X, omega.T, out=mapped)
     spread.fill(0.0)
     has_target = problem.targets >= 0
-    pull = 1.0 - problem.push_weight
-    weights = np.where(has_target, pull, 0.0)
+    pull, of_case = 1.0 - problem.push_weight, problem.weights
+    weights = np.where(has_target, pull * of_case[:, None], 0.0)
     sq_targets = _target_sq_distances(mapped, problem.targets)
-    loss = pull * float(sq_targets[has_target].sum())
+    loss = pull * float((sq_targets * of_case[:, None])[has_target].sum())
     reach = sq_targets + problem.margin
     widest = reach.max(axis=1)
     for first, second in pairs:
-        loss += _push(first, second, mapped, reach, widest, problem.push_weight, weights, spread)
+        loss += _push(first, second, mapped, reach, widest, problem.push_weight, of_case, weights, spread)
     _pull(problem.targets, mapped, weights, spread)
     gradient = np.zeros_like(omega)
     for rows in row_blocks(len(mapped), row_bytes=omega.size, budget=PRODUCT_TERMS):
         gradient += spread[rows].T @ problem.X[rows]
-    n = max(1, problem.n_targets)
+    n = problem.weight_of_targets
     return loss / n, gradient * (2.0 / n)
 
 
@@ -175,8 +184,9 @@ def best_scale(omega: Array, problem: Margins, n_rows: int = 100) -> float:
     mapped = _product(problem.X, omega.T, out=np.empty((len(problem.X), len(omega))))
     for some in np.array_split(rows, max(1, len(rows) * mapped.size // CHUNK_TERMS)):
         _losses_at_scales(
-            mapped, problem.class_ends, problem.targets, some, sq_scales, problem.push_weight, problem.margin, losses
-        )
+            mapped, problem.class_ends, problem.targets, some, sq_scales, problem.push_weight, problem.margin,
+            problem.weights, losses,
+        )  # fmt: skip
     return float(np.sqrt(sq_scales[np.argmin(losses)]))
 
 
@@ -261,6 +271,7 @@ def _push(
     reach: NDArray[Any],
     widest: NDArray[Any],
     push_weight: float,
+    of_case: NDArray[Any],
     weights: NDArray[Any],
     spread: NDArray[Any],
 ) -> float:  # pragma: no cover
@@ -269,16 +280,16 @@ def _push(
     for p in range(len(first)):
         i, other = first[p], second[p]
         sq = _sq_distance_within(Z, i, other, max(widest[i], widest[other]))
-        count = 0
+        count = 0.0
         for own in (i, other):
             if sq < widest[own]:
                 for j in range(reach.shape[1]):
                     gap = reach[own, j] - sq
                     if gap > 0:
-                        loss += push_weight * gap
-                        weights[own, j] += push_weight
-                        count += 1
-        if count:
+                        loss += push_weight * gap * of_case[own]
+                        weights[own, j] += push_weight * of_case[own]
+                        count += of_case[own]
+        if count > 0:
             _add_difference(Z, i, other, -push_weight * count, spread)
     return loss
 
@@ -337,6 +348,7 @@ def _losses_at_scales(
     scales: NDArray[Any],
     push_weight: float,
     margin: float,
+    of_case: NDArray[Any],
     losses: NDArray[Any],
 ) -> None:  # pragma: no cover
     """Add to losses[s] the loss of some rows when all squared distances are multiplied by scales[s], rising."""
@@ -345,7 +357,7 @@ def _losses_at_scales(
         for j in range(targets.shape[1]):
             sq_targets[j] = _sq_distance_within(Z, i, targets[i, j], np.inf) if targets[i, j] >= 0 else -np.inf
             if targets[i, j] >= 0:
-                losses += (1.0 - push_weight) * scales * sq_targets[j]
+                losses += (1.0 - push_weight) * scales * sq_targets[j] * of_case[i]
         farthest = sq_targets.max() + margin / scales[0]
         for other in range(Z.shape[0]):
             if class_ends[other] == class_ends[i]:
@@ -356,4 +368,4 @@ def _losses_at_scales(
                     gap = margin + scales[s] * (sq_targets[j] - sq)
                     if not gap > 0:
                         break
-                    losses[s] += push_weight * gap
+                    losses[s] += push_weight * gap * of_case[i]
