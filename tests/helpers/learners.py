@@ -8,6 +8,12 @@ from whynear import DiagonalMetric, LinearMetric
 from whynear.learn import WithMetric, fit_inputs, predict_inputs
 from whynear.metric import register
 
+# Checks of scikit-learn that learners whose training cases vote cannot pass, and why.
+FAILED_BY_VOTING = {
+    "check_sample_weight_equivalence_on_dense_data": "copies of a case are neighbours of each other, weights are not",
+    "check_class_weight_classifiers": "weights count for the metric, and every case has one vote",
+}
+
 
 @register
 class NearestClassMean(WithMetric, ClassifierMixin, BaseEstimator):

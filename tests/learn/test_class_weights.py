@@ -1,6 +1,7 @@
 """How much the cases of each class count."""
 
 import re
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -14,13 +15,14 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.class_weight import compute_sample_weight
 
 import whynear as wn
+from tests.helpers.lann import GIVEN
 from tests.helpers.lvq import IRIS, LEARNERS
 from whynear.learn.class_weights import weighed
 from whynear.learn.inputs import fit_inputs
 
 X, Y = IRIS[0], np.array(["a", "b", "c"])[IRIS[1]]
 FEW = np.r_[0:50, 50:70, 100:110]  # 50, 20 and 10 of the classes
-ALL = [*LEARNERS, wn.LMNN]
+ALL = [*LEARNERS, wn.LMNN, partial(wn.LANN, **GIVEN)]
 
 
 @pytest.mark.parametrize("learner", ALL)
@@ -91,10 +93,11 @@ def test_other_class_weights_are_refused(class_weight, message):
         wn.GRLVQ(class_weight=class_weight).fit(X, Y)
 
 
-def test_a_stream_takes_weights_of_classes_but_cannot_balance_them():
-    wn.GRLVQ(class_weight={"a": 3.0}).partial_fit(X, Y, classes=["a", "b", "c"])
+@pytest.mark.parametrize("learner", [wn.GRLVQ, wn.LANN])
+def test_a_stream_takes_weights_of_classes_but_cannot_balance_them(learner):
+    learner(class_weight={"a": 3.0}).partial_fit(X, Y, classes=["a", "b", "c"])
     with pytest.raises(ValueError, match="class_weight='balanced' needs all rows at once, and partial_fit sees a part"):
-        wn.GRLVQ(class_weight="balanced").partial_fit(X, Y, classes=["a", "b", "c"])
+        learner(class_weight="balanced").partial_fit(X, Y, classes=["a", "b", "c"])
 
 
 @pytest.mark.parametrize("value", [-1.0, np.nan, np.inf])
@@ -102,7 +105,7 @@ def test_a_weight_that_is_none_is_refused_with_its_row(value):
     weights = np.ones(len(X))
     weights[7] = value
     table = pd.DataFrame(X, index=[f"r{number}" for number in range(len(X))])
-    for learner, target in ((wn.GRLVQ(), Y), (wn.LMNN(), Y), (wn.MinimumNormRegressor(), X[:, 0])):
+    for learner, target in ((wn.GRLVQ(), Y), (wn.LMNN(), Y), (wn.LANN(), Y), (wn.MinimumNormRegressor(), X[:, 0])):
         with pytest.raises(ValueError, match=f"none negative, got {value} in row r7 instead"):
             learner.fit(table, target, sample_weight=weights)
         with pytest.raises(ValueError, match="sample_weight must have a finite sum above zero"):

@@ -3,12 +3,14 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.utils.validation import has_fit_parameter
 
 import whynear as wn
 from tests.helpers.problems import problem_of
 from tests.helpers.studies import measured, rows_of_two_classes
+from whynear.learn.registry import LEARNERS
 from whynear.study.learnable import FEWEST_NUMERIC_ROWS, caveats_of_weights, check_fittable, learners_for
-from whynear.study.methods import COMPARED, takes_weights
+from whynear.study.methods import COMPARED, SIMPLEST_FIRST
 from whynear.study.settings import StudySettings
 from whynear.tables.refusal import TableRefused
 
@@ -36,21 +38,16 @@ def test_constant_columns_are_refused_by_name():
         check_fittable(problem_of(rising().assign(a=1.0, b=2.0), "y", measured=True), "auto")
 
 
-def test_learners_that_take_no_weights_are_not_compared_where_there_are_some():
-    assert learners_for(StudySettings()) == (COMPARED, ())
-    for settings in (StudySettings(weight="size"), StudySettings(class_weight="balanced")):
-        learners, (without,) = learners_for(settings)
-        assert learners == ("grlvq", "gmlvq", "lmnn", "lgmlvq")
-        assert without == "LANN take no weights and were not compared."
-    assert learners_for(StudySettings(learner="grlvq", weight="size")) == (("grlvq",), ())
-    assert [name for name in COMPARED if takes_weights(name)] == list(learners)
+@pytest.mark.parametrize("settings", [{}, {"weight": "size"}, {"class_weight": "balanced"}], ids=str)
+def test_all_learners_are_compared_with_weights_and_without(settings):
+    assert learners_for(StudySettings(**settings)) == COMPARED
+    assert learners_for(StudySettings(learner="lann", **settings)) == ("lann",)
 
 
-@pytest.mark.parametrize("settings", [{"weight": "size"}, {"class_weight": "balanced"}])
-def test_a_learner_that_takes_no_weights_is_refused_with_them(settings):
-    message = "lann takes no weights of rows or classes. Use one of grlvq, gmlvq, lmnn, lgrlvq, lgmlvq"
-    with pytest.raises(ValueError, match=message):
-        wn.study(TABLE, "y", learner="lann", **settings)
+@pytest.mark.parametrize("name", SIMPLEST_FIRST)
+def test_every_studied_learner_takes_weights_of_rows_and_classes(name):
+    assert has_fit_parameter(LEARNERS[name], "sample_weight")
+    assert "class_weight" in LEARNERS[name]().get_params()
 
 
 def test_classes_are_weighed_by_balance_or_not_and_numbers_have_none():
@@ -62,8 +59,8 @@ def test_classes_are_weighed_by_balance_or_not_and_numbers_have_none():
 
 def test_what_weights_count_for_is_said_where_there_are_some():
     said = (
-        "Weights count when learners are fitted, not for plain kNN, NCA, PLS and the kernel ridge models of verdicts; "
-        "each held-out row counts once."
+        "Weights count when learners are fitted, not for plain kNN, NCA, PLS, the kernel ridge models of verdicts and "
+        "the votes of neighbours in LMNN and LANN; each held-out row counts once."
     )
     assert caveats_of_weights(StudySettings()) == ()
     assert caveats_of_weights(StudySettings(weight="size")) == (said,)

@@ -54,6 +54,20 @@ def test_a_row_of_weight_two_counts_as_two_through_the_pipeline(table, name, cla
     assert np.mean(weighted.predict(X) == repeated.predict(X)) > 0.99
 
 
+@pytest.mark.parametrize("name", ["lmnn", "lann"])
+def test_a_row_of_weight_zero_is_left_out_where_training_rows_vote(table, name):
+    X, y, weights = table[["a", "b", "c"]][:150], table["y"].to_numpy()[:150], table["size"][:150]
+    groups, kept = pd.Series(np.arange(150) // 5, X.index, name="group"), weights > 0
+    methods = Methods(0, class_weight="balanced")
+    weighted = methods.fitted(name, X, y, groups, weights)
+    left = methods.fitted(name, X[kept], y[kept], groups[kept], weights[kept])
+    assert weighted[-1].class_weight == "balanced"
+    assert len(weighted[-1].codes_) == kept.sum()
+    assert_allclose(weighted.predict_proba(X), left.predict_proba(X), atol=1e-3)
+    plain = Methods(0).fitted(name, X[kept], y[kept], groups[kept])
+    assert not np.allclose(weighted.predict_proba(X), plain.predict_proba(X), atol=1e-3)
+
+
 def test_weights_of_one_change_no_bit(table):
     X, y = table[["a", "b", "c"]], table["y"].to_numpy()
     settings = {"n_folds": 2, "report": lambda *_: None}

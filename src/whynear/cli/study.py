@@ -190,7 +190,7 @@ def print_problem(console: Console, problem: Problem, settings: StudySettings) -
         console.print(f"- {plain(decision)}", soft_wrap=True, highlight=False)
     from whynear.study.learnable import learners_for  # here, since it imports the learners
 
-    learners, _ = learners_for(settings)
+    learners = learners_for(settings)
     needs = estimate(*problem.numbers().shape, len(problem.classes), learners, settings.folds)
     if needs.seconds > LONG_SECONDS:
         console.print(f"This will take {needs}.", highlight=False)

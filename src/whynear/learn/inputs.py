@@ -194,6 +194,21 @@ def _labels(y: ArrayLike) -> NDArray[Any]:
     return labels
 
 
+def groups_that_count(
+    groups: ArrayLike | TimeOrder | None, n_rows: int, sample_weight: ArrayLike | None
+) -> NDArray[np.intp] | TimeOrder | None:
+    """Return the number of the group, or the time, of each row that has a weight.
+
+    >>> groups_that_count(["p3", "p1", "p2"], 3, [1.0, 0.0, 2.0])
+    array([1, 0])
+    """
+    codes = group_codes(groups, n_rows)
+    if codes is None or sample_weight is None:
+        return codes
+    counting = np.broadcast_to(np.asarray(sample_weight, dtype=np.float64), n_rows) > 0
+    return group_codes(codes[counting], int(counting.sum()))
+
+
 def group_codes(groups: ArrayLike | TimeOrder | None, n_rows: int) -> NDArray[np.intp] | TimeOrder | None:
     """Return the number of the group of each row; an error if there are more or fewer groups than rows.
 

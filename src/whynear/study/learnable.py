@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from whynear.study.methods import COMPARED, SIMPLEST_FIRST, n_varying, takes_weights
+from whynear.study.methods import COMPARED, n_varying
 from whynear.study.settings import StudySettings
 from whynear.tables.problem import Problem
 from whynear.tables.refusal import TableRefused
@@ -20,12 +20,6 @@ def check_learnable(problem: Problem, settings: StudySettings) -> None:
             raise _needs_classes(problem, f"{settings.score} scores classes", "score")
         if settings.class_weight is not None:
             raise _needs_classes(problem, "class_weight weighs classes", "class-weight")
-    if caveats_of_weights(settings) and settings.learner != "auto" and not takes_weights(settings.learner):
-        able = ", ".join(name for name in SIMPLEST_FIRST if takes_weights(name))
-        raise ValueError(
-            f"{settings.learner} takes no weights of rows or classes. Use one of {able} (--learner), or leave out "
-            "--weight and --class-weight."
-        )
     check_fittable(problem, settings.learner)
 
 
@@ -54,14 +48,9 @@ def _facts(problem: Problem) -> str:
     return f"{problem.source}: the target {problem.target!r} is numeric with {n_values:,} different values"
 
 
-def learners_for(settings: StudySettings) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the learners of classes to compare, and a caveat if some are left out because they take no weights."""
-    learners = COMPARED if settings.learner == "auto" else (settings.learner,)
-    if settings.weight is None and settings.class_weight is None:
-        return learners, ()
-    able = tuple(name for name in learners if takes_weights(name))
-    others = ", ".join(name.upper() for name in learners if name not in able)
-    return able, (f"{others} take no weights and were not compared.",) if others else ()
+def learners_for(settings: StudySettings) -> tuple[str, ...]:
+    """Return the learners of classes to compare."""
+    return COMPARED if settings.learner == "auto" else (settings.learner,)
 
 
 def caveats_of_weights(settings: StudySettings) -> tuple[str, ...]:
@@ -69,6 +58,6 @@ def caveats_of_weights(settings: StudySettings) -> tuple[str, ...]:
     if settings.weight is None and settings.class_weight is None:
         return ()
     return (
-        "Weights count when learners are fitted, not for plain kNN, NCA, PLS and the kernel ridge models of verdicts; "
-        "each held-out row counts once.",
+        "Weights count when learners are fitted, not for plain kNN, NCA, PLS, the kernel ridge models of verdicts and "
+        "the votes of neighbours in LMNN and LANN; each held-out row counts once.",
     )

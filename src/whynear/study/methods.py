@@ -122,14 +122,9 @@ class Methods:
 
     def _learner(self, name: str) -> BaseEstimator:
         learner = LEARNERS[name](random_state=self.seed)
-        if self.class_weight is not None and takes_weights(name):
+        if self.class_weight is not None:
             learner.set_params(class_weight=self.class_weight)
         return learner.set_params(n_jobs=self.n_jobs) if "n_jobs" in learner.get_params() else learner
-
-
-def takes_weights(name: str) -> bool:
-    """Return whether a learner takes weights of rows and of classes."""
-    return has_fit_parameter(LEARNERS[name], "sample_weight")
 
 
 def fit_in_groups(

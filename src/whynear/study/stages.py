@@ -128,12 +128,10 @@ def _compared(
     caveats += caveats_of_weights(settings)
     report = steps.within(0.02, 0.6)
     if used.kind == "classes":
-        learners, unweighed = learners_for(settings)
-        caveats += unweighed
         comparison = compare_classifiers(
             used.X,
             used.y,
-            learners,
+            learners_for(settings),
             methods,
             n_folds=n_folds,
             report=report,

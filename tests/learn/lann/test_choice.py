@@ -6,6 +6,7 @@ from tests.helpers.lann import rows
 from whynear.learn.lann.choice import affordable, choose_schedule, grid, splits_of
 from whynear.learn.lann.objective import Constraint
 from whynear.learn.lann.training import Schedule, StepRule, TrainingCases
+from whynear.utils.row_order import TimeOrder
 
 RULE = StepRule(5, 2, 0.3, 0.1, 0.0, Constraint.BOX, 0.01, 10.0)
 
@@ -22,7 +23,7 @@ def test_what_is_given_is_not_chosen():
 def test_the_choice_is_the_trial_that_helps_held_out_cases():
     X, y = rows(400, d=12)
     X[:, 6:] *= 3  # useless columns in the way
-    cases, _ = TrainingCases.of(X, y.astype(np.intp), 5, 64, 0)
+    cases, _ = TrainingCases.of(X, y.astype(np.intp), np.ones(400), 5, 64, 0)
     trials = [Schedule(None, 1e-9, 1.0, 0.0), Schedule(None, 0.03, 1.0, 0.0)]
     splits = splits_of(y, 0)
 
@@ -36,6 +37,36 @@ def test_the_choice_is_the_trial_that_helps_held_out_cases():
     assert choose(trials, n_jobs=2) == chosen
     settled = [Schedule(2, 1e-9, 1.0, 0.0), Schedule(2, 0.03, 1.0, 0.0)]
     assert choose(settled) == settled[1]
+
+
+def test_held_out_cases_count_by_their_weights():
+    """Training finds the feature that tells all training cases and some held-out ones; the others need the rest."""
+    rng = np.random.default_rng(0)
+    y, told = (np.arange(600) % 2).astype(np.intp), np.arange(600) < 500
+    X = rng.standard_normal((600, 6))
+    X[told, 0] += 3.0 * y[told]
+    X[:, 1:] += np.where(np.arange(600) % 3 > 0, 1.0, 0.1)[:, None] * y[:, None]
+    split = np.arange(400), np.arange(400, 600)
+    trials = [Schedule(8, 0.0, 1.0, 0.0), Schedule(8, 0.1, 1.0, 0.0)]
+    for heavy, step in ((told, 0.1), (~told, 0.0)):
+        weights = np.where(heavy | (np.arange(600) < 400), 1.0, 1e-6)
+        cases, _ = TrainingCases.of(X, y, weights, 5, 599, 0)
+        chosen = choose_schedule([cases], [split], np.ones(6), trials, RULE, shared=True, seed=0, n_jobs=1)
+        assert chosen.step == step
+
+
+def test_rows_without_weight_leave_their_groups():
+    X, y = rows(120)
+    weights, patients = (np.arange(120) % 3 > 0).astype(float), np.char.add("p", (np.arange(120) // 4).astype(str))
+    weights[:8] = 0.0
+    kept = weights > 0
+    some = wn.LANN(random_state=0, step=0.1, beta=0.3, decay=0.0).fit(X, y, patients, weights)
+    left = wn.LANN(random_state=0, step=0.1, beta=0.3, decay=0.0).fit(X[kept], y[kept], patients[kept])
+    assert some.metric_ == left.metric_
+    times = np.arange(120.0)
+    some = wn.LANN(random_state=0, step=0.1, beta=0.3, decay=0.0).fit(X, y, TimeOrder(times), weights)
+    left = wn.LANN(random_state=0, step=0.1, beta=0.3, decay=0.0).fit(X[kept], y[kept], TimeOrder(times[kept]))
+    assert some.metric_ == left.metric_
 
 
 def test_splits_cover_small_tables_often_and_large_ones_once():

@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from sklearn.datasets import load_iris
 from sklearn.model_selection import StratifiedKFold
+from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import StandardScaler
 
 import whynear as wn
@@ -19,6 +20,31 @@ def test_lists_that_miss_neighbours_are_made_anew(monkeypatch):
         monkeypatch.setattr("whynear.learn.lann.fitting.RECALL_TO_KEEP_LISTS", enough)
         recalls.append(wn.LANN(random_state=0, n_candidates=6, **settings).fit(X, y).candidate_recall_)
     assert recalls[1] > recalls[0] + 0.05
+
+
+@pytest.mark.parametrize("n_components", [None, 2])
+def test_weights_in_another_unit_change_nothing(n_components):
+    X, y = rows(80)
+    weights = np.random.default_rng(0).uniform(0.2, 3.0, 80)
+    models = [
+        wn.LANN(random_state=0, n_components=n_components, **GIVEN).fit(X, y, sample_weight=factor * weights)
+        for factor in (0.0625, 1, 2)
+    ]
+    assert models[0].metric_ == models[1].metric_ == models[2].metric_
+    assert models[1].metric_ != wn.LANN(random_state=0, n_components=n_components, **GIVEN).fit(X, y).metric_
+
+
+def test_weights_of_sorted_cases_stay_with_their_cases(monkeypatch):
+    X, y = rows(120)
+    weights = np.where(np.arange(120) < 60, 1.0, 1e-9)
+    monkeypatch.setattr("whynear.learn.lann.fitting.EXACT_LIST_CASES", 100)
+    settings = {**GIVEN, "epochs": 1, "shared_epochs": 0, "n_candidates": 119}
+    model = wn.LANN(random_state=0, **settings).fit(X, y, sample_weight=weights)
+    # With one epoch a metric moves only if its case is a neighbour of a heavy one.
+    nearest = NearestNeighbors(n_neighbors=30).fit(X).kneighbors(X[:60], return_distance=False)
+    light = np.setdiff1d(np.arange(60, 120), nearest)
+    moved = np.abs(model.metric_.weights / model.metric_.weights[light].mean(axis=0) - 1).max(axis=1)
+    assert moved[light].max() < 1e-6 < 1e-3 < np.median(moved[:60])
 
 
 @pytest.mark.slow

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from threading import Event
 
 import numpy as np
@@ -11,7 +12,7 @@ from whynear.learn.lann.training import StepRule, Training, TrainingCases, local
 
 def test_lists_outlive_a_stretch_that_keeps_the_neighbours():
     X, y = rows(150)
-    cases, _ = TrainingCases.of(X, y, 5, 12, seed=0)
+    cases, _ = TrainingCases.of(X, y, np.ones(len(X)), 5, 12, seed=0)
     assert cases.stretched(np.full(X.shape[1], 2.0), 5, 0)[0].lists is cases.lists
     strong = cases.stretched(np.r_[1.0, np.full(X.shape[1] - 1, 1e-3)], 5, 0)[0]
     assert_array_equal(strong.lists, candidate_lists(strong.X, 12, 0))
@@ -19,14 +20,14 @@ def test_lists_outlive_a_stretch_that_keeps_the_neighbours():
 
 def training(shared, n=60, step=0.1):
     X, y = rows(n)
-    cases, _ = TrainingCases.of(X, y.astype(np.intp), 3, 20, seed=0)
+    cases, _ = TrainingCases.of(X, y.astype(np.intp), np.ones(n), 3, 20, seed=0)
     rule = StepRule(3, 2, 0.3, step, 0.0, Constraint.BOX, 0.01, 10.0)
     return Training(cases, np.arange(0, n, 2), np.ones(X.shape[1]), rule, seed=0, shared=shared)
 
 
 def test_the_kth_neighbour_is_typically_at_distance_one():
     X, y = rows(100)
-    cases, unit = TrainingCases.of(X, y, 5, 20, seed=0)
+    cases, unit = TrainingCases.of(X, y, np.ones(len(X)), 5, 20, seed=0)
     assert_allclose(cases.X * unit, X)
     sq = np.sort(np.square(cases.X[:, None] - cases.X).sum(axis=2), axis=1)[:, 5]
     assert_allclose(np.median(sq), 1.0)
@@ -40,6 +41,18 @@ def test_only_rows_that_are_trained_on_change_their_metrics():
     assert not moved[1::2].any()
     assert np.isfinite(losses).all()
     assert len(one.metric(one.rows)) == 30
+
+
+def test_the_loss_of_an_epoch_is_a_weighted_mean():
+    light, heavy = training(shared=True, step=0.0), training(shared=True, step=0.0)
+    heavy.cases = replace(heavy.cases, weights=np.where(np.arange(60) < 30, 1.0, 3.0))
+    parts = []
+    for half in (np.arange(0, 30, 2), np.arange(30, 60, 2)):
+        part = training(shared=True, step=0.0)
+        part.rows = half
+        parts.append(part.train_epoch())
+    assert_allclose(light.train_epoch(), np.mean(parts))
+    assert_allclose(heavy.train_epoch(), np.average(parts, weights=[1, 3]))
 
 
 def test_a_shared_metric_is_one_for_all_and_no_step_leaves_it():

@@ -100,7 +100,7 @@ def choose_schedule(
     seed: int,
     n_jobs: int | None,
 ) -> Schedule:
-    """The trial, and the number of its epochs, after which most held-out cases are predicted correctly.
+    """The trial, and the number of its epochs, after which most held-out cases, by weight, are predicted correctly.
 
     It must be better than no training by CAUTION_ERRORS standard errors of the difference, in which only the cases
     count that one of the two predicts wrong. Of equally good ones the first with the fewest epochs. Trials that have
@@ -120,6 +120,7 @@ def choose_schedule(
 
     run_in_chunks(work, len(runs), chunk=1, n_jobs=n_jobs, stop=stop)
     repeats = sum(len(held_out) for _, held_out in splits) / len(cases[0])
+    weights = np.concatenate([cases[0].weights[held_out] for _, held_out in splits])
     settled = trials[0].epochs is not None
     best, choice = (-np.inf, trials[0]) if settled else (0.0, replace(trials[0], epochs=0))
     for number, trial in enumerate(trials):
@@ -127,7 +128,7 @@ def choose_schedule(
         for tried in range(1, max(map(len, by_split))):
             after = np.concatenate([run[min(tried, len(run) - 1)] for run in by_split])
             before = np.concatenate([run[0] for run in by_split])
-            gain, changed = after.sum() - int(before.sum()), np.count_nonzero(after != before)
+            gain, changed = weights @ after - weights @ before, np.square(weights) @ (after != before)
             doubt = CAUTION_ERRORS * np.sqrt(changed * max(1.0, repeats))
             if gain > (best if settled else max(best, doubt)):
                 best, choice = float(gain), replace(trial, epochs=_tried_epochs(trial)[tried - 1])
@@ -141,14 +142,14 @@ def holds_among_all(
 
     Lists of candidates do not show this: a case whose weights shrink comes near to others whose lists lack it.
     """
-    gain = 0
+    gain = 0.0
     for of_split, (rows, held_out) in zip(cases, splits, strict=True):
         some = np.sort(np.random.default_rng(seed).permutation(held_out)[: VERIFIED_CASES // len(splits)])
         training = Training(of_split, rows, start, schedule.applied_to(rule), seed=seed, shared=False)
-        before = _n_correct_among_all(training, some)
+        before = _correct_among_all(training, some)
         for _ in range(schedule.epochs or 0):
             training.train_epoch()
-        gain += _n_correct_among_all(training, some) - before
+        gain += _correct_among_all(training, some) - before
     return gain >= 0
 
 
@@ -161,22 +162,23 @@ def _correct_by_epochs(
     training: Training, held_out: Indices, epochs: Sequence[int], stop: Event
 ) -> list[NDArray[np.bool_]]:
     """Which held-out cases are correct before training and after these epochs; no more after two falls in a row."""
+    weights = training.cases.weights[held_out]
     correct, done, falls = [training.held_out_correct(held_out)], 0, 0
     for until in epochs:
         while done < until and not stop.is_set():
             training.train_epoch(stop)
             done += 1
         correct.append(training.held_out_correct(held_out))
-        falls = falls + 1 if correct[-1].mean() < correct[-2].mean() else 0
-        hopeless = done >= HOPELESS_EPOCHS and correct[-1].mean() < correct[0].mean()
+        falls = falls + 1 if weights @ correct[-1] < weights @ correct[-2] else 0
+        hopeless = done >= HOPELESS_EPOCHS and weights @ correct[-1] < weights @ correct[0]
         if falls == 2 or hopeless or stop.is_set():
             break
     return correct
 
 
-def _n_correct_among_all(training: Training, held_out: Indices) -> int:
-    """How many held-out cases get most support for their class from the nearest of all trained rows."""
+def _correct_among_all(training: Training, held_out: Indices) -> float:
+    """The weight of the held-out cases that get most support for their class from the nearest of all trained rows."""
     cases, rows, rule = training.cases, training.rows, training.rule
     sq, near = NeighborSearch(training.metric(rows)).nearest(cases.X[held_out], min(rule.n_neighbors, len(rows)))
     support = votes_by_class(cases.codes[rows][near], 1.0 / np.maximum(sq, SQ_DISTANCE_FLOOR), rule.n_classes)
-    return int(np.count_nonzero(support.argmax(axis=1) == cases.codes[held_out]))
+    return float(cases.weights[held_out] @ (support.argmax(axis=1) == cases.codes[held_out]))

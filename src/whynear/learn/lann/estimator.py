@@ -12,7 +12,8 @@ from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 
-from whynear.learn.inputs import fit_inputs, group_codes, predict_inputs, stream_inputs
+from whynear.learn.class_weights import ClassWeight, check_for_stream, weighed
+from whynear.learn.inputs import fit_inputs, groups_that_count, predict_inputs, stream_inputs
 from whynear.learn.lann import objective as lann
 from whynear.learn.lann.fitting import FitSettings, fit_local_metrics
 from whynear.learn.lann.training import Schedule, StepRule, local_metric, train_stream
@@ -75,6 +76,9 @@ class LANN(VotingCases, WithMetric, ClassifierMixin, BaseEstimator):
         Called after every epoch with a step that has ``n_iter`` and ``loss``; what it raises ends the fit.
     random_state : int or RandomState, default=None
         Seed of the order of cases and of the inner splits.
+    class_weight : {"balanced"} or mapping, default=None
+        How much the rows of each class count for the metrics, times their own weights; classes that a mapping does not
+        name count once. "balanced" gives all classes the same weight together. The votes of cases stay as they are.
 
     Attributes
     ----------
@@ -107,6 +111,9 @@ class LANN(VotingCases, WithMetric, ClassifierMixin, BaseEstimator):
     be a neighbour and not those of its list alone. Where rows, candidates, columns and epochs make that more than about
     2e9 products, there are fewer splits, then fewer settings. So the default is plain weighted neighbours on tables
     where learning makes predictions worse.
+
+    The weight of a case multiplies its loss, and it counts by its weight when it is held out to choose a setting. When
+    it votes, a case counts once whatever its weight, so that a case of weight two is not the same as two copies of it.
 
     Probabilities are the softmax of the support of the classes over beta; where neighbours are at distance zero, their
     shares.
@@ -143,6 +150,7 @@ class LANN(VotingCases, WithMetric, ClassifierMixin, BaseEstimator):
         verbose: bool = False,
         callback: Callback | None = None,
         random_state: int | np.random.RandomState | None = None,
+        class_weight: ClassWeight = None,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.n_components = n_components
@@ -161,25 +169,42 @@ class LANN(VotingCases, WithMetric, ClassifierMixin, BaseEstimator):
         self.verbose = verbose
         self.callback = callback
         self.random_state = random_state
+        self.class_weight = class_weight
 
-    def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | TimeOrder | None = None) -> Self:
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        groups: ArrayLike | TimeOrder | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Learn a metric for every case; time O(n m d) an epoch for m candidates, memory O(n (m + d)).
 
-        Cases of one of the ``groups``, such as those of one patient, are held out together when parameters are chosen;
-        with a `TimeOrder`, later cases are held out.
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The training cases.
+        y : array-like of shape (n_samples,)
+            Their classes.
+        groups : array-like of shape (n_samples,) or TimeOrder, optional
+            Cases of one group, such as those of one patient, are held out together when parameters are chosen; with a
+            `TimeOrder`, later cases are held out.
+        sample_weight : array-like of shape (n_samples,), optional
+            How much the loss of each case counts, relative to the others; see Notes. A case of weight zero is left out.
         """
-        data = fit_inputs(self, X, y)
+        data = weighed(fit_inputs(self, X, y, sample_weight), self.class_weight)
         settings = self._settings(len(data.classes), len(data.X))
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         watch = watcher(type(self).__name__, self.verbose, self.callback)
         fitted = fit_local_metrics(
             data.X,
             data.codes,
+            data.weights,
             settings,
             seed=seed,
             watch=watch,
             n_jobs=self.n_jobs,
-            groups=group_codes(groups, len(data.X)),
+            groups=groups_that_count(groups, len(np.asarray(y)), sample_weight),
         )
         self.classes_, self.codes_, self.row_names_ = data.classes, data.codes, data.row_names
         self.shared_, self.local_ = asdict(fitted.shared), asdict(fitted.local)
@@ -189,7 +214,9 @@ class LANN(VotingCases, WithMetric, ClassifierMixin, BaseEstimator):
         self.metric_ = local_metric(data.X, fitted.lam * self._factors, data.feature_names)
         return self
 
-    def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
+    def partial_fit(
+        self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Learn from a part of a stream, case by case: each moves its neighbours' metrics, then becomes a case itself.
 
         However the stream is cut into parts, the result is the same. Without a `fit` before it, columns must be
@@ -202,8 +229,11 @@ class LANN(VotingCases, WithMetric, ClassifierMixin, BaseEstimator):
             As for `fit`.
         classes : array-like, optional
             All classes that may occur; needed on the first call, unless `fit` came before.
+        sample_weight : array-like of shape (n_samples,), optional
+            What the loss of each case is multiplied by. A case of weight zero is left out.
         """
-        data = stream_inputs(self, X, y, classes, least=1)
+        check_for_stream(self.class_weight)
+        data = weighed(stream_inputs(self, X, y, classes, sample_weight, least=1), self.class_weight)
         self._check_settings()
         if not hasattr(self, "metric_"):
             self._begin_stream(data.classes, data.X.shape[1])
@@ -218,13 +248,15 @@ class LANN(VotingCases, WithMetric, ClassifierMixin, BaseEstimator):
         known, window = len(anchors), self.max_anchors or np.iinfo(np.intp).max
         rows, codes = np.vstack([anchors, data.X]), np.concatenate([codes, data.codes])
         lam = np.concatenate([lam, np.repeat(self._start[None], len(data.X), axis=0)])
+        weights = np.concatenate([np.ones(known), data.weights])
         schedule = Schedule(**self.local_)
         if schedule.epochs == 0:  # nothing is learned: new cases only become anchors
             schedule = replace(schedule, step=0.0, decay=0.0)
         rule = schedule.applied_to(self._settings(len(self.classes_), len(rows) + 1).rule)
-        total = train_stream(rows * self._factors, codes, lam, self._start, known, window, rule, self.n_neighbors)
+        mapped = rows * self._factors
+        total = train_stream(mapped, codes, weights, lam, self._start, known, window, rule, self.n_neighbors)
         kept = slice(max(0, len(rows) - window), None)
-        self.codes_, self.loss_curve_ = codes[kept], [*self.loss_curve_, total / len(data.X)]
+        self.codes_, self.loss_curve_ = codes[kept], [*self.loss_curve_, total / data.weights.sum()]
         self.row_names_ = None if names is None else names[kept]
         self.n_iter_ = len(self.loss_curve_)
         self.metric_ = local_metric(rows[kept], lam[kept] * self._factors, data.feature_names)

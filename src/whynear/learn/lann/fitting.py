@@ -53,6 +53,7 @@ class FittedMetrics:
 def fit_local_metrics(
     X: Array,
     codes: Indices,
+    weights: Array,
     settings: FitSettings,
     *,
     seed: int,
@@ -60,26 +61,31 @@ def fit_local_metrics(
     n_jobs: int | None = None,
     groups: Indices | TimeOrder | None = None,
 ) -> FittedMetrics:
-    """Choose the open settings on held-out cases, then train on all; many cases are first sorted by nearness."""
+    """Choose the open settings on held-out cases, then train on all; many cases are first sorted by nearness.
+
+    The weights of cases are above zero, and only their ratios count.
+    """
+    weights = weights / weights.mean()
     if len(X) <= EXACT_LIST_CASES:
-        return _fit_in_order(X, codes, groups, settings, seed, watch, n_jobs)
+        return _fit_in_order(X, codes, weights, groups, settings, seed, watch, n_jobs)
     order = neighborly_order(X, seed)
     in_order = None if groups is None else groups[order]
-    fitted = _fit_in_order(X[order], codes[order], in_order, settings, seed, watch, n_jobs)
+    fitted = _fit_in_order(X[order], codes[order], weights[order], in_order, settings, seed, watch, n_jobs)
     return replace(fitted, lam=fitted.lam[np.argsort(order)])
 
 
 def _fit_in_order(
     X: Array,
     codes: Indices,
+    weights: Array,
     groups: Indices | TimeOrder | None,
     settings: FitSettings,
     seed: int,
     watch: Callback,
     n_jobs: int | None,
 ) -> FittedMetrics:
-    rule, curve = settings.rule, _LossCurve(watch)
-    cases, unit = TrainingCases.of(X - X.mean(axis=0), codes, rule.n_neighbors, settings.n_candidates, seed, n_jobs)
+    rule, curve, centred = settings.rule, _LossCurve(watch), X - X.mean(axis=0)
+    cases, unit = TrainingCases.of(centred, codes, weights, rule.n_neighbors, settings.n_candidates, seed, n_jobs)
     trials = _affordable_trials(cases, groups, settings, seed)
 
     shared = _choose_shared(cases, trials, rule, seed, n_jobs)
@@ -184,7 +190,7 @@ def _start(cases: TrainingCases, n_components: int | None, k: int) -> Array:
         return np.ones(cases.X.shape[1])
     init: Start = "identity" if n_components == cases.X.shape[1] else "pca"
     settings = Settings(k, n_components, init, 0.5, 1.0, 1, MARGIN_ITERATIONS, 1e-3, None)
-    omega, _ = learn_map(cases.X, cases.codes, np.ones(len(cases)), settings, lambda _step: None)
+    omega, _ = learn_map(cases.X, cases.codes, cases.weights, settings, lambda _step: None)
     return omega / unit_of(cases.X @ omega.T, cases.lists, k)
 
 

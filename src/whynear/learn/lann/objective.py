@@ -6,7 +6,8 @@ The k nearest anchors of a case x, each by its own metric, support their classes
 .. math:: S(y|x) = \sum_{i \in N_k(x),\, y_i = y} 1 / d_i, \quad P = \mathrm{softmax}(S / \beta), \quad E = -\log P(y)
 
 For a neighbour j, :math:`\partial E / \partial d_j` is :math:`(1 - P(y)) / (\beta d_j^2)` where it has the class of x,
-else :math:`-P(y_j) / (\beta d_j^2)`. A step moves the metrics of the neighbours against their gradients.
+else :math:`-P(y_j) / (\beta d_j^2)`. A step moves the metrics of the neighbours against their gradients. The weight of
+x multiplies its loss and so these gradients, before they are capped.
 
 Metrics are an array ``lam`` of shape (n_metrics, d), or (n_metrics, c, d); ``own[i]`` is the number of anchor i's
 metric, so that anchors may share one.
@@ -173,6 +174,7 @@ def learn_case(
     candidates: Indices,
     X: Floats,
     codes: Indices,
+    weights: Floats,
     own: Indices,
     lam: Floats,
     start: Floats,
@@ -183,7 +185,7 @@ def learn_case(
     support: Floats,
     slope: Floats,
 ) -> float:  # pragma: no cover - compiled
-    """Take the step of case i: move the metrics of its neighbours among the candidates, and return its loss.
+    """Take the step of case i: move the metrics of its neighbours among the candidates, and return its weighted loss.
 
     ``decay`` draws a metric that moves back to ``start`` by that share of the way. The last four are work arrays.
     """
@@ -205,12 +207,12 @@ def learn_case(
         else:
             by_distance = -np.exp(support[a] / beta - log_total) / (beta * squared)
         metric = lam[own[j]]
-        gradient(metric, x, X[j], by_distance, slope)
+        gradient(metric, x, X[j], weights[i] * by_distance, slope)
         flat, moved, home = metric.reshape(-1), slope.reshape(-1), start.reshape(-1)
         for f in range(len(flat)):
             flat[f] -= step * moved[f] + decay * (flat[f] - home[f])
         constrain(metric, start, constraint, low, high)
-    return -log_p
+    return -log_p * weights[i]
 
 
 @njit(cache=True, nogil=True)
@@ -218,6 +220,7 @@ def learn_cases(
     cases: Indices,
     X: Floats,
     codes: Indices,
+    weights: Floats,
     lists: Indices,
     own: Indices,
     lam: Floats,
@@ -232,7 +235,7 @@ def learn_cases(
     total = 0.0
     for place in range(len(cases)):
         i = cases[place]
-        total += learn_case(i, lists[i], X, codes, own, lam, start, active, rule, found, sq, support, slope)
+        total += learn_case(i, lists[i], X, codes, weights, own, lam, start, active, rule, found, sq, support, slope)
     return total
 
 
@@ -243,6 +246,7 @@ def learn_stream(
     window: int,
     X: Floats,
     codes: Indices,
+    weights: Floats,
     lam: Floats,
     start: Floats,
     k: int,
@@ -257,7 +261,9 @@ def learn_stream(
     total = 0.0
     for i in range(first, last):
         before = everything[max(0, i - window) : i]
-        total += learn_case(i, before, X, codes, everything, lam, start, active, rule, found, sq, support, slope)
+        total += learn_case(
+            i, before, X, codes, weights, everything, lam, start, active, rule, found, sq, support, slope
+        )
         fresh, home = lam[i].reshape(-1), start.reshape(-1)
         for f in range(len(home)):
             fresh[f] = home[f]

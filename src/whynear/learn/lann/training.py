@@ -60,19 +60,20 @@ class Schedule:
 class TrainingCases:
     """Labelled cases, scaled so that the k-th neighbour is typically at distance one.
 
-    ``lists`` holds the candidates for the neighbours of each case.
+    ``lists`` holds the candidates for the neighbours of each case, and ``weights`` how much its loss counts.
     """
 
     X: Array
     codes: Indices
+    weights: Array
     lists: Indices
 
     @classmethod
     def of(
-        cls, X: Array, codes: Indices, k: int, n_candidates: int, seed: int, n_jobs: int | None = None
+        cls, X: Array, codes: Indices, weights: Array, k: int, n_candidates: int, seed: int, n_jobs: int | None = None
     ) -> tuple[Self, float]:
         """The cases divided by one number, and that number."""
-        return cls(X, codes, candidate_lists(X, n_candidates, seed, n_jobs))._scaled(k)
+        return cls(X, codes, weights, candidate_lists(X, n_candidates, seed, n_jobs))._scaled(k)
 
     def stretched(self, factors: Array, k: int, seed: int, n_jobs: int | None = None) -> tuple[Self, float]:
         """The cases with their columns multiplied, divided by one number, and that number.
@@ -110,16 +111,16 @@ class Training:
         self.rng = np.random.default_rng(seed)
 
     def train_epoch(self, stop: Event | None = None) -> float:
-        """Take a step for each row, in random order, until stopped; the mean of their losses."""
+        """Take a step for each row, in random order, until stopped; the weighted mean of their losses."""
         total, cases, rule = 0.0, self.cases, self.rule
         for part in self._parts(self.rng.permutation(self.rows)):
             if stop is not None and stop.is_set():
                 break
             total += lann.learn_cases(
-                part, cases.X, cases.codes, cases.lists, self.own, self.lam, self.start, self.active, rule.n_neighbors,
-                rule.compiled,
+                part, cases.X, cases.codes, cases.weights, cases.lists, self.own, self.lam, self.start, self.active,
+                rule.n_neighbors, rule.compiled,
             )  # fmt: skip
-        return total / max(1, len(self.rows))
+        return total / (float(cases.weights[self.rows].sum()) or 1.0)
 
     def held_out_correct(self, held_out: Indices) -> NDArray[np.bool_]:
         """Which held-out cases their neighbours among the trained rows predict correctly."""
@@ -142,13 +143,21 @@ class Training:
 
 
 def train_stream(
-    X: Array, codes: Indices, lam: Array, start: Array, n_known: int, window: int, rule: StepRule, n_neighbors: int
+    X: Array,
+    codes: Indices,
+    weights: Array,
+    lam: Array,
+    start: Array,
+    n_known: int,
+    window: int,
+    rule: StepRule,
+    n_neighbors: int,
 ) -> float:
     """Take a step for each row after the known ones, among the ``window`` rows before it; the sum of their losses."""
     total, at_once = 0.0, max(1, PRODUCTS_AT_ONCE // lam[:1].size // len(X))
     for first in range(n_known, len(X), at_once):
         last = min(first + at_once, len(X))
-        total += lann.learn_stream(first, last, window, X, codes, lam, start, n_neighbors, rule.compiled)
+        total += lann.learn_stream(first, last, window, X, codes, weights, lam, start, n_neighbors, rule.compiled)
     return total
 
 
