@@ -1,5 +1,7 @@
 """Held-out rows with a copy among the rows they were predicted from."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -42,6 +44,16 @@ def test_the_score_without_copies_is_said(twice):
     assert f"of the others, {right:.1%} ± " in said
     assert said.endswith("are predicted right.")
     assert right < comparison.expected - 0.1
+
+
+def test_the_score_without_copies_counts_rows_by_their_weights(twice):
+    X, comparison = compared(twice)
+    copied = copies_across_folds(X, comparison.predictions["fold"])
+    weights = pd.Series(np.random.default_rng(0).uniform(0.1, 3.0, 100))
+    (said,) = caveats_of_copies(X, replace(comparison, weights=weights))
+    assert f"of the others, {np.average(~comparison.wrong[~copied], weights=weights[~copied]):.1%} ± " in said
+    (said,) = caveats_of_copies(X, replace(comparison, weights=pd.Series(1.0 * copied)))
+    assert said == f"{copied.sum()} held-out rows have a copy among the rows they were predicted from."
 
 
 def test_copies_that_are_held_out_together_are_no_caveat(twice):

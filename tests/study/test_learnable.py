@@ -60,8 +60,12 @@ def test_classes_are_weighed_by_balance_or_not_and_numbers_have_none():
 def test_what_weights_count_for_is_said_where_there_are_some():
     said = (
         "Weights count when learners are fitted, not for plain kNN, NCA, PLS, the kernel ridge models of verdicts and "
-        "the votes of neighbours in LMNN and LANN; each held-out row counts once."
+        "the votes of neighbours in LMNN and LANN; "
+    )
+    held_out = (
+        "held-out rows count by their weights in scores, and once in verdicts, tolerances and the list of errors."
     )
     assert caveats_of_weights(StudySettings()) == ()
-    assert caveats_of_weights(StudySettings(weight="size")) == (said,)
-    assert caveats_of_weights(StudySettings(class_weight="balanced")) == (said,)
+    assert caveats_of_weights(StudySettings(weight="size")) == (f"{said}{held_out}",)
+    assert caveats_of_weights(StudySettings(weight="size", class_weight="balanced")) == (f"{said}{held_out}",)
+    assert caveats_of_weights(StudySettings(class_weight="balanced")) == (f"{said}each held-out row counts once.",)

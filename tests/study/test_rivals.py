@@ -51,6 +51,22 @@ def test_the_best_rival_is_named_with_both_scores():
     assert better_rival(of_numbers(TRUE, POOR, ridge=GOOD)).startswith("Ridge predicts better")
 
 
+@pytest.mark.parametrize("grouped", [False, True])
+def test_a_rival_that_is_better_on_rows_that_count_is_named(grouped):
+    rows, groups = np.arange(200), pd.Series(np.arange(200) // 2) if grouped else None
+    labels, flipped = np.where(TRUE > 0, "u", "v"), np.where(TRUE > 0, "v", "u")
+    half = rows < 100
+    one, other = (np.where(part & (rows % 3 == 0), flipped, labels) for part in (half, ~half))
+    numbers = of_numbers(TRUE, np.where(half, POOR, GOOD), PLS=np.where(half, GOOD, POOR))
+    for comparison in (of_classes(labels, one, other), numbers):
+        for heavy, better in ((half, True), (~half, False)):
+            for light in (0.0, 0.1):
+                weights = pd.Series(np.where(heavy, 1.0, light))
+                said = better_rival(replace(comparison, weights=weights, groups=groups))
+                assert (said is not None) == better
+        assert better_rival(comparison) is None
+
+
 def test_plain_knn_suggests_a_target_that_is_not_linear():
     sentence = better_rival(of_numbers(TRUE, POOR, **{"plain kNN": GOOD}))
     assert sentence.startswith("Plain kNN predicts better than the linear map")

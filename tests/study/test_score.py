@@ -97,6 +97,56 @@ def test_errors_of_scores_of_classes_are_those_of_drawing_the_rows_again(measure
     assert copies.error == pytest.approx(score.error)
 
 
+@given(n_rows=st.integers(8, 60), n_classes=st.integers(2, 4), seed=st.integers(0, 10**6))
+def test_weighted_scores_equal_those_of_scikit_learn(n_rows, n_classes, seed):
+    true, predicted, shares = classified(n_rows, n_classes, seed)
+    rng = np.random.default_rng(seed)
+    weights = rng.uniform(0.1, 5.0, n_rows)
+    weights[np.setdiff1d(rng.integers(n_rows, size=3), np.unique(true, return_index=True)[1])] = 0.0
+    found = {name: score_of(true, predicted, name, None, shares, weights).value for name in NAMES if name != "r2"}
+    areas = {"multi_class": "ovr", "average": "weighted", "sample_weight": weights}
+    area = roc_auc_score(true, shares["b"] if n_classes == 2 else shares.to_numpy(), **areas)
+    counted = {"sample_weight": weights}
+    assert found["accuracy"] == pytest.approx(accuracy_score(true, predicted, **counted))
+    assert found["accuracy"] == share_right(true, predicted, None, weights).value
+    assert found["balanced_accuracy"] == pytest.approx(balanced_accuracy_score(true, predicted, **counted))
+    assert found["log_loss"] == pytest.approx(log_loss(true, shares.to_numpy(), **counted))
+    assert found["roc_auc"] == pytest.approx(area)
+    numbers = rng.standard_normal((2, n_rows))
+    assert score_of(*numbers, "r2", None, None, weights).value == pytest.approx(r2_score(*numbers, **counted))
+
+
+def scored(measure, weights=None, groups=None, rows=slice(None), n_classes=3):
+    """A score of the same 60 rows, or of some of them, with their groups and weights."""
+    true, predicted, shares = classified(60, n_classes, 1)
+    if measure == "r2":
+        true, predicted = TRUE[:60], PREDICTED[:60]
+    given = [None if part is None else part[rows] for part in (groups, weights)]
+    return score_of(true[rows], predicted[rows], measure, given[0], shares.iloc[rows], given[1])
+
+
+@pytest.mark.parametrize("measure", NAMES)
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_row_of_weight_two_is_two_rows_that_are_not_independent(measure, n_classes):
+    counts = np.random.default_rng(0).integers(1, 4, 60)
+    copied, rows, groups = np.repeat(np.arange(60), counts), np.arange(60), np.arange(60) // 4
+    for of_rows, of_copies in ((None, rows), (groups, groups)):
+        weighted = scored(measure, 0.5 * counts, of_rows, n_classes=n_classes)
+        repeated = scored(measure, None, of_copies, copied, n_classes)
+        assert weighted.value == pytest.approx(repeated.value)
+        assert weighted.error == pytest.approx(repeated.error)
+
+
+@pytest.mark.parametrize("measure", NAMES)
+def test_weights_of_one_change_no_bit_and_a_row_without_weight_is_left_out(measure):
+    assert scored(measure, np.ones(60)) == scored(measure)
+    weights, groups = np.random.default_rng(0).integers(0, 3, 60).astype(float), np.arange(60) // 4
+    for given_groups in (None, groups):
+        assert scored(measure, weights, given_groups) == scored(measure, weights, given_groups, weights > 0)
+    nothing = scored(measure, np.zeros(60))
+    assert np.isnan([nothing.value, nothing.error]).all()
+
+
 def test_a_class_of_probability_zero_counts_as_in_scikit_learn():
     true, shares = np.array(["u", "v"]), pd.DataFrame({"u": [0.0, 0.5], "v": [1.0, 0.5]})
     assert score_of(true, true, "log_loss", None, shares).value == pytest.approx(log_loss(true, shares.to_numpy()))
@@ -121,3 +171,7 @@ def test_the_score_without_features_is_that_of_the_best_constant_answer():
     for measure in ("accuracy", "balanced_accuracy", "log_loss", "roc_auc"):
         constant = score_of(y, np.full(100, "u"), measure, None, shares).value
         assert score_without_features(y, measure) == pytest.approx(constant)
+        weights = np.where(y == "w", 7.0, 0.0) + (y == "v")
+        shares_by_weight = pd.DataFrame({"u": [0.0] * 100, "v": [0.3] * 100, "w": [0.7] * 100})
+        constant = score_of(y, np.full(100, "w"), measure, None, shares_by_weight, weights).value
+        assert score_without_features(y, measure, weights) == pytest.approx(constant)

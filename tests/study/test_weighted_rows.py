@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
-from sklearn.metrics import recall_score
+from sklearn.metrics import accuracy_score, balanced_accuracy_score, r2_score, recall_score
 
 import whynear as wn
 from tests.helpers.command_line import run
@@ -17,6 +17,7 @@ from whynear.study.learnable import caveats_of_weights
 from whynear.study.methods import MINIMUM_NORM, RIDGE, Methods
 from whynear.study.regression import compare_regressors, with_directions
 from whynear.study.repeat import python_lines, shell_line
+from whynear.utils.row_order import TimeOrder
 
 pytestmark = pytest.mark.slow  # whole studies
 
@@ -100,6 +101,65 @@ def test_numbers_are_fitted_with_weights():
     study = wn.study(table.assign(size=weights), "y", weight="size", folds=2)
     assert "size" not in study.problem.X
     assert caveats_of_weights(study.inputs)[0] in study.caveats
+
+
+def test_held_out_classes_count_by_their_weights(table, study):
+    held, found = study.comparison.predictions, study.comparison.by_method["grlvq"]
+    weights = pd.Series(table["size"].to_numpy(), held.index)
+    settings = {"y_true": held["true"], "y_pred": held["predicted"], "sample_weight": weights}
+    assert study.comparison.expected == pytest.approx(balanced_accuracy_score(**settings))
+    assert study.comparison.right.value == pytest.approx(accuracy_score(**settings))
+    for fold, rows in held.groupby("fold"):
+        parts, counted = (rows["true"], found[rows.index]), {"sample_weight": weights[rows.index]}
+        assert study.comparison.scores["grlvq"][fold - 1] == pytest.approx(balanced_accuracy_score(*parts, **counted))
+        assert study.comparison.accuracy["grlvq"][fold - 1] == pytest.approx(accuracy_score(*parts, **counted))
+
+
+def test_held_out_numbers_count_by_their_weights():
+    table = measured(60)
+    weights = pd.Series(np.random.default_rng(0).integers(0, 4, 60).astype(float))
+    comparison = wn.study(table.assign(size=weights), "y", weight="size", folds=2).comparison
+    held = comparison.predictions.reset_index(drop=True)
+    expected = r2_score(held["true"], held["predicted"], sample_weight=weights)
+    assert comparison.expected == pytest.approx(expected)
+    rows = held[held["fold"] == 1].index
+    of_fold = r2_score(held["true"][rows], held["predicted"][rows], sample_weight=weights[rows])
+    assert comparison.scores[MINIMUM_NORM][0] == pytest.approx(of_fold)
+
+
+@pytest.mark.parametrize("numeric", [False, True])
+def test_a_fold_without_weights_has_no_score(numeric):
+    table = measured(40)
+    X, times = table.drop(columns="y"), TimeOrder(np.arange(40))
+    weights = pd.Series(np.r_[np.ones(30), np.zeros(10)])
+    settings = {"n_folds": 3, "report": lambda *_: None, "groups": times, "weights": weights}
+    if numeric:
+        found = compare_regressors(X, table["y"].to_numpy(), Methods(0), effective_dim=2, **settings)
+    else:
+        labels = np.where(np.arange(40) % 2 > 0, "u", "v")
+        found = compare_classifiers(X, labels, ["grlvq", "gmlvq"], Methods(0), **settings)
+    assert found.scores.iloc[:2].notna().all(axis=None)
+    assert found.scores.iloc[2].isna().all()
+    assert np.isfinite([found.expected, found.expected_error]).all()
+
+
+def test_the_learner_is_chosen_by_the_rows_that_count():
+    """No line parts a disc from what is around it, which does not matter where the disc hardly counts."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.standard_normal((200, 2)), columns=["a", "b"])
+    inside = np.hypot(X["a"], X["b"]) < 1.0
+    y, settings = np.where(inside, "in", "out"), {"n_folds": 3, "report": lambda *_: None}
+    found = {
+        light: compare_classifiers(
+            X, y, ["grlvq", "lmnn"], Methods(0), weights=pd.Series(np.where(inside, light, 1.0)), **settings
+        )
+        for light in (1.0, 1e-9)
+    }
+    assert found[1.0].chosen == "lmnn"
+    assert found[1.0].predictions["by"].unique().tolist() == ["lmnn"]
+    assert found[1e-9].chosen == "grlvq"
+    assert found[1e-9].predictions["by"].unique().tolist() == ["grlvq"]
+    assert found[1e-9].expected == pytest.approx(1.0)
 
 
 def test_balanced_classes_find_more_of_the_rare_one(table, study):

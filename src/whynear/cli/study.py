@@ -52,7 +52,7 @@ def study(
         typer.Option("--time", help="The column with the time of each row; rows held out are later than all others."),
     ] = StudySettings.time,
     weight: Annotated[
-        str | None, typer.Option(help="The column with the weight of each row when learners are fitted.")
+        str | None, typer.Option(help="The column with the weight of each row in fits and scores.")
     ] = StudySettings.weight,
     bins: options.Bins = StudySettings.bins,
     categories: options.Categories = StudySettings.categories,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, cast
 
 import numpy as np
@@ -44,7 +44,7 @@ class Comparison:
     ----------
     accuracy : DataFrame
         Share of held-out rows predicted right: a row per fold, a column per method. Learners come first, the simplest
-        of them before the others.
+        of them before the others. NaN where no row of a fold has a weight.
     chosen : str
         The simplest learner within one standard error of the best.
     expected_scores : Series
@@ -69,6 +69,8 @@ class Comparison:
         For each fold, the learner chosen without its rows, fitted without them.
     groups : Series or None
         The group of each row, if rows of a group were held out together; errors of scores are then those over groups.
+    weights : Series or None
+        How much each row counts in scores and their errors; once without weights.
     places : ndarray
         The positions, among the rows compared, of those that were held out; all but the first of them in time.
     """
@@ -84,6 +86,7 @@ class Comparison:
     probabilities_by_method: Mapping[str, pd.DataFrame] = field(default_factory=dict, kw_only=True, repr=False)
     models: tuple[Any, ...] = field(kw_only=True, repr=False)
     groups: pd.Series | None = field(default=None, kw_only=True, repr=False)
+    weights: pd.Series | None = field(default=None, kw_only=True, repr=False)
     places: NDArray[np.intp] = field(default=cast(NDArray[np.intp], None), kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
@@ -154,11 +157,11 @@ class Comparison:
         return tuple(FittedPipeline.of(model) for model in self.models)
 
     def _right(self, predicted: pd.Series) -> Score:
-        return share_right(self.predictions["true"].to_numpy(), predicted.to_numpy(), self.groups)
+        return share_right(self.predictions["true"].to_numpy(), predicted.to_numpy(), self.groups, self.weights)
 
     def _score(self, predicted: pd.Series, probabilities: pd.DataFrame | None) -> Score:
         true = self.predictions["true"].to_numpy()
-        return score_of(true, predicted.to_numpy(), self.measure, self.groups, probabilities)
+        return score_of(true, predicted.to_numpy(), self.measure, self.groups, probabilities, self.weights)
 
 
 def compare_classifiers(
@@ -186,17 +189,16 @@ def compare_classifiers(
     right, scores, expected, by_choice, fitted = [], [], [], [], []
     for fold in folds_of(X, y, n_folds, methods.seed, watch.begin, groups, weights):
         known, (rows, true) = (*fold.known, fold.known_groups, fold.known_weights), fold.held_out
+        count, shares_of = fold.held_out_weights, partial(_rows_of, shares_by_method, rows=fold.test)
         models = {name: _fitted(name, *known, methods) for name in by_method}
         for name, model in models.items():
             by_method[name][fold.test] = model.predict(rows)
         for name, held in shares_by_method.items():
             held.iloc[fold.test] = aligned(models[name].predict_proba(rows), models[name].classes_, classes)
-        right.append({name: float(np.mean(found[fold.test] == true)) for name, found in by_method.items()})
+        found = {name: predicted[fold.test] for name, predicted in by_method.items()}
+        right.append({name: share_right(true, one, None, count).value for name, one in found.items()})
         scores.append(
-            {
-                name: score_of(true, found[fold.test], measure, None, _rows_of(shares_by_method, name, fold.test)).value
-                for name, found in by_method.items()
-            }
+            {name: score_of(true, one, measure, None, shares_of(name), count).value for name, one in found.items()}
         )
         chosen = names[0] if len(names) == 1 else _chosen_within(*known, names, methods, measure)
         expected.append(scores[-1][chosen])
@@ -219,6 +221,7 @@ def compare_classifiers(
         probabilities_by_method={name: held.iloc[places] for name, held in shares_by_method.items()},
         models=tuple(fitted),
         groups=groups_in(groups),
+        weights=taken(weights, places),
         places=places,
     )
 
@@ -263,17 +266,19 @@ def _chosen_within(
     for train, test in splits:
         if len(np.unique(y[train])) > 1:
             known = X.iloc[train], y[train], taken(groups, train), taken(weights, train)
-            held_out = X.iloc[test], y[test], np.unique(y), measure
+            held_out = X.iloc[test], y[test], taken(weights, test), np.unique(y), measure
             scores.append({name: _scored(_fitted(name, *known, methods), *held_out) for name in names})
     return simplest_of_the_best(pd.DataFrame(scores), measure) if scores else names[0]
 
 
-def _scored(model: Any, X: pd.DataFrame, y: NDArray[Any], classes: NDArray[Any], measure: Measure) -> float:
+def _scored(
+    model: Any, X: pd.DataFrame, y: NDArray[Any], weights: pd.Series | None, classes: NDArray[Any], measure: Measure
+) -> float:
     """Return the score of a model on rows that it was not fitted to."""
     shares = None
     if measure in OF_PROBABILITIES:
         shares = pd.DataFrame(aligned(model.predict_proba(X), model.classes_, classes), X.index, classes)
-    return score_of(y, model.predict(X), measure, None, shares).value
+    return score_of(y, model.predict(X), measure, None, shares, weights).value
 
 
 def _rows_of(shares: Mapping[str, pd.DataFrame], name: str, rows: NDArray[np.intp]) -> pd.DataFrame | None:

@@ -42,9 +42,10 @@ def caveats_of_copies(X: pd.DataFrame, comparison: Comparison) -> list[str]:
     of_new = None if groups is None else groups[~copied]
     measure, shares = comparison.measure, comparison.probabilities
     of_new_rows = None if shares is None else shares[~copied]
-    score = score_of(new["true"].to_numpy(), new["predicted"].to_numpy(), measure, of_new, of_new_rows)
+    weights = None if comparison.weights is None else comparison.weights[~copied]
+    score = score_of(new["true"].to_numpy(), new["predicted"].to_numpy(), measure, of_new, of_new_rows, weights)
     rows = f"{int(copied.sum()):,} held-out rows have a copy among the rows they were predicted from"
-    return [f"{rows}; {_of_others(measure, score)}."]
+    return [f"{rows}; {_of_others(measure, score)}." if np.isfinite(score.value) else f"{rows}."]
 
 
 def _of_others(measure: Measure, score: Score) -> str:

@@ -87,7 +87,7 @@ def _caveats(problem: Problem, comparison: Comparison, interpretation: Interpret
 def _caveats_of_classes(problem: Problem, comparison: Comparison) -> list[str]:
     said = []
     expected, measure = comparison.right.value, comparison.measure
-    chance = score_without_features(problem.y, measure)
+    chance = score_without_features(problem.y, measure, problem.weights)
     if direction(measure) * (comparison.expected - chance) <= 0.02:
         ignoring = (
             f"always naming the most frequent class ({chance:.1%})"
@@ -198,10 +198,16 @@ def _in_time(problem: Problem, comparison: Comparison) -> str:
     return f" {rows}, each later by {problem.times.name!r} than all rows that it was predicted from."
 
 
+def _spread(problem: Problem) -> float:
+    """Return the standard deviation of a numeric target, whose rows count by their weights."""
+    y, weights = problem.y, problem.weights
+    return float(np.sqrt(np.average(np.square(y - np.average(y, weights=weights)), weights=weights)))
+
+
 def _score(problem: Problem, comparison: Comparison, interpretation: Interpretation) -> str:
     expected, plain = comparison.score, comparison.score_of(PLAIN)
     if problem.kind == "numbers":
-        error, spread = root_mean_squared_error(comparison.predictions), float(np.std(problem.y))
+        error, spread = root_mean_squared_error(comparison.predictions, comparison.weights), _spread(problem)
         return (
             f"A linear map of {interpretation.effective_dim} directions predicts held-out values with a typical "
             f"error of {error:.3g}, where the mean alone errs by {spread:.3g}: it explains {expected} of the "

@@ -85,8 +85,7 @@ def study(
         two classes, each against the rest, the mean weighted by their rows). A numeric target has its own, the share
         of variance explained. Verdicts and tolerances are stated in accuracy whatever the score is.
     class_weight : {"balanced"}, optional
-        Let all classes count alike together when learners are fitted, however many rows they have. Learners that take
-        no weights (LMNN, LANN) are not compared then.
+        Let all classes count alike together when learners are fitted, however many rows they have.
     drop : str or sequence of str
         Columns to leave out.
     index : str, optional
@@ -100,8 +99,8 @@ def study(
         never held out. Not together with ``group``.
     weight : str, optional
         The column with the weight of each row, a finite number that is not negative; it is not a feature. A row of
-        weight two counts as two copies of it when a learner is fitted, one of weight zero is left out of the fit. The
-        kernel ridge models of verdicts take no weights, and every held-out row counts once.
+        weight two counts as two copies of it in the loss of a learner and in scores, one of weight zero is left out of
+        both. The kernel ridge models of verdicts take no weights, and verdicts and tolerances count every row once.
     bins : int, optional
         Sort a numeric target into this number of classes of equal size.
     categories : {"auto", "onehot"}

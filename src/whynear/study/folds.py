@@ -39,6 +39,11 @@ class Fold:
         return None if self.weights is None else self.weights.iloc[self.train]
 
     @property
+    def held_out_weights(self) -> pd.Series | None:
+        """The weights of the held-out rows, copied."""
+        return None if self.weights is None else self.weights.iloc[self.test]
+
+    @property
     def known_groups(self) -> Separation | None:
         """The groups or times of the training rows, copied."""
         return taken(self.groups, self.train)

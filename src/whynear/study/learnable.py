@@ -57,7 +57,12 @@ def caveats_of_weights(settings: StudySettings) -> tuple[str, ...]:
     """Return a caveat on what weights count for, if there are any."""
     if settings.weight is None and settings.class_weight is None:
         return ()
+    held_out = (
+        "each held-out row counts once"
+        if settings.weight is None
+        else "held-out rows count by their weights in scores, and once in verdicts, tolerances and the list of errors"
+    )
     return (
         "Weights count when learners are fitted, not for plain kNN, NCA, PLS, the kernel ridge models of verdicts and "
-        "the votes of neighbours in LMNN and LANN; each held-out row counts once.",
+        f"the votes of neighbours in LMNN and LANN; {held_out}.",
     )

@@ -23,7 +23,7 @@ from whynear.study.interpretation import fewest_directions
 from whynear.study.methods import MINIMUM_NORM, NUMERIC_BASELINES, Methods, n_varying
 from whynear.study.progress import Progress
 from whynear.study.training_rows import remember_rows
-from whynear.utils.row_order import Separation, groups_in, n_different
+from whynear.utils.row_order import Separation, groups_in, n_different, taken
 
 FEWEST_OTHERS = 5  # values of a column that are not its most frequent one
 
@@ -55,7 +55,8 @@ def compare_regressors(
         models[MINIMUM_NORM] = with_directions(models[MINIMUM_NORM], *known, effective_dim, *apart)
         for name, model in models.items():
             by_method[name][fold.test] = model.predict(rows)
-        scores.append({name: float(r2_score(true, found[fold.test])) for name, found in by_method.items()})
+        count = fold.held_out_weights
+        scores.append({name: _r2(true, found[fold.test], count) for name, found in by_method.items()})
         predictions.append(fold.table(predicted=by_method[MINIMUM_NORM][fold.test], fold=fold.number))
         fitted.append(models[MINIMUM_NORM])
     r2, places = pd.DataFrame(scores).rename_axis("fold"), held_out_places(predictions)
@@ -68,8 +69,16 @@ def compare_regressors(
         by_method=pd.DataFrame(by_method, X.index).iloc[places],
         models=tuple(fitted),
         groups=groups_in(groups),
+        weights=taken(weights, places),
         places=places,
     )
+
+
+def _r2(true: NDArray[Any], predicted: NDArray[Any], weights: pd.Series | None) -> float:
+    """Return the share of variance explained in one fold, NaN if none of its rows has a weight."""
+    if weights is not None and not weights.any():
+        return float("nan")
+    return float(r2_score(true, predicted, sample_weight=weights))
 
 
 def with_directions(
@@ -112,6 +121,6 @@ def relevance_profile(model: Any, target: str) -> pd.DataFrame:
     return pd.DataFrame({target: shares}, pd.Index(fitted.columns, name="feature")).rename_axis("class", axis=1)
 
 
-def root_mean_squared_error(predictions: pd.DataFrame) -> float:
-    """Return the root mean squared error of held-out predictions."""
-    return float(np.sqrt(np.mean(np.square(predictions["true"] - predictions["predicted"]))))
+def root_mean_squared_error(predictions: pd.DataFrame, weights: pd.Series | None = None) -> float:
+    """Return the root mean squared error of held-out predictions, which count by their weights."""
+    return float(np.sqrt(np.average(np.square(predictions["true"] - predictions["predicted"]), weights=weights)))

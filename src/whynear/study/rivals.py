@@ -7,7 +7,7 @@ import pandas as pd
 
 from whynear.study.comparison import Comparison
 from whynear.study.methods import PLAIN, PLS, RIDGE
-from whynear.study.score import NAMES, direction, parts_of, shown
+from whynear.study.score import NAMES, counting, direction, parts_of, shown, weighted_parts
 from whynear.utils.arrays import Array
 from whynear.utils.row_groups import error_of_mean
 
@@ -27,7 +27,8 @@ def better_rival(comparison: Comparison) -> str | None:
     rival, own = (shown(score.value, measure) for score in (comparison.score_of(best), comparison.score))
     of_own = _losses(comparison, comparison.predictions["predicted"], comparison.probabilities)
     excess = of_own - _losses(comparison, comparison.by_method[best], comparison.probabilities_by_method.get(best))
-    if rival == own or excess.mean() <= STANDARD_ERRORS * error_of_mean(excess, comparison.groups):
+    groups = None if comparison.groups is None else comparison.groups.to_numpy()[counting(comparison.weights)]
+    if rival == own or excess.mean() <= STANDARD_ERRORS * error_of_mean(excess, groups):
         return None
     name = best[0].upper() + best[1:]
     if measure != "r2":
@@ -45,7 +46,7 @@ def better_rival(comparison: Comparison) -> str | None:
 
 
 def _losses(comparison: Comparison, predicted: pd.Series, probabilities: pd.DataFrame | None) -> Array:
-    true, found = comparison.predictions["true"].to_numpy(), predicted.to_numpy()
+    true, found, weights = comparison.predictions["true"].to_numpy(), predicted.to_numpy(), comparison.weights
     if comparison.measure == "r2":
-        return np.square(true - found)
-    return -direction(comparison.measure) * parts_of(true, found, comparison.measure, probabilities)
+        return weighted_parts(np.square(true - found), weights)
+    return -direction(comparison.measure) * parts_of(true, found, comparison.measure, probabilities, weights)

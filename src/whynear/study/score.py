@@ -1,7 +1,8 @@
 """Scores over all held-out rows, each with its standard error over rows, or over groups of them.
 
 Every score is the mean of the rows' parts in it, so that its error, and that of a difference of two, is the error of a
-mean. The parts of a score that is a mean are its values; those of a ratio of means come from its linear expansion.
+mean. The parts of a score that is a mean are its values; those of a ratio of means come from its linear expansion, and
+so do those of a weighted mean, which is one. Rows of weight zero have no part.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import rankdata
 
 from whynear.utils.arrays import Array
 from whynear.utils.row_groups import error_of_mean
@@ -70,8 +70,9 @@ def score_of(
     measure: Measure,
     groups: ArrayLike | None = None,
     probabilities: pd.DataFrame | None = None,
+    weights: ArrayLike | None = None,
 ) -> Score:
-    """Return the score of predictions; rows of a group are not independent.
+    """Return the score of predictions, NaN if no row has a weight; rows of a group are not independent.
 
     Parameters
     ----------
@@ -83,67 +84,118 @@ def score_of(
         The groups of the rows.
     probabilities : DataFrame, optional
         The probability of each class for each row, a column for each; needed by "log_loss" and "roc_auc".
+    weights : array-like of shape (n_rows,), optional
+        How much each row counts; once without weights.
     """
     if measure == "r2":
-        return variance_explained(true, predicted, groups)
-    if measure == "accuracy":
-        return share_right(true, predicted, groups)
-    parts = parts_of(true, predicted, measure, probabilities)
-    return Score(float(parts.mean()), float(error_of_mean(parts, groups)), measure)
+        return variance_explained(true, predicted, groups, weights)
+    return _mean(parts_of(true, predicted, measure, probabilities, weights), groups, measure, weights)
 
 
 def parts_of(
-    true: NDArray[Any], predicted: NDArray[Any], measure: Measure, probabilities: pd.DataFrame | None = None
+    true: NDArray[Any],
+    predicted: NDArray[Any],
+    measure: Measure,
+    probabilities: pd.DataFrame | None = None,
+    weights: ArrayLike | None = None,
 ) -> Array:
-    """Return the part of each row in a score of classes, whose mean is the score; NaN where it is not defined."""
+    """Return the part of each row that counts in a score of classes, whose mean is it; NaN where it is not defined."""
+    right = np.asarray(true == predicted, dtype=float)
     if measure == "accuracy":
-        return np.asarray(true == predicted, dtype=float)
+        return weighted_parts(right, weights)
+    rows, w = counting(weights), _positive(weights, len(true))
     if measure == "balanced_accuracy":
-        return _recall_parts(true, np.asarray(true == predicted, dtype=float))
+        return _recall_parts(true[rows], right[rows], w)
     if probabilities is None:
         raise ValueError(f"measure={measure!r} needs the probabilities of the classes. Give probabilities.")
     classes, shares = probabilities.columns.to_numpy(), probabilities.to_numpy()
-    return _log_losses(true, shares, classes) if measure == "log_loss" else _area_parts(true, shares, classes)
+    if measure == "log_loss":
+        return weighted_parts(_log_losses(true, shares, classes), weights)
+    return _area_parts(true[rows], shares[rows], classes, w)
 
 
-def share_right(true: NDArray[Any], predicted: NDArray[Any], groups: ArrayLike | None = None) -> Score:
+def counting(weights: ArrayLike | None) -> slice | NDArray[np.bool_]:
+    """Return which rows have a weight: all without weights."""
+    return slice(None) if weights is None else np.asarray(weights, dtype=float) > 0
+
+
+def weighted_parts(values: Array, weights: ArrayLike | None) -> Array:
+    """Return the part of each row that counts in the weighted mean m of values v: m + (v - m) w / mean(w).
+
+    >>> float(weighted_parts(np.array([0.0, 1.0, 5.0]), np.array([1.0, 3.0, 0.0])).mean())
+    0.75
+    """
+    values, w = values[counting(weights)], _positive(weights, len(values))
+    if (w == 1).all():
+        return values  # without rounding
+    mean = np.average(values, weights=w)
+    return np.asarray(mean + (values - mean) * (w / w.mean()))
+
+
+def share_right(
+    true: NDArray[Any], predicted: NDArray[Any], groups: ArrayLike | None = None, weights: ArrayLike | None = None
+) -> Score:
     """Return the share of rows predicted right.
 
     >>> share_right(np.array(["u", "u", "v", "v", "v"]), np.array(["u", "v", "v", "v", "v"])).value
     0.8
     """
-    right = parts_of(true, predicted, "accuracy")
-    return Score(float(right.mean()), float(error_of_mean(right, groups)))
+    return _mean(parts_of(true, predicted, "accuracy", None, weights), groups, "accuracy", weights)
 
 
-def variance_explained(true: Array, predicted: Array, groups: ArrayLike | None = None) -> Score:
+def variance_explained(
+    true: Array, predicted: Array, groups: ArrayLike | None = None, weights: ArrayLike | None = None
+) -> Score:
     """Return 1 - SSE / SST over all rows; one minus a ratio of means, whose error is that of its linear expansion."""
-    residuals, deviations = np.square(true - predicted), np.square(true - true.mean())
+    rows, w = counting(weights), _positive(weights, len(true))
+    if not len(w):
+        return Score(np.nan, np.nan, "r2")
+    true, predicted = true[rows], predicted[rows]
+    residuals = w * np.square(true - predicted)
+    deviations = w * np.square(true - np.average(true, weights=w))
     total = float(deviations.mean())
     if total == 0:
         return Score(0.0, 0.0, "r2")
     unexplained = float(residuals.mean()) / total
-    error = float(error_of_mean((residuals - unexplained * deviations) / total, groups))
-    return Score(1 - unexplained, error, "r2")
+    parts = (residuals - unexplained * deviations) / total
+    return Score(1 - unexplained, _mean(parts, groups, "r2", weights).error, "r2")
 
 
-def score_without_features(y: NDArray[Any], measure: Measure) -> float:
+def score_without_features(y: NDArray[Any], measure: Measure, weights: ArrayLike | None = None) -> float:
     """Return the score of the best predictions that use no feature: of one class for all, or of the classes' shares.
 
     >>> score_without_features(np.array(["u", "v", "v", "v"]), "accuracy")
     0.75
     """
-    shares = np.unique(y, return_counts=True)[1] / len(y)
+    codes = np.unique(y[counting(weights)], return_inverse=True)[1]
+    shares = np.bincount(codes, _positive(weights, len(y)))
+    shares = shares / shares.sum()
     if measure == "log_loss":
         return float(-(shares * np.log(shares)).sum())
     return {"accuracy": float(shares.max()), "balanced_accuracy": 1 / len(shares), "roc_auc": 0.5}[measure]
 
 
-def _recall_parts(true: NDArray[Any], right: Array) -> Array:
-    """Of the mean over classes of sum(right) / count: (right - recall) / (K share), around the mean recall."""
-    classes, codes, counts = np.unique(true, return_inverse=True, return_counts=True)
-    recall = np.bincount(codes, right) / counts
-    return recall.mean() + (right - recall[codes]) * (len(true) / (len(classes) * counts[codes]))
+def _positive(weights: ArrayLike | None, n_rows: int) -> Array:
+    """Return the weights above zero, ones without weights."""
+    return np.ones(n_rows) if weights is None else np.asarray(weights, dtype=float)[counting(weights)]
+
+
+def _mean(parts: Array, groups: ArrayLike | None, measure: Measure, weights: ArrayLike | None) -> Score:
+    """Return the mean of the parts of the rows that count, and its error."""
+    if not len(parts):
+        return Score(np.nan, np.nan, measure)
+    of_rows = None if groups is None else np.asarray(groups)[counting(weights)]
+    return Score(float(parts.mean()), float(error_of_mean(parts, of_rows)), measure)
+
+
+def _recall_parts(true: NDArray[Any], right: Array, weights: Array) -> Array:
+    """Of the mean over classes of sum(w right) / sum(w): w (right - recall) / (K share), around the mean recall."""
+    if not len(true):
+        return right
+    classes, codes = np.unique(true, return_inverse=True)
+    totals = np.bincount(codes, weights)
+    recall = np.bincount(codes, weights * right) / totals
+    return recall.mean() + (right - recall[codes]) * (len(true) * weights / (len(classes) * totals[codes]))
 
 
 def _log_losses(true: NDArray[Any], shares: Array, classes: NDArray[Any]) -> Array:
@@ -152,27 +204,30 @@ def _log_losses(true: NDArray[Any], shares: Array, classes: NDArray[Any]) -> Arr
     return -np.log(np.clip(of_true, np.finfo(float).eps, 1.0))
 
 
-def _area_parts(true: NDArray[Any], shares: Array, classes: NDArray[Any]) -> Array:
+def _area_parts(true: NDArray[Any], shares: Array, classes: NDArray[Any], weights: Array) -> Array:
     """Of two classes, the parts in the area of the second; of more, the mean over classes weighted by their rows."""
-    present, counts = np.unique(true, return_counts=True)
+    present, codes = np.unique(true, return_inverse=True)
     if len(present) < 2:
         return np.full(len(true), np.nan)
     places = np.searchsorted(classes, present)
     if len(classes) == 2:
-        return _parts_of_one_area(true == classes[1], shares[:, 1])
-    areas = [_parts_of_one_area(true == classes[place], shares[:, place]) for place in places]
-    return np.average(areas, axis=0, weights=counts)
+        return _parts_of_one_area(true == classes[1], shares[:, 1], weights)
+    areas = [_parts_of_one_area(true == classes[place], shares[:, place], weights) for place in places]
+    return np.average(areas, axis=0, weights=np.bincount(codes, weights))
 
 
-def _parts_of_one_area(inside: NDArray[np.bool_], share: Array) -> Array:
+def _parts_of_one_area(inside: NDArray[np.bool_], share: Array, weights: Array) -> Array:
     """For each row, the share of the rows on the other side that it is ordered right with (DeLong et al. 1988).
 
-    Ties count half. Each side has the same mean, the area, around which the parts are scaled by the side's size.
+    Ties count half. Each side has the same mean, the area, around which the parts are scaled by the side's size; rows
+    count by their weights on both sides.
     """
-    ranks, right = rankdata(share), np.empty(len(share))
+    values, place = np.unique(share, return_inverse=True)
+    right, sizes = np.empty(len(share)), np.empty(len(share))
     for side, sign in ((inside, 1), (~inside, -1)):
-        before = (ranks[side] - rankdata(share[side])) / np.count_nonzero(~side)
+        others = np.bincount(place[~side], weights[~side], len(values))
+        before = ((np.cumsum(others) - others / 2) / weights[~side].sum())[place[side]]
         right[side] = before if sign == 1 else 1 - before
-    area = right[inside].mean()
-    sizes = np.where(inside, np.count_nonzero(inside), np.count_nonzero(~inside))
-    return area + (right - area) * (len(share) / sizes)
+        sizes[side] = weights[side].sum()
+    area = np.average(right[inside], weights=weights[inside])
+    return np.asarray(area + (right - area) * (len(share) * weights / sizes))
