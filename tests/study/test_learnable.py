@@ -63,7 +63,7 @@ def test_what_weights_count_for_is_said_where_there_are_some():
         "the votes of neighbours in LMNN and LANN; "
     )
     held_out = (
-        "held-out rows count by their weights in scores, and once in verdicts, tolerances and the list of errors."
+        "held-out rows count by their weights in scores, once in verdicts, tolerances and the analysis of errors."
     )
     assert caveats_of_weights(StudySettings()) == ()
     assert caveats_of_weights(StudySettings(weight="size")) == (f"{said}{held_out}",)

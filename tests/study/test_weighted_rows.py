@@ -118,13 +118,18 @@ def test_held_out_classes_count_by_their_weights(table, study):
 def test_held_out_numbers_count_by_their_weights():
     table = measured(60)
     weights = pd.Series(np.random.default_rng(0).integers(0, 4, 60).astype(float))
-    comparison = wn.study(table.assign(size=weights), "y", weight="size", folds=2).comparison
+    study = wn.study(table.assign(size=weights), "y", weight="size", folds=2)
+    comparison = study.comparison
     held = comparison.predictions.reset_index(drop=True)
     expected = r2_score(held["true"], held["predicted"], sample_weight=weights)
     assert comparison.expected == pytest.approx(expected)
     rows = held[held["fold"] == 1].index
     of_fold = r2_score(held["true"][rows], held["predicted"][rows], sample_weight=weights[rows])
     assert comparison.scores[MINIMUM_NORM][0] == pytest.approx(of_fold)
+    copies = held.loc[np.repeat(held.index, weights.astype(int))]
+    error, spread = np.sqrt(np.square(copies["true"] - copies["predicted"]).mean()), np.std(copies["true"])
+    said = f"typical error of {error:.3g}, where the mean alone errs by {spread:.3g}: it explains {expected:.1%}"
+    assert any(said in sentence for sentence in study.findings.sentences)
 
 
 @pytest.mark.parametrize("numeric", [False, True])

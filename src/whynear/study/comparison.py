@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
@@ -189,16 +189,16 @@ def compare_classifiers(
     right, scores, expected, by_choice, fitted = [], [], [], [], []
     for fold in folds_of(X, y, n_folds, methods.seed, watch.begin, groups, weights):
         known, (rows, true) = (*fold.known, fold.known_groups, fold.known_weights), fold.held_out
-        count, shares_of = fold.held_out_weights, partial(_rows_of, shares_by_method, rows=fold.test)
         models = {name: _fitted(name, *known, methods) for name in by_method}
         for name, model in models.items():
             by_method[name][fold.test] = model.predict(rows)
         for name, held in shares_by_method.items():
             held.iloc[fold.test] = aligned(models[name].predict_proba(rows), models[name].classes_, classes)
-        found = {name: predicted[fold.test] for name, predicted in by_method.items()}
+        of_fold = {name: held.iloc[fold.test] for name, held in shares_by_method.items()}
+        found, count = {name: one[fold.test] for name, one in by_method.items()}, fold.held_out_weights
         right.append({name: share_right(true, one, None, count).value for name, one in found.items()})
         scores.append(
-            {name: score_of(true, one, measure, None, shares_of(name), count).value for name, one in found.items()}
+            {name: score_of(true, one, measure, None, of_fold.get(name), count).value for name, one in found.items()}
         )
         chosen = names[0] if len(names) == 1 else _chosen_within(*known, names, methods, measure)
         expected.append(scores[-1][chosen])
@@ -279,10 +279,6 @@ def _scored(
     if measure in OF_PROBABILITIES:
         shares = pd.DataFrame(aligned(model.predict_proba(X), model.classes_, classes), X.index, classes)
     return score_of(y, model.predict(X), measure, None, shares, weights).value
-
-
-def _rows_of(shares: Mapping[str, pd.DataFrame], name: str, rows: NDArray[np.intp]) -> pd.DataFrame | None:
-    return shares[name].iloc[rows] if name in shares else None
 
 
 def _fitted(

@@ -60,7 +60,7 @@ def caveats_of_weights(settings: StudySettings) -> tuple[str, ...]:
     held_out = (
         "each held-out row counts once"
         if settings.weight is None
-        else "held-out rows count by their weights in scores, and once in verdicts, tolerances and the list of errors"
+        else "held-out rows count by their weights in scores, once in verdicts, tolerances and the analysis of errors"
     )
     return (
         "Weights count when learners are fitted, not for plain kNN, NCA, PLS, the kernel ridge models of verdicts and "
