@@ -95,7 +95,7 @@ class LMNN(VotingCases, WithMetric, MapsCases, ClassifierMixin, BaseEstimator):
     Columns of different units should be scaled first. The loss is Weinberger and Saul's, with
     :math:`d_{ij} = \|\Omega(x_i - x_j)\|^2`, targets j and cases l of other classes:
 
-    .. math:: \sum_{i,j} w_i \Big( (1-\mu) d_{ij} + \mu \sum_l [m + d_{ij} - d_{il}]_+ \Big) .
+    .. math:: \sum_{i,j} w_i ( (1-\mu) d_{ij} + \mu \sum_l [m + d_{ij} - d_{il}]_+ ) .
 
     The weight :math:`w_i` of a case, one unless weights are given, counts for its own targets and impostors. As target,
     as impostor and when it votes, a case counts once whatever its weight, so that a case of weight two is not the same
