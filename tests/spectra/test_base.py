@@ -2,7 +2,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import check_estimator
 
 from tests.helpers.gasoline import gasoline
 from whynear.spectra import Baseline, SavitzkyGolay, StandardNormalVariate
@@ -11,9 +12,10 @@ ALL = [StandardNormalVariate(), SavitzkyGolay(), SavitzkyGolay(derivative=1), Ba
 NAMED = {"ids": lambda one: repr(one)}
 
 
-@parametrize_with_checks(ALL)
-def test_estimators_pass_the_checks_of_scikit_learn(estimator, check):
-    check(estimator)
+@pytest.mark.parametrize("step", ALL, **NAMED)
+def test_steps_pass_the_checks_of_scikit_learn(step):
+    results = check_estimator(clone(step), on_skip=None)
+    assert len([one for one in results if one["status"] == "passed"]) > 40
 
 
 @pytest.fixture
