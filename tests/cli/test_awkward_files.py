@@ -245,6 +245,7 @@ def test_a_workbook_is_read_as_it_is_written(tmp_path):
     check_predictions(tmp_path / "model", tmp_path / "cases.xlsx")
 
 
+@pytest.mark.slow
 def test_what_was_decided_is_said_once_before_anything_is_fitted(tmp_path):
     content, _, _, said = FILES["names and numbers of rows"]
     path = write(tmp_path, content)
@@ -276,6 +277,7 @@ def test_every_decision_is_undone_by_the_flag_that_is_named(tmp_path):
     assert "indicator" not in run(*learn, "--impute", "median").stdout
 
 
+@pytest.mark.slow
 def test_settings_are_recorded_and_repeated(tmp_path):
     words = ["--missing", "?", "--category", "ward", "--date", "day", "--number", "noise"]
     days = pd.date_range("2020-01-01", periods=40)

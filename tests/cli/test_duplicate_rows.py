@@ -10,6 +10,7 @@ pytestmark = pytest.mark.usefixtures("figures")
 CONTRADICTED = "4 rows share all features with a row of another class: no metric can separate them."
 
 
+@pytest.mark.slow
 def test_duplicate_rows_are_studied_and_counted(tmp_path):
     result = studied(tmp_path, pd.concat([cases(), cases().head(6)]))
     assert result.relevance.loc["size", "verdict"] == "indispensable"

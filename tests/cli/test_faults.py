@@ -26,6 +26,7 @@ def test_missing_values_are_refused_by_column_and_count_if_the_study_is_strict(t
     assert "--drop 'noise'" in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("impute", ["auto", "median"])
 def test_missing_values_are_filled_in_and_recorded_in_the_model(tmp_path, impute):
     result = studied(tmp_path, GAPS, *([] if impute == "auto" else ["--impute", impute]))
@@ -54,6 +55,7 @@ def test_missing_targets_are_refused_by_row(tmp_path):
     assert said.endswith("leave these rows out (--drop-missing-target).")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("gaps", "caveat"),
     [
@@ -117,6 +119,7 @@ def test_fewer_rows_than_columns_and_columns_that_follow_from_others(tmp_path):
     assert not result.content["verdicts"]["alternatives"].get("noise")
 
 
+@pytest.mark.slow
 def test_one_column_is_enough(tmp_path):
     result = studied(tmp_path, cases()[["size", "y"]])
     assert 0.5 < result.relevance.loc["size", "upper"] <= 1

@@ -65,6 +65,7 @@ def imports_numba(process):
         return "llvmlite" in maps.read()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/proc/self/maps"), reason="needs /proc")
 @pytest.mark.parametrize("delay", [0.05, *(pytest.param(delay, marks=pytest.mark.slow) for delay in (0, 0.15))])
 def test_a_study_that_is_interrupted_while_compiled_libraries_load(tmp_path, delay):

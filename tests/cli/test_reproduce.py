@@ -32,6 +32,7 @@ def test_an_address_without_a_cluster_is_refused(tmp_path):
     assert "choose backend='dask'" in result.stderr
 
 
+@pytest.mark.slow
 def test_a_figure_is_made_printed_and_made_again_from_what_is_kept(tmp_path):
     first = run("reproduce", "schulz-fig3", "--out", tmp_path, "--n-jobs", 1, "--debug")
     assert first.exit_code == 0, first.output

@@ -60,6 +60,7 @@ def coloured(tmp_path_factory):
     return studied(tmp_path_factory.mktemp("coloured"), COLOURED)
 
 
+@pytest.mark.slow
 def test_categories_are_one_column_again_in_the_answer(coloured):
     assert sorted(coloured.relevance.index) == ["colour", "drift", "noise", "size"]
     assert coloured.content["settings"]["categories"] == "auto"
@@ -100,6 +101,7 @@ def plain(tmp_path_factory):
     return studied(tmp_path_factory.mktemp("plain"), cases())
 
 
+@pytest.mark.slow
 def test_columns_are_found_by_name_and_rows_keep_their_odd_names(plain, tmp_path):
     names = [f"{'no' if row % 2 else 'No'}. {-row}" for row in range(24)]
     odd = cases()[["drift", "y", "size", "noise"]].assign(remark="said nothing", id=names)

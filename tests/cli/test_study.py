@@ -37,6 +37,7 @@ def test_a_table_becomes_a_report(table, tmp_path):
     assert {"report.html", "relevance.csv", "study.json", "model.whynear", "predictions.csv", "cases.csv"} <= written
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["classes", "numbers"])
 @pytest.mark.usefixtures("blank_figures")
 def test_terminal_page_and_files_state_the_same_accuracy(table, tmp_path, monkeypatch, kind):
@@ -61,6 +62,7 @@ def test_terminal_page_and_files_state_the_same_accuracy(table, tmp_path, monkey
         assert held["expected"] == pytest.approx(r2_score(predictions["true"], predictions["predicted"]))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("blank_figures")
 def test_quiet_prints_nothing(table, tmp_path):
     result = run(
@@ -153,6 +155,7 @@ def test_a_folder_without_permission_is_found_before_learning(table, tmp_path, n
     assert not (tmp_path / "new").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ["ascii", pytest.param("latin-1", marks=pytest.mark.slow)])
 @pytest.mark.usefixtures("blank_figures")
 def test_any_encoding_of_the_terminal_will_do(tmp_path, encoding, monkeypatch):
@@ -271,6 +274,7 @@ def test_a_study_stopped_in_a_fold_goes_on_with_the_same_command(tmp_path):
     assert not kept.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("blank_figures")
 def test_an_interrupt_leaves_the_finished_parts(table, tmp_path, monkeypatch):
     study = whynear.study

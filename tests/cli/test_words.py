@@ -66,6 +66,7 @@ def test_the_suggested_command_runs_when_it_is_pasted(tmp_path, name):
     assert (tmp_path / "model").exists()
 
 
+@pytest.mark.slow
 def test_the_suggested_study_runs_when_it_is_pasted(tmp_path):
     table, words, added = REFUSED["several at once"]
     suggested = pasted(run("study", write(tmp_path, table), *QUICK, "--out", tmp_path / "out", *words))

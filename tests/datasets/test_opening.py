@@ -50,6 +50,7 @@ def test_tables_of_arrow_are_converted():
     pd.testing.assert_frame_equal(open_table(pyarrow.RecordBatch.from_pandas(CASES)).frame, NUMBERED)
 
 
+@pytest.mark.slow
 def test_tables_of_polars_are_converted():
     polars = pytest.importorskip("polars")
     table = polars.from_pandas(CASES)

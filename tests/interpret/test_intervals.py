@@ -75,6 +75,7 @@ def by_the_paper(X, w, kept, slack):
     return lower * size, upper * size, mu * size
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_intervals_equal_the_papers_programs_solved_one_by_one(kind):
     for seed in range(23):

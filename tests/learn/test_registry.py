@@ -37,6 +37,7 @@ def output_of(code):
     return subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [pytest.param(name, marks=LONG.get(name, ())) for name in LEARNERS])
 @pytest.mark.filterwarnings("ignore")
 def test_every_learner_passes_all_checks(name):

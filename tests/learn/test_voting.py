@@ -159,6 +159,7 @@ def test_fitting_again_searches_among_the_new_cases(model, made):
     assert len(model.evidence(queries()).cases) == 90
 
 
+@pytest.mark.slow
 def test_a_stream_is_searched_as_far_as_it_has_come(made):
     X, y = table()
     model = wn.LANN(**GIVEN).partial_fit(X[:50], y[:50], classes=np.unique(y))
@@ -237,6 +238,7 @@ def test_a_search_that_cannot_be_made_is_tried_again(model):
 # Copies of cases
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "learner",
     [wn.LANN(random_state=0, **GIVEN), pytest.param(wn.LMNN(max_iter=2, tol=0.9), marks=pytest.mark.slow)],

@@ -33,6 +33,7 @@ def test_another_study_is_refused_by_name_and_nothing_is_changed(folder):
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change",
     [

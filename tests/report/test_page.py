@@ -35,6 +35,7 @@ def test_caveats_stand_with_the_finding_and_only_there(study):
     assert "Caveats" not in render(none, figures)
 
 
+@pytest.mark.slow
 def test_hostile_names_are_escaped_in_the_page_and_harmless_in_the_table(tmp_path):
     rng = np.random.default_rng(0)
     names = ["<script>alert(1)</script>", "=cmd()", "$x^{", "--><img src=x onerror=b>", 'a"onmouseover="b', "@sum"]
@@ -125,6 +126,7 @@ def test_a_numeric_target_is_named_in_the_heading_and_its_cases_are_explained():
     assert "<h3>The largest underestimate: row " in text
 
 
+@pytest.mark.slow
 def test_the_page_of_a_numeric_target_says_nothing_about_classes():
     for study in (numeric_study(), houses_study()):
         text = render(study, blank_of_numbers(study))

@@ -15,6 +15,7 @@ from whynear.report.earlier import FILES
 from whynear.report.writing import UNFINISHED, write_study
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("drawn", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_the_same_seed_gives_the_same_files_byte_for_byte(tmp_path, monkeypatch, drawn):
     if not drawn:
@@ -27,6 +28,7 @@ def test_the_same_seed_gives_the_same_files_byte_for_byte(tmp_path, monkeypatch,
     assert first == second
 
 
+@pytest.mark.slow
 def test_what_is_written_can_be_read_again(study, saved):
     assert {"study.json", "model.whynear", "relevance.csv", "cases.csv", "predictions.csv"} <= set(saved)
     content = json.loads(saved["study.json"].read_text())
@@ -48,6 +50,7 @@ def blank(monkeypatch):
     monkeypatch.setattr(Figure, "savefig", save_empty)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("blank")
 def test_all_files_are_in_the_folder_and_the_page_is_the_last(study, tmp_path):
     written = write_study(study, tmp_path)

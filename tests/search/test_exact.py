@@ -70,6 +70,7 @@ def test_a_case_is_not_its_own_neighbour_when_excluded(data):
         assert (indices != own[:, None]).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("offset", [0.0, 1e3, 1e6])
 @pytest.mark.parametrize("kind", ["linear", "diagonal", "local", "local full"])
 def test_neighbours_are_exact_under_offsets_of_a_thousand_deviations(offset, kind):

@@ -65,6 +65,7 @@ def test_accuracy_prefers_the_majority_and_balanced_accuracy_does_not(monkeypatc
     assert found["balanced_accuracy"].score_of("grlvq").value == 0.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("score", SCORES)
 def test_every_method_is_scored_on_all_held_out_rows_as_by_scikit_learn(by_score, score):
     comparison, oracle = by_score[score], ORACLES[score]
@@ -140,6 +141,7 @@ def test_the_score_is_named_wherever_results_are_stated(study, tmp_path):
     assert "balanced accuracy" in study._repr_html_()
 
 
+@pytest.mark.slow
 def test_the_lines_that_repeat_a_study_name_the_score(study):
     asked = "rare.csv", "y", study.inputs
     assert "score='balanced_accuracy'" in python_lines(*asked)
@@ -158,6 +160,7 @@ def test_true_classes_of_probability_zero_are_counted(study):
     ) in caveats
 
 
+@pytest.mark.slow
 def test_predictions_that_ignore_the_features_are_found_by_every_score():
     rng = np.random.default_rng(1)
     table = pd.DataFrame(rng.standard_normal((120, 3)), columns=list("abc")).assign(y=rng.permutation(["u", "v"] * 60))

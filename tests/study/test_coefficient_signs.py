@@ -55,6 +55,7 @@ def test_a_study_says_the_true_directions_and_nothing_of_categories():
     assert "higher “noise”" not in finding
 
 
+@pytest.mark.slow
 def test_a_study_that_loses_to_another_method_says_nothing_of_directions():
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"a": rng.uniform(-2, 2, 150), "b": rng.uniform(-2, 2, 150)})

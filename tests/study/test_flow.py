@@ -26,11 +26,13 @@ def test_a_constant_column_is_a_caveat():
     assert any("'constant'" in caveat for caveat in iris_study().caveats)
 
 
+@pytest.mark.slow
 def test_a_column_without_any_value_shows_no_evidence(iris):
     study = wn.study(iris.assign(empty=np.nan), "target", learner="grlvq", folds=2)
     assert study.frame().set_index("feature")["verdict"]["empty"] == "no evidence"
 
 
+@pytest.mark.slow
 def test_small_classes_make_fewer_folds(iris):
     small = iris.iloc[[*range(34), 40, 41, 42]]
     study = wn.study(small, "target", learner="grlvq")
@@ -64,6 +66,7 @@ ALSO_SCARCE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "table",
     [
@@ -101,6 +104,7 @@ def test_progress_is_written_to_stderr_on_request(iris, capsys):
 LOCAL = [pytest.param(name, marks=pytest.mark.slow) for name in ("lgmlvq", "lgrlvq", "lann")]  # drawn by UMAP
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["grlvq", "lmnn", *LOCAL])
 @pytest.mark.usefixtures("blank_figures")
 def test_any_learner_of_the_library_can_be_chosen_by_name(name, iris, tmp_path):

@@ -88,6 +88,7 @@ def test_classes_without_a_learner_are_learned_by_gmlvq():
     assert wn.learn_table("iris").learner == "gmlvq"
 
 
+@pytest.mark.slow
 def test_rows_of_a_group_are_held_out_together_for_the_errors_of_a_measured_target():
     rng = np.random.default_rng(0)
     group = np.repeat(np.arange(20), 4)

@@ -48,6 +48,7 @@ def test_numbers_are_predicted_by_regressors(name, least):
     assert Methods(0).fitted(name, X, NUMBERS).score(X, NUMBERS) >= least
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_columns", [3, 60])
 def test_the_penalty_of_ridge_regression_is_the_best_when_one_row_is_left_out(n_columns):
     rng = np.random.default_rng(1)

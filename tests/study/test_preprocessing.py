@@ -81,6 +81,7 @@ def test_many_rows_are_sampled(monkeypatch):
     assert not few.scores.equals(Preprocessing(axis, 0).choice(X, y).scores)
 
 
+@pytest.mark.slow
 def test_the_choice_of_a_fold_knows_nothing_of_held_out_rows(scattered):
     """Other held-out values change neither the preprocessing nor the model of a fold."""
     X, y, axis = parts(scattered)

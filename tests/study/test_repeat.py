@@ -49,6 +49,7 @@ def test_the_lines_of_python_repeat_the_study(study):
         assert json.load(file)["relevance"]["upper"] == study.relevance.upper.tolist()
 
 
+@pytest.mark.slow
 def test_the_command_repeats_the_study(study):
     program, *words = shlex.split(shell_line(*asked(study)))
     assert program == "whynear"

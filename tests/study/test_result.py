@@ -8,6 +8,7 @@ from tests.helpers.notebook_html import shown
 from tests.helpers.studies import hostile, iris_study
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measured", [False, True])
 def test_a_study_shows_what_it_found_the_methods_and_the_features(measured):
     table = hostile()

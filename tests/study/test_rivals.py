@@ -117,6 +117,7 @@ def test_studies_where_the_model_predicts_well_do_not_name_a_rival():
     assert study.findings.sentences[-1].startswith("A linear map of")
 
 
+@pytest.mark.slow
 def test_the_finding_of_a_measured_target_that_is_not_linear_starts_with_plain_knn():
     X = pd.DataFrame(np.random.default_rng(1).standard_normal((200, 2)), columns=["a", "b"])
     study = wn.study(X.assign(y=np.cos(2 * X["a"]) + X["b"] ** 2), "y", folds=3)

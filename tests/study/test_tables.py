@@ -123,6 +123,7 @@ def test_columns_are_previewed():
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("blank_figures")
 def test_a_measured_target_is_predicted_by_a_linear_map(tmp_path):
     study = wn.study(measured(), "y", effective_dim=4)

@@ -219,6 +219,7 @@ print(json.dumps([faults, peak, peak_bytes() - start]))
 """
 
 
+@pytest.mark.slow
 def test_hostile_sizes_are_refused_without_taking_memory(tmp_path):
     paths = [craft(tmp_path / name, parts, **options) for name, parts, options, _ in HUGE]
     assert sum(path.stat().st_size for path in paths) < 1 << 20

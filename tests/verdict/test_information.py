@@ -30,6 +30,7 @@ def of_null(seed, kind):
     return information(feature_columns(X), target)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["classes", "measured", "groups"])
 def test_without_information_p_values_are_uniform(kind):
     draws = [of_null(seed, kind) for seed in range(250)]
@@ -187,6 +188,7 @@ def test_columns_that_decide_only_together_are_found_where_they_are_joined():
     assert not information(feature_columns(X), classes(y)).found_alone[:2].any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["classes", "measured", "groups"])
 def test_bands_without_information_are_found_no_more_often_than_promised(kind):
     def found(seed):

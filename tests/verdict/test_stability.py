@@ -54,6 +54,7 @@ def test_a_part_keeps_the_shares_of_the_classes_and_whole_groups():
     assert set(np.bincount(groups[rows])) == {0, 4}
 
 
+@pytest.mark.slow
 def test_what_resamples_do_not_agree_on_is_undecided(monkeypatch):
     X, y = two_of_four()
     word = np.array(["indispensable", "indispensable", "no evidence", "no evidence"])

@@ -29,6 +29,7 @@ def test_the_best_set_holds_what_is_needed_and_nothing_else():
         assert found.score >= found.score_of_all
 
 
+@pytest.mark.slow
 def test_one_of_each_block_is_in_the_best_set(linear):
     found, data = linear
     assert found.best[0] == "strong_0"
@@ -71,6 +72,7 @@ def test_a_set_explains_nearly_as_much_of_a_measurement_however_uncertain_that_i
     assert found.score >= found.score_of_all - 0.02
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))])
 def test_a_set_does_not_seem_to_lose_more_than_two_points_beyond_the_error(seed):
     X, y = load_wine(return_X_y=True, as_frame=True)
@@ -97,6 +99,7 @@ def test_the_same_seed_gives_the_same_sets_on_any_number_of_threads():
     assert one == same
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("names", [["cheap", "dear"], ["dear", "cheap"]])
 def test_a_dear_feature_is_exchanged_for_its_cheap_copy(names):
     X, y = two_of_four()

@@ -66,6 +66,7 @@ def test_the_frame_has_a_row_for_each_feature(linear):
     assert not frame.isna().any().any()
 
 
+@pytest.mark.slow
 def test_relevance_adds_its_bounds_and_changes_no_verdict(small):
     found, X, y = small
     relevance = relevance_intervals(LinearMetric([[1.0, 1.0, 0.0, 0.0]], list(X)), X)
@@ -76,6 +77,7 @@ def test_relevance_adds_its_bounds_and_changes_no_verdict(small):
     pd.testing.assert_frame_equal(frame[COLUMNS], found.frame())
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_answer_on_any_number_of_threads(small):
     found, X, y = small
     assert judged(X, y, n_jobs=2) == found
@@ -98,6 +100,7 @@ def test_everything_can_be_written_as_json(small):
     assert written["curve"][-1]["n_features"] == 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "learner",
     [
@@ -258,6 +261,7 @@ def test_units_and_names_of_the_columns_change_nothing(small):
     assert_allclose(after.effect, before.effect, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_the_order_of_the_columns_changes_no_verdict(linear):
     before, data = linear
     after = judged(data.X.iloc[:, ::-1], data.y, n_resamples=1)
@@ -265,6 +269,7 @@ def test_the_order_of_the_columns_changes_no_verdict(linear):
     assert_allclose(after.q_value[::-1], before.q_value, rtol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["sick", *(pytest.param(kind, marks=pytest.mark.slow) for kind in MORE)])
 def test_another_order_of_rows_and_another_seed_change_only_what_is_undecided(kind):
     data = make_truth(kind, 1)

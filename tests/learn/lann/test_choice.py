@@ -85,6 +85,7 @@ def test_splits_keep_groups_together():
     assert splits_of(np.arange(60) % 2, 0, groups * 0) == []
 
 
+@pytest.mark.slow
 def test_metrics_that_only_recognise_a_group_are_trained_less():
     patients, epochs = np.repeat(np.arange(20), 8), {"alone": 0, "together": 0}
     for seed in range(4):

@@ -100,6 +100,7 @@ def test_the_trace_stays_what_it_was(n_components):
     assert_allclose(*sums)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", [{}, {"max_anchors": 50}, {"n_components": 2}], ids=str)
 def test_a_stream_gives_the_same_however_it_is_cut(settings):
     X, y = rows(120)

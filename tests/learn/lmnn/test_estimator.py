@@ -23,6 +23,7 @@ from whynear import DiagonalMetric, LocalMetric, load, regularize, save
 from whynear.learn.lmnn.estimator import LMNN
 
 
+@pytest.mark.slow
 def test_features_that_separate_classes_become_relevant():
     X, codes = noisy()
     model = LMNN(n_neighbors=3).fit(X[:200], codes[:200])
@@ -35,6 +36,7 @@ def test_features_that_separate_classes_become_relevant():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("loader", "least"), [(load_iris, 0.953), (load_breast_cancer, 0.96), (load_digits, 0.96)])
 @pytest.mark.filterwarnings("ignore:X holds the same value in every row")
 def test_accuracy_on_known_sets(loader, least):
@@ -151,6 +153,7 @@ def test_more_features_than_rows_need_no_square_array(init):
     assert model.score(X, codes) == 1
 
 
+@pytest.mark.slow
 def test_no_array_of_all_pairs_is_made():
     rng = np.random.default_rng(0)
     X, codes = rng.standard_normal((20_000, 10)), np.arange(20_000) % 4

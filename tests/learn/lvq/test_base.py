@@ -19,6 +19,7 @@ from whynear.learn.lvq import objective as glvq
 from whynear.testing import check_learner
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "learner",
     [

@@ -61,6 +61,7 @@ def test_prototypes_can_count_among_the_rows_that_give_the_directions():
     assert not np.allclose(kept.kept @ kept.kept.T, principal_directions(X, 2).project(np.eye(3)), atol=1e-4)
 
 
+@pytest.mark.slow
 def test_more_columns_than_rows_need_no_square_matrix_of_columns():
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((30, 4000)), np.arange(30) % 2

@@ -101,6 +101,7 @@ def test_triplets_serve_as_well(kind):
     assert model.metric_.weights[:2].sum() > 0.5
 
 
+@pytest.mark.slow
 def test_slider_ranks_best_on_a_case_base():
     base = make_casebase(2_000, random_state=0)
     X = base.X.to_numpy()

@@ -47,6 +47,7 @@ def test_cases_have_the_names_of_the_table():
     assert all(case.published is None or case.published in case.dimensions for case in named.values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["wine", "tecator"])
 def test_spectra_are_classified_after_regularization(result_of, name):
     case = cases()[name]

@@ -34,6 +34,7 @@ def test_a_draw_is_no_win():
     assert values["case bases where Slider is best, z-scores: matches found", "of 5"].value == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dataset", ["wine", "ionosphere", "pima", "iris"])
 def test_slider_is_within_a_deviation_of_the_published_table(result_of, dataset):
     cells = [cell for cell in figures.table2().cells if cell.arguments["dataset"] == dataset][:5]

@@ -15,6 +15,7 @@ def lines_by_row(name, result_of):
     return {line.row: line for line in lines}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_what_is_published_is_computed_and_nothing_else(name, result_of):
     experiment = EXPERIMENTS[name]()
