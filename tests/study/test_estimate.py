@@ -6,7 +6,8 @@ from whynear.study.estimate import FIT_SECONDS, estimate, fit_seconds, planned_f
 
 # Seconds of whole studies, timed on two quiet cores.
 @pytest.mark.parametrize(
-    ("shape", "n_classes", "seconds"), [((569, 30), 2, 44), ((178, 13), 3, 19), ((72, 7_129), 2, 269)]
+    ("shape", "n_classes", "seconds"),
+    [((569, 30), 2, 44), ((178, 13), 3, 19), ((72, 7_129), 2, 269), ((683, 122), 19, 130)],
 )
 def test_the_rules_fit_studies_that_were_timed_within_a_factor_of_two(shape, n_classes, seconds):
     assert seconds / 2 < estimate(*shape, n_classes).seconds < 2 * seconds
