@@ -54,7 +54,7 @@ def test_accuracy_prefers_the_majority_and_balanced_accuracy_does_not(monkeypatc
     """One method names the usual class always, the other one the class that the column tells."""
     made = {"grlvq": DummyClassifier(strategy="prior"), "lmnn": LogisticRegression(class_weight="balanced")}
     other = DummyClassifier(strategy="uniform", random_state=0)
-    monkeypatch.setattr(Methods, "fitted", lambda self, name, X, y, groups: clone(made.get(name, other)).fit(X, y))
+    monkeypatch.setattr(Methods, "fitted", lambda self, name, X, y, *_: clone(made.get(name, other)).fit(X, y))
     found = {score: compared(imbalanced(), ["grlvq", "lmnn"], score) for score in SCORES}
     assert [found[score].chosen for score in SCORES] == ["grlvq", "lmnn", "grlvq", "lmnn"]
     assert set(found["accuracy"].predictions["predicted"]) == {"usual"}

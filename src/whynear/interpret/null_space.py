@@ -160,7 +160,7 @@ class NullSpaceProjector(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def __init__(self, effective_dim: int | None = None) -> None:
         self.effective_dim = effective_dim
 
-    def fit(self, X: ArrayLike, y: Any = None) -> Self:  # noqa: ARG002 - the interface of a transformer
+    def fit(self, X: ArrayLike, y: Any = None) -> Self:  # noqa: ARG002 - a Pipeline passes y to every step
         """Find the directions of X."""
         values = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         self.mean_ = values.mean(axis=0)

@@ -32,7 +32,7 @@ class SpectralTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator)
 
     columns: Sequence[str] | Sequence[int] | None
 
-    def fit(self, X: ArrayLike, y: Any = None) -> Self:  # noqa: ARG002 - the signature of scikit-learn
+    def fit(self, X: ArrayLike, y: Any = None) -> Self:  # noqa: ARG002 - a Pipeline passes y to every step
         """Check the parameters and find the channels."""
         validate_data(self, X, dtype=np.float64)
         self.channels_ = self._found_channels()

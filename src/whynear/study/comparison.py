@@ -295,6 +295,4 @@ def _fitted(
         warnings.filterwarnings(
             "ignore", message="(Class|n_neighbors|The number of unique classes|Column .* holds)", category=UserWarning
         )
-        if weights is None:
-            return methods.fitted(name, X, y, groups)
         return methods.fitted(name, X, y, groups, weights)
