@@ -167,7 +167,7 @@ def bands_of(spectra: pd.DataFrame, axis: SpectralAxis) -> Bands:
 
 
 def _cut(merges: Array, n_channels: int, n_bands: int) -> tuple[tuple[int, int], ...]:
-    """Return the first and the last channel of each band after the merges that leave so many bands."""
+    """Return the first and the last channel of each band after the merges that leave ``n_bands``."""
     ends = {channel: (channel, channel) for channel in range(n_channels)}
     for number, (one, other) in enumerate(merges[: n_channels - n_bands].tolist()):
         both = ends.pop(one) + ends.pop(other)

@@ -93,7 +93,7 @@ def interpret(
 ) -> Interpretation:
     """Choose the tolerance on held-out rows, and bound the relevance of every feature.
 
-    With ``effective_dim`` maps agree on so many directions of the data instead. Where an encoder made the columns of X,
+    With ``effective_dim`` maps agree on that number of directions instead. Where an encoder made the columns of X,
     ``sources`` names the column of the table that each was made from; their relevance is summed.
     """
     metric, averaged = _bounded(as_metric(model), len(X))

@@ -72,7 +72,7 @@ class FitWatch:
     planned : iterable of (str, float)
         The method of each fit, and the seconds expected.
     expected : callable
-        Returns the seconds expected of a method for so many rows.
+        Returns the seconds expected of a method for a number of rows.
     """
 
     def __init__(

@@ -143,7 +143,7 @@ def _standardised(values: Array) -> Array:
 
 
 def chosen_rows(n: int, most: int, strata: NDArray[Any], rng: np.random.Generator) -> Indices:
-    """Return at most so many rows, of every class in proportion."""
+    """Return at most this number of rows, of every class in proportion."""
     if n <= most:
         return np.arange(n)
     order = rng.permutation(n)

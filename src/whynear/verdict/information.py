@@ -60,7 +60,7 @@ class Information:
         return ~self.found & (self.sizes * usual - usual**2 / 2 < LIKELIHOOD)
 
     def with_more_rows(self, times: float) -> Information:
-        """Return what the same effects would show with so many times the rows."""
+        """Return what the same effects would show with this many times the rows."""
         sizes = self.sizes * times**0.5
         p_values = 2 * norm.sf(sizes)
         p_alone = 2 * norm.sf(_sizes(self.p_alone) * times**0.5)

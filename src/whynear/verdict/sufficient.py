@@ -284,7 +284,7 @@ def _as_good(found: Answers, other: Answers, target: Target, errors: float) -> b
 
 
 def _exceeds(found: Answers, other: Answers, target: Target, errors: float) -> bool:
-    """Return whether the loss exceeds another by more than so many standard errors of the difference."""
+    """Return whether the loss exceeds another by more than this number of standard errors of the difference."""
     excess, error = target.mean_and_error(found.loss - other.loss)
     return excess > errors * error + 1e-12
 
