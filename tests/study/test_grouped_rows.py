@@ -110,9 +110,9 @@ def test_the_command_line_takes_groups_and_refuses_too_few(tmp_path):
 def test_the_choice_among_learners_keeps_groups_together(table, monkeypatch):
     seen = []
 
-    def watched(self, name, X, y, groups=None):
+    def watched(self, name, X, y, groups=None, weights=None):
         seen.append((set(table.loc[X.index, "patient"]), set(groups)))
-        return fitted(self, name, X, y, groups)
+        return fitted(self, name, X, y, groups, weights)
 
     fitted = Methods.fitted
     monkeypatch.setattr(Methods, "fitted", watched)

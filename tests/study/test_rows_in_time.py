@@ -105,7 +105,7 @@ def test_everything_that_is_fitted_to_a_part_is_fitted_to_the_first_part(table, 
 def test_the_choice_among_learners_is_made_forward_in_time(table, monkeypatch):
     seen = []
 
-    def watched(self, name, X, y, groups=None):
+    def watched(self, name, X, y, groups=None, weights=None):
         seen.append((table.loc[X.index, "day"].max(), groups))
         assert table.loc[X.index, "day"].tolist() == groups.times.tolist()
         assert len(X) == (table["day"] <= seen[-1][0]).sum()
