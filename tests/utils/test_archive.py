@@ -2,6 +2,7 @@
 
 import errno
 import hashlib
+import itertools
 import json
 import os
 import random
@@ -9,6 +10,7 @@ import re
 import shutil
 import signal
 import stat
+import sys
 import tempfile
 import time
 import zipfile
@@ -302,3 +304,35 @@ def test_an_interrupt_while_saving_leaves_the_file_and_nothing_else(good):
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+def interrupted_at(step):
+    """Return a trace function that raises KeyboardInterrupt at the given line run inside zipfile."""
+    lines = itertools.count()
+
+    def trace(frame, event, _):
+        if frame.f_code.co_filename != zipfile.__file__ or frame.f_code.co_name == "__init__":
+            return None  # an archive only half made complains when it is collected, whoever wrote it
+        if event == "line" and next(lines) == step:
+            raise KeyboardInterrupt
+        return trace
+
+    return trace
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_an_interrupt_at_any_line_of_the_zip_writer_is_an_interrupt(good):
+    for step in itertools.count():
+        before = sys.gettrace()
+        sys.settrace(interrupted_at(step))
+        try:
+            write_archive(good, HEADER, ARRAYS)
+        except KeyboardInterrupt:
+            sys.settrace(before)
+            assert list(good.parent.iterdir()) == [good]
+            assert is_the_good_one(good)
+        else:
+            break
+        finally:
+            sys.settrace(before)
+    assert step > 100

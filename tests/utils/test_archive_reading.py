@@ -185,6 +185,7 @@ HUGE = [
     ("product", {"a.npy": npy(shape="(4294967296, 4294967296)", data=b"")}, {}, "shape"),
     ("empty", {"a.npy": npy(shape=f"(0, {10**30})", data=b"")}, {}, "restore"),
     ("dimensions", {"a.npy": npy(shape="(" + "1, " * 999 + ")", data=b"\0" * 8)}, {}, "restore"),
+    ("truth", {"a.npy": npy(shape="(True,)", data=b"\0" * 8)}, {}, "shape"),
     ("negative", {"a.npy": npy(shape="(-1, -2)")}, {}, "shape"),
     ("header", {"a.npy": npy(length=2**31)}, {}, "npy header"),
     ("long", {"a.npy": npy(shape="(" + "1, " * 9999 + ")")}, {}, "npy header"),

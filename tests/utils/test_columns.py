@@ -13,6 +13,7 @@ from whynear.utils.columns import (
     check_features,
     check_finite,
     check_magnitudes,
+    check_plain,
     first_non_number,
     numbers,
 )
@@ -110,3 +111,18 @@ def test_a_column_that_must_hold_numbers_names_the_first_value_that_is_none():
         numbers(pd.Series([date(2020, 1, 1)], name="a"))
     assert first_non_number(pd.Series([1, None, pd.NA, "2", [3]])) == (4, [3])
     assert first_non_number(pd.Series(["1"])) is None
+
+
+@pytest.mark.parametrize(
+    ("X", "fact"),
+    [
+        (np.ma.masked_array([[1.0, 2.0], [3.0, 4.0]], mask=[[0, 1], [0, 0]]), "X has 1 masked values"),
+        (np.array([["2020-01-01", "2020-01-02"]], dtype="datetime64[D]"), "X holds dates or durations"),
+        (np.array([[1, 2]], dtype="timedelta64[s]"), "X holds dates or durations"),
+        (pd.DataFrame({"a": [1.0], "when": pd.to_datetime(["2020-01-01"])}), "dates or durations in column 'when'"),
+    ],
+)
+def test_masked_values_and_dates_are_no_plain_numbers(X, fact):
+    with pytest.raises(ValueError, match=fact):
+        check_plain(X)
+    check_plain(np.ma.masked_array([[1.0, 2.0]]))

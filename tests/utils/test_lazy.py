@@ -95,3 +95,14 @@ def test_type_checkers_see_the_same_names():
     block = next(node for node in tree.body if isinstance(node, ast.If))
     seen = {alias.asname for statement in block.body for alias in statement.names}
     assert seen == set(whynear.__all__)
+
+
+def test_what_imports_made_is_not_searched_for_garbage_afterwards():
+    script = """
+import gc
+from whynear.utils.lazy import nothing_collected
+with nothing_collected():
+    inside = gc.isenabled()
+print(inside, gc.isenabled(), gc.get_freeze_count() > 0)
+"""
+    assert output_of(script).split() == ["False", "True", "True"]

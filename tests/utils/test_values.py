@@ -32,6 +32,8 @@ NAMES = (
     "Explanations",
     "NearCase",
     "ValueExplanation",
+    "Flips",
+    "Flip",
     "Evidence",
     "Problem",
 )
@@ -45,6 +47,7 @@ def results(_number):
     given = learner.metric_
     relevance = wn.relevance_intervals(given, X)
     why = wn.explain(learner, X.iloc[0])
+    flips = wn.flips(learner, X.iloc[0], X)
     return {
         "Relevance": relevance,
         "RowBounds": relevance.rows[0],
@@ -58,6 +61,8 @@ def results(_number):
         "Explanations": wn.explain(learner, X.iloc[:2]),
         "NearCase": why.nearest,
         "ValueExplanation": wn.explain(wn.MinimumNormRegressor().fit(X, X.iloc[:, 0] * 2.0), X.iloc[0]),
+        "Flips": flips,
+        "Flip": flips[0],
         "Evidence": learner.evidence(X),
         "Problem": problem_of(X.assign(kind=Y.to_numpy()), "kind"),
     }

@@ -121,11 +121,16 @@ def _library() -> str:
 
 
 def _write_zip(entries: Mapping[str, bytes], file: IO[bytes]) -> None:
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+    archive = zipfile.ZipFile(file, "w", zipfile.ZIP_STORED)
+    try:
         for name, data in entries.items():
             entry = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
             entry.create_system, entry.external_attr = 3, 0o644 << 16  # the same bytes on every system
             archive.writestr(entry, data)
+        archive.close()
+    except BaseException:
+        archive.fp = None  # closing an entry cut short would hide the interrupt behind an error of its own
+        raise
 
 
 def _read(archive: zipfile.ZipFile, size: int) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -195,7 +200,7 @@ def _array(name: str, data: bytes, promised: dict[str, Any]) -> NDArray[Any]:
     """Return the array in the ``.npy`` file ``data``, once its checksum, dtype and shape are checked."""
     _require(hashlib.sha256(data).hexdigest() == promised.get("sha256"), f"the checksum of its part {name} is wrong")
     start, shape, fortran, dtype = _layout(name, data)
-    fits = all(n >= 0 for n in shape) and math.prod(shape) * dtype.itemsize == len(data) - start
+    fits = all(type(n) is int and n >= 0 for n in shape) and math.prod(shape) * dtype.itemsize == len(data) - start
     _require(fits, f"its part {name} states the shape {shape!s:.80}, which does not fit its bytes")
     stored: NDArray[Any] = np.ndarray(shape, dtype, buffer=data, offset=start, order="F" if fortran else "C")
     array = stored.copy(order="C")

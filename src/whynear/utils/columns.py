@@ -107,6 +107,23 @@ def reads_as_number(value: Any) -> bool:
     return True
 
 
+def check_plain(X: Any, what: str = "X") -> None:
+    """Refuse masked values, dates and durations, which numpy would take as plain numbers."""
+    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+        raise ValueError(
+            f"{what} has {int(np.ma.count_masked(X))} masked values, which would be taken as plain numbers. Fill them "
+            f"({what}.filled(numpy.nan)) and impute them, or leave their rows out."
+        )
+    dtypes: dict[Any, Any] = X.dtypes.to_dict() if isinstance(X, pd.DataFrame) else {None: getattr(X, "dtype", None)}
+    for name, kind in dtypes.items():
+        if getattr(kind, "kind", "") in ("m", "M"):
+            column = "" if name is None else f" in column {str(name)!r}"
+            raise ValueError(
+                f"{what} holds dates or durations{column}, which would be taken as plain numbers. Turn them into "
+                "numbers first, for example into days since the first."
+            )
+
+
 def check_dense(X: Any, what: str = "X") -> None:
     """Refuse a sparse array, which numpy would take as a single value."""
     if issparse(X):
@@ -118,6 +135,7 @@ def check_features(X: ArrayLike, feature_names: Sequence[str], what: str = "X") 
 
     Named columns must have the given names in the given order; features with default names (x0, x1, ...) take any.
     """
+    check_plain(X, what)
     names = column_names(X)
     if names is not None:
         check_columns(names, feature_names, what)
@@ -162,18 +180,21 @@ def check_same_columns(names: Sequence[str], expected: Sequence[str], what: str 
 
 def check_finite(values: NDArray[Any], names: Sequence[str], what: str = "X") -> None:
     """Refuse NaN and infinities; the error names columns, counts and the way out."""
-    if np.isfinite(values).all():
-        return
-    nans = np.isnan(values).sum(axis=0)
+    if not np.isfinite(values).all():
+        refuse_counts(np.isnan(values).sum(axis=0), np.isinf(values).sum(axis=0), names, what)
+
+
+def refuse_counts(nans: NDArray[Any], infinite: NDArray[Any], names: Sequence[str], what: str = "X") -> None:
+    """Refuse columns with so many NaN, or so many infinities, by name."""
     if nans.any():
         raise ValueError(
             f"{what} contains NaN: {_counted(names, nans)}. Drop these rows or columns, or impute them first, "
             "for example with sklearn.impute.SimpleImputer."
         )
-    infinite = np.isinf(values).sum(axis=0)
-    raise ValueError(
-        f"{what} contains infinity (inf): {_counted(names, infinite)}. Replace these values or drop their rows."
-    )
+    if infinite.any():
+        raise ValueError(
+            f"{what} contains infinity (inf): {_counted(names, infinite)}. Replace these values or drop their rows."
+        )
 
 
 def check_magnitudes(values: Array, names: Sequence[str], what: str = "X", *, by_column: bool = False) -> None:

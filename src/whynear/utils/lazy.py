@@ -1,7 +1,9 @@
 """Packages whose public names are imported when they are first used."""
 
+import gc
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -50,3 +52,16 @@ def import_public_name(package: str, name: str) -> None:
     module = sys.modules[package]
     if name in getattr(module, "_homes", {}):
         getattr(module, name)
+
+
+@contextmanager
+def nothing_collected() -> Iterator[None]:
+    """Look for no garbage while modules are imported, nor among what they made afterwards: all of it stays."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        if enabled:
+            gc.enable()

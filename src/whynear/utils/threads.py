@@ -1,16 +1,20 @@
-"""Loops over rows in blocks of a byte budget, and over items in chunks on threads."""
+"""Loops over rows in blocks of a byte budget and over items in chunks on threads; how many threads each part has."""
 
 import os
+import sys
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from functools import cache
-from threading import Event
-from typing import Any
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import lru_cache
+from numbers import Integral
+from threading import Event, Lock, local
 
 from threadpoolctl import ThreadpoolController
 
 BLOCK_BYTES = 64 << 20
+MOST_THREADS = 1 << 16
+_SHARE = local()  # of threads, of each thread
 
 
 def row_blocks(n_rows: int, row_bytes: int, budget: int = BLOCK_BYTES) -> Iterator[slice]:
@@ -27,15 +31,31 @@ def row_blocks(n_rows: int, row_bytes: int, budget: int = BLOCK_BYTES) -> Iterat
 def n_threads(n_jobs: int | None = None) -> int:
     """Return the number of threads: all cores this process may run on for None and -1, otherwise ``n_jobs``.
 
-    ``OMP_NUM_THREADS`` limits the default, so that a worker of a process pool uses only its share of the cores.
+    ``OMP_NUM_THREADS`` limits the default, so that a worker of a process pool uses only its share of the cores, and
+    `share_of_threads` limits both.
     """
+    if n_jobs is not None and (n_jobs == 0 or isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral)):
+        raise ValueError(f"n_jobs={n_jobs!r} has no meaning. Use None or -1 for all cores, or an integer >= 1.")
+    return min(_threads_asked_for(n_jobs), getattr(_SHARE, "n_threads", MOST_THREADS))
+
+
+def _threads_asked_for(n_jobs: int | None) -> int:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if n_jobs is None:
         limit = os.environ.get("OMP_NUM_THREADS", "")
         return max(1, min(cores, int(limit) if limit.isdigit() else cores))
-    if n_jobs == 0:
-        raise ValueError("n_jobs=0 has no meaning. Use None or -1 for all cores, or an integer >= 1.")
     return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)
+
+
+@contextmanager
+def share_of_threads(n_threads: int) -> Iterator[None]:
+    """Let the loops that this thread starts use at most this number of threads, whatever they ask for."""
+    before = getattr(_SHARE, "n_threads", MOST_THREADS)
+    _SHARE.n_threads = min(before, n_threads)
+    try:
+        yield
+    finally:
+        _SHARE.n_threads = before
 
 
 def run_in_chunks(
@@ -53,7 +73,8 @@ def run_in_chunks(
     interrupt or an error does.
     """
     starts = deque(range(0, n_items, chunk))
-    threads = min(n_threads(n_jobs), len(starts))
+    available = n_threads(n_jobs)
+    threads = min(available, len(starts))
 
     def work_off() -> None:
         while True:
@@ -63,11 +84,15 @@ def run_in_chunks(
                 return
             work(start, min(start + chunk, n_items))
 
+    def work_off_on_a_share() -> None:
+        with share_of_threads(available // threads):
+            work_off()
+
     if threads <= 1:
         work_off()
         return
-    with ThreadPoolExecutor(threads) as pool:
-        futures = [pool.submit(work_off) for _ in range(threads)]
+    with one_blas_thread(), ThreadPoolExecutor(threads) as pool:
+        futures = [pool.submit(work_off_on_a_share) for _ in range(threads)]
         try:
             pending = set(futures)
             while pending:
@@ -81,15 +106,78 @@ def run_in_chunks(
                 stop.set()
 
 
-def one_blas_thread(size: int = 0) -> Any:
+def in_threads(tasks: Sequence[Callable[[], object]], n_jobs: int | None = None, stop: Event | None = None) -> None:
+    """Call every task, on threads; see `run_in_chunks`."""
+
+    def work(first: int, last: int) -> None:
+        for task in tasks[first:last]:
+            task()
+
+    run_in_chunks(work, len(tasks), 1, n_jobs, stop)
+
+
+def one_blas_thread(size: int = 0) -> AbstractContextManager[None]:
     """Return a context in which BLAS uses one thread, unless a table of this size is large enough for more.
 
     For small problems the waiting of threads for each other takes longer than they save, most of all on a busy machine.
     """
-    return _libraries().limit(limits=1 if size < 1 << 20 else None, user_api="blas")
+    return nullcontext() if size >= 1 << 20 else _ONE_OF_BLAS.held()
 
 
-@cache
+def one_openmp_thread() -> AbstractContextManager[None]:
+    """Return a context in which OpenMP, by which scikit-learn compares rows, uses one thread."""
+    return _ONE_OF_OPENMP.held()
+
+
+def openmp_threads(n_jobs: int | None = None) -> int:
+    """Return how many threads OpenMP may use: those of `n_threads`, but one in a forked process.
+
+    There the threads that OpenMP started before the fork do not exist, and it would wait for them forever.
+    """
+    return 1 if _FORKED.is_set() else n_threads(n_jobs)
+
+
+def fork_safe_openmp() -> AbstractContextManager[None]:
+    """Return a context in which OpenMP uses one thread if this process was forked; see `openmp_threads`."""
+    return one_openmp_thread() if _FORKED.is_set() else nullcontext()
+
+
+class _OneThread:
+    """One thread for a kind of libraries while any thread of this process asks for it.
+
+    The last one that leaves restores the number, since each would otherwise restore what it found, also another's one.
+    """
+
+    def __init__(self, kind: str) -> None:
+        self.kind, self.lock, self.n_inside = kind, Lock(), 0
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        with self.lock:
+            if not self.n_inside:
+                self.limit = _libraries().limit(limits=1, user_api=self.kind)
+            self.n_inside += 1
+        try:
+            yield
+        finally:
+            with self.lock:
+                self.n_inside -= 1
+                if not self.n_inside:
+                    self.limit.restore_original_limits()
+
+
+_FORKED = Event()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_FORKED.set)
+_ONE_OF_BLAS, _ONE_OF_OPENMP = _OneThread("blas"), _OneThread("openmp")
+
+
 def _libraries() -> ThreadpoolController:
-    """Return the controller of this process; cached, because to find its libraries takes longer than a small fit."""
+    """Return the controller of the libraries of this process."""
+    return _libraries_of(len(sys.modules))  # a library is loaded by importing a module
+
+
+@lru_cache(maxsize=1)
+def _libraries_of(_n_modules: int) -> ThreadpoolController:
+    """Find the libraries; cached, because that takes longer than a small fit."""
     return ThreadpoolController()
