@@ -53,3 +53,23 @@ def test_commas_in_a_name_do_not_split_a_table_of_semicolons():
 @pytest.mark.parametrize("sign", ["n/a", "#N/A", "NA", "", "null"])
 def test_words_for_missing_values_are_missing(sign):
     assert read(f"a,b\n{sign},1\n2,3\n")[0]["a"].isna().tolist() == [True, False]
+
+
+def test_a_very_long_field_is_not_blamed_on_quotes(tmp_path):
+    data = f"a,y\n1,u\n{'x' * 140_000},v\n".encode()
+    with pytest.raises(ValueError, match=r"t.csv, line 3: a field must have at most 131,072 characters"):
+        read_delimited(data, tmp_path / "t.csv", ",")
+
+
+def test_a_whole_number_that_was_rounded_beside_a_gap_is_noted(tmp_path):
+    data = b"a,b,y\n9007199254740993,9007199254740992,u\n,,v\n3,4,u\n"
+    _, notes, _ = read_delimited(data, tmp_path / "t.csv", ",")
+    assert notes == [
+        "Column 'a' holds whole numbers of more than 15 digits, such as 9007199254740993, which was rounded to "
+        "9007199254740992; --category 'a' keeps them as they are."
+    ]
+
+
+def test_codes_keep_their_zeros(tmp_path):
+    frame, _, _ = read_delimited(b"code,y\n007,u\n008,v\n", tmp_path / "t.csv", ",")
+    assert frame["code"].tolist() == ["007", "008"]

@@ -59,3 +59,21 @@ def test_no_more_than_a_batch_is_read_at_a_time(tmp_path, monkeypatch):
     monkeypatch.setattr(pq.ParquetFile, "iter_batches", watched)
     assert len(read_parquet(tmp_path / "t.parquet")[0]) == 10
     assert sizes == [4, 4, 2]
+
+
+def test_the_end_of_a_file_says_what_it_holds(tmp_path):
+    frame = pd.DataFrame({"n": range(5), "t": list("abcde"), "d": pd.date_range("2020", periods=5), "none": [None] * 5})
+    frame["c"] = pd.Categorical(list("xyxyx"))
+    frame.set_axis(list("vwxyz"), axis=0).to_parquet(tmp_path / "t.parquet", row_group_size=2)
+    facts = parquet.parquet_facts(tmp_path / "t.parquet")
+    assert facts.names == ("n", "t", "d", "none", "c", "__index_level_0__")
+    assert facts.kinds == ("numbers", "text", "dates", None, "text", "text")
+    assert (facts.rows_of_groups, facts.n_rows, facts.index) == ((2, 2, 1), 5, ("__index_level_0__",))
+
+
+def test_a_row_group_is_read_in_tables_of_a_few_rows(tmp_path):
+    frame = pd.DataFrame({"a": range(10), "b": list("abcdefghij")})
+    frame.to_parquet(tmp_path / "t.parquet", row_group_size=6)
+    pieces = list(parquet.parquet_batches(tmp_path / "t.parquet", 0, 4))
+    assert [len(piece) for piece in pieces] == [4, 2]
+    assert_frame_equal(pd.concat(pieces, ignore_index=True), frame[:6])

@@ -238,7 +238,7 @@ def test_an_empty_parquet_table_is_refused(tmp_path):
 def test_missing_files_folders_and_unknown_formats_are_named(written, tmp_path):
     with pytest.raises(FileNotFoundError, match=r"nowhere.csv does not exist"):
         read_table(tmp_path / "nowhere.csv")
-    with pytest.raises(ValueError, match="got a folder"):
+    with pytest.raises(ValueError, match=r"must hold Parquet files .* got an empty folder instead"):
         read_table(tmp_path)
     for name, got in [("t.xls", ".xls"), ("t", "no extension"), ("t.gz", ".gz"), ("t.parquet.gz", ".gz")]:
         with pytest.raises(ValueError, match=rf"must end in .csv, .tsv.*xlsx, got {got} instead"):

@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from whynear.tables.rows import named_rows, numbered, place_of
+from whynear.tables.rows import ROW_NUMBERS, named_rows, numbered, numbers_in_file, place_of
 
 TABLE = pd.DataFrame({"name": ["u", "v", "v"], "number": [7.0, np.nan, 9.0]})
 FILE = numbered(TABLE)
@@ -52,3 +52,9 @@ def test_labels_that_a_table_lacks_are_named_with_its_index():
         place_of(4, TABLE, "The table")
     with pytest.raises(ValueError, match="The table has 0 rows with '1' in the index"):
         place_of(1, TABLE.iloc[[0, 2]].set_axis([0, 2]), "The table")
+
+
+def test_rows_of_a_larger_table_keep_their_numbers():
+    some = pd.DataFrame({"a": [1, 2]}, index=pd.Index([5, 900], name=ROW_NUMBERS))
+    assert numbers_in_file(some).tolist() == numbers_in_file(some["a"]).tolist() == [5, 900]
+    assert numbers_in_file(pd.DataFrame({"a": [1, 2]}, index=[5, 900])).tolist() == [1, 2]

@@ -28,6 +28,12 @@ def open_table(table: Table, encoding: str = AUTO, *, strict: bool = False) -> N
     The index of the table holds the names of its rows: that of the DataFrame, unless it is the default one, or their
     numbers, from 1. A table of another library, such as polars or pyarrow, is converted. With ``strict``, text files
     must be UTF-8 if no encoding is named.
+
+    Examples
+    --------
+    >>> opened = open_table("iris")
+    >>> opened.frame.shape, opened.target, opened.frame.index[0]
+    ((150, 5), 'target', 1)
     """
     table = _as_pandas(table)
     if isinstance(table, pd.DataFrame):
@@ -76,9 +82,14 @@ def frame_and_source(table: Table, encoding: str = AUTO, numbers: Sequence[str] 
     Of the columns in ``numbers``, those that are numbers written as text are read as numbers.
     """
     opened = open_table(table, encoding)
-    reader = ColumnReader(opened.source, ReadAs(), opened.decimal)
-    texts = [name for name in numbers if name in opened.frame.columns and holds_strings(opened.frame[name])]
-    frame = opened.frame.assign(**{name: reader.read(opened.frame[name]) for name in texts})
-    for note in (*opened.notes, *reader.notes()):
+    frame, notes = read_as_numbers(opened, numbers)
+    for note in (*opened.notes, *notes):
         warnings.warn(f"{opened.source}: {note}", stacklevel=3)
     return frame, opened.source
+
+
+def read_as_numbers(opened: NamedTable, numbers: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
+    """Return a table with columns of numbers that are written as text read as numbers, and notes on them."""
+    reader = ColumnReader(opened.source, ReadAs(), opened.decimal)
+    texts = [name for name in numbers if name in opened.frame.columns and holds_strings(opened.frame[name])]
+    return opened.frame.assign(**{name: reader.read(opened.frame[name]) for name in texts}), reader.notes()

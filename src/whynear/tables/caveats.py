@@ -28,9 +28,12 @@ def remarks_on(X: pd.DataFrame, y: NDArray[Any], groups: pd.Series | None = None
     return remarks
 
 
-def filled_in(X: pd.DataFrame, y: NDArray[Any], impute: Impute | None) -> list[str]:
-    """Return caveats on the missing values that are filled in, and on those that depend on the target."""
-    counts = X.isna().sum()[X.notna().any()]
+def filled_in(X: pd.DataFrame, y: NDArray[Any], impute: Impute | None, missing: pd.Series | None = None) -> list[str]:
+    """Return caveats on the missing values that are filled in, and on those that depend on the target.
+
+    ``missing`` are the missing values of each column, where X holds only some of the rows.
+    """
+    counts = (X.isna().sum() if missing is None else missing)[X.notna().any()]
     if impute is None or not (total := int(counts.sum())):
         return []
     most = counts.idxmax()

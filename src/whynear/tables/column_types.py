@@ -16,6 +16,7 @@ from whynear.tables.dates import holds_dates, is_dated
 from whynear.tables.encoder import TableEncoder, holds_text, is_ordered
 from whynear.tables.recorded import Codes
 from whynear.tables.refusal import TableRefused
+from whynear.tables.rows import numbers_in_file
 from whynear.tables.written_numbers import is_written_number
 from whynear.utils.checks import choice
 from whynear.utils.columns import (
@@ -228,7 +229,7 @@ def _check_categories(column: pd.Series, source: str) -> None:
 def kind_of(column: pd.Series) -> str:
     """Return what a column holds instead of numbers, with the first such value and its row."""
     row, value = _first_odd(column)
-    return f"{_kind(column, value)}, such as {str(value)[:30]!r} in row {row + 1}"
+    return f"{_kind(column, value)}, such as {str(value)[:30]!r} in row {numbers_in_file(column)[row]}"
 
 
 def _first_odd(column: pd.Series) -> tuple[int, Any]:

@@ -19,6 +19,8 @@ from whynear.tables.written_numbers import Decimal, written_numbers
 
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 _CODE = re.compile(r"[+-]?0\d+(\.\d*)?")  # such as 007, which is no number
+_WHOLE = re.compile(r"[+-]?\d{16,300}")
+EXACT_WHOLE_NUMBERS = 2**53  # from which not every whole number is a floating-point number
 _THOUSANDS_POINTS = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})*")
 
 
@@ -67,6 +69,7 @@ def read_delimited(data: bytes, path: Path, delimiter: str) -> tuple[pd.DataFram
             frame = _with_thousands_points(frame, text, separator, names)
     except (ValueError, OverflowError) as error:
         raise _misread(path, str(error)) from error
+    notes += _rounded_notes(frame, text, separator, names)
     if len(frame) != n_rows:
         raise _misread(path, f"{n_rows} rows were counted and {len(frame)} parsed")
     if not header[0].strip() and len(names) > 1 and _numbers_rows(frame[names[0]]):
@@ -112,6 +115,21 @@ def _with_thousands_points(frame: pd.DataFrame, text: _Text, separator: str, nam
         if known.str.contains(".", regex=False).any() and known.map(_is_grouped).all():
             frame[name] = texts[name]
     return frame
+
+
+def _rounded_notes(frame: pd.DataFrame, text: _Text, separator: str, names: list[str]) -> list[str]:
+    """Say which columns hold whole numbers that floating-point numbers round, as they do in a column with gaps."""
+    columns = [name for name in _fractional(frame) if (frame[name].abs() >= EXACT_WHOLE_NUMBERS).any()]
+    texts = text.parse(separator, names, usecols=columns, dtype=str) if columns else frame[[]]
+    notes = []
+    for name in columns:
+        cells = (cell.strip() for cell in texts[name].dropna())
+        if rounded := next((cell for cell in cells if _WHOLE.fullmatch(cell) and int(float(cell)) != int(cell)), ""):
+            notes.append(
+                f"Column {name!r} holds whole numbers of more than 15 digits, such as {rounded}, which was rounded to "
+                f"{float(rounded):.0f}; --category {name!r} keeps them as they are."
+            )
+    return notes
 
 
 def _is_grouped(cell: str) -> bool:
@@ -174,6 +192,11 @@ def _check(text: _Text, separator: str) -> tuple[list[str], int, int]:
                 n_empty, pending = n_empty + pending, 0
             line = reader.line_num + 1
     except csv.Error as error:
+        if "field larger than" in str(error):
+            raise ValueError(
+                f"{path}, line {line}: a field must have at most {csv.field_size_limit():,} characters, got a "
+                "longer one in the row that begins here instead. Close its quotes, or leave the column out of the file."
+            ) from None
         raise ValueError(
             f"{path}, line {line}: quotes must be closed and quotes inside a field doubled; they are not "
             f"in the row that begins here ({error}). Correct the quotes."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from whynear.tables.informative_gaps import informative_gaps
+from whynear.tables.informative_gaps import informative
 from whynear.tables.recorded import as_recorded
 from whynear.utils.arrays import Array
 from whynear.utils.columns import check_finite, check_same_columns, numbers
@@ -87,23 +87,34 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def fit(self, X: pd.DataFrame, y: ArrayLike | None = None) -> Self:
         """Find the categories, the values that replace missing ones, and with a target the informative gaps."""
+        self.check_settings()
+        frame = self.read_frame(X)
+        return self.fit_columns(list(frame.columns), (frame[name] for name in frame), y)
+
+    def check_settings(self) -> None:
+        """Refuse parameters of other values."""
         if self.categories not in (None, "onehot") or self.impute not in (None, "median", "most_frequent"):
             raise ValueError(
                 "TableEncoder takes categories None or 'onehot' and impute None, 'median' or 'most_frequent', "
                 f"got {self.categories!r} and {self.impute!r} instead."
             )
-        frame = self.read(_frame(X))
-        self.feature_names_in_ = np.array(frame.columns, dtype=object)
-        self.n_features_in_ = frame.shape[1]
+
+    def fit_columns(self, columns: Sequence[Any], values: Iterable[pd.Series[Any]], y: ArrayLike | None = None) -> Self:
+        """Learn from the columns of a table that was `read`, one after the other; `fit` does so."""
+        self.feature_names_in_ = np.array(columns, dtype=object)
+        self.n_features_in_ = len(columns)
         self.categories_: dict[str, list[str]] = {}
         self.orders_: dict[str, list[str]] = {}
         self.fill_values_: dict[str, Any] = {}
         self.n_filled_: dict[str, int] = {}
-        for name in frame:
-            self._learn_column(str(name), frame[name])
-        self.indicators_ = informative_gaps(frame, y) if self.indicators and y is not None else []
+        gaps = {}
+        for name, column in zip(map(str, columns), values, strict=True):
+            self._learn_column(name, column)
+            if self.indicators and y is not None:
+                gaps[name] = column.isna().to_numpy()
+        self.indicators_ = informative(gaps, y) if y is not None else []
         names, self.sources_ = [], []
-        for name in map(str, frame):
+        for name in map(str, columns):
             made = [f"{name}={category}" for category in self._shown(name)] if name in self.categories_ else [name]
             made += [f"{name}=missing"] * (name in self.indicators_)
             names += made
@@ -120,6 +131,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         values = np.hstack(blocks) if blocks else np.empty((len(frame), 0))
         check_finite(values, self.made_, "X")
         return pd.DataFrame(values, index=frame.index, columns=self.made_)
+
+    def read_frame(self, X: Any) -> pd.DataFrame:
+        """Return a table as `read` does; refuse anything but a DataFrame."""
+        return self.read(_frame(X))
 
     def read(self, X: pd.DataFrame) -> pd.DataFrame:
         """Return a table with its columns read as ``readings`` and ``missing`` say."""

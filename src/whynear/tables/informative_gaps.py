@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 FEWEST_GAPS = 5  # and as many values, in a column whose gaps are tested
@@ -21,11 +23,14 @@ def informative_gaps(X: pd.DataFrame, y: ArrayLike) -> list[str]:
     >>> informative_gaps(X, ["u"] * 10 + ["v"] * 10)
     ['a']
     """
+    return informative({str(name): X[name].isna().to_numpy() for name in X}, y)
+
+
+def informative(gaps: Mapping[str, NDArray[np.bool_]], y: ArrayLike) -> list[str]:
+    """Return the columns of `informative_gaps`, given where the values of each column are missing."""
     target = np.asarray(y)
-    gaps = X.isna().to_numpy()
-    counts = gaps.sum(axis=0)
-    tested = np.flatnonzero((counts >= FEWEST_GAPS) & (len(X) - counts >= FEWEST_GAPS))
-    p_values = {str(X.columns[int(place)]): _p_value(gaps[:, place], target) for place in tested}
+    tested = [name for name, gone in gaps.items() if min(gone.sum(), (~gone).sum()) >= FEWEST_GAPS]
+    p_values = {name: _p_value(gaps[name], target) for name in tested}
     return [name for name, p_value in p_values.items() if p_value * len(p_values) < LARGEST_P_VALUE]
 
 

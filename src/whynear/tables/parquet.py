@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -13,32 +16,74 @@ from whynear.tables.header import distinct_names
 BATCH_ROWS = 1 << 16
 
 
+READ_AHEAD_BYTES = 1 << 20  # of a column; without a limit whole row groups are loaded
+NUMBERS, TEXT, DATES = "numbers", "text", "dates"
+
+
+@dataclass(frozen=True)
+class ParquetFacts:
+    """What the end of a Parquet file says about its table.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The names of the columns, made unique.
+    notes : tuple of str
+        What was changed in them.
+    kinds : tuple of str or None
+        What each column holds: "numbers", "text", "dates", another type by its name; None where it holds nothing.
+    rows_of_groups : tuple of int
+        The number of rows of each row group.
+    index : tuple of str
+        The columns that pandas saved its index in.
+    """
+
+    names: tuple[str, ...]
+    notes: tuple[str, ...]
+    kinds: tuple[str | None, ...]
+    rows_of_groups: tuple[int, ...]
+    index: tuple[str, ...]
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows of the file."""
+        return sum(self.rows_of_groups)
+
+
+def parquet_facts(path: Path) -> ParquetFacts:
+    """Return what a Parquet file holds, without reading its rows."""
+    with _opened(path) as file:
+        schema, metadata = file.schema_arrow, file.metadata
+        names, notes = distinct_names([str(name) for name in schema.names])
+        return ParquetFacts(
+            tuple(names),
+            tuple(notes),
+            tuple(_kind(kind) for kind in schema.types),
+            tuple(metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)),
+            tuple(_saved_index(schema.pandas_metadata or {}, names)),
+        )
+
+
+def parquet_batches(path: Path, group: int, n_rows: int) -> Iterator[pd.DataFrame]:
+    """Yield a row group in tables of at most ``n_rows`` rows, with the names of `parquet_facts`."""
+    with _opened(path) as file:
+        names, _ = distinct_names([str(name) for name in file.schema_arrow.names])
+        for batch in file.iter_batches(n_rows, row_groups=[group], use_threads=False):
+            yield pd.DataFrame({name: column.to_pandas() for name, column in zip(names, batch.columns, strict=True)})
+
+
 def read_parquet(path: Path) -> tuple[pd.DataFrame, list[str]]:
     """Return the table and notes on changed names. Beside the table, one batch or one column is held at a time."""
-    try:
-        pyarrow = import_module("pyarrow")
-        parquet = import_module("pyarrow.parquet")
-    except ImportError as error:
-        raise ImportError(
-            f'{path} needs pyarrow to be read; it is not installed. Type: pip install "whynear[parquet]"'
-        ) from error
-    try:
-        with parquet.ParquetFile(path) as file:
-            schema = file.schema_arrow
-            names, notes = distinct_names([str(name) for name in schema.names])
-            parts: list[list[pd.Series]] = [[] for _ in names]
-            for batch in file.iter_batches(BATCH_ROWS):
-                for place, column in enumerate(batch.columns):
-                    parts[place].append(column.to_pandas())
-    except PermissionError:
-        raise
-    except (pyarrow.ArrowException, OSError, ValueError) as error:
-        raise ValueError(
-            f"{path} must be a whole parquet file, got a damaged one instead ({error}). Export it again."
-        ) from error
+    with _opened(path) as file:
+        schema = file.schema_arrow
+        names, notes = distinct_names([str(name) for name in schema.names])
+        parts: list[list[pd.Series]] = [[] for _ in names]
+        for batch in file.iter_batches(BATCH_ROWS):
+            for place, column in enumerate(batch.columns):
+                parts[place].append(column.to_pandas())
     columns: dict[str, pd.Series] = {}
     for place, name in enumerate(names):
-        columns[name] = _joined(parts[place])
+        columns[name] = joined(parts[place])
         parts[place] = []
     frame = _indexed(pd.DataFrame(columns), schema.pandas_metadata or {})
     if frame.empty:
@@ -49,7 +94,7 @@ def read_parquet(path: Path) -> tuple[pd.DataFrame, list[str]]:
     return frame, notes
 
 
-def _joined(parts: list[pd.Series]) -> pd.Series:
+def joined(parts: list[pd.Series]) -> pd.Series:
     """Return the batches of a column as one; batches of categories may know different ones."""
     if len(parts) > 1 and isinstance(parts[0].dtype, pd.CategoricalDtype):
         values = pd.api.types.union_categoricals(parts, ignore_order=not _same_categories(parts))
@@ -63,8 +108,49 @@ def _same_categories(parts: list[pd.Series]) -> bool:
 
 def _indexed(frame: pd.DataFrame, metadata: dict[str, Any]) -> pd.DataFrame:
     """Return the table with the index that pandas saved as columns."""
-    saved = [name for name in metadata.get("index_columns", ()) if isinstance(name, str) and name in frame.columns]
-    if not saved:
-        return frame
-    names = [None if name.startswith("__index_level_") else name for name in saved]
-    return frame.set_index(saved).rename_axis(names)
+    saved = _saved_index(metadata, frame.columns)
+    return frame.set_index(saved).rename_axis([name_of_index(name) for name in saved]) if saved else frame
+
+
+def name_of_index(column: str) -> str | None:
+    """Return the name of the index that pandas saved in a column; None if it has none."""
+    return None if column.startswith("__index_level_") else column
+
+
+def _saved_index(metadata: dict[str, Any], names: Iterable[str]) -> list[str]:
+    known = set(names)
+    return [name for name in metadata.get("index_columns", ()) if isinstance(name, str) and name in known]
+
+
+def _kind(kind: Any) -> str | None:
+    types = import_module("pyarrow.types")
+    if types.is_dictionary(kind):
+        return _kind(kind.value_type)
+    if types.is_null(kind):
+        return None
+    if types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind) or types.is_decimal(kind):
+        return NUMBERS
+    if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
+        return TEXT
+    return DATES if types.is_date(kind) or types.is_timestamp(kind) else str(kind)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[Any]:
+    """Open a Parquet file; errors name it."""
+    try:
+        pyarrow = import_module("pyarrow")
+        parquet = import_module("pyarrow.parquet")
+    except ImportError as error:
+        raise ImportError(
+            f'{path} needs pyarrow to be read; it is not installed. Type: pip install "whynear[parquet]"'
+        ) from error
+    try:
+        with parquet.ParquetFile(path, buffer_size=READ_AHEAD_BYTES, pre_buffer=False) as file:
+            yield file
+    except PermissionError:
+        raise
+    except (pyarrow.ArrowException, OSError, ValueError) as error:
+        raise ValueError(
+            f"{path} must be a whole parquet file, got a damaged one instead ({error}). Export it again."
+        ) from error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
@@ -11,7 +12,18 @@ import pandas as pd
 
 from whynear.tables.encoder import holds_text, is_ordered
 from whynear.tables.recorded import DATE
+from whynear.tables.rows import numbers_in_file
 from whynear.utils.columns import as_numbers
+
+
+@dataclass(frozen=True)
+class WholeTable:
+    """A table that does not fit in memory: the number of its rows, and what its target holds."""
+
+    n_rows: int
+    classes: tuple[tuple[str, int], ...] = ()
+    range: tuple[float, float] | None = None
+
 
 _NAMES_ROWS = re.compile(r"(^|[\W_])(id|key|index|no|nr|number|row)$", re.IGNORECASE)
 
@@ -48,7 +60,7 @@ def kind_of_column(column: pd.Series) -> str:
 
 def row_names(X: pd.DataFrame) -> list[str]:
     """Return the columns that number the rows: 0, 1, ... or 1, 2, ...; or unique whole numbers named like 'id'."""
-    rows, found = np.arange(len(X)), []
+    rows, found = numbers_in_file(X) - 1, []
     for name in X:
         values = None if holds_text(X[name]) else X[name].to_numpy()
         if values is None or not np.isfinite(values).all():

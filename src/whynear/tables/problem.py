@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -13,11 +12,12 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from whynear.tables.caveats import filled_in, remarks_on, unchanging
+from whynear.tables.column_names import checked_target
 from whynear.tables.column_reading import ColumnReader, ReadAs
 from whynear.tables.column_types import Categories, Impute, features_of
 from whynear.tables.encoder import TableEncoder
 from whynear.tables.groups import groups_of, in_two_groups
-from whynear.tables.preview import preview, row_names, summary
+from whynear.tables.preview import WholeTable, preview, row_names, summary
 from whynear.tables.reading import NamedTable
 from whynear.tables.refusal import TableRefused
 from whynear.tables.row_weights import weights_of
@@ -59,6 +59,8 @@ class Problem:
         The time of each row, under the name of its column; held-out rows are later than those learned from.
     weights : Series or None
         How much each row counts when models are fitted, under the name of its column.
+    whole : WholeTable or None
+        The table of which X holds only some rows, because it does not fit in memory.
     """
 
     source: str
@@ -73,6 +75,7 @@ class Problem:
     axis: SpectralAxis | None = None
     times: pd.Series | None = None
     weights: pd.Series | None = None
+    whole: WholeTable | None = None
 
     @property
     def separation(self) -> Separation | None:
@@ -83,7 +86,7 @@ class Problem:
         """Return the problem of some of the rows, at positions from 0."""
         of_rows = {"groups": self.groups, "times": self.times, "weights": self.weights}
         parts: dict[str, Any] = {name: None if part is None else part.iloc[chosen] for name, part in of_rows.items()}
-        return replace(self, X=self.X.iloc[chosen], y=self.y[chosen], **parts)
+        return replace(self, X=self.X.iloc[chosen], y=self.y[chosen], whole=None, **parts)
 
     @property
     def kind(self) -> TargetKind:
@@ -95,13 +98,17 @@ class Problem:
         """Each class with its number of rows; empty where the target holds numbers."""
         if self.kind == "numbers":
             return ()
+        if self.whole is not None and self.whole.classes:
+            return self.whole.classes
         names, counts = np.unique(self.y, return_counts=True)
         return tuple((str(name), int(count)) for name, count in zip(names, counts, strict=True))
 
     @property
     def range(self) -> tuple[float, float] | None:
         """The smallest and the largest number of the target; None where it holds classes."""
-        return None if self.kind == "classes" else (float(self.y.min()), float(self.y.max()))
+        if self.kind == "classes":
+            return None
+        return self.whole.range if self.whole is not None else (float(self.y.min()), float(self.y.max()))
 
     @property
     def rows_of_classes(self) -> tuple[NDArray[np.intp], ...]:
@@ -114,7 +121,7 @@ class Problem:
     @property
     def summary(self) -> str:
         """How many rows and columns there are, what the columns hold and what is missing, in a sentence."""
-        return summary(self.columns, len(self.X))
+        return summary(self.columns, len(self.X) if self.whole is None else self.whole.n_rows)
 
     def numbers(self) -> pd.DataFrame:
         """Return the features as numbers: categories and missing values encoded as in a model of all rows."""
@@ -166,19 +173,11 @@ def problem_from(
         categories = None if categories == "auto" else categories
         impute = None if impute == "auto" else impute
     source, frame = table.source, table.frame
-    predicted = table.target if target is None else str(target)
-    if predicted is None:
-        raise ValueError(f"{source} needs a target: name the column to predict (--target COLUMN). {_columns(frame)}")
     left_out = names_of(drop)
     named_by = [] if index is None or str(index) == frame.index.name else [str(index)]
     of_rows = [str(name) for name in (group, time, weight) if name is not None]
     about_rows = [name for name in dict.fromkeys(of_rows) if name != frame.index.name]
-    for name in (predicted, *left_out, *named_by, *about_rows, *read_as.named):
-        _check_known(name, frame, source)
-    for given in read_as.date:
-        if given not in frame.columns and "=%" in given:
-            given = given[: given.index("=%")]
-        _check_known(given, frame, source)
+    predicted = checked_target(table, target, (*left_out, *named_by, *about_rows), read_as)
     if named_by:
         frame = named_rows(frame, named_by[0], source)
         left_out += [name for name in named_by if name != predicted]
@@ -288,13 +287,6 @@ def names_of(columns: Hashable | Iterable[Hashable]) -> list[str]:
     return [str(columns)]
 
 
-def _check_known(name: str, frame: pd.DataFrame, source: str) -> None:
-    if name not in frame.columns:
-        close = difflib.get_close_matches(name, list(frame.columns), n=1)
-        guess = f" Did you mean {close[0]!r}?" if close else ""
-        raise ValueError(f"{source} has no column {name!r}.{guess} {_columns(frame)}")
-
-
 def _check_two_classes(y: NDArray[Any], predicted: str, source: str) -> None:
     if len(names := np.unique(y)) < 2:
         held = f"the single class {str(names[0])!r}" if len(names) else "no class with two rows"
@@ -309,7 +301,3 @@ def _classes_of_two(y: NDArray[Any]) -> tuple[NDArray[np.bool_], list[str]]:
     small = classes[counts < 2]
     caveat = f"Classes with a single row cannot be held out and were left out: {listed(list(small))}."
     return counts[codes] >= 2, [caveat] if len(small) else []
-
-
-def _columns(frame: pd.DataFrame) -> str:
-    return f"Its columns are {listed(list(frame.columns), most=8)}."

@@ -11,6 +11,7 @@ from pathlib import Path
 import pandas as pd
 
 from whynear.tables.delimited import read_delimited
+from whynear.tables.folder import name_of_folder, read_folder
 from whynear.tables.parquet import read_parquet
 from whynear.tables.text_encoding import AUTO, as_utf_8, check_encoding
 from whynear.tables.workbooks import read_workbook
@@ -41,7 +42,8 @@ def read_table(path: str | os.PathLike[str], encoding: str = AUTO) -> tuple[pd.D
     ----------
     path : path
         A ``.csv``, ``.tsv`` or ``.txt`` file (the latter two tab-separated), these with ``.gz`` too, a ``.parquet``
-        file, or the first sheet of an ``.xlsx`` workbook.
+        file, the first sheet of an ``.xlsx`` workbook, or a folder of Parquet files or of text files with the same
+        columns, which are one table in the order of their names.
     encoding : str, default="auto"
         Encoding of a text file. ``"auto"`` finds UTF-8, UTF-16, and Windows-1252 or latin-1. A byte order mark is
         stripped.
@@ -93,7 +95,8 @@ def read_file(path: str | os.PathLike[str], encoding: str = AUTO) -> NamedTable:
     if not path.exists():
         raise FileNotFoundError(f"{path} does not exist. Check the name and the folder.")
     if path.is_dir():
-        raise ValueError(f"{path} must be a file, got a folder instead. Name a file in it.")
+        check_encoding(encoding)
+        return _read_folder(path, encoding)
     *_, inner, outer = ["", "", *(suffix.lower() for suffix in path.suffixes)]
     kind = inner if outer == ".gz" else outer
     if outer not in (".parquet", ".xlsx") and kind not in _DELIMITERS:
@@ -116,3 +119,13 @@ def read_file(path: str | os.PathLike[str], encoding: str = AUTO) -> NamedTable:
         ) from error
     frame, notes, decimal = read_delimited(data, path, _DELIMITERS[kind])
     return NamedTable(path.name, frame, (*found, *notes), decimal=decimal)
+
+
+def _read_folder(folder: Path, encoding: str) -> NamedTable:
+    try:
+        frame, notes, decimal = read_folder(folder, lambda path: read_file(path, encoding))
+    except PermissionError as error:
+        if error.errno is None:  # said already
+            raise
+        raise PermissionError(f"{folder} must be readable; it is not. Change its permissions.") from None
+    return NamedTable(name_of_folder(folder), frame, tuple(notes), decimal="," if decimal == "," else ".")

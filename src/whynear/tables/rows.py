@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from whynear.utils.row_names import is_default, names_of_rows, plain_name
 from whynear.utils.text import counted, listed
+
+ROW_NUMBERS = "number of the row in all files"  # the name of the index of some rows of a larger table
 
 
 def numbered(frame: pd.DataFrame) -> pd.DataFrame:
@@ -15,6 +19,17 @@ def numbered(frame: pd.DataFrame) -> pd.DataFrame:
     [1, 2]
     """
     return frame.set_axis(pd.RangeIndex(1, len(frame) + 1), axis=0) if is_default(frame.index) else frame
+
+
+def numbers_in_file(table: pd.DataFrame | pd.Series) -> NDArray[np.int64]:
+    """Return the number of each row in its file or files, from 1; of a whole table they are 1, 2, 3, ...
+
+    >>> numbers_in_file(pd.Series([5, 6], pd.Index([17, 40], name=ROW_NUMBERS))).tolist()
+    [17, 40]
+    """
+    if table.index.name == ROW_NUMBERS:
+        return table.index.to_numpy(dtype=np.int64)
+    return np.arange(1, len(table) + 1)
 
 
 def named_rows(frame: pd.DataFrame, index: str | None, source: str) -> pd.DataFrame:

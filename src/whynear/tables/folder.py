@@ -1,0 +1,150 @@
+"""A folder of files that together are one table: Parquet files, or text files of one header."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from whynear.tables.cells import as_text, holds_strings
+from whynear.tables.parquet import joined, parquet_facts
+from whynear.utils.row_names import is_default
+from whynear.utils.text import counted, listed
+
+if TYPE_CHECKING:
+    from whynear.tables.reading import NamedTable
+
+PARQUET = ".parquet"
+TEXTS = (".csv", ".tsv", ".txt")
+_HIDDEN = (".", "_")  # first letters of the files that Spark and others add, such as _SUCCESS
+_NUMBER = re.compile(r"(\d+)")
+
+
+def name_of_folder(folder: Path) -> str:
+    """Return the name of a folder in messages and reports, with a slash."""
+    return f"{folder.resolve().name}/"
+
+
+def files_of_table(folder: Path) -> tuple[list[Path], list[str]]:
+    """Return the files of a folder that hold its table, in order, and notes on others.
+
+    Numbers within names count as numbers: ``part-2`` comes before ``part-10``.
+    """
+    shown = sorted((path for path in folder.iterdir() if not path.name.startswith(_HIDDEN)), key=_in_order)
+    for path in shown:
+        if path.is_dir() and (held := [inner for inner in path.iterdir() if _kind(inner)]):
+            raise ValueError(
+                f"{folder} holds the folder {path.name!r} with tables of its own, such as {held[0].name!r}. "
+                "Move all files of the table into one folder."
+            )
+    files = [path for path in shown if path.is_file() and _kind(path)]
+    others = [path.name for path in shown if path not in files]
+    if not files:
+        found = f"got {listed(others)}" if others else "got an empty folder"
+        raise ValueError(
+            f"{folder} must hold Parquet files ({PARQUET}) or text files ({', '.join(TEXTS)}, each also with .gz), "
+            f"{found} instead. Name a folder with files of one table, or a file."
+        )
+    kinds = {_kind(path): path for path in reversed(files)}
+    if len(kinds) > 1:
+        one, another = list(kinds.values())[-2:]
+        raise ValueError(
+            f"{folder} holds files of different kinds, such as {one.name!r} and {another.name!r}. Keep the files of "
+            "one table and of one kind in the folder."
+        )
+    left_out = f"{counted(len(others), 'file', 'files')} of the folder that can hold no part of the table"
+    return files, [f"{left_out} {'was' if len(others) == 1 else 'were'} left out: {listed(others)}."] if others else []
+
+
+def parquet_files_with_rows(files: Sequence[Path]) -> tuple[list[Path], list[str]]:
+    """Return the Parquet files that have rows, and a note on those that have none."""
+    empty = [path for path in files if not parquet_facts(path).n_rows]
+    if len(empty) == len(files):
+        raise ValueError(f"{files[0].parent} must hold rows, got only files without any instead. Export it again.")
+    note = f"Files without rows were left out: {listed([path.name for path in empty])}."
+    return [path for path in files if path not in empty], [note] if empty else []
+
+
+def check_same_header(first: Path, expected: Sequence[str], other: Path, names: Sequence[str]) -> None:
+    """Refuse a file whose columns are not those of the first one; their order may differ."""
+    lacking = [name for name in expected if name not in set(names)]
+    surplus = [name for name in names if name not in set(expected)]
+    facts = [f"lacks {listed(lacking)}"] * bool(lacking) + [f"has the further {listed(surplus)}"] * bool(surplus)
+    if facts:
+        raise ValueError(
+            f"{other} {' and '.join(facts)}, compared with {first.name}. All files of a folder must have the same "
+            "columns: correct this file, or move it elsewhere."
+        )
+
+
+def check_same_kinds(first: Path, expected: dict[str, str | None], other: Path, kinds: dict[str, str | None]) -> None:
+    """Refuse a Parquet file with a column of another type than in the first one."""
+    for name, kind in kinds.items():
+        if None not in (kind, expected[name]) and kind != expected[name]:
+            raise ValueError(
+                f"{other} holds {kind} in column {name!r}, and {first.name} holds {expected[name]}. Export the files "
+                "again with one type for the column."
+            )
+
+
+def read_folder(folder: Path, read: Callable[[Path], NamedTable]) -> tuple[pd.DataFrame, list[str], str]:
+    """Return the table of a folder, notes, and the sign before decimals; ``read`` reads a file."""
+    files, notes = files_of_table(folder)
+    if _kind(files[0]) == PARQUET:
+        files, empty = parquet_files_with_rows(files)
+        notes += empty
+        check_alike(files)
+    tables = [read(path) for path in files]
+    for path, table in zip(files, tables, strict=True):
+        check_same_header(files[0], list(tables[0].frame.columns), path, list(table.frame.columns))
+    notes += dict.fromkeys(note for table in tables for note in table.notes)
+    pieces = {name: in_one_kind([table.frame[name] for table in tables]) for name in tables[0].frame.columns}
+    frame = pd.DataFrame({name: joined(parts) for name, parts in pieces.items()})
+    if not all(is_default(table.frame.index) for table in tables):
+        names = tables[0].frame.index.append([table.frame.index for table in tables[1:]])
+        frame = frame.set_axis(names, axis=0)
+    return frame, notes, "," if any(table.decimal == "," for table in tables) else "."
+
+
+def check_alike(files: Sequence[Path]) -> None:
+    """Refuse Parquet files whose columns differ in name or type."""
+    first = parquet_facts(files[0])
+    for path in files[1:]:
+        facts = parquet_facts(path)
+        check_same_header(files[0], first.names, path, facts.names)
+        kinds = dict(zip(first.names, first.kinds, strict=True)), dict(zip(facts.names, facts.kinds, strict=True))
+        check_same_kinds(files[0], kinds[0], path, kinds[1])
+
+
+def in_one_kind(parts: list[pd.Series]) -> list[pd.Series]:
+    """Return the pieces of a column as text if one holds text: a sign such as '?' may stand in a single file."""
+    texts = [holds_strings(part) for part in parts]
+    if all(texts) or not any(texts):
+        return parts
+    return [
+        part if is_text or isinstance(part.dtype, pd.CategoricalDtype) else as_text(part)
+        for part, is_text in zip(parts, texts, strict=True)
+    ]
+
+
+def is_text_file(path: Path) -> bool:
+    """Return whether a file holds a table as text."""
+    return _kind(path) == TEXTS[0]
+
+
+def _kind(path: Path) -> str | None:
+    """Return the kind of a file of a table; all text files are of one kind."""
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    if suffixes and suffixes[-1] == PARQUET:
+        return PARQUET
+    if suffixes and suffixes[-1] == ".gz":
+        suffixes.pop()
+    return TEXTS[0] if suffixes and suffixes[-1] in TEXTS else None
+
+
+def _in_order(path: Path) -> tuple[list[tuple[int, int | str]], str]:
+    words = _NUMBER.split(path.name)
+    return [(0, int(word)) if word.isdecimal() else (1, word) for word in words if word], path.name
