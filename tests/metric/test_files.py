@@ -229,3 +229,24 @@ def test_what_is_chosen_by_a_function_cannot_be_saved_and_nothing_is_written(tmp
     with pytest.raises(TypeError, match="cannot be saved without pickle"):
         wn.save(make_pipeline(function, wn.GMLVQ(random_state=0)).fit(X, y), tmp_path / "model")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_loaded_pipeline_caches_nothing_in_the_folder_of_another_machine(tmp_path):
+    X, y = np.random.default_rng(0).standard_normal((20, 2)), np.arange(20) % 2
+    model = make_pipeline(StandardScaler(), wn.GRLVQ(random_state=0), memory=str(tmp_path / "cache")).fit(X, y)
+    wn.save(model, tmp_path / "model")
+    assert wn.load(tmp_path / "model").memory is None
+
+
+@pytest.mark.parametrize("content", [[1, 2], "text", None, {"dict": []}, {"tuple": []}, {"dtype": "f8"}])
+def test_only_metrics_and_models_are_loaded(tmp_path, content):
+    write_archive(tmp_path / "a", {"object": content}, {})
+    with pytest.raises(ArchiveError, match=r"a cannot be read: it holds a \w+, which is no metric or model"):
+        wn.load(tmp_path / "a")
+
+
+def test_parameters_of_steps_are_checked(tmp_path):
+    node = {"estimator": "MinMaxScaler", "params": {"dict": [["clip", "x" * 9]]}, "fitted": {"dict": []}}
+    write_archive(tmp_path / "a", {"object": node}, {})
+    with pytest.raises(ArchiveError, match=r"The 'clip' parameter of MinMaxScaler must be"):
+        wn.load(tmp_path / "a")

@@ -33,11 +33,11 @@ def test_the_nearest_cases_are_always_among_the_candidates(engine, kind, skipped
         assert set(np.flatnonzero(row < np.sort(row)[k - 1])) <= set(listed[:count])
 
 
-def test_ties_that_do_not_fit_a_list_are_counted():
+def test_ties_that_do_not_fit_a_list_are_known_by_the_count():
     copies = np.zeros((500, 2))
     for engine in (Tree, Products):
         _, counts = engine(DiagonalMetric([1.0, 1.0]), copies, 1).candidates(np.zeros((1, 2)), 1, NONE[:1])
-        assert counts[0] == 500 > list_length(1)
+        assert counts[0] > list_length(1)
 
 
 def test_queries_too_far_away_for_the_bound_have_no_list():

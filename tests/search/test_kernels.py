@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from whynear.search.kernels import any_within, replace_root, select_candidates
+from whynear.search.kernels import any_within, finish_lists, replace_root, scan_scores
 
 
 def test_a_heap_keeps_its_largest_entry_on_top():
@@ -22,15 +22,26 @@ def test_some_score_is_within_a_limit():
     assert not any_within(scores, shifts, 2.9)
 
 
-@pytest.mark.parametrize("columns", [10, 600])
-def test_candidates_are_those_whose_lower_bound_is_below_the_kth_upper_bound(columns):
+def listed(scores, slack, relative, k, excluded, width, part):
+    """The lists of all columns, seen ``part`` at a time."""
+    uppers = np.full((len(scores), k), np.inf, dtype=np.float32)
+    found, lowers = np.full((len(scores), width), -1), np.empty((len(scores), width), dtype=np.float32)
+    counts = np.zeros(len(scores), dtype=np.intp)
+    for first in range(0, scores.shape[1], part):
+        these = np.ascontiguousarray(scores[:, first : first + part])
+        scan_scores(these, slack[first : first + part], first, relative, excluded, uppers, found, lowers, counts)
+    finish_lists(relative, uppers, found, lowers, counts)
+    return found, counts
+
+
+@pytest.mark.parametrize(("columns", "part"), [(10, 10), (10, 3), (600, 600), (600, 7), (3000, 512)])
+def test_candidates_are_those_whose_lower_bound_is_below_the_kth_upper_bound(columns, part):
     rng = np.random.default_rng(columns)
     scores = rng.random((5, columns)).astype(np.float32)
-    slack = (0.01 * rng.random(columns)).astype(np.float32)
+    slack = (10 / columns * 0.01 * rng.random(columns)).astype(np.float32)
     excluded = np.array([-1, 0, 1, 2, int(scores[4].argmin())])
     relative, k = 1e-3, 3
-    found, counts = np.full((5, columns), -1), np.empty(5, dtype=np.intp)
-    select_candidates(scores, slack, relative, k, excluded, found, counts)
+    found, counts = listed(scores, slack, relative, k, excluded, 20, part)
     for row in range(5):
         others = np.delete(np.arange(columns), excluded[row] if excluded[row] >= 0 else [])
         upper = (scores[row] + slack)[others] / (1 - relative)
@@ -38,9 +49,14 @@ def test_candidates_are_those_whose_lower_bound_is_below_the_kth_upper_bound(col
         assert_array_equal(found[row, : counts[row]], others[lower <= np.sort(upper)[k - 1]])
 
 
-def test_candidates_that_do_not_fit_are_counted():
-    found, counts = np.full((1, 2), -1), np.empty(1, dtype=np.intp)
+@pytest.mark.parametrize("part", [9, 4, 1])
+def test_more_candidates_than_fit_are_counted_as_one_too_many(part):
     zeros = np.zeros((1, 9), dtype=np.float32)
-    select_candidates(zeros, zeros[0], 0.0, 1, np.array([-1]), found, counts)
-    assert counts[0] == 9
-    assert_array_equal(found, [[0, 1]])
+    _, counts = listed(zeros, zeros[0], 0.0, 1, np.array([-1]), 2, part)
+    assert counts[0] == 3
+
+
+def test_a_full_list_makes_room_when_nearer_columns_come():
+    falling = np.arange(50, 0, -1, dtype=np.float32)[None]
+    found, counts = listed(falling, np.zeros(50, dtype=np.float32), 0.0, 2, np.array([-1]), 4, 5)
+    assert_array_equal(found[0, : counts[0]], [48, 49])

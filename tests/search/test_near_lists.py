@@ -4,7 +4,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.neighbors import NearestNeighbors
 
 from whynear.search import near_lists as module
-from whynear.search.near_lists import near_lists, neighborly_order, push
+from whynear.search.near_lists import holds, near_lists, neighborly_order, replace_farthest
 
 
 def exact_lists(X, length):
@@ -59,11 +59,31 @@ def test_scale_and_place_do_not_matter(scale):
 def test_a_heap_keeps_the_nearest():
     rng = np.random.default_rng(0)
     distances = rng.permutation(200).astype(np.float32)
-    sq, numbers = np.full(17, np.inf, np.float32), np.full(17, -1, np.int32)
+    sq, numbers = np.full((3, 17), np.inf, np.float32), np.full((3, 17), -1, np.int32)
     for number in [*range(200), *range(200)]:  # all of them twice
-        push(sq, numbers, distances[number], number)
-    assert_array_equal(np.sort(sq), np.arange(17))
-    assert_allclose(distances[numbers], sq)
+        if distances[number] < sq[1, 0] and not holds(numbers, 1, number):
+            replace_farthest(sq, numbers, 1, distances[number], number)
+    assert_array_equal(np.sort(sq[1]), np.arange(17))
+    assert_allclose(distances[numbers[1]], sq[1])
+    assert (numbers[[0, 2]] == -1).all()
+
+
+def share_found(found, true):
+    return np.mean((true[:, :, None] == found[:, None, :]).any(axis=2))
+
+
+def test_known_lists_are_improved_for_other_units():
+    X = np.random.default_rng(0).standard_normal((4_000, 6))
+    known = near_lists(X, 15)
+    stretched = X * np.array([1.4, 1.0, 1.0, 1.0, 1.0, 0.7])
+    true, improved = exact_lists(stretched, 15), near_lists(stretched, 15, known=known)
+    assert share_found(known, true) < 0.85
+    assert share_found(improved, true) > 0.98
+    assert (improved != np.arange(4_000)[:, None]).all()
+    assert all(len(set(row)) == 15 for row in improved)
+    sq = np.square(stretched[:, None] - stretched[improved]).sum(axis=2)
+    assert (np.diff(sq, axis=1) > -1e-5).all()
+    assert_array_equal(near_lists(stretched, 15, n_jobs=2, known=known), improved)
 
 
 def test_an_interrupt_ends_the_search(monkeypatch):

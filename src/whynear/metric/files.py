@@ -51,7 +51,8 @@ def register(kind: EstimatorType) -> EstimatorType:
     """Register a class of estimators for `save` and `load`; usable as a decorator.
 
     Its parameters and all other attributes are saved: numbers, strings, lists, tuples, dicts, arrays, metrics and
-    registered estimators.
+    registered estimators. A class that holds anything else returns such values in ``saved_fields()``, and makes its
+    attributes from them, after checking them, in ``restore_fields()``.
     """
     ESTIMATORS[kind.__name__] = kind
     return kind
@@ -79,6 +80,15 @@ def save(obj: Metric | BaseEstimator, path: StrPath) -> None:
         What to save.
     path : str or path
         The file to write.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from whynear import DiagonalMetric
+    >>> with TemporaryDirectory() as folder:
+    ...     save(DiagonalMetric([1.0, 4.0], ["width", "height"]), f"{folder}/metric.whynear")
+    ...     load(f"{folder}/metric.whynear").feature_names
+    ('width', 'height')
     """
     if type(obj) not in (*METRICS.values(), *ESTIMATORS.values()):
         raise TypeError(
@@ -108,16 +118,29 @@ def load(path: StrPath) -> Any:
     -------
     Metric or estimator
         Equal to what was saved.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from whynear import GRLVQ
+    >>> learner = GRLVQ(random_state=0).fit([[0.0, 1.0], [0.1, 0.0], [5.0, 1.0], [5.1, 0.0]], ["a", "a", "b", "b"])
+    >>> with TemporaryDirectory() as folder:
+    ...     save(learner, f"{folder}/model.whynear")
+    ...     load(f"{folder}/model.whynear").predict([[4.0, 0.5]]).tolist()
+    ['b']
     """
     header, arrays = read_archive(path)
     try:
-        return _Reader(arrays).decode(header["object"])
+        found = _Reader(arrays).decode(header["object"])
     except ArchiveError as error:
         raise ArchiveError(f"{path} cannot be read: {error}") from error
     except MemoryError as error:
         raise ArchiveError(f"{path} cannot be read: {TOO_LARGE}.") from error
     except (KeyError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError, SyntaxError) as error:
         raise ArchiveError(f"{path} cannot be read: its content does not fit together ({error}).") from error
+    if not isinstance(found, Metric | BaseEstimator):
+        raise ArchiveError(f"{path} cannot be read: it holds a {type(found).__name__}, which is no metric or model.")
+    return found
 
 
 class _Writer:
@@ -159,7 +182,8 @@ class _Writer:
                 return {**named, "arrays": fields}
             case BaseEstimator() if type(value) in ESTIMATORS.values():
                 params = value.get_params(deep=False)
-                fitted = {name: field for name, field in vars(value).items() if name not in params}
+                fields = value.saved_fields() if hasattr(value, "saved_fields") else vars(value)
+                fitted = {name: field for name, field in fields.items() if name not in params}
                 return {
                     "estimator": type(value).__name__,
                     "params": self.encode(params, place),
@@ -218,10 +242,16 @@ class _Reader:
                 return rebuild(_known(kind, METRICS), names, arrays, node.get("units"))
             case {"estimator": kind, "params": params, "fitted": fitted}:
                 estimator = _known(kind, ESTIMATORS)(**self.decode(params))
+                if isinstance(estimator, Pipeline):
+                    estimator.memory = None  # a folder of the machine that saved it
+                if hasattr(estimator, "_parameter_constraints"):
+                    estimator._validate_params()  # of scikit-learn
                 for name, value in self.decode(fitted).items():
                     if not name.isidentifier() or hasattr(type(estimator), name):
                         raise ArchiveError(f"it sets {name!r}, which is no attribute of a fitted {kind}.")
                     setattr(estimator, name, value)
+                if hasattr(estimator, "restore_fields"):
+                    estimator.restore_fields()
                 return estimator
             case dict():
                 raise ArchiveError(f"it holds {sorted(node)}, which this version does not know.")

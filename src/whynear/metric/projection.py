@@ -66,16 +66,37 @@ def principal_directions(X: Array, effective_dim: int | None = None, weights: Ar
     centred: Any = X - mean if weights is None else np.sqrt(weights)[:, None] * (X - mean)
     if X.shape[0] > X.shape[1]:
         centred = np.linalg.qr(centred, mode="r")
+    return directions_of(centred, mean, len(X), len(X) if weights is None else float(weights.sum()), effective_dim)
+
+
+def directions_of(
+    centred: Array, mean: Array, n_rows: int, total_weight: float, effective_dim: int | None = None
+) -> Directions:
+    """Return the principal directions of so many rows from their centred values, or from any factor of their scatter.
+
+    A factor of the scatter S is a matrix R with R^T R = S, such as that of a QR decomposition.
+    """
     _, singular, rows = np.linalg.svd(centred, full_matrices=False)
     # Values far from zero have rounding errors in proportion to their offset, which remain when the mean is subtracted.
-    offset = np.sqrt(len(X) if weights is None else weights.sum()) * float(np.linalg.norm(mean))
-    tolerance = max(X.shape) * np.finfo(float).eps * max(singular.max(initial=0.0), offset)
+    offset = np.sqrt(total_weight) * float(np.linalg.norm(mean))
+    tolerance = max(n_rows, len(mean)) * np.finfo(float).eps * max(singular.max(initial=0.0), offset)
     rank = int(np.count_nonzero(singular > tolerance))
     if effective_dim is None:
         effective_dim = rank
     elif not 1 <= effective_dim <= rank:
         raise ValueError(
-            f"effective_dim={effective_dim} is not among the {rank} directions in which the {X.shape[0]} rows vary. "
+            f"effective_dim={effective_dim} is not among the {rank} directions in which the {n_rows} rows vary. "
             f"Use 1 <= effective_dim <= {rank}, or None for all."
         )
     return Directions(rows[:rank].T, singular[:rank], effective_dim, float(tolerance))
+
+
+def turned_up(vectors: Array) -> Array:
+    """Return column vectors of which the largest entry is positive: a direction and its opposite are then the same.
+
+    >>> turned_up(np.array([[0.6, 0.8], [-0.8, 0.6]]))
+    array([[-0.6,  0.8],
+           [ 0.8,  0.6]])
+    """
+    largest = np.take_along_axis(vectors, np.abs(vectors).argmax(axis=0)[None], axis=0)
+    return vectors * np.where(largest < 0, -1.0, 1.0)

@@ -50,6 +50,15 @@ class CandidateSearch:
     ----------
     lists : ndarray of shape (n_cases, n_candidates)
         The candidates of each case, without the case itself.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from whynear import DiagonalMetric
+    >>> cases = np.random.default_rng(0).normal(size=(500, 2))
+    >>> search = CandidateSearch(DiagonalMetric([1.0, 4.0]), cases, n_candidates=20)
+    >>> search.lists.shape  # ``nearest`` and ``recall`` take new cases; the first call compiles for most of a minute
+    (500, 20)
     """
 
     def __init__(

@@ -3,6 +3,7 @@
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.neighbors import KDTree
 
 from whynear.metric.diagonal import DiagonalMetric
@@ -11,9 +12,15 @@ from whynear.metric.local import LocalMetric
 from whynear.search import kernels
 from whynear.search.rounding import FARTHEST_FACTOR, absolute_errors, relative_error
 from whynear.utils.arrays import Array, Indices
-from whynear.utils.threads import run_in_chunks
+from whynear.utils.threads import n_threads, one_blas_thread, run_in_chunks
 
+QUERIES_AT_ONCE = 512
+SCORES_AT_ONCE = 1 << 18  # of one thread, which then stay in its cache
+SCORES_PER_CHUNK = 1 << 26  # for some tenths of a second
 TREE_SLACK = 1e-9  # far above the rounding of mapped coordinates, far below any difference that matters
+
+
+Floats = NDArray[np.float32]
 
 
 def list_length(k: int) -> int:
@@ -109,27 +116,43 @@ class Products:
         self.slack = absolute_errors(constants, self.terms.shape[1])
 
     def row_bytes(self, k: int) -> int:
-        """Return the memory of one row of float32 scores and of a list of candidates."""
-        return 4 * len(self.terms) + 8 * list_length(k)
+        """Return the memory of a list of candidates and of the factors of its query."""
+        return 12 * list_length(k) + 24 * self.terms.shape[1]
 
     def candidates(self, queries: Array, k: int, skipped: Indices) -> tuple[Indices, Indices]:
         """Return every case whose lower bound is at most the k-th smallest upper bound."""
-        factors = self._factors(queries)
-        beyond = ~(np.abs(factors).max(axis=1) <= FARTHEST_FACTOR)
-        factors[beyond] = 0.0
-        scores = factors.astype(np.float32) @ self.terms.T
+        exact = self._factors(queries)
+        beyond = ~(np.abs(exact).max(axis=1) <= FARTHEST_FACTOR)
+        exact[beyond] = 0.0
+        factors = exact.astype(np.float32)
         found = np.full((len(queries), list_length(k)), -1)
-        counts = np.empty(len(queries), dtype=np.intp)
+        counts = np.zeros(len(queries), dtype=np.intp)
 
-        def select(start: int, stop: int) -> None:
+        def scan(start: int, stop: int) -> None:
             rows = slice(start, stop)
-            kernels.select_candidates(
-                scores[rows], self.slack, self.relative, k, skipped[rows], found[rows], counts[rows]
-            )
+            self._scan(factors[rows], k, skipped[rows], found[rows], counts[rows])
 
-        run_in_chunks(select, len(queries), chunk=1 + 2_000_000 // scores.shape[1], n_jobs=self.n_jobs)
+        share = -(-len(queries) // n_threads(self.n_jobs))
+        chunk = max(1, min(QUERIES_AT_ONCE, share, 1 + SCORES_PER_CHUNK // len(self.terms)))
+        with one_blas_thread():
+            run_in_chunks(scan, len(queries), chunk=chunk, n_jobs=self.n_jobs)
         counts[beyond] = -1
         return found, counts
+
+    def _scan(self, factors: Floats, k: int, skipped: Indices, found: Indices, counts: Indices) -> None:
+        """List the candidates of some queries, comparing them with a part of the cases at a time."""
+        n_cases = len(self.terms)
+        width = min(n_cases, max(1, SCORES_AT_ONCE // len(factors)))
+        scores = np.empty((len(factors), width), dtype=np.float32)
+        uppers = np.full((len(factors), k), np.inf, dtype=np.float32)
+        lowers = np.empty(found.shape, dtype=np.float32)
+        for first in range(0, n_cases, width):
+            part = slice(first, min(first + width, n_cases))
+            these = scores if part.stop - first == width else scores.ravel()[: len(factors) * (part.stop - first)]
+            these = these.reshape(len(factors), part.stop - first)
+            np.matmul(factors, self.terms[part].T, out=these)
+            kernels.scan_scores(these, self.slack[part], first, self.relative, skipped, uppers, found, lowers, counts)
+        kernels.finish_lists(self.relative, uppers, found, lowers, counts)
 
     def _factors(self, queries: Array) -> Array:
         centred = queries - self.centre

@@ -31,29 +31,58 @@ def neighborly_order(X: NDArray[np.floating], seed: int = 0) -> NDArray[np.intp]
     return _tree(cases, SMALLEST_LEAF, np.random.default_rng(seed))[0].astype(np.intp)
 
 
-def near_lists(X: NDArray[np.floating], length: int, seed: int = 0, n_jobs: int | None = None) -> NDArray[np.intp]:
+def near_lists(
+    X: NDArray[np.floating],
+    length: int,
+    seed: int = 0,
+    n_jobs: int | None = None,
+    known: NDArray[np.intp] | None = None,
+) -> NDArray[np.intp]:
     """Return for each case the numbers of ``length`` near other cases, nearest first; there must be more cases.
 
-    Approximate: see `CandidateSearch.recall`. Time O(n log n d), memory O(n (length + d)).
+    ``known`` are lists of the same cases and length in other units of the columns: they are improved, which takes less
+    time than to begin with trees. Approximate: see `CandidateSearch.recall`. Time O(n log n d), memory
+    O(n (length + d)).
     """
-    n, rng = len(X), np.random.default_rng(seed)
-    centred = X - X.mean(axis=0)
+    n, centred = len(X), X - X.mean(axis=0)
     cases = np.ascontiguousarray(centred / (np.abs(centred).max() or 1.0), dtype=np.float32)
-    sq, numbers = np.full((n, length), np.inf, dtype=np.float32), np.full((n, length), -1, dtype=np.int32)
 
     def in_parallel(work: Callable[[int, int], None], n_items: int, at_once: int) -> None:
         run_in_chunks(work, n_items, chunk=at_once, n_jobs=n_jobs)
 
-    for _ in range(N_TREES):
-        order, edges = _tree(cases, max(3 * length, SMALLEST_LEAF), rng)
-        compare = partial(_compare, cases, order, edges, sq, numbers)
-        in_parallel(compare, len(edges) - 1, LEAVES_AT_ONCE)
+    if known is None:
+        sq, numbers = _found_by_trees(cases, length, seed, in_parallel)
+    else:
+        sq, numbers = np.empty((n, length), dtype=np.float32), np.empty((n, length), dtype=np.int32)
+        in_parallel(partial(_measure, cases, known, sq, numbers), n, CASES_AT_ONCE)
     for _ in range(N_ROUNDS):
         near = np.empty((n, min(NEAREST_COMPARED, length)), dtype=np.int32)
         in_parallel(partial(_nearest, sq, numbers, near), n, CASES_AT_ONCE)
         in_parallel(partial(compare_with_neighbors, cases, near, sq, numbers), n, CASES_AT_ONCE)
     in_parallel(partial(_nearest, sq, numbers, numbers), n, CASES_AT_ONCE)
     return numbers.astype(np.intp)
+
+
+def _found_by_trees(
+    cases: Floats, length: int, seed: int, in_parallel: Callable[[Callable[[int, int], None], int, int], None]
+) -> tuple[Floats, Numbers]:
+    """Return the heaps of the nearest cases that share a leaf of a tree."""
+    n, rng = len(cases), np.random.default_rng(seed)
+    sq, numbers = np.full((n, length), np.inf, dtype=np.float32), np.full((n, length), -1, dtype=np.int32)
+    for _ in range(N_TREES):
+        order, edges = _tree(cases, max(3 * length, SMALLEST_LEAF), rng)
+        compare = partial(_compare, cases, order, edges, sq, numbers)
+        in_parallel(compare, len(edges) - 1, LEAVES_AT_ONCE)
+    return sq, numbers
+
+
+def _measure(cases: Floats, known: NDArray[np.intp], sq: Floats, numbers: Numbers, first: int, last: int) -> None:
+    """Fill the heaps with known cases, the farthest first."""
+    apart = np.empty((last - first, known.shape[1]), dtype=np.float32)
+    measure_lists(cases, known, first, apart)
+    order = np.argsort(-apart, axis=1)
+    sq[first:last] = np.take_along_axis(apart, order, axis=1)
+    numbers[first:last] = np.take_along_axis(known[first:last], order, axis=1)
 
 
 def _compare(
@@ -91,19 +120,22 @@ def _split(cases: Floats, order: Numbers, edges: NDArray[np.intp], pairs: NDArra
     return np.append(np.column_stack([edges[:-1], middles]).ravel(), edges[-1])
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
 def project(
     cases: Floats, order: Numbers, edges: NDArray[np.intp], pairs: NDArray[np.int64], along: Floats
 ) -> None:  # pragma: no cover - compiled
     """Project the cases of each part of the order on the line through two of them."""
+    direction = np.empty(cases.shape[1], np.float32)
     for part in range(len(edges) - 1):
         first, last = edges[part], edges[part + 1]
         one = order[first + pairs[part, 0] % (last - first)]
         other = order[first + pairs[part, 1] % (last - first)]
+        for f in range(cases.shape[1]):
+            direction[f] = cases[one, f] - cases[other, f]
         for place in range(first, last):
-            total = np.float32(0.0)
+            case, total = order[place], np.float32(0.0)
             for f in range(cases.shape[1]):
-                total += cases[order[place], f] * (cases[one, f] - cases[other, f])
+                total += cases[case, f] * direction[f]
             along[place] = total
 
 
@@ -118,26 +150,39 @@ def sq_distance(cases: Floats, i: int, j: int) -> np.float32:  # pragma: no cove
 
 
 @njit(cache=True, nogil=True)
-def push(sq: Floats, numbers: Numbers, d: np.float32, number: int) -> None:  # pragma: no cover - compiled
-    """Replace the farthest case of a heap by another, unless that is farther or in the heap already."""
-    if d >= sq[0]:
-        return
-    m = len(sq)
-    for place in range(m):
-        if numbers[place] == number:
-            return
-    place = 0
+def measure_lists(
+    cases: Floats, known: NDArray[np.intp], first: int, apart: Floats
+) -> None:  # pragma: no cover - compiled
+    """Fill the squared distances of the cases from ``first`` on to those of their lists."""
+    for place in range(len(apart)):
+        for number in range(known.shape[1]):
+            apart[place, number] = sq_distance(cases, first + place, known[first + place, number])
+
+
+@njit(cache=True, nogil=True)
+def holds(numbers: Numbers, i: int, number: int) -> bool:  # pragma: no cover - compiled
+    """Return whether a number stands in the heap of case i; without a branch, so that it compiles to vector code."""
+    count = 0
+    for place in range(numbers.shape[1]):
+        count += numbers[i, place] == number
+    return count > 0
+
+
+@njit(cache=True, nogil=True)
+def replace_farthest(sq: Floats, numbers: Numbers, i: int, d: np.float32, number: int) -> None:  # pragma: no cover
+    """Replace the farthest case of the heap of case i by a nearer one that is not in the heap yet."""
+    place, m = 0, sq.shape[1]
     while True:
         child = 2 * place + 1
         if child >= m:
             break
-        if child + 1 < m and sq[child + 1] > sq[child]:
+        if child + 1 < m and sq[i, child + 1] > sq[i, child]:
             child += 1
-        if sq[child] <= d:
+        if sq[i, child] <= d:
             break
-        sq[place], numbers[place] = sq[child], numbers[child]
+        sq[i, place], numbers[i, place] = sq[i, child], numbers[i, child]
         place = child
-    sq[place], numbers[place] = d, number
+    sq[i, place], numbers[i, place] = d, number
 
 
 @njit(cache=True, nogil=True)
@@ -145,26 +190,45 @@ def compare_leaves(
     cases: Floats, order: Numbers, edges: NDArray[np.intp], sq: Floats, numbers: Numbers
 ) -> None:  # pragma: no cover - compiled
     """Compare all cases of each leaf with each other."""
+    apart = np.empty(np.diff(edges).max(), np.float32)
     for part in range(len(edges) - 1):
-        for a in range(edges[part], edges[part + 1]):
+        first = edges[part]
+        for a in range(first, edges[part + 1]):
             i = order[a]
-            for b in range(edges[part], a):
-                j = order[b]
-                d = sq_distance(cases, i, j)
-                push(sq[i], numbers[i], d, j)
-                push(sq[j], numbers[j], d, i)
+            for b in range(first, a):
+                apart[b - first] = sq_distance(cases, i, order[b])
+            for b in range(first, a):
+                j, d = order[b], apart[b - first]
+                if d < sq[i, 0] and not holds(numbers, i, j):
+                    replace_farthest(sq, numbers, i, d, j)
+                if d < sq[j, 0] and not holds(numbers, j, i):
+                    replace_farthest(sq, numbers, j, d, i)
 
 
 @njit(cache=True, nogil=True)
 def compare_with_neighbors(
     cases: Floats, near: Numbers, sq: Floats, numbers: Numbers, first: int, last: int
 ) -> None:  # pragma: no cover - compiled
-    """Compare each case with the nearest neighbours of its nearest neighbours."""
+    """Compare each case with the nearest neighbours of its nearest neighbours, each of which comes up many times."""
+    width = near.shape[1]
+    seen = np.full(len(cases) + 1, -1, np.int32)  # the last case that another was compared with; at -1 no case
+    others, apart = np.empty(width * width, np.int32), np.empty(width * width, np.float32)
     for i in range(first, last):
-        for a in range(near.shape[1]):
+        seen[i] = seen[-1] = i
+        for place in range(sq.shape[1]):
+            seen[numbers[i, place]] = i
+        count = 0
+        for a in range(width):
             if near[i, a] < 0:
                 continue
-            for b in range(near.shape[1]):
+            for b in range(width):
                 j = near[near[i, a], b]
-                if j >= 0 and j != i:
-                    push(sq[i], numbers[i], sq_distance(cases, i, j), j)
+                others[count] = j  # kept if it is new, without a branch that nothing predicts
+                count += seen[j] != i
+                seen[j] = i
+        # All distances first: without branches between them, reading one case does not wait for another.
+        for place in range(count):
+            apart[place] = sq_distance(cases, i, others[place])
+        for place in range(count):
+            if apart[place] < sq[i, 0]:
+                replace_farthest(sq, numbers, i, apart[place], others[place])

@@ -28,6 +28,14 @@ class SpectralTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator)
     ----------
     channels_ : ndarray of int
         The positions of the channels.
+
+    Examples
+    --------
+    >>> from whynear.spectra import StandardNormalVariate
+    >>> issubclass(StandardNormalVariate, SpectralTransformer)
+    True
+    >>> StandardNormalVariate(columns=[0, 1, 2]).fit_transform([[1.0, 2.0, 3.0, 20.0]]).round(2).tolist()
+    [[-1.22, 0.0, 1.22, 20.0]]
     """
 
     columns: Sequence[str] | Sequence[int] | None
