@@ -1,6 +1,6 @@
 import pytest
 
-from whynear.reproduce.cells import run_cell
+from whynear.engine.pieces import run_piece
 
 
 @pytest.fixture
@@ -11,7 +11,7 @@ def result_of(real_data, monkeypatch):
 
     def compute(cell):
         if cell not in results:
-            results[cell] = run_cell(cell).result
+            results[cell] = run_piece(cell).result
         return results[cell]
 
     return compute

@@ -5,12 +5,12 @@ import numpy as np
 import pytest
 
 from tests.helpers.pieces import double, raising
+from whynear.engine.cells import Cell
+from whynear.engine.running import WorkFailed
 from whynear.reproduce import flow
-from whynear.reproduce.cells import Cell
 from whynear.reproduce.experiment import Experiment
 from whynear.reproduce.outcome import Measured
 from whynear.reproduce.plans import load_plan
-from whynear.reproduce.running import WorkFailed
 
 
 def experiment(name, numbers):

@@ -9,8 +9,8 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.neighbors import KNeighborsClassifier, NeighborhoodComponentsAnalysis
 from sklearn.pipeline import make_pipeline
 
+from whynear.engine.cells import Cell, Result, ResultOf
 from whynear.learn.registry import LEARNERS
-from whynear.reproduce.cells import Cell, Result, ResultOf
 from whynear.reproduce.data import N_FOLDS, Protocol, fold
 from whynear.reproduce.outcome import Measured, mean_of
 

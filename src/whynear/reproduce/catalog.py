@@ -60,6 +60,11 @@ def names_of(name: str, protocol: str | None = None) -> list[str]:
         ``"lann-table1"``; or ``"all"``.
     protocol : {"fifth", "tenfold"}, optional
         Where a table exists under several protocols, take only this one.
+
+    Examples
+    --------
+    >>> names_of("lann-table1", protocol="fifth")
+    ['lann-table1-fifth']
     """
     keys = [key for key in EXPERIMENTS if name in ("all", key) or key.startswith(f"{name}-")]
     if not keys:

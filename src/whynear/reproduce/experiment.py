@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from matplotlib.figure import Figure
 
-from whynear.reproduce.cells import Cell, ResultOf
+from whynear.engine.cells import Cell, ResultOf
 from whynear.reproduce.outcome import Values
 from whynear.reproduce.plans import Plan
 

@@ -10,15 +10,15 @@ from operator import methodcaller
 from pathlib import Path
 from typing import Any
 
+from whynear.engine.cells import Cell, CellStore
+from whynear.engine.running import RunState, Watch, run_cells
+from whynear.engine.workers import Engine
 from whynear.report.figures import svg_text
 from whynear.reproduce.catalog import EXPERIMENTS
-from whynear.reproduce.cells import Cell, CellStore
 from whynear.reproduce.drawing import draw_outcome, outcome_size
 from whynear.reproduce.experiment import Experiment
 from whynear.reproduce.outcome import Outcome, outcome
 from whynear.reproduce.page import page
-from whynear.reproduce.running import RunState, Watch, run_cells
-from whynear.reproduce.workers import Backend
 from whynear.utils.files import write_whole
 
 CELLS = "cells"
@@ -31,7 +31,7 @@ def reproduce(
     out: str | Path = "reproduction",
     *,
     n_jobs: int = -1,
-    backend: Backend = "processes",
+    engine: Engine = "processes",
     address: str | None = None,
     watch: Watch = lambda _cell, _state: None,
     finished: Callable[[Outcome], None] = lambda _outcome: None,
@@ -46,7 +46,7 @@ def reproduce(
         The folder. Finished cells are saved in it, so that an interrupted run can be resumed.
     n_jobs : int
         The number of processes; -1 for all cores.
-    backend : {"processes", "dask"}
+    engine : {"processes", "dask"}
         Processes on this machine, or the workers of a Dask cluster.
     address : str, optional
         The address of the scheduler of the cluster; without it, a cluster is started on this machine.
@@ -83,7 +83,7 @@ def reproduce(
 
     cells = [cell for experiment in experiments.values() for cell in experiment.cells]
     try:
-        run_cells(cells, store, n_jobs=n_jobs, backend=backend, address=address, watch=note)
+        run_cells(cells, store, n_jobs=n_jobs, engine=engine, address=address, watch=note)
     finally:
         _write(folder / RUN, json.dumps(_run(folder, store), indent=1) + "\n")
         write_page(folder, folder / PAGE)

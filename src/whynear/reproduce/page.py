@@ -14,7 +14,7 @@ HOW = """```console
 $ whynear reproduce                                 # list the tables and figures
 $ whynear reproduce lann-table1 --protocol fifth    # one table; JSON and SVG are written to the folder of --out
 $ whynear reproduce all --n-jobs 2                  # everything; the same command resumes an interrupted run
-$ whynear reproduce all --backend dask --address ADDRESS
+$ whynear reproduce all --engine dask --address ADDRESS
 ```"""
 
 ERRATA = (

@@ -1,6 +1,7 @@
 import pytest
 
-from whynear.reproduce.cells import Cell, run_cell
+from whynear.engine.cells import Cell
+from whynear.engine.pieces import run_piece
 
 
 @pytest.fixture(scope="module")
@@ -18,7 +19,7 @@ def result_of(real_data):
         if first not in results:
             with pytest.MonkeyPatch.context() as patch:
                 patch.setenv("WHYNEAR_DATA", str(real_data))
-                results[first] = run_cell(first).result
+                results[first] = run_piece(first).result
         return results[first]
 
     return compute

@@ -9,10 +9,10 @@ import numpy as np
 from matplotlib.figure import Figure
 from scipy.stats import friedmanchisquare, rankdata, studentized_range
 
+from whynear.engine.cells import ResultOf
 from whynear.learn.registry import LEARNERS
 from whynear.reproduce.accuracy import accuracy_cells, mean_accuracy
 from whynear.reproduce.beyond.drawing import draw_ranks
-from whynear.reproduce.cells import ResultOf
 from whynear.reproduce.experiment import Experiment
 from whynear.reproduce.outcome import Measured, Values
 from whynear.reproduce.plans import load_plan

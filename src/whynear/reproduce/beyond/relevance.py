@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from whynear.engine.cells import Cell, ResultOf
 from whynear.reproduce.beyond.drawing import draw_scores
 from whynear.reproduce.beyond.relevance_cells import agreement, scores
-from whynear.reproduce.cells import Cell, ResultOf
 from whynear.reproduce.experiment import Experiment
 from whynear.reproduce.outcome import Measured, Values, mean_of
 from whynear.reproduce.plans import load_plan

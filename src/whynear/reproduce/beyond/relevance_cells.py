@@ -20,9 +20,9 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from whynear.datasets import make_truth
+from whynear.engine.cells import Result
 from whynear.interpret import effective_dimension, relevance_floor, relevance_intervals
 from whynear.learn import GMLVQ
-from whynear.reproduce.cells import Result
 from whynear.study.interpretation import fewest_directions
 from whynear.utils.arrays import Array
 from whynear.verdict import verdicts

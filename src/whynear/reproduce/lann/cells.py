@@ -10,11 +10,11 @@ from sklearn.preprocessing import StandardScaler
 
 from whynear.datasets import load, make_licorice
 from whynear.embedding import embed, embedding_score
+from whynear.engine.cells import Result
 from whynear.explain import class_profiles
 from whynear.learn import LANN
 from whynear.metric import DiagonalMetric
 from whynear.reproduce.accuracy import classifier
-from whynear.reproduce.cells import Result
 from whynear.utils.arrays import Array
 
 N_PERMUTATIONS = 999

@@ -7,9 +7,9 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from whynear.embedding import plot_embedding
+from whynear.engine.cells import Cell, ResultOf
 from whynear.explain import plot_class_profiles
 from whynear.reproduce.accuracy import accuracy_cells, mean_accuracy
-from whynear.reproduce.cells import Cell, ResultOf
 from whynear.reproduce.data import Protocol
 from whynear.reproduce.experiment import Experiment
 from whynear.reproduce.lann.cells import embedding, profiles, scaled_rows

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from whynear.reproduce.cells import Cell, Result, ResultOf
+from whynear.engine.cells import Cell, Result, ResultOf
 from whynear.reproduce.plans import load_plan
 from whynear.reproduce.schulz.cells import bounds, error_curve, errors, paths
 from whynear.utils.arrays import Array

@@ -12,10 +12,10 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from whynear.datasets import make_xor
+from whynear.engine.cells import Result
 from whynear.interpret import effective_dimension, regularization_paths, relevance_intervals
 from whynear.learn.registry import LEARNERS
 from whynear.metric import LinearMetric
-from whynear.reproduce.cells import Result
 from whynear.reproduce.data import Split, load_arrays, spectra
 from whynear.utils.arrays import Array
 

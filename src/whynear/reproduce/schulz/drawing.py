@@ -10,9 +10,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from whynear.engine.cells import Result, ResultOf
 from whynear.interpret.drawing import draw_paths
 from whynear.interpret.paths import RegularizationPaths
-from whynear.reproduce.cells import Result, ResultOf
 from whynear.reproduce.data import spectra
 from whynear.reproduce.schulz.cases import Case
 from whynear.reproduce.schulz.cells import split_of

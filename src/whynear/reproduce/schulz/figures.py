@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from whynear.reproduce.cells import Cell, ResultOf
+from whynear.engine.cells import Cell, ResultOf
 from whynear.reproduce.experiment import Experiment
 from whynear.reproduce.outcome import Measured, Values
 from whynear.reproduce.plans import load_plan

@@ -13,10 +13,10 @@ from sklearn.preprocessing import StandardScaler
 
 from whynear import ranking
 from whynear.datasets import load, make_casebase
+from whynear.engine.cells import Result
 from whynear.learn.registry import LEARNERS
 from whynear.learn.slider.estimator import Slider
 from whynear.metric import DiagonalMetric, Metric, MinkowskiMetric, as_metric
-from whynear.reproduce.cells import Result
 from whynear.search import NeighborSearch
 from whynear.utils.arrays import Array
 

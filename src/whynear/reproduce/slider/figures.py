@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from whynear.reproduce.cells import Cell, Result, ResultOf
+from whynear.engine.cells import Cell, Result, ResultOf
 from whynear.reproduce.experiment import Experiment
 from whynear.reproduce.outcome import Measured, Values, mean_of, outcome
 from whynear.reproduce.plans import load_plan

@@ -11,11 +11,11 @@ from scipy.stats import rankdata
 from sklearn.model_selection import train_test_split
 
 from whynear.datasets import bin_target, load
+from whynear.engine.cells import Result
 from whynear.interpret import effective_dimension, regularize
 from whynear.interpret.null_space import rank_of, regularized_at
 from whynear.learn import GMLVQ, MinimumNormRegressor
 from whynear.metric import LinearMetric
-from whynear.reproduce.cells import Result
 from whynear.reproduce.data import Split, spectra
 from whynear.utils.arrays import Array
 

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from whynear.datasets import load
-from whynear.reproduce.cells import Cell, Result, ResultOf
+from whynear.engine.cells import Cell, Result, ResultOf
 from whynear.reproduce.data import OUTLIERS, spectra
 from whynear.reproduce.experiment import Experiment
 from whynear.reproduce.outcome import Measured, Values, mean_of

@@ -1,38 +1,29 @@
-"""Computations whose results are saved to files, so that an interrupted run can be resumed."""
+"""Pieces of work whose results are saved to files, so that an interrupted run can be resumed."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import re
-import time
-import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from operator import methodcaller
 from pathlib import Path
 from typing import Any
 
-from whynear.reproduce.code_state import code_digest
+from whynear.engine.code_state import code_digest
+from whynear.engine.pieces import Done, Piece
 from whynear.utils.files import write_whole
 from whynear.utils.plain import plain_values
-from whynear.utils.threads import one_blas_thread
 
 Result = dict[str, Any]
 ResultOf = Callable[["Cell"], Result]
 
 
 @dataclass(frozen=True)
-class Cell:
-    """One computation: a function of a module and its arguments, which can be sent to any process.
-
-    `weight` is roughly its time in seconds; cells with a large weight start first.
-    """
-
-    work: Callable[..., Result]
-    arguments: Mapping[str, Any]
-    weight: float = field(default=1.0, compare=False)
+class Cell(Piece):
+    """A piece whose arguments and result are plain values; cells with a large weight start first."""
 
     @cached_property
     def name(self) -> str:
@@ -46,25 +37,9 @@ class Cell:
     def __hash__(self) -> int:
         return hash(self.name)
 
-
-@dataclass(frozen=True)
-class Done:
-    """The result of a cell, and the CPU seconds it took."""
-
-    result: Result
-    seconds: float
-
-
-def run_cell(cell: Cell) -> Done:
-    """Compute a cell on one BLAS thread, so that sums do not depend on the number of cells that run at once.
-
-    Warnings of the learners, such as that a descent did not converge, are not shown.
-    """
-    start = time.process_time()
-    with one_blas_thread(), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        result = cell.work(**cell.arguments)
-    return Done(plain_values(result), time.process_time() - start)
+    def compute(self, shared: Mapping[str, Any]) -> Result:
+        """Return the result as plain values."""
+        return plain_values(super().compute(shared))
 
 
 class CellStore:

@@ -1,20 +1,15 @@
-"""Run cells, save the result of each, and continue if one of them fails."""
+"""Run pieces of work; save the results of cells, and continue if one of them fails."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, cast
 
-from joblib import effective_n_jobs
-from joblib.externals.loky.process_executor import TerminatedWorkerError
-
-from whynear.reproduce.cells import Cell, CellStore
-from whynear.reproduce.workers import Backend, Failed, start_workers
-
-KILLED = Failed(
-    "its process was killed twice, the second time while no other cell was running. Is there enough memory?"
-)
+from whynear.engine.cells import Cell, CellStore
+from whynear.engine.pieces import Done, Failed, Piece
+from whynear.engine.workers import Engine, Workers, start_workers
 
 
 @dataclass(frozen=True)
@@ -29,12 +24,22 @@ class RunState:
 Watch = Callable[[Cell, RunState], None]
 
 
+def results_of(
+    workers: Workers, pieces: Sequence[Piece], shared: Mapping[str, Any] | None = None
+) -> Iterator[tuple[Piece, Done]]:
+    """Yield each piece with its result when it is finished; the first that fails ends the work with its exception."""
+    for piece, done in workers.run(pieces, shared):
+        if isinstance(done, Failed):
+            raise done.error if done.error is not None else OSError(f"{piece.name} failed: {done.reason}")
+        yield piece, done
+
+
 def run_cells(
     cells: Iterable[Cell],
     store: CellStore,
     *,
     n_jobs: int = -1,
-    backend: Backend = "processes",
+    engine: Engine = "processes",
     address: str | None = None,
     watch: Watch = lambda _cell, _state: None,
 ) -> None:
@@ -51,27 +56,14 @@ def run_cells(
     if not todo:
         return
     clock, failed = _Clock(todo, len(wanted)), {}
-    with start_workers(backend, n_jobs, address) as results:
-
-        def do(some: Sequence[Cell]) -> bool:
-            try:
-                for cell, done in results(some):
-                    if isinstance(done, Failed):
-                        failed[cell] = done
-                    else:
-                        store.save(cell, done)
-                        watch(cell, clock.after(cell))
-            except TerminatedWorkerError:
-                return False
-            return True
-
-        while todo and not do(todo):
-            rest = [cell for cell in todo if store.find(cell) is None and cell not in failed]
-            n_at_work = 2 * effective_n_jobs(n_jobs)  # as many as joblib starts at once
-            for cell in rest[:n_at_work]:
-                if not do([cell]):
-                    failed[cell] = KILLED
-            todo = rest[n_at_work:]
+    with start_workers(engine, n_jobs, address) as workers:
+        for piece, done in workers.run(todo):
+            cell = cast(Cell, piece)
+            if isinstance(done, Failed):
+                failed[cell] = done
+            else:
+                store.save(cell, done)
+                watch(cell, clock.after(cell))
     if failed:
         raise WorkFailed(failed, len(wanted))
 

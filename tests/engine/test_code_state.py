@@ -2,15 +2,15 @@ import sys
 
 import pytest
 
+from whynear.engine.code_state import RUNNER_MODULES, code_digest, differences, modules_needed, versions
 from whynear.reproduce import EXPERIMENTS
-from whynear.reproduce.code_state import RUNNER_MODULES, code_digest, modules_needed
 
 
 def test_a_module_needs_what_it_imports():
     of_relevance = modules_needed("whynear.reproduce.beyond.relevance_cells")
     assert {"whynear.learn.lvq.gmlvq", "whynear.study.interpretation", "whynear.interpret.intervals"} <= of_relevance
     assert "whynear.reproduce.accuracy" in modules_needed("whynear.reproduce.lann.cells")
-    assert not of_relevance & RUNNER_MODULES
+    assert not any(name.startswith(RUNNER_MODULES) for name in of_relevance)
     assert not any(name.startswith("whynear.cli") for name in of_relevance)
 
 
@@ -40,3 +40,11 @@ def test_a_digest_changes_with_the_sources(module):
     assert code_digest.__wrapped__("whynear_like.work") == first
     module.write_text(module.read_text() + "  # changed")
     assert code_digest.__wrapped__("whynear_like.work") != first
+
+
+def test_the_versions_of_this_process_differ_from_others_only():
+    assert differences(versions()) == ""
+    assert set(versions()) == {"whynear", "numba", "numpy", "scikit-learn", "scipy", "sources"}
+    assert f"has whynear {versions()['whynear']} instead of 9.9. Install" in differences(
+        versions() | {"whynear": "9.9"}
+    )

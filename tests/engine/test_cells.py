@@ -1,14 +1,15 @@
 import numpy as np
 
 from tests.helpers.pieces import double, doubles
-from whynear.reproduce import cells
-from whynear.reproduce.cells import Cell, CellStore, run_cell
+from whynear.engine import cells
+from whynear.engine.cells import Cell, CellStore
+from whynear.engine.pieces import run_piece
 
 
 def test_a_saved_cell_is_found_with_its_result(tmp_path):
     cell, other = doubles(2)
     assert CellStore(tmp_path).find(cell) is None
-    done = run_cell(cell)
+    done = run_piece(cell)
     CellStore(tmp_path).save(cell, done)
     assert CellStore(tmp_path).find(cell) == done
     assert CellStore(tmp_path).result(cell) == {"doubled": 0}
@@ -33,7 +34,7 @@ def test_other_code_gives_another_name(monkeypatch):
 def test_a_damaged_file_counts_as_missing(tmp_path):
     cell = doubles(1)[0]
     store = CellStore(tmp_path)
-    store.save(cell, run_cell(cell))
+    store.save(cell, run_piece(cell))
     for damage in ("", '{"result": ', "[]", '{"seconds": 1}'):
         (tmp_path / cell.name).write_text(damage)
         assert CellStore(tmp_path).find(cell) is None
@@ -41,7 +42,7 @@ def test_a_damaged_file_counts_as_missing(tmp_path):
 
 def test_results_are_plain_numbers():
     cell = Cell(arrays, {})
-    assert run_cell(cell).result == {"a": [0.0, 1.0], "n": 3, "gone": None}
+    assert run_piece(cell).result == {"a": [0.0, 1.0], "n": 3, "gone": None}
 
 
 def arrays():

@@ -7,8 +7,10 @@ import time
 import pytest
 
 from tests.helpers.pieces import always_killed, double, doubles, is_gone, killed_once, raising, results
-from whynear.reproduce.cells import Cell, CellStore
-from whynear.reproduce.running import WorkFailed, run_cells
+from whynear.engine.cells import Cell, CellStore
+from whynear.engine.pieces import Piece
+from whynear.engine.processes import Processes
+from whynear.engine.running import WorkFailed, results_of, run_cells
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
@@ -74,16 +76,32 @@ def test_no_cluster_is_started_if_all_results_are_saved(tmp_path, monkeypatch):
     run_cells(doubles(2), CellStore(tmp_path), n_jobs=1)
     monkeypatch.setitem(sys.modules, "distributed", None)
     seen = []
-    run_cells(doubles(2), CellStore(tmp_path), backend="dask", watch=lambda _, state: seen.append(state.done))
+    run_cells(doubles(2), CellStore(tmp_path), engine="dask", watch=lambda _, state: seen.append(state.done))
     assert seen == [2, 2]
+
+
+@pytest.mark.parametrize("n_workers", [1, 2])
+def test_the_first_piece_that_fails_ends_the_work_with_its_exception(n_workers):
+    workers = Processes(n_workers)
+    assert [done.result for _, done in results_of(workers, [Piece(double, {"number": 2})])] == [{"doubled": 4}]
+    with pytest.raises(KeyError, match="no 5"):
+        list(results_of(workers, [Piece(raising, {"number": 5})]))
+    workers.close()
+
+
+def test_a_piece_that_kills_its_process_is_named():
+    workers = Processes(2)
+    with pytest.raises(OSError, match=r"^always_killed\(which=3\) failed: its process was killed twice"):
+        list(results_of(workers, [Piece(always_killed, {"which": 3})]))
+    workers.close()
 
 
 STOPPED = """
 import sys
 from pathlib import Path
 from tests.helpers.pieces import doubles
-from whynear.reproduce.cells import CellStore
-from whynear.reproduce.running import run_cells
+from whynear.engine.cells import CellStore
+from whynear.engine.running import run_cells
 
 def report(cell, state):
     print(state.done, flush=True)

@@ -1,0 +1,108 @@
+"""Pieces of work on the workers of a Dask cluster."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from whynear.engine.code_state import versions
+from whynear.engine.pieces import Done, Failed, Piece, Task, try_piece
+
+SECONDS_TO_CONNECT = 10
+SECONDS_FOR_A_WORKER = 30
+
+
+class DaskCluster:
+    """Runs pieces on the workers of a cluster.
+
+    Parameters
+    ----------
+    client : distributed.Client
+        A client of its scheduler.
+    """
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+
+    @property
+    def n_workers(self) -> int:
+        """The number of workers now."""
+        return max(1, len(self.client.nthreads()))
+
+    def run(
+        self, pieces: Sequence[Piece], shared: Mapping[str, Any] | None = None
+    ) -> Iterator[tuple[Piece, Done | Failed]]:
+        """Yield each piece with its result, and run those that Dask gave up once more, one at a time.
+
+        Dask gives up a piece after several of its workers died, even if another piece in the same worker was the
+        reason. What pieces share is sent to every worker once. Where the caller stops, work not yet begun is cancelled.
+        """
+        given_up = []
+        for piece, done in self._finished(pieces, shared):
+            if isinstance(done, Exception):
+                given_up.append(piece)
+            else:
+                yield piece, done
+        for piece in given_up:
+            for _, done in self._finished([piece], shared):
+                yield piece, Failed(f"{type(done).__name__}: {done}") if isinstance(done, Exception) else done
+
+    def _finished(
+        self, pieces: Sequence[Piece], shared: Mapping[str, Any] | None
+    ) -> Iterator[tuple[Piece, Done | Failed | Exception]]:
+        from distributed import as_completed
+
+        client, task = self.client, Task(versions(), 1)
+        sent = {name: client.scatter(value, broadcast=True, hash=False) for name, value in (shared or {}).items()}
+        futures = {client.submit(try_piece, piece, task, sent, pure=False): piece for piece in pieces}
+        try:
+            for future in as_completed(futures):
+                try:
+                    yield futures[future], future.result()
+                except Exception as error:  # its workers died, or do not have whynear
+                    yield futures[future], error
+                future.release()
+        finally:
+            client.cancel(list(futures), force=True)
+
+
+@contextlib.contextmanager
+def connected(n_workers: int | None, address: str | None) -> Iterator[DaskCluster]:
+    """Return the cluster at the address, or one that is started on this machine."""
+    try:
+        from distributed import Client, LocalCluster
+    except ImportError:
+        raise ImportError("Dask is not installed: pip install 'whynear[dask]'") from None
+    if address is None:
+        quiet = logging.ERROR  # else it warns of workers that it ends itself
+        local = LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=None, silence_logs=quiet)
+        with local, Client(local) as client:
+            # Dask does not replace a worker that is killed while it starts: without any, work would wait forever.
+            local.adapt(minimum=len(local.workers), maximum=len(local.workers))
+            yield DaskCluster(client)
+        return
+    try:
+        client = Client(address, timeout=SECONDS_TO_CONNECT)
+    except (OSError, ValueError):
+        raise OSError(
+            f"No scheduler answers at address={address!r}. Start one with: dask scheduler, or give the address that it "
+            "prints (--address)."
+        ) from None
+    with client:
+        _check_workers(client, address)
+        yield DaskCluster(client)
+
+
+def _check_workers(client: Any, address: str) -> None:
+    start = f"dask worker {address} --nworkers auto --nthreads 1"
+    try:
+        client.wait_for_workers(1, timeout=SECONDS_FOR_A_WORKER)
+    except TimeoutError:
+        raise OSError(f"The scheduler at address={address!r} has no workers. Start some: {start}") from None
+    if any(n_threads > 1 for n_threads in client.nthreads().values()):
+        raise ValueError(
+            f"address={address!r}: the workers there have several threads, which would change CPU times and sums. "
+            f"Start them with one thread each: {start}"
+        )

@@ -1,0 +1,115 @@
+"""Other processes, which can be started before there is work for them: they import the library meanwhile."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from typing import Any
+
+from joblib.externals.loky import ProcessPoolExecutor
+from joblib.externals.loky.backend import resource_tracker
+
+from whynear.utils.lazy import nothing_collected
+
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
+
+
+class Pool:
+    """Processes with one thread each, which start when the first call is sent to them, and end with this process."""
+
+    def __init__(self, n_processes: int) -> None:
+        self.n_processes, self.lent = n_processes, False
+        self._executor = ProcessPoolExecutor(
+            n_processes, env=ONE_THREAD, initializer=_end_with, initargs=(os.getpid(),)
+        )
+
+    def submit(self, work: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        """Send a call to one of the processes."""
+        with _not_interrupted():
+            return self._executor.submit(work, *arguments)
+
+    def close(self) -> None:
+        """End the processes, whatever they do."""
+        if self in _AHEAD:
+            _AHEAD.remove(self)
+        self._executor.shutdown(wait=True, kill_workers=True)
+
+    def give_back(self) -> None:
+        """Leave the pool to who started it ahead; end it where nobody did."""
+        self.lent = False
+        if self not in _AHEAD:
+            self.close()
+
+
+_AHEAD: list[Pool] = []
+
+
+@contextlib.contextmanager
+def started_ahead(n_processes: int, *modules: str) -> Iterator[None]:
+    """Start a pool that is lent to those who need as many processes; let them import modules meanwhile."""
+    if n_processes < 1:
+        yield
+        return
+    pool = Pool(n_processes)
+    _AHEAD.append(pool)
+    import_ahead(*modules)
+    try:
+        yield
+    finally:
+        if pool in _AHEAD:
+            pool.close()
+
+
+def borrowed(n_processes: int) -> Pool | None:
+    """Return a pool that was started ahead, if it has this number of processes; it must be given back or closed."""
+    for pool in _AHEAD:
+        if pool.n_processes == n_processes and not pool.lent:
+            pool.lent = True
+            return pool
+    return None
+
+
+def import_ahead(*modules: str) -> None:
+    """Let the processes that were started ahead import modules, when they have nothing else to do."""
+    for pool in _AHEAD:
+        for _ in range(pool.n_processes):
+            with contextlib.suppress(RuntimeError):  # a process was killed: who sends work finds that out
+                pool.submit(_import, modules)
+
+
+def _import(modules: tuple[str, ...]) -> None:
+    with nothing_collected():
+        for module in modules:
+            importlib.import_module(module)
+
+
+@contextlib.contextmanager
+def _not_interrupted() -> Iterator[None]:
+    """Let no process that starts here see Ctrl-C, also before it can ignore it; this one sees it afterwards."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    resource_tracker.ensure_running()  # it would change the mask where it starts later
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _end_with(parent: int) -> None:
+    """Ignore interrupts, since the parent handles them and ends this process; end too if the parent was killed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(0.5)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
