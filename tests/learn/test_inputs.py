@@ -2,6 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import whynear as wn
 from tests.helpers.learners import NearestClassMean
 from whynear.learn import fit_inputs, predict_inputs
 
@@ -38,3 +39,16 @@ def test_cases_to_predict_are_checked_against_the_fit():
     np.testing.assert_array_equal(predict_inputs(learner, X), X)
     with pytest.raises(ValueError, match="1 in column 'b'"):
         predict_inputs(learner, X.assign(b=[1, 2, 3, np.nan]))
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "fact"),
+    [
+        (np.ma.masked_array(np.eye(6), mask=np.eye(6)), np.arange(6) % 2, "X has 6 masked values"),
+        (np.eye(6, dtype="timedelta64[s]"), np.arange(6) % 2, "X holds dates or durations"),
+        (np.eye(6), np.array(["a", 1] * 3, dtype=object), "y mixes text and other values: 'a' and 1. Write all"),
+    ],
+)
+def test_what_is_no_plain_table_is_refused_in_a_sentence(X, y, fact):
+    with pytest.raises(ValueError, match=fact):
+        fit_inputs(wn.GRLVQ(), X, y)

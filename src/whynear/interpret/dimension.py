@@ -113,6 +113,14 @@ def effective_dimension(
     Returns
     -------
     EffectiveDimension
+
+    Examples
+    --------
+    >>> from whynear import GMLVQ
+    >>> from whynear.datasets import make_xor
+    >>> data = make_xor(random_state=0)  # two coordinates decide, in six columns
+    >>> effective_dimension(GMLVQ(n_prototypes=2, random_state=0), data.X, data.y, candidates=[1, 2, 3]).best
+    3
     """
     choice("scheme", scheme, ("projection", "extremes"))
     regression = is_regressor(learner)

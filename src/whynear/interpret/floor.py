@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from joblib import Parallel, delayed
-from joblib.externals.loky.process_executor import TerminatedWorkerError
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 from sklearn.compose import ColumnTransformer
 from sklearn.preprocessing import OneHotEncoder
 
+from whynear.engine.pieces import Piece
+from whynear.engine.running import results_of
+from whynear.engine.workers import Engine, start_workers
 from whynear.interpret.intervals import relevance_intervals
 from whynear.interpret.null_space import rank_of
 from whynear.metric.steps import estimators_of
@@ -72,6 +73,8 @@ def relevance_floor(
     effective_dim: int | None = None,
     slack: float = 0.01,
     n_jobs: int | None = None,
+    engine: Engine = "processes",
+    address: str | None = None,
 ) -> Floor:
     """Find the upper bound that features of pure noise reach under a learner.
 
@@ -95,11 +98,24 @@ def relevance_floor(
         As in `relevance_intervals`.
     n_jobs : int, optional
         Number of processes for the rounds; one without it. A round whose process dies is repeated once.
+    engine : {"processes", "dask"}
+        Processes on this machine, or the workers of a Dask cluster.
+    address : str, optional
+        The address of the scheduler of the cluster; without it, a cluster is started on this machine.
 
     Returns
     -------
     Floor
         A float with ``confidence``.
+
+    Examples
+    --------
+    >>> from whynear import GRLVQ
+    >>> from whynear.datasets import make_relevance
+    >>> data = make_relevance(100, random_state=0)
+    >>> floor = relevance_floor(GRLVQ(random_state=0), data.X, data.y, n_probes=4, random_state=0)
+    >>> floor < 1, round(floor.confidence, 2)
+    (True, 0.8)
     """
     whole("n_probes", n_probes)
     first = next(iter(estimators_of(learner)), None)
@@ -116,40 +132,15 @@ def relevance_floor(
     seeds = np.random.SeedSequence(seed_of(random_state)).spawn(len(sizes))
     rounds = [_Round(n, seed) for n, seed in zip(sizes, seeds, strict=True)]
     settings = {"effective_dim": effective_dim, "slack": slack}
-    results = _run(rounds, learner, frame, np.asarray(y), settings, n_jobs)
-    return Floor(bound for number in sorted(results) for bound in results[number])
+    shared = {"learner": learner, "frame": frame, "y": np.asarray(y), "settings": settings}
+    pieces = [Piece(_bounds, {"one": one}) for one in rounds]
+    with start_workers(engine, n_jobs or 1, address) as workers:
+        results = {piece: done.result for piece, done in results_of(workers, pieces, shared)}
+    return Floor(bound for piece in pieces for bound in results[piece])
 
 
-def _run(
-    rounds: list[_Round],
-    learner: BaseEstimator,
-    frame: pd.DataFrame,
-    y: Any,
-    settings: dict[str, Any],
-    n_jobs: int | None,
-) -> dict[int, list[float]]:
-    """Return the bounds of each round; if a process dies, finished rounds are kept and the others repeated once."""
-    results: dict[int, list[float]] = {}
-    for attempt in (1, 2):
-        missing = [number for number in range(len(rounds)) if number not in results]
-        jobs = (delayed(_bounds)(number, rounds[number], learner, frame, y, settings) for number in missing)
-        try:
-            for number, bounds in Parallel(n_jobs=n_jobs or 1, return_as="generator_unordered")(jobs):
-                results[number] = bounds
-            break
-        except TerminatedWorkerError as error:
-            if attempt == 2:
-                raise RuntimeError(
-                    "A worker process died twice while the floor was estimated, perhaps because memory ran out. "
-                    "Use fewer processes (n_jobs) or fewer probes."
-                ) from error
-    return results
-
-
-def _bounds(
-    number: int, one: _Round, learner: BaseEstimator, frame: pd.DataFrame, y: Any, settings: dict[str, Any]
-) -> tuple[int, list[float]]:
-    """Fit the learner with probes added; return the round and the relative upper bounds of its probes."""
+def _bounds(one: _Round, learner: BaseEstimator, frame: pd.DataFrame, y: Any, settings: dict[str, Any]) -> list[float]:
+    """Fit the learner with probes added; return the relative upper bounds of the probes."""
     rng = np.random.default_rng(one.seed)
     varying = np.flatnonzero(np.ptp(frame.to_numpy(dtype=float), axis=0) > 0)
     places = varying if len(varying) else np.arange(frame.shape[1])
@@ -168,4 +159,4 @@ def _bounds(
         n_jobs=1,
     )
     largest = relevance.upper.max()
-    return number, (relevance.upper[-one.n_probes :] / largest if largest > 0 else np.zeros(one.n_probes)).tolist()
+    return (relevance.upper[-one.n_probes :] / largest if largest > 0 else np.zeros(one.n_probes)).tolist()

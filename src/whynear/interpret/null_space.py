@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from whynear.metric import DiagonalMetric, LinearMetric, LocalMetric, Metric, register
 from whynear.metric.as_metric import metric_and_rows
 from whynear.metric.pipeline import FittedPipeline
-from whynear.metric.projection import Directions, principal_directions
+from whynear.metric.projection import Directions, principal_directions, turned_up
 from whynear.metric.steps import Mixing, Step, Units, linear_steps
 from whynear.search import NeighborSearch
 from whynear.utils.arrays import Array
@@ -117,6 +117,12 @@ def null_space(metric: Metric | BaseEstimator, X: ArrayLike, effective_dim: int 
     Returns
     -------
     NullSpace
+
+    Examples
+    --------
+    >>> found = null_space(LinearMetric([[1.0, 0.0]]), [[0, 0], [1, 1], [2, 2]])  # two equal columns
+    >>> found.rank, round(found.removed_norm, 2)
+    (1, 0.5)
     """
     given, X, _ = quadratic_and_rows(metric, X)
     if isinstance(given, LocalMetric):
@@ -155,6 +161,15 @@ class NullSpaceProjector(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Number of directions in which the training data vary.
     mean_ : ndarray of shape (n_features,)
         The mean of the training data, which the projection leaves in place.
+
+    Examples
+    --------
+    >>> X = np.array([[0.0, 0.1], [1.0, 0.9], [2.0, 2.1], [3.0, 2.9]])
+    >>> NullSpaceProjector(effective_dim=1).fit_transform(X).round(1)  # on the line along which both columns rise
+    array([[0. , 0.1],
+           [0.9, 1. ],
+           [2.1, 2. ],
+           [3. , 2.9]])
     """
 
     def __init__(self, effective_dim: int | None = None) -> None:
@@ -163,9 +178,11 @@ class NullSpaceProjector(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def fit(self, X: ArrayLike, y: Any = None) -> Self:  # noqa: ARG002 - a Pipeline passes y to every step
         """Find the directions of X."""
         values = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
-        self.mean_ = values.mean(axis=0)
-        directions = principal_directions(values, self.effective_dim)
-        self.vectors_, self.rank_ = directions.kept, directions.rank
+        return self.fit_directions(values.mean(axis=0), principal_directions(values, self.effective_dim))
+
+    def fit_directions(self, mean: Array, directions: Directions) -> Self:
+        """Take the mean and the directions of a table; `fit` finds them."""
+        self.mean_, self.vectors_, self.rank_ = mean, turned_up(directions.kept), directions.rank
         return self
 
     def transform(self, X: ArrayLike) -> Array:

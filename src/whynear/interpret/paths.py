@@ -77,6 +77,13 @@ def regularization_paths(metric: Metric | BaseEstimator, X: ArrayLike, row: int 
     Returns
     -------
     RegularizationPaths
+
+    Examples
+    --------
+    >>> X = np.array([[0.0, 0.0, 1.0], [1.0, 1.0, 0.0], [2.0, 2.0, 2.0], [4.0, 4.0, 1.0]])  # two equal columns
+    >>> paths = regularization_paths(LinearMetric([[1.0, 0.0, 1.0]]), X)
+    >>> paths.weights["ridge"][-1].round(2).tolist()  # half of the weight on each copy
+    [0.5, 0.5, 1.0]
     """
     given, X, _ = quadratic_and_rows(metric, X)
     if isinstance(given, LocalMetric):

@@ -130,6 +130,16 @@ class Relevance(ByValue):
         Names of the rows of the map that were too small to matter and were left out.
     certificate : Certificate
         How far the bounds can be trusted.
+
+    Examples
+    --------
+    >>> from whynear import LinearMetric, relevance_intervals
+    >>> X = np.array([[0, 0, 1], [1, 1, 0], [2, 2, 2], [4, 4, 1]])  # the first two columns are equal
+    >>> relevance = relevance_intervals(LinearMetric([[1.0, 0.0, 1.0]]), X)
+    >>> relevance.strength.tolist(), relevance.upper.round(2).tolist()
+    (['weak', 'weak', 'strong'], [1.01, 1.01, 1.0])
+    >>> relevance.substitutes.of["x0"]
+    ('x1',)
     """
 
     feature_names: tuple[str, ...]

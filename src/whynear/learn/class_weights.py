@@ -23,7 +23,7 @@ def weighed(data: Labelled, class_weight: ClassWeight) -> Labelled:
     if class_weight is None:
         return data
     totals = np.array([data.weights[data.codes == code].sum() for code in range(len(data.classes))])
-    factors = _factors(class_weight, data.classes, totals)
+    factors = class_factors(class_weight, data.classes, totals)
     return data._replace(weights=data.weights * factors[data.codes])
 
 
@@ -36,7 +36,10 @@ def check_for_stream(class_weight: ClassWeight) -> None:
         )
 
 
-def _factors(class_weight: ClassWeight, classes: NDArray[Any], totals: NDArray[np.float64]) -> NDArray[np.float64]:
+def class_factors(class_weight: ClassWeight, classes: NDArray[Any], totals: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What the weights of rows are multiplied by, for each class; ``totals`` are the weights of the classes."""
+    if class_weight is None:
+        return np.ones(len(classes))
     if isinstance(class_weight, Mapping):
         known = classes.tolist()
         if unknown := [label for label in class_weight if label not in known]:

@@ -1,6 +1,7 @@
 """Checks of tables and targets, with which every ``fit`` and ``predict`` begins."""
 
 import warnings
+from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -10,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
-from whynear.utils.columns import check_finite, check_magnitudes, column_names, default_names
+from whynear.utils.columns import check_finite, check_magnitudes, check_plain, column_names, default_names
 from whynear.utils.row_names import names_of_rows, rows_at
 from whynear.utils.row_order import TimeOrder
 
@@ -42,14 +43,18 @@ class Labelled(NamedTuple):
         The order of the rows depends on their values only: a fit to them depends neither on the order of the table nor
         on whether a row is repeated or weighted, not even by rounding.
         """
-        rows = pd.DataFrame(self.X + 0.0)  # -0.0 is 0.0
-        keys = pd.util.hash_pandas_object(rows.assign(code=self.codes), index=False).to_numpy()
-        _, first, group = np.unique(keys, return_index=True, return_inverse=True)
+        _, first, group = np.unique(row_keys(self.X, self.codes), return_index=True, return_inverse=True)
         if not (np.array_equal(self.X[first][group], self.X) and np.array_equal(self.codes[first][group], self.codes)):
             return self  # two different rows share a hash, which is very rare: then copies stay
         weights = np.zeros(len(first))
         np.add.at(weights, group, self.weights)
         return self._replace(X=self.X[first], codes=self.codes[first], weights=weights, row_names=None)
+
+
+def row_keys(X: NDArray[np.float64], codes: NDArray[np.intp]) -> NDArray[np.uint64]:
+    """Return a hash of the values and the class of each row: numbers spread evenly, the same for equal rows."""
+    rows = pd.DataFrame(X + 0.0)  # -0.0 is 0.0
+    return np.asarray(pd.util.hash_pandas_object(rows.assign(code=codes), index=False), dtype=np.uint64)
 
 
 def fit_inputs(learner: BaseEstimator, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Labelled:
@@ -59,30 +64,40 @@ def fit_inputs(learner: BaseEstimator, X: ArrayLike, y: ArrayLike, sample_weight
     weights, and a target with a single class. Rows of weight zero are left out. Constant columns, which have no part
     in any distance, are named in a warning.
     """
-    values, labels, names = _table_and_labels(learner, X, y, reset=True, least=2)
+    values, labels, names = table_and_labels(learner, X, y, reset=True, least=2)
     check_magnitudes(values, names, by_column=True)
     weights, rows = checked_weights(sample_weight, len(values), X), names_of_rows(X, y)
     if not weights.all():
         rows = None if rows is None else rows[weights > 0]
         values, labels, weights = values[weights > 0], labels[weights > 0], weights[weights > 0]
     classes, codes = np.unique(labels, return_inverse=True)
+    check_classes(learner, classes)
+    learner.input_range_ = range_of_columns(values)
+    forget_table(learner)
+    data = Labelled(values, codes.astype(np.intp), classes, names, weights, rows)
+    warn_of_constant_columns(names, data.varying)
+    return data
+
+
+def check_classes(learner: BaseEstimator, classes: NDArray[Any]) -> None:
+    """Refuse a single class."""
     if len(classes) < 2:
         raise ValueError(
             f"y holds the single class {classes.tolist()[0]!r}, and {type(learner).__name__} needs at least two. "
             "Add rows of another class or choose another target."
         )
-    learner.input_range_ = range_of_columns(values)
-    forget_table(learner)
-    data = Labelled(values, codes.astype(np.intp), classes, names, weights, rows)
-    constant = [names[column] for column in np.flatnonzero(~data.varying)]
+
+
+def warn_of_constant_columns(names: Sequence[str], varying: NDArray[np.bool_]) -> None:
+    """Name the columns that do not vary in a warning."""
+    constant = [name for name, varies in zip(names, varying, strict=True) if not varies]
     if constant:
         listed = ", ".join(constant[:10]) + (", ..." if len(constant) > 10 else "")
         warnings.warn(
             f"X holds the same value in every row of {len(constant)} columns, which get no weight: {listed}.",
             UserWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
-    return data
 
 
 def stream_inputs(
@@ -100,7 +115,7 @@ def stream_inputs(
     first = not hasattr(learner, "classes_")
     if first and classes is None:
         raise ValueError("classes must be passed on the first call to partial_fit: all labels that may occur.")
-    values, labels, names = _table_and_labels(learner, X, y, reset=first, least=least if first else 1)
+    values, labels, names = table_and_labels(learner, X, y, reset=first, least=least if first else 1)
     check_magnitudes(values, names)
     known = np.unique(np.asarray(classes)) if first else learner.classes_
     if classes is not None and not np.array_equal(np.unique(np.asarray(classes)), known):
@@ -137,11 +152,13 @@ def forget_table(learner: BaseEstimator) -> None:
         vars(learner).pop(name, None)
 
 
-def _table_and_labels(
+def table_and_labels(
     learner: BaseEstimator, X: ArrayLike, y: ArrayLike, *, reset: bool, least: int
 ) -> tuple[NDArray[np.float64], NDArray[Any], tuple[str, ...]]:
+    """Return checked values, labels and names of columns; ``reset`` says whether the learner takes new columns."""
     if y is None:
         raise ValueError(f"{type(learner).__name__} requires y to be passed, but the target y is None.")
+    check_plain(X)
     values = validate_data(
         learner, X, dtype=np.float64, order="C", ensure_all_finite=False, ensure_min_samples=least, reset=reset
     )
@@ -173,6 +190,7 @@ def checked_weights(sample_weight: ArrayLike | None, n: int, table: Any = None) 
 def predict_inputs(learner: BaseEstimator, X: ArrayLike) -> NDArray[np.float64]:
     """Check cases to be predicted against the columns that the learner was fitted on."""
     check_is_fitted(learner)
+    check_plain(X)
     values: NDArray[np.float64] = validate_data(
         learner, X, dtype=np.float64, order="C", ensure_all_finite=False, reset=False
     )
@@ -190,8 +208,20 @@ def _labels(y: ArrayLike) -> NDArray[Any]:
         raise ValueError(
             f"y contains NaN or None: {len(missing)} targets are missing, in rows {rows}. Drop these rows."
         )
+    _check_one_kind(labels)
     check_classification_targets(labels)
     return labels
+
+
+def _check_one_kind(labels: NDArray[Any]) -> None:
+    """Refuse classes of which some are text and others numbers, since they have no order."""
+    if labels.dtype == object:
+        firsts = {isinstance(label, str): label for label in labels}
+        if len(firsts) > 1:
+            raise ValueError(
+                f"y mixes text and other values: {firsts[True]!r} and {firsts[False]!r}. Write all classes in one way, "
+                "for example y.astype(str)."
+            )
 
 
 def groups_that_count(

@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import validate_data
 
+from whynear.learn.blocks import joined_triangles, summed
 from whynear.learn.inputs import checked_weights, forget_table, predict_inputs, range_of_columns
 from whynear.learn.mixins import WithMetric
+from whynear.learn.restored import CheckedWhenLoaded
 from whynear.metric import LinearMetric, register
-from whynear.metric.projection import principal_directions
-from whynear.utils.columns import check_finite, check_magnitudes, column_names, default_names
+from whynear.metric.projection import directions_of
+from whynear.utils.arrays import Array
+from whynear.utils.checks import check_parameters, whole
+from whynear.utils.columns import check_finite, check_magnitudes, check_plain, column_names, default_names
 from whynear.utils.row_names import names_of_rows
 
 MOST_CASES = 100_000  # kept for explanations
 
+OnBlocks: TypeAlias = Callable[..., list[Any]]
+
 
 @register
-class MinimumNormRegressor(WithMetric, RegressorMixin, BaseEstimator):
+class MinimumNormRegressor(CheckedWhenLoaded, WithMetric, RegressorMixin, BaseEstimator):
     r"""The linear map of least norm that fits best: :math:`\omega = y X^+`, projected on K directions.
 
     Its ``metric_`` is the one-row map itself, so that null space, intervals and effective dimension serve regression as
@@ -69,6 +77,10 @@ class MinimumNormRegressor(WithMetric, RegressorMixin, BaseEstimator):
         self.effective_dim = effective_dim
         self.fit_intercept = fit_intercept
 
+    def check_settings(self) -> None:
+        """Refuse parameters that cannot be used, by name and value."""
+        check_parameters(self, whole, "effective_dim", optional=True)
+
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the map; time O(n d min(n, d)), memory O(n d).
 
@@ -81,6 +93,7 @@ class MinimumNormRegressor(WithMetric, RegressorMixin, BaseEstimator):
         sample_weight : array-like of shape (n_samples,), optional
             How much each case counts: one of weight two counts as two copies of it, one of weight zero is left out.
         """
+        check_plain(X)
         values, target = validate_data(
             self, X, y, dtype=np.float64, y_numeric=True, ensure_all_finite=False, ensure_min_samples=2
         )
@@ -94,26 +107,35 @@ class MinimumNormRegressor(WithMetric, RegressorMixin, BaseEstimator):
         values, target, weights = values[places], target[places], weights[places]
         if len(values) < 2:
             raise ValueError("sample_weight leaves 1 row, and at least two are needed. Give other rows a weight too.")
-        weighted = None if (weights == 1).all() else weights  # equal weights change no bit
         forget_table(self)
         self.input_range_ = range_of_columns(values)
-        self.case_places_ = places[:: -(-len(places) // MOST_CASES)]
+        self.case_places_ = places[:: kept_step(len(places))]
         self.cases_ = all_values[self.case_places_]
         self.targets_ = all_targets[self.case_places_].astype(np.float64)
         self.row_names_ = None if rows is None else rows[self.case_places_]
-        self.origin_ = np.average(values, 0, weighted) if self.fit_intercept else np.zeros(values.shape[1])
-        self.target_origin_ = float(np.average(target, weights=weighted)) if self.fit_intercept else 0.0
-        directions = principal_directions(values, self.effective_dim, weighted)
+        return self.fit_sums(partial(_on_one_block, np.column_stack([values, target]), weights), names)
+
+    def fit_sums(self, on_blocks: OnBlocks, names: tuple[str, ...]) -> Self:
+        """Find the map by sums over blocks of rows; `fit` calls it with one block.
+
+        ``on_blocks(work, *args)`` lists ``work(rows, weights, *args)`` of every block, where the last column of the
+        rows is the target, and weights of None are one each.
+        """
+        n_rows, total, sums = summed(on_blocks(weighted_sums))
+        means = sums / total
+        origin = means if self.fit_intercept else np.zeros_like(means)
+        self.origin_, self.target_origin_ = origin[:-1], float(origin[-1])
+        factor = joined_triangles(on_blocks(triangle_about, origin))
+        rows, target = factor[:, :-1], factor[:, -1]
         if self.fit_intercept:  # the pseudo-inverse, of the directions that count as non-zero
-            along = (values - self.origin_) @ directions.kept
+            directions = directions_of(rows, self.origin_, n_rows, total, self.effective_dim)
             scales = np.square(directions.singular_values[: directions.effective_dim])
-            away = target - self.target_origin_
-            omega = directions.kept @ (along.T @ (away if weighted is None else weights * away) / scales)
+            omega = directions.kept @ ((rows @ directions.kept).T @ target / scales)
         else:
-            roots = np.sqrt(weights)
-            omega = np.linalg.pinv(roots[:, None] * values, rcond=max(values.shape) * np.finfo(float).eps)
-            omega = omega @ (roots * target)
-            omega = omega if self.effective_dim is None else directions.project(omega)
+            omega = np.linalg.pinv(rows, rcond=max(n_rows, rows.shape[1]) * np.finfo(float).eps) @ target
+            if self.effective_dim is not None:
+                centred = joined_triangles(on_blocks(triangle_about, means))[:, :-1]
+                omega = directions_of(centred, means[:-1], n_rows, total, self.effective_dim).project(omega)
         self.metric_ = LinearMetric(omega[None, :], names)
         return self
 
@@ -137,3 +159,25 @@ class MinimumNormRegressor(WithMetric, RegressorMixin, BaseEstimator):
     def predict(self, X: ArrayLike) -> NDArray[np.float64]:
         """Predict the target."""
         return (predict_inputs(self, X) - self.origin_) @ self.coef_ + self.target_origin_
+
+
+def kept_step(n_rows: int) -> int:
+    """Every which row is kept for explanations."""
+    return -(-n_rows // MOST_CASES)
+
+
+def weighted_sums(rows: Array, weights: Array | None) -> tuple[int, float, Array]:
+    """Number and weight of the rows, and their weighted sum."""
+    if weights is None:
+        return len(rows), float(len(rows)), rows.sum(axis=0)
+    return len(rows), float(weights.sum()), weights @ rows
+
+
+def triangle_about(rows: Array, weights: Array | None, centre: Array) -> Array:
+    """A factor R of the weighted rows about a centre; see `triangle`."""
+    centred = rows - centre
+    return joined_triangles([centred if weights is None else np.sqrt(weights)[:, None] * centred])
+
+
+def _on_one_block(rows: Array, weights: Array, work: Callable[..., Any], *args: Any) -> list[Any]:
+    return [work(rows, None if (weights == 1).all() else weights, *args)]  # equal weights change no bit

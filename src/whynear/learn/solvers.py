@@ -56,14 +56,14 @@ def watcher(name: str, verbose: bool, callback: Callback | None) -> Callback:
     return watch
 
 
-def warn_unless_converged(solution: Solution, learner: Any) -> None:
+def warn_unless_converged(solution: Solution, learner: Any, stacklevel: int = 3) -> None:
     """Warn if the iterations ran out, and name the parameters to change."""
     if not solution.converged:
         warnings.warn(
             f"{type(learner).__name__} did not converge in max_iter={learner.max_iter} iterations: its loss is still "
             "falling. Raise max_iter or tol, or scale the columns (StandardScaler).",
             ConvergenceWarning,
-            stacklevel=3,
+            stacklevel=stacklevel,
         )
 
 

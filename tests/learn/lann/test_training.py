@@ -2,12 +2,16 @@ from dataclasses import replace
 from threading import Event
 
 import numpy as np
+import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.helpers.lann import rows
+from whynear.learn.lann import candidates
+from whynear.learn.lann import training as module
 from whynear.learn.lann.candidates import candidate_lists
 from whynear.learn.lann.objective import Constraint
-from whynear.learn.lann.training import StepRule, Training, TrainingCases, local_metric
+from whynear.learn.lann.training import BLOCK_CASES, SHARED_CASES, StepRule, Training, TrainingCases, local_metric
+from whynear.search.near_lists import near_lists
 
 
 def test_lists_outlive_a_stretch_that_keeps_the_neighbours():
@@ -16,6 +20,18 @@ def test_lists_outlive_a_stretch_that_keeps_the_neighbours():
     assert cases.stretched(np.full(X.shape[1], 2.0), 5, 0)[0].lists is cases.lists
     strong = cases.stretched(np.r_[1.0, np.full(X.shape[1] - 1, 1e-3)], 5, 0)[0]
     assert_array_equal(strong.lists, candidate_lists(strong.X, 12, 0))
+
+
+@pytest.mark.parametrize(("recall", "improved"), [(0.93, True), (0.5, False)])
+def test_lists_that_hold_most_neighbours_are_improved_and_others_made_anew(monkeypatch, recall, improved):
+    monkeypatch.setattr(candidates, "EXACT_LIST_CASES", 100)
+    monkeypatch.setattr(module, "recall_of_lists", lambda *_: recall)
+    X, y = rows(400)
+    cases, _ = TrainingCases.of(X, y, np.ones(len(X)), 5, 12, seed=0)
+    factors = np.linspace(0.5, 2.0, X.shape[1])
+    known = cases.lists if improved else None
+    expected = near_lists(cases.X * factors, 12, 0, known=known)
+    assert_array_equal(cases.stretched(factors, 5, 0)[0].lists, expected)
 
 
 def training(shared, n=60, step=0.1):
@@ -86,3 +102,31 @@ def test_roots_become_weights_and_maps_stay_maps():
     anchors, lam = np.zeros((2, 3)), np.full((2, 3), 3.0)
     assert_array_equal(local_metric(anchors, lam, ("a", "b", "c")).weights, 9.0)
     assert_array_equal(local_metric(anchors, lam[:, None]).omegas, 3.0)
+
+
+def orders(n, shared, epochs=2):
+    """The orders of the steps of two epochs."""
+    X, lists = np.zeros((n, 1)), np.zeros((n, 1), dtype=np.intp)
+    cases = TrainingCases(X, np.zeros(n, dtype=np.intp), np.ones(n), lists)
+    rule = StepRule(1, 2, 0.3, 0.1, 0.0, Constraint.BOX, 0.01, 10.0)
+    one = Training(cases, np.arange(n), np.ones(1), rule, seed=0, shared=shared)
+    return [one._random_order() for _ in range(epochs)]
+
+
+def test_each_metric_of_a_large_table_learns_from_every_case_in_blocks_of_random_order():
+    n = 20 * BLOCK_CASES
+    for order in orders(n, shared=False):
+        assert_array_equal(np.sort(order), np.arange(n))
+        blocks = order.reshape(20, BLOCK_CASES) // BLOCK_CASES
+        assert (blocks == blocks[:, :1]).all()
+        assert not np.array_equal(blocks[:, 0], np.arange(20))
+        assert (np.diff(order[:BLOCK_CASES]) != 1).mean() > 0.9
+    first, second = orders(n, shared=False)
+    assert not np.array_equal(first, second)
+
+
+def test_a_metric_of_all_cases_learns_from_a_random_part_of_many():
+    first, second = orders(2 * SHARED_CASES, shared=True)
+    assert len(first) == len(np.unique(first)) == SHARED_CASES
+    assert abs(first.mean() / SHARED_CASES - 1) < 0.01
+    assert len(np.setdiff1d(second, first)) > SHARED_CASES / 3

@@ -1,3 +1,5 @@
+from unittest import mock
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -5,7 +7,8 @@ from numpy.testing import assert_allclose
 from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax
 
-from whynear.learn.lvq.calibration import MOST_CERTAINTY, certainty, relative_distances
+from tests.helpers.lvq import blocks_of
+from whynear.learn.lvq.calibration import MOST_CERTAINTY, SAMPLED_ROWS, certainty, relative_distances
 
 
 def test_the_nearest_class_alone_has_a_positive_relative_distance():
@@ -22,8 +25,8 @@ def test_ties_and_zeros_are_zero():
     assert_allclose(relative_distances(np.array([[2.0, 2.0, 6.0]])), [[0, 0, -0.5]])
 
 
-@given(st.integers(0, 10**6), st.integers(2, 4), st.floats(0.0, 1.0))
-def test_certainty_is_the_most_likely_factor(seed, n_classes, wrong):
+@given(st.integers(0, 10**6), st.integers(2, 4), st.floats(0.0, 1.0), st.sampled_from([2, 10, SAMPLED_ROWS]))
+def test_certainty_is_the_most_likely_factor_whatever_rows_it_starts_with(seed, n_classes, wrong, sampled_rows):
     rng = np.random.default_rng(seed)
     relative = relative_distances(rng.random((40, n_classes)))
     codes = np.where(rng.random(40) < wrong, rng.integers(n_classes, size=40), relative.argmax(axis=1))
@@ -36,10 +39,12 @@ def test_certainty_is_the_most_likely_factor(seed, n_classes, wrong):
         return -weights @ (targets * log_softmax(np.exp(log_t) * relative, axis=1)).sum(axis=1)
 
     oracle = minimize_scalar(loss, bounds=(np.log(1e-3), np.log(MOST_CERTAINTY)), method="bounded")
-    assert loss(np.log(certainty(relative, codes, weights))) <= oracle.fun + 1e-7
+    with mock.patch("whynear.learn.lvq.calibration.SAMPLED_ROWS", sampled_rows):
+        found = certainty(blocks_of(relative, codes, weights, n_classes))
+    assert loss(np.log(found)) <= oracle.fun + 1e-7
 
 
 def test_cases_all_predicted_right_do_not_make_it_certain():
     relative = np.tile([[1.0, -1.0], [-1.0, 1.0]], (10, 1))
-    t = certainty(relative, np.tile([0, 1], 10), np.full(20, 0.05))
+    t = certainty(blocks_of(relative, np.tile([0, 1], 10)))
     assert 0.9 < 1 / (1 + np.exp(-2 * t)) < 0.99

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import whynear as wn
-from tests.helpers.lvq import IRIS
+from tests.helpers.lvq import IRIS, blocks_of
 from whynear.learn.lvq.quantizer import Coordinates, Quantizer
 
 
@@ -30,7 +30,7 @@ def test_a_metric_of_another_kind_is_learned_further_or_refused():
 
 
 def coordinates_of(X, directions=None):
-    return replace(Coordinates.about(X, np.full(len(X), 1 / len(X))), directions=directions)
+    return replace(Coordinates.about(blocks_of(X)), directions=directions)
 
 
 def test_points_are_what_inside_takes_back():

@@ -10,20 +10,25 @@ from whynear.metric import LocalMetric
 from whynear.search import CandidateSearch, NeighborSearch
 from whynear.search.near_lists import near_lists
 from whynear.utils.arrays import Array, Indices
-from whynear.utils.threads import n_threads, row_blocks
+from whynear.utils.threads import openmp_threads, row_blocks
 
 EXACT_LIST_CASES = 30_000  # for more cases, the lists are approximate
 RECALL_CASES = 200  # whose true neighbours are looked for in their lists
 SEARCH_PRODUCTS_AT_ONCE = 200_000_000  # of a thread in one call of the search
 
 
-def candidate_lists(X: Array, n_candidates: int, seed: int, n_jobs: int | None = None) -> Indices:
-    """The nearest other cases of each case: all of them, or ``n_candidates``; an interrupt is answered at once."""
+def candidate_lists(
+    X: Array, n_candidates: int, seed: int, n_jobs: int | None = None, known: Indices | None = None
+) -> Indices:
+    """The nearest other cases of each case: all of them, or ``n_candidates``; an interrupt is answered at once.
+
+    Approximate lists are improved ones, where lists that hold most of the nearest are known.
+    """
     n = len(X)
     length = min(n_candidates, n - 1)
     if n > EXACT_LIST_CASES:
-        return near_lists(X, length, seed, n_jobs)
-    threads = n_threads(n_jobs)
+        return near_lists(X, length, seed, n_jobs, known)
+    threads = openmp_threads(n_jobs)
     search = NearestNeighbors(n_neighbors=length + 1, algorithm="brute", n_jobs=threads).fit(X)
     found = np.empty((n, length + 1), dtype=np.intp)
     with threadpool_limits(threads):

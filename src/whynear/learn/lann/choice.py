@@ -108,6 +108,7 @@ def choose_schedule(
     are on each split.
     """
     runs = [(trial, split) for trial in trials for split in range(len(splits))]
+    known = [of_split.among(rows) for of_split, (rows, _) in zip(cases, splits, strict=True)]
     correct: list[list[NDArray[np.bool_]]] = [[] for _ in runs]
     stop = Event()
 
@@ -115,7 +116,7 @@ def choose_schedule(
         for place in range(first, last):
             trial, split = runs[place]
             rows, held_out = splits[split]
-            training = Training(cases[split], rows, start, trial.applied_to(rule), seed=seed, shared=shared)
+            training = Training(known[split], rows, start, trial.applied_to(rule), seed=seed, shared=shared)
             correct[place] = _correct_by_epochs(training, held_out, _tried_epochs(trial), stop)
 
     run_in_chunks(work, len(runs), chunk=1, n_jobs=n_jobs, stop=stop)
@@ -147,8 +148,7 @@ def holds_among_all(
         some = np.sort(np.random.default_rng(seed).permutation(held_out)[: VERIFIED_CASES // len(splits)])
         training = Training(of_split, rows, start, schedule.applied_to(rule), seed=seed, shared=False)
         before = _correct_among_all(training, some)
-        for _ in range(schedule.epochs or 0):
-            training.train_epoch()
+        training.train_epochs(schedule.epochs or 0)
         gain += _correct_among_all(training, some) - before
     return gain >= 0
 
@@ -164,14 +164,14 @@ def _correct_by_epochs(
     """Which held-out cases are correct before training and after these epochs; no more after two falls in a row."""
     weights = training.cases.weights[held_out]
     correct, done, falls = [training.held_out_correct(held_out)], 0, 0
+    right = first = weights @ correct[0]
     for until in epochs:
-        while done < until and not stop.is_set():
-            training.train_epoch(stop)
-            done += 1
+        training.train_epochs(until - done, stop)
+        done, before = until, right
         correct.append(training.held_out_correct(held_out))
-        falls = falls + 1 if weights @ correct[-1] < weights @ correct[-2] else 0
-        hopeless = done >= HOPELESS_EPOCHS and weights @ correct[-1] < weights @ correct[0]
-        if falls == 2 or hopeless or stop.is_set():
+        right = weights @ correct[-1]
+        falls = falls + 1 if right < before else 0
+        if falls == 2 or (done >= HOPELESS_EPOCHS and right < first) or stop.is_set():
             break
     return correct
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, replace
+from functools import partial
 from numbers import Real
 from typing import Any, Literal, Self
 
@@ -13,11 +15,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 
 from whynear.learn.class_weights import ClassWeight, check_for_stream, weighed
-from whynear.learn.inputs import fit_inputs, groups_that_count, predict_inputs, stream_inputs
+from whynear.learn.inputs import Labelled, fit_inputs, groups_that_count, predict_inputs, stream_inputs
 from whynear.learn.lann import objective as lann
-from whynear.learn.lann.fitting import FitSettings, fit_local_metrics
+from whynear.learn.lann.fitting import FitSettings, FittedMetrics, fit_local_metrics
 from whynear.learn.lann.training import Schedule, StepRule, local_metric, train_stream
 from whynear.learn.mixins import WithMetric, measured_to
+from whynear.learn.restored import CheckedWhenLoaded
 from whynear.learn.solvers import Callback, watcher
 from whynear.learn.voting import VotingCases
 from whynear.metric import Evidence, LocalMetric, register
@@ -28,13 +31,15 @@ from whynear.utils.checks import check_parameters, choice, number, whole
 from whynear.utils.row_names import joined_names
 from whynear.utils.row_order import TimeOrder
 
+FitMetrics = Callable[..., FittedMetrics]
+
 STREAM_SCHEDULE = Schedule(1, 0.1, 0.3, 0.003)  # used without held-out cases to choose by
 EXACT_SEARCH_CASES = 200_000  # up to which "auto" searches among all of them
 ZERO_SQ_DISTANCE = 1e-20  # and below: rounding, where a k-th neighbour is at about one
 
 
 @register
-class LANN(VotingCases, WithMetric, ClassifierMixin, BaseEstimator):
+class LANN(CheckedWhenLoaded, VotingCases, WithMetric, ClassifierMixin, BaseEstimator):
     r"""Locally adaptive nearest neighbours: classification by the k nearest cases, each with its own metric.
 
     A class is supported by its cases among the k nearest, each by the inverse of its squared distance under its own
@@ -193,19 +198,15 @@ class LANN(VotingCases, WithMetric, ClassifierMixin, BaseEstimator):
             How much the loss of each case counts, relative to the others; see Notes. A case of weight zero is left out.
         """
         data = weighed(fit_inputs(self, X, y, sample_weight), self.class_weight)
+        held_together = groups_that_count(groups, len(np.asarray(y)), sample_weight)
+        return self.fit_labelled(data, partial(fit_local_metrics, groups=held_together))
+
+    def fit_labelled(self, data: Labelled, fit_metrics: FitMetrics = fit_local_metrics) -> Self:
+        """Learn from a checked training set of weighed rows, by the training of `fit` or another."""
         settings = self._settings(len(data.classes), len(data.X))
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         watch = watcher(type(self).__name__, self.verbose, self.callback)
-        fitted = fit_local_metrics(
-            data.X,
-            data.codes,
-            data.weights,
-            settings,
-            seed=seed,
-            watch=watch,
-            n_jobs=self.n_jobs,
-            groups=groups_that_count(groups, len(np.asarray(y)), sample_weight),
-        )
+        fitted = fit_metrics(data.X, data.codes, data.weights, settings, seed=seed, watch=watch, n_jobs=self.n_jobs)
         self.classes_, self.codes_, self.row_names_ = data.classes, data.codes, data.row_names
         self.shared_, self.local_ = asdict(fitted.shared), asdict(fitted.local)
         self.candidate_recall_ = fitted.recall
@@ -234,7 +235,7 @@ class LANN(VotingCases, WithMetric, ClassifierMixin, BaseEstimator):
         """
         check_for_stream(self.class_weight)
         data = weighed(stream_inputs(self, X, y, classes, sample_weight, least=1), self.class_weight)
-        self._check_settings()
+        self.check_settings()
         if not hasattr(self, "metric_"):
             self._begin_stream(data.classes, data.X.shape[1])
             anchors, codes, lam = np.empty((0, data.X.shape[1])), np.empty(0, dtype=np.intp), self._start[None][:0]
@@ -314,7 +315,15 @@ class LANN(VotingCases, WithMetric, ClassifierMixin, BaseEstimator):
         self._factors = np.full(n_features, 1.0 / np.sqrt(n_features))
         self._start = np.ones(n_features) if self.n_components is None else np.eye(self.n_components, n_features)
 
-    def _check_settings(self) -> None:
+    def restore_fields(self) -> None:
+        """Check what `whynear.load` set."""
+        super().restore_fields()
+        for name in ("shared_", "local_"):
+            if hasattr(self, name):
+                number(f"beta of {name}", Schedule(**getattr(self, name)).beta, above=0)
+
+    def check_settings(self) -> None:
+        """Refuse parameters that cannot be used, by name and value."""
         choice("constraint", self.constraint, [name.lower() for name in lann.Constraint.__members__])
         choice("search", self.search, ("auto", "exact", "candidates"))
         check_parameters(self, whole, "n_neighbors", "n_candidates")
@@ -338,7 +347,7 @@ class LANN(VotingCases, WithMetric, ClassifierMixin, BaseEstimator):
             raise ValueError(f"bounds={self.bounds!r} must be two positive numbers, on both sides of one.")
 
     def _settings(self, n_classes: int, n_rows: int) -> FitSettings:
-        self._check_settings()
+        self.check_settings()
         low, high = map(float, self.bounds)
         constraint = lann.Constraint[self.constraint.upper()]
         rule = StepRule(min(self.n_neighbors, n_rows - 1), n_classes, 1.0, 0.0, 0.0, constraint, low, high)

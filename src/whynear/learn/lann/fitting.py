@@ -84,7 +84,7 @@ def _fit_in_order(
     watch: Callback,
     n_jobs: int | None,
 ) -> FittedMetrics:
-    rule, curve, centred = settings.rule, _LossCurve(watch), X - X.mean(axis=0)
+    rule, curve, centred = settings.rule, LossCurve(watch), X - X.mean(axis=0)
     cases, unit = TrainingCases.of(centred, codes, weights, rule.n_neighbors, settings.n_candidates, seed, n_jobs)
     trials = _affordable_trials(cases, groups, settings, seed)
 
@@ -98,11 +98,11 @@ def _fit_in_order(
         for rows, _ in (trials.splits if trials.chooses_local else ())
     ]
     local = _choose_local(by_split, trials, start, rule, seed, n_jobs)
-    lam, recall = _train_local(stretched, start, local, rule, seed, curve)
+    lam, recall = train_local(stretched, start, local, rule, seed, curve)
     return FittedMetrics(factors / (unit * second_unit), start, lam, shared, local, recall, curve.losses)
 
 
-class _LossCurve:
+class LossCurve:
     """The loss of each epoch, passed on to the callback."""
 
     def __init__(self, watch: Callback) -> None:
@@ -110,6 +110,7 @@ class _LossCurve:
         self.watch = watch
 
     def add(self, loss: float) -> None:
+        """Note the loss of one more epoch."""
         self.losses.append(loss)
         self.watch(Step(len(self.losses), loss))
 
@@ -169,7 +170,7 @@ def _choose_shared(cases: TrainingCases, trials: _Trials, rule: StepRule, seed: 
 
 
 def _train_shared(
-    cases: TrainingCases, rows: Indices, schedule: Schedule, rule: StepRule, seed: int, curve: _LossCurve | None = None
+    cases: TrainingCases, rows: Indices, schedule: Schedule, rule: StepRule, seed: int, curve: LossCurve | None = None
 ) -> Array:
     """Factors of the columns that are the same for all cases, learned from some of them."""
     start = np.ones(cases.X.shape[1])
@@ -207,8 +208,8 @@ def _choose_local(
     return chosen if holds else replace(chosen, epochs=0)
 
 
-def _train_local(
-    cases: TrainingCases, start: Array, schedule: Schedule, rule: StepRule, seed: int, curve: _LossCurve
+def train_local(
+    cases: TrainingCases, start: Array, schedule: Schedule, rule: StepRule, seed: int, curve: LossCurve
 ) -> tuple[Array, float]:
     """The metric of each case, and the share of true neighbours that stood in the lists at the end."""
     training = Training(cases, np.arange(len(cases)), start, schedule.applied_to(rule), seed=seed, shared=False)

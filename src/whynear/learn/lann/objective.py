@@ -37,18 +37,18 @@ class Constraint(IntEnum):
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
-def sq_distance(metric: Floats, x: Floats, anchor: Floats) -> float:  # pragma: no cover - compiled
-    """Squared distance of x to an anchor by the anchor's metric, of shape (d,) or (c, d)."""
+def sq_distance(lam: Floats, own: int, x: Floats, anchors: Floats, c: int) -> float:  # pragma: no cover - compiled
+    """Squared distance of x to anchor c by the metric of this number; whole arrays, since views of rows take time."""
     total = 0.0
-    if metric.ndim == 1:
+    if lam.ndim == 2:
         for f in range(len(x)):
-            part = metric[f] * (x[f] - anchor[f])
+            part = lam[own, f] * (x[f] - anchors[c, f])
             total += part * part
     else:
-        for row in range(metric.shape[0]):
+        for row in range(lam.shape[1]):
             z = 0.0
             for f in range(len(x)):
-                z += metric[row, f] * (x[f] - anchor[f])
+                z += lam[own, row, f] * (x[f] - anchors[c, f])
             total += z * z
     return total
 
@@ -64,18 +64,25 @@ def nearest(
     active: NDArray[np.bool_],
     found: Indices,
     sq: Floats,
+    apart: Floats,
 ) -> int:  # pragma: no cover - compiled
     """Fill the numbers and squared distances of the nearest active candidates, rising; return how many there are.
 
-    Equally near ones come in the order of their numbers, and a case is never its own neighbour.
+    Equally near ones come in the order of their numbers, and a case is never its own neighbour. ``apart`` is a work
+    array as long as the candidates.
     """
-    k, count = len(found), 0
-    for place in range(len(candidates)):
-        c = candidates[place]
-        if c < 0 or c == itself or not active[c]:
-            continue
-        d = sq_distance(lam[own[c]], x, anchors[c])
+    k, count, last = len(found), 0, len(candidates)
+    while last > 0 and candidates[last - 1] < 0:
+        last -= 1
+    # All distances first: without branches between them, reading one anchor does not wait for another.
+    for place in range(last):
+        c = max(candidates[place], 0)
+        apart[place] = sq_distance(lam, own[c], x, anchors, c)
+    for place in range(last):
+        c, d = candidates[place], apart[place]
         if count == k and (d > sq[k - 1] or (d == sq[k - 1] and c > found[k - 1])):
+            continue
+        if c < 0 or c == itself or not active[c]:
             continue
         count = min(count + 1, k)
         at = count - 1
@@ -122,50 +129,49 @@ def log_normalizer(
 
 @njit(cache=True, nogil=True)
 def constrain(
-    metric: Floats, start: Floats, constraint: int, low: float, high: float
+    flat: Floats, own: int, home: Floats, constraint: int, low: float, high: float
 ) -> None:  # pragma: no cover - compiled
-    """Bring a metric back to its constraint, which ``start`` meets, in place."""
-    flat, home = metric.reshape(-1), start.reshape(-1)
+    """Bring the metric of this number back to its constraint, which ``home`` meets, in place."""
+    size = flat.shape[1]
     if constraint == 0:
-        least = low if metric.ndim == 1 else -high  # entries of a low-rank map have either sign
-        for i in range(len(flat)):
-            flat[i] = min(max(flat[i], least), high)
+        for f in range(size):
+            flat[own, f] = min(max(flat[own, f], low), high)
         return
-    total, size = 0.0, 0.0
-    for i in range(len(flat)):
+    total, target = 0.0, 0.0
+    for f in range(size):
         if constraint == 1:
-            total += flat[i] * flat[i]
-            size += home[i] * home[i]
+            total += flat[own, f] * flat[own, f]
+            target += home[f] * home[f]
         else:
-            flat[i] = max(flat[i], low)
-            total += np.log(flat[i])
-    factor = np.sqrt(size / total) if constraint == 1 else np.exp(-total / len(flat))
-    for i in range(len(flat)):
-        flat[i] *= factor
+            flat[own, f] = max(flat[own, f], low)
+            total += np.log(flat[own, f])
+    factor = np.sqrt(target / total) if constraint == 1 else np.exp(-total / size)
+    for f in range(size):
+        flat[own, f] *= factor
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
 def gradient(
-    metric: Floats, x: Floats, anchor: Floats, slope: float, out: Floats
-) -> None:  # pragma: no cover - compiled
-    """Fill slope times the derivative of the squared distance by the metric, no longer than LONGEST_GRADIENT."""
+    lam: Floats, own: int, X: Floats, i: int, j: int, slope: float, out: Floats
+) -> float:  # pragma: no cover - compiled
+    """Fill slope times the derivative of the squared distance; return the factor that cuts it to LONGEST_GRADIENT."""
     length = 0.0
-    if metric.ndim == 1:
-        for f in range(len(x)):
-            out[f] = slope * 2.0 * metric[f] * (x[f] - anchor[f]) ** 2
-            length += out[f] ** 2
+    if lam.ndim == 2:
+        for f in range(X.shape[1]):
+            difference = X[i, f] - X[j, f]
+            part = slope * 2.0 * lam[own, f] * difference * difference
+            out[f] = part
+            length += part * part
     else:
-        for row in range(metric.shape[0]):
+        for row in range(lam.shape[1]):
             z = 0.0
-            for f in range(len(x)):
-                z += metric[row, f] * (x[f] - anchor[f])
-            for f in range(len(x)):
-                out[row, f] = slope * 2.0 * z * (x[f] - anchor[f])
-                length += out[row, f] ** 2
-    if length > LONGEST_GRADIENT**2:
-        flat, factor = out.reshape(-1), LONGEST_GRADIENT / np.sqrt(length)
-        for i in range(len(flat)):
-            flat[i] *= factor
+            for f in range(X.shape[1]):
+                z += lam[own, row, f] * (X[i, f] - X[j, f])
+            for f in range(X.shape[1]):
+                part = slope * 2.0 * z * (X[i, f] - X[j, f])
+                out[row * X.shape[1] + f] = part
+                length += part * part
+    return LONGEST_GRADIENT / np.sqrt(length) if length > LONGEST_GRADIENT**2 else 1.0
 
 
 @njit(cache=True, nogil=True)
@@ -184,14 +190,14 @@ def learn_case(
     sq: Floats,
     support: Floats,
     slope: Floats,
+    apart: Floats,
 ) -> float:  # pragma: no cover - compiled
     """Take the step of case i: move the metrics of its neighbours among the candidates, and return its weighted loss.
 
-    ``decay`` draws a metric that moves back to ``start`` by that share of the way. The last four are work arrays.
+    ``decay`` draws a metric that moves back to ``start`` by that share of the way. The last five are work arrays.
     """
     n_classes, beta, step, decay, constraint, low, high = rule
-    x = X[i]
-    count = nearest(x, candidates, i, X, own, lam, active, found, sq)
+    count = nearest(X[i], candidates, i, X, own, lam, active, found, sq, apart)
     class_support(found, sq, count, codes, support)
     log_total = log_normalizer(found, support, count, codes, n_classes, beta)
     mine = 0.0
@@ -199,19 +205,20 @@ def learn_case(
         if codes[found[a]] == codes[i]:
             mine = support[a]
     log_p = mine / beta - log_total
+    doubt = 1.0 - np.exp(log_p)
+    flat, home = lam.reshape(len(lam), -1), start.reshape(-1)
+    least = low if lam.ndim == 2 else -high  # entries of a low-rank map have either sign
     for a in range(count):
-        j = found[a]
+        j, metric = found[a], own[found[a]]
         squared = max(sq[a], SQ_DISTANCE_FLOOR) ** 2
         if codes[j] == codes[i]:
-            by_distance = (1.0 - np.exp(log_p)) / (beta * squared)
+            by_distance = doubt / (beta * squared)
         else:
             by_distance = -np.exp(support[a] / beta - log_total) / (beta * squared)
-        metric = lam[own[j]]
-        gradient(metric, x, X[j], weights[i] * by_distance, slope)
-        flat, moved, home = metric.reshape(-1), slope.reshape(-1), start.reshape(-1)
-        for f in range(len(flat)):
-            flat[f] -= step * moved[f] + decay * (flat[f] - home[f])
-        constrain(metric, start, constraint, low, high)
+        factor = step * gradient(lam, metric, X, i, j, weights[i] * by_distance, slope)
+        for f in range(len(home)):
+            flat[metric, f] -= factor * slope[f] + decay * (flat[metric, f] - home[f])
+        constrain(flat, metric, home, constraint, least, high)
     return -log_p * weights[i]
 
 
@@ -231,11 +238,12 @@ def learn_cases(
 ) -> float:  # pragma: no cover - compiled
     """Take the steps of cases in this order, each with its list; the sum of losses. Time O(n m d) for m candidates."""
     found, sq, support = np.empty(k, np.intp), np.empty(k), np.empty(k)
-    slope = np.empty_like(lam[0])
-    total = 0.0
+    slope, apart, total = np.empty(start.size), np.empty(lists.shape[1]), 0.0
     for place in range(len(cases)):
         i = cases[place]
-        total += learn_case(i, lists[i], X, codes, weights, own, lam, start, active, rule, found, sq, support, slope)
+        total += learn_case(
+            i, lists[i], X, codes, weights, own, lam, start, active, rule, found, sq, support, slope, apart
+        )
     return total
 
 
@@ -257,16 +265,14 @@ def learn_stream(
     Time O(m d) a case, for m anchors.
     """
     found, sq, support = np.empty(k, np.intp), np.empty(k), np.empty(k)
-    slope, everything, active = np.empty_like(lam[0]), np.arange(last), np.ones(last, np.bool_)
-    total = 0.0
+    slope, everything, active = np.empty(start.size), np.arange(last), np.ones(last, np.bool_)
+    apart, total = np.empty(last), 0.0
     for i in range(first, last):
         before = everything[max(0, i - window) : i]
         total += learn_case(
-            i, before, X, codes, weights, everything, lam, start, active, rule, found, sq, support, slope
+            i, before, X, codes, weights, everything, lam, start, active, rule, found, sq, support, slope, apart
         )
-        fresh, home = lam[i].reshape(-1), start.reshape(-1)
-        for f in range(len(home)):
-            fresh[f] = home[f]
+        lam[i] = start
     return total
 
 
@@ -283,10 +289,10 @@ def predicted_correctly(
     correct: NDArray[np.bool_],
 ) -> None:  # pragma: no cover - compiled
     """Fill whether the class of each case has the largest support of its active neighbours."""
-    found, sq, support = np.empty(k, np.intp), np.empty(k), np.empty(k)
+    found, sq, support, apart = np.empty(k, np.intp), np.empty(k), np.empty(k), np.empty(lists.shape[1])
     for place in range(len(cases)):
         i = cases[place]
-        count = nearest(X[i], lists[i], i, X, own, lam, active, found, sq)
+        count = nearest(X[i], lists[i], i, X, own, lam, active, found, sq, apart)
         class_support(found, sq, count, codes, support)
         best = 0
         for a in range(count):

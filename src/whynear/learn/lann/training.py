@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from threading import Event
 from typing import Self
 
@@ -16,7 +17,10 @@ from whynear.search import NeighborSearch
 from whynear.utils.arrays import Array, Indices
 
 PRODUCTS_AT_ONCE = 4_000_000  # in one compiled call: well under 0.2 s
+LARGE_TABLE_CASES, BLOCK_CASES = 30_000, 2_000
+SHARED_CASES = 100_000  # in an epoch of one metric for all cases, which learns little from more
 RECALL_TO_KEEP_LISTS = 0.95  # when columns are stretched: the share of the true neighbours in the lists
+RECALL_TO_IMPROVE_LISTS = 0.9  # with less, they are made anew
 
 
 @dataclass(frozen=True)
@@ -32,7 +36,7 @@ class StepRule:
     low: float
     high: float
 
-    @property
+    @cached_property
     def compiled(self) -> lann.Rule:
         """The rule as a tuple for the compiled code, always with the same types."""
         beta, step, decay, low, high = map(float, (self.beta, self.step, self.decay, self.low, self.high))
@@ -78,13 +82,29 @@ class TrainingCases:
     def stretched(self, factors: Array, k: int, seed: int, n_jobs: int | None = None) -> tuple[Self, float]:
         """The cases with their columns multiplied, divided by one number, and that number.
 
-        Lists are made anew where they would miss too many of the neighbours: making them takes most of the time.
+        Lists are improved, or made anew, where they would miss too many of the neighbours: making them takes most of
+        the time.
         """
         X, lists = self.X * factors, self.lists
         search = NeighborSearch(DiagonalMetric(np.ones(X.shape[1])), X)
-        if recall_of_lists(search, lists, k, seed) < RECALL_TO_KEEP_LISTS:
-            lists = candidate_lists(X, lists.shape[1], seed, n_jobs)
+        recall = recall_of_lists(search, lists, k, seed)
+        if recall < RECALL_TO_KEEP_LISTS:
+            known = lists if recall >= RECALL_TO_IMPROVE_LISTS else None
+            lists = candidate_lists(X, lists.shape[1], seed, n_jobs, known)
         return replace(self, X=X, lists=lists)._scaled(k)
+
+    def among(self, rows: Indices) -> Self:
+        """The cases with lists in which only these rows stand, first: those of many cases stay as they are.
+
+        Their neighbours among these rows are the same, and found in less time.
+        """
+        if len(self) >= LARGE_TABLE_CASES or len(rows) == len(self):
+            return self
+        wanted = np.zeros(len(self) + 1, dtype=bool)  # the last place is that of -1, no case
+        wanted[rows] = True
+        kept = wanted[self.lists]
+        order = np.argsort(~kept, axis=1, kind="stable")
+        return replace(self, lists=np.take_along_axis(np.where(kept, self.lists, -1), order, axis=1))
 
     def _scaled(self, k: int) -> tuple[Self, float]:
         unit = unit_of(self.X, self.lists, k)
@@ -112,15 +132,38 @@ class Training:
 
     def train_epoch(self, stop: Event | None = None) -> float:
         """Take a step for each row, in random order, until stopped; the weighted mean of their losses."""
+        order = self._random_order()
+        return self._train(order, stop) / (float(self.cases.weights[order].sum()) or 1.0)
+
+    def train_epochs(self, n_epochs: int, stop: Event | None = None) -> None:
+        """Take the steps of several epochs."""
+        for _ in range(n_epochs):
+            self._train(self._random_order(), stop)
+
+    def _train(self, order: Indices, stop: Event | None) -> float:
+        """Take the steps of these rows; the weighted sum of their losses."""
         total, cases, rule = 0.0, self.cases, self.rule
-        for part in self._parts(self.rng.permutation(self.rows)):
+        for part in self._parts(order):
             if stop is not None and stop.is_set():
                 break
             total += lann.learn_cases(
                 part, cases.X, cases.codes, cases.weights, cases.lists, self.own, self.lam, self.start, self.active,
                 rule.n_neighbors, rule.compiled,
             )  # fmt: skip
-        return total / (float(cases.weights[self.rows].sum()) or 1.0)
+        return total
+
+    def _random_order(self) -> Indices:
+        """The rows of an epoch in random order; in large tables block by block, so that memory is read faster.
+
+        The cases of a block are near each other. Blocks may come in any order, because distant cases do not move the
+        same metrics; a metric that all cases share is moved by all of them.
+        """
+        if len(self.lam) == 1:
+            return self.rng.permutation(self.rows)[:SHARED_CASES]
+        if len(self.rows) < LARGE_TABLE_CASES:
+            return self.rng.permutation(self.rows)
+        blocks = np.array_split(self.rows, len(self.rows) // BLOCK_CASES)
+        return np.concatenate([self.rng.permutation(blocks[b]) for b in self.rng.permutation(len(blocks))])
 
     def held_out_correct(self, held_out: Indices) -> NDArray[np.bool_]:
         """Which held-out cases their neighbours among the trained rows predict correctly."""
@@ -138,8 +181,10 @@ class Training:
         return local_metric(self.cases.X[rows], self.lam[rows])
 
     def _parts(self, rows: Indices) -> list[Indices]:
-        work = self.cases.lists.shape[1] * int(np.prod(self.lam.shape[1:]))
-        return np.array_split(rows, max(1, len(rows) * work // PRODUCTS_AT_ONCE)) if len(rows) else []
+        n_parts = len(rows) * self.cases.lists.shape[1] * (self.lam.size // len(self.lam)) // PRODUCTS_AT_ONCE
+        if n_parts <= 1:
+            return [rows] if len(rows) else []
+        return np.array_split(rows, n_parts)
 
 
 def train_stream(

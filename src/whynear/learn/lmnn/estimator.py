@@ -15,7 +15,9 @@ from whynear.learn.class_weights import ClassWeight, weighed
 from whynear.learn.inputs import Labelled, fit_inputs, predict_inputs
 from whynear.learn.lmnn.inner_search import inner_search
 from whynear.learn.lmnn.large_margin import Settings, Start, learn_map
+from whynear.learn.lmnn.pair_search import PairSearch
 from whynear.learn.mixins import MapsCases, WithMetric
+from whynear.learn.restored import CheckedWhenLoaded
 from whynear.learn.solvers import Callback, warn_unless_converged, watcher
 from whynear.learn.voting import VotingCases
 from whynear.metric import Evidence, LinearMetric, LocalMetric, register
@@ -26,7 +28,7 @@ from whynear.utils.checks import choice, number, whole
 
 
 @register
-class LMNN(VotingCases, WithMetric, MapsCases, ClassifierMixin, BaseEstimator):
+class LMNN(CheckedWhenLoaded, VotingCases, WithMetric, MapsCases, ClassifierMixin, BaseEstimator):
     r"""Large margin nearest neighbours: the linear map that draws cases of one class near and pushes others away.
 
     Each case is to be nearer to its target neighbours, the nearest of its own class, than to any case of another class,
@@ -165,7 +167,10 @@ class LMNN(VotingCases, WithMetric, MapsCases, ClassifierMixin, BaseEstimator):
             How much the targets and impostors of each case count, relative to the others; see Notes. A case of weight
             zero is left out.
         """
-        data = fit_inputs(self, X, y, sample_weight)
+        return self.fit_labelled(fit_inputs(self, X, y, sample_weight))
+
+    def fit_labelled(self, data: Labelled, search: PairSearch | None = None) -> Self:
+        """Learn from a checked training set, with the searches of `fit` or others."""
         chosen: dict[str, Any] = {}
         for name in ("best_params_", "search_results_"):  # from an earlier fit
             self.__dict__.pop(name, None)
@@ -175,13 +180,13 @@ class LMNN(VotingCases, WithMetric, MapsCases, ClassifierMixin, BaseEstimator):
         params = {**self.get_params(deep=False), **chosen}
         settings, weights = self._settings(data, params), weighed(data, params["class_weight"]).weights
         watch = watcher(type(self).__name__, self.verbose, self.callback)
-        omega, solution = learn_map(data.X, data.codes, weights, settings, watch)
+        omega, solution = learn_map(data.X, data.codes, weights, settings, watch, search)
         self.metric_ = LinearMetric(np.where(data.varying, omega, 0.0), data.feature_names)
         self.classes_, self.codes_, self.cases_ = data.classes, data.codes, data.X.copy()
         self.row_names_ = data.row_names
         self.n_votes_ = min(settings.n_neighbors, len(data.X))
         self.loss_curve_, self.n_iter_ = solution.loss_curve, max(1, solution.n_iter)
-        warn_unless_converged(solution, self)
+        warn_unless_converged(solution, self, stacklevel=4)
         return self
 
     def evidence(self, X: ArrayLike) -> Evidence:
@@ -220,17 +225,8 @@ class LMNN(VotingCases, WithMetric, MapsCases, ClassifierMixin, BaseEstimator):
     def _settings(self, data: Labelled, params: dict[str, Any]) -> Settings:
         """The parameters, checked against each other and the data."""
         n, d = data.X.shape
-        for name in ("n_neighbors", "n_passes", "max_iter"):
-            whole(name, params[name])
-        for name, below in (("push_weight", 1.0), ("margin", np.inf), ("tol", 1.0)):
-            number(name, params[name], above=0, below=below)
-        init = choice("init", params["init"], ("auto", "pca", "identity"))
-        rows = params["n_components"]
-        if rows is not None and not (isinstance(rows, int | np.integer) and 1 <= rows <= d):
-            raise ValueError(
-                f"n_components={rows!r} is not a number of directions of the {d} features. "
-                f"Use 1 <= n_components <= {d}, or None for all."
-            )
+        self.check_settings(params)
+        rows, init = params["n_components"], params["init"]
         full = rows in (None, d) and d <= n
         start: Start = init if init != "auto" else "identity" if full else "pca"
         if start == "identity" and rows is None and d > n:
@@ -238,6 +234,21 @@ class LMNN(VotingCases, WithMetric, MapsCases, ClassifierMixin, BaseEstimator):
         self._warn_of_small_classes(data, params["n_neighbors"])
         names = ("n_neighbors", "push_weight", "margin", "n_passes", "max_iter", "tol", "n_jobs")
         return Settings(n_components=rows, init=start, **{name: params[name] for name in names})
+
+    def check_settings(self, params: dict[str, Any] | None = None) -> None:
+        """Refuse parameters, those of the learner or others, that cannot be used, by name and value."""
+        params = self.get_params(deep=False) if params is None else params
+        rows, d = params["n_components"], self.n_features_in_
+        for name in ("n_neighbors", "n_passes", "max_iter"):
+            whole(name, params[name])
+        for name, below in (("push_weight", 1.0), ("margin", np.inf), ("tol", 1.0)):
+            number(name, params[name], above=0, below=below)
+        choice("init", params["init"], ("auto", "pca", "identity"))
+        if rows is not None and not (isinstance(rows, int | np.integer) and 1 <= rows <= d):
+            raise ValueError(
+                f"n_components={rows!r} is not a number of directions of the {d} features. "
+                f"Use 1 <= n_components <= {d}, or None for all."
+            )
 
     def _warn_of_small_classes(self, data: Labelled, n_neighbors: int) -> None:
         counts = np.bincount(data.codes)

@@ -8,15 +8,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from whynear.learn.lmnn.objective import (
-    Impostors,
-    Margins,
-    best_scale,
-    empty_buffers,
-    loss_grad,
-    mean_target_scatter,
-    target_neighbors,
-)
+from whynear.learn.lmnn.objective import Margins, best_scale, mean_target_scatter
+from whynear.learn.lmnn.pair_search import HeldPairs, LossOfMap, PairSearch
 from whynear.learn.solvers import Callback, Solution, Step, lbfgs
 from whynear.metric.projection import principal_directions
 from whynear.utils.arrays import Array
@@ -54,18 +47,23 @@ class Settings:
 
 
 def learn_map(
-    X: Array, codes: NDArray[np.intp], weights: Array, settings: Settings, watch: Callback
+    X: Array,
+    codes: NDArray[np.intp],
+    weights: Array,
+    settings: Settings,
+    watch: Callback,
+    search: PairSearch | None = None,
 ) -> tuple[Array, Solution]:
     """Learn the map omega of shape (n_components, n_features), and return it with the solution of the descent.
 
-    The weights of cases are above zero, and only their ratios count.
+    The weights of cases are above zero, and only their ratios count. Pairs are searched for here without a ``search``.
     """
     with one_blas_thread(X.size * min(X.shape) // PRODUCTS_PER_ENTRY):
-        return _learn_map(X, codes, weights / weights.mean(), settings, watch)
+        return _learn_map(X, codes, weights / weights.mean(), settings, watch, search or HeldPairs())
 
 
 def _learn_map(
-    X: Array, codes: NDArray[np.intp], weights: Array, settings: Settings, watch: Callback
+    X: Array, codes: NDArray[np.intp], weights: Array, settings: Settings, watch: Callback, search: PairSearch
 ) -> tuple[Array, Solution]:
     """Learn in coordinates that suit the solver.
 
@@ -83,7 +81,7 @@ def _learn_map(
     if not vectors.shape[1]:  # all rows are equal: any direction will do
         vectors = np.eye(X.shape[1], 1)
     along = centred @ vectors
-    targets = target_neighbors(along, codes, settings.n_neighbors, settings.n_jobs)
+    targets = search.targets(along, codes, settings.n_neighbors, settings.n_jobs)
     scales, axes = _scales(mean_target_scatter(along, targets))
     start, turn = _start(settings, vectors)
     basis = vectors @ (axes / scales)
@@ -98,7 +96,7 @@ def _learn_map(
     solution = Solution(omega.ravel(), converged=True)
     if problem.n_targets:
         omega *= best_scale(omega, problem)
-        omega, solution = _passes(problem, codes, omega, settings, watch)
+        omega, solution = _passes(problem, codes, omega, settings, watch, search)
     return np.sqrt(settings.margin) * (turn @ (omega @ (basis / unit).T)), solution
 
 
@@ -125,7 +123,12 @@ def _start(settings: Settings, vectors: Array) -> tuple[Array, Array]:
 
 
 def _passes(
-    problem: Margins, codes: NDArray[np.intp], omega: Array, settings: Settings, watch: Callback
+    problem: Margins,
+    codes: NDArray[np.intp],
+    omega: Array,
+    settings: Settings,
+    watch: Callback,
+    search: PairSearch,
 ) -> tuple[Array, Solution]:
     """Descend, and again with the target neighbours under the learned map; the last time to the end.
 
@@ -134,7 +137,7 @@ def _passes(
     whole = Solution(omega.ravel())
     for left in reversed(range(settings.n_passes)):
         if left < settings.n_passes - 1:
-            targets = target_neighbors(problem.X @ omega.T, codes, settings.n_neighbors, settings.n_jobs)
+            targets = search.targets(problem.X @ omega.T, codes, settings.n_neighbors, settings.n_jobs)
             left *= not np.array_equal(targets, problem.targets)
             problem = replace(problem, targets=targets)
         part = descend(
@@ -143,6 +146,7 @@ def _passes(
             max_iter=settings.max_iter - whole.n_iter,
             tol=settings.tol * (COARSE_FACTOR if left else 1),
             watch=_counting_on(watch, whole),
+            search=search,
         )
         omega = part.x.reshape(omega.shape)
         whole = Solution(part.x, whole.loss_curve + part.loss_curve, part.converged)
@@ -151,23 +155,29 @@ def _passes(
     return omega, whole
 
 
-def descend(problem: Margins, start: Array, *, max_iter: int, tol: float, watch: Callback) -> Solution:
+def descend(
+    problem: Margins,
+    start: Array,
+    *,
+    max_iter: int,
+    tol: float,
+    watch: Callback,
+    search: PairSearch | None = None,
+) -> Solution:
     """Minimise the loss by rounds of L-BFGS, each over the impostors found, with some slack, at the map it starts from.
 
     After a round all impostors are searched for again. A round after which the full loss is higher than before is
     undone and repeated with more slack; the last one ends where the loss of the pairs it watched is the full loss.
     """
-    solution = Solution(start.ravel())
-    buffers = empty_buffers(start, problem)
+    solution, search = Solution(start.ravel()), search or HeldPairs()
     slack, length = FIRST_SLACK, FIRST_ROUND_ITERATIONS
 
-    def objective(impostors: Impostors, flat: Array) -> tuple[float, Array]:
-        omega = flat.reshape(start.shape)
-        loss, gradient = loss_grad(omega, problem, impostors.at(omega), buffers)
+    def objective(loss_of: LossOfMap, flat: Array) -> tuple[float, Array]:
+        loss, gradient = loss_of(flat.reshape(start.shape))
         return loss, gradient.ravel()
 
     def watched(flat: Array) -> tuple[Callable[[Array], tuple[float, Array]], float]:
-        over = partial(objective, Impostors(flat.reshape(start.shape), problem, slack))
+        over = partial(objective, search.loss_near(problem, flat.reshape(start.shape), slack))
         return over, over(flat)[0]
 
     over, loss = watched(solution.x)

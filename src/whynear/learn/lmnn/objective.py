@@ -18,6 +18,9 @@ from whynear.utils.threads import row_blocks
 
 Pairs = tuple[NDArray[np.int32], NDArray[np.int32]]
 Buffers = tuple[Array, Array]
+Band = tuple[int, int]
+
+ALL_ROWS: Band = (0, 1)
 
 # One block of scores stays in the cache, and one call of a kernel is short enough for an interrupt to be answered soon.
 BLOCK_ROWS, BLOCK_COLUMNS = 256, 4096
@@ -100,7 +103,7 @@ def mean_target_scatter(X: Array, targets: NDArray[np.int32]) -> Array:
 
 
 def loss_grad(
-    omega: Array, problem: Margins, pairs: Iterable[Pairs], buffers: Buffers | None = None
+    omega: Array, problem: Margins, pairs: Iterable[Pairs], buffers: Buffers | None = None, *, draw: bool = True
 ) -> tuple[float, Array]:
     r"""LMNN loss and gradient with respect to the map (Weinberger and Saul 2009, eq. 11 to 13), per target.
 
@@ -111,16 +114,17 @@ def loss_grad(
 
     Every hinge that is open puts a weight on two pairs, so the gradient is 2 R^T X / N with R = L Z, Z = X omega^T and
     L the Laplacian of the weighted pairs. Only the listed pairs of different classes are looked at: the loss is exact
-    if they include all impostors. Time O(n d c + p c) for p pairs, memory O(n (c + k)).
+    if they include all impostors. The loss of some of the pairs, without what draws targets near where ``draw`` is
+    False, and that of the others add up to the loss of all. Time O(n d c + p c) for p pairs, memory O(n (c + k)).
     """
     mapped, spread = buffers if buffers is not None else empty_buffers(omega, problem)
     _product(problem.X, omega.T, out=mapped)
     spread.fill(0.0)
     has_target = problem.targets >= 0
     pull, of_case = 1.0 - problem.push_weight, problem.weights
-    weights = np.where(has_target, pull * of_case[:, None], 0.0)
+    weights = np.where(has_target, pull * of_case[:, None] * draw, 0.0)
     sq_targets = _target_sq_distances(mapped, problem.targets)
-    loss = pull * float((sq_targets * of_case[:, None])[has_target].sum())
+    loss = pull * float((sq_targets * of_case[:, None])[has_target].sum()) if draw else 0.0
     reach = sq_targets + problem.margin
     widest = reach.max(axis=1)
     for first, second in pairs:
@@ -146,11 +150,12 @@ def _product(X: Array, right: Array, out: Array) -> Array:
     return out
 
 
-def impostor_pairs(omega: Array, problem: Margins, slack: float = 0.0) -> Iterator[Pairs]:
+def impostor_pairs(omega: Array, problem: Margins, slack: float = 0.0, band: Band = ALL_ROWS) -> Iterator[Pairs]:
     """Pairs of different classes of which one is an impostor of the other, or would be if nearer by a share ``slack``.
 
-    Distances are float32 products lowered by a bound of their rounding, so that no impostor is missed. Time O(n^2 c),
-    memory of one block.
+    A band (i, m) is every m-th block of rows from the i-th on: the bands of all i below m have all pairs. Distances are
+    float32 products lowered by a bound of their rounding, so that no impostor is missed. Time O(n^2 c), memory of one
+    block.
     """
     mapped = _product(problem.X, omega.T, out=np.empty((len(problem.X), len(omega))))
     reach = _target_sq_distances(mapped, problem.targets).max(axis=1) + problem.margin
@@ -165,7 +170,7 @@ def impostor_pairs(omega: Array, problem: Margins, slack: float = 0.0) -> Iterat
     limits = np.where(np.isfinite(reach), reach, -1.0).astype(np.float32)
     n, width = len(mapped), BLOCK_COLUMNS
     found = np.empty((2, BLOCK_ROWS * width), dtype=np.int32)
-    for top in range(0, n, BLOCK_ROWS):
+    for top in range(band[0] * BLOCK_ROWS, n, band[1] * BLOCK_ROWS):
         bottom = min(top + BLOCK_ROWS, n)
         for start in range(int(problem.class_ends[top]), n, width):
             stop = min(start + width, n)
@@ -197,13 +202,15 @@ class Impostors:
     current map anew, block by block, which is exact and needs no memory, but takes O(n^2 c) time.
     """
 
-    def __init__(self, omega: Array, problem: Margins, slack: float, most: int = MOST_PAIRS) -> None:
-        self.problem = problem
+    def __init__(
+        self, omega: Array, problem: Margins, slack: float, most: int = MOST_PAIRS, band: Band = ALL_ROWS
+    ) -> None:
+        self.problem, self.band = problem, band
         self.chunks: list[Pairs] | None = []
         chunk_pairs = max(1, CHUNK_TERMS // max(1, len(omega)))
         waiting: list[Pairs] = []
         total = n_waiting = 0
-        for pairs in impostor_pairs(omega, problem, slack):
+        for pairs in impostor_pairs(omega, problem, slack, band):
             waiting.append(pairs)
             total += len(pairs[0])
             n_waiting += len(pairs[0])
@@ -218,7 +225,7 @@ class Impostors:
 
     def at(self, omega: Array) -> Iterable[Pairs]:
         """The pairs to look at for the loss of a map."""
-        return impostor_pairs(omega, self.problem) if self.chunks is None else self.chunks
+        return impostor_pairs(omega, self.problem, band=self.band) if self.chunks is None else self.chunks
 
 
 def _joined(pairs: list[Pairs]) -> Pairs:

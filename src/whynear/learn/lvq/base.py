@@ -14,15 +14,17 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 
 from whynear.learn import solvers
+from whynear.learn.blocks import Blocks, Cases, HeldBlocks, held_cases
 from whynear.learn.class_weights import ClassWeight, check_for_stream, weighed
-from whynear.learn.inputs import Labelled, fit_inputs, predict_inputs, stream_inputs
-from whynear.learn.lvq.calibration import certainty, relative_distances
-from whynear.learn.lvq.objective import Cases, Squashing
-from whynear.learn.lvq.quantizer import Coordinates, Quantizer
-from whynear.learn.lvq.starts import prototype_counts, starting_map, starting_prototypes, weighted_directions
+from whynear.learn.inputs import fit_inputs, predict_inputs, stream_inputs
+from whynear.learn.lvq.calibration import certainty, class_distances, relative_distances
+from whynear.learn.lvq.objective import Squashing
+from whynear.learn.lvq.quantizer import Coordinates, Quantizer, loss_grad_of_all
+from whynear.learn.lvq.starts import chosen_directions, prototype_counts, starting_map, starting_prototypes
 from whynear.learn.mixins import Predictions, WithMetric, measured_to
+from whynear.learn.restored import CheckedWhenLoaded
 from whynear.metric import Evidence, LocalMetric
-from whynear.utils.arrays import Array
+from whynear.utils.arrays import Array, Indices
 from whynear.utils.checks import check_parameters, choice, number, whole
 from whynear.utils.threads import one_blas_thread
 
@@ -30,7 +32,7 @@ MOST_STREAM_FEATURES = 2_000  # up to which a map may have as many rows
 GENTLE_SIGMA = 5.0  # steepness of a squashing with which learning can begin
 
 
-class LVQ(WithMetric, ClassifierMixin, BaseEstimator):
+class LVQ(CheckedWhenLoaded, WithMetric, ClassifierMixin, BaseEstimator):
     """Classification by the nearest prototype; subclasses state whether maps are local and whether diagonal."""
 
     _local: bool
@@ -83,18 +85,23 @@ class LVQ(WithMetric, ClassifierMixin, BaseEstimator):
         sample_weight : array-like of shape (n_samples,), optional
             How much each case counts: one of weight two counts as two copies of it.
         """
-        self._check_settings()
+        self.check_settings()
         data = weighed(fit_inputs(self, X, y, sample_weight), self.class_weight).distinct()
+        return self.fit_blocks(HeldBlocks.of(data))
+
+    def fit_blocks(self, blocks: Blocks) -> Self:
+        """Learn prototypes and metric from a checked training set in blocks of rows; `fit` calls it with one block."""
+        self.check_settings()
         rng = check_random_state(self.random_state)
-        coordinates, start = self._begin(data, data.varying, self.n_components, rng)
-        cases = Cases(coordinates.inside(data.X), data.codes, data.shares)
-        with one_blas_thread(cases.X.size):
-            solution = self._minimize(start, cases, rng)
-        self.classes_, self.loss_curve_, self.n_iter_ = data.classes, solution.loss_curve, solution.n_iter
+        coordinates, start = self._begin(blocks, blocks.varying, self.n_components, rng)
+        inside = blocks.moved(coordinates.inside, start.prototypes.shape[1])
+        with one_blas_thread(blocks.n_rows * inside.n_features):
+            solution = self._minimize(start, inside, rng)
+        self.classes_, self.loss_curve_, self.n_iter_ = blocks.classes, solution.loss_curve, solution.n_iter
         self._n_seen = 0
-        self._settle(start.unpacked(solution.x), coordinates, data)
+        self._settle(start.unpacked(solution.x), coordinates, blocks)
         self._stream: dict[str, Any] | None = None
-        solvers.warn_unless_converged(solution, self)
+        solvers.warn_unless_converged(solution, self, stacklevel=4)
         return self
 
     def partial_fit(
@@ -112,14 +119,14 @@ class LVQ(WithMetric, ClassifierMixin, BaseEstimator):
         classes : array-like, optional
             All classes that may occur; needed on the first call, unless `fit` came before.
         """
-        self._check_settings()
+        self.check_settings()
         check_for_stream(self.class_weight)
         data = weighed(stream_inputs(self, X, y, classes, sample_weight), self.class_weight)
-        rng = check_random_state(self.random_state)
+        rng, blocks = check_random_state(self.random_state), HeldBlocks.of(data)
         if not hasattr(self, "metric_"):
             self.classes_, self.loss_curve_, self._stream, self._n_seen = data.classes, [], None, 0
             varying = np.ones(data.X.shape[1], dtype=bool)  # a column may vary later
-            coordinates, quantizer = self._begin(data, varying, self._streamed_components(data.X.shape[1]), rng)
+            coordinates, quantizer = self._begin(blocks, varying, self._streamed_components(data.X.shape[1]), rng)
         else:
             coordinates, quantizer = self._resumed()
         if self._stream is None:
@@ -138,7 +145,7 @@ class LVQ(WithMetric, ClassifierMixin, BaseEstimator):
         self.loss_curve_ = [*self.loss_curve_, loss]
         self.n_iter_ = len(self.loss_curve_)
         self._stream = {"first": adam.first, "second": adam.second, "n_steps": adam.n_steps}
-        self._settle(quantizer.unpacked(adam.x), coordinates, data)
+        self._settle(quantizer.unpacked(adam.x), coordinates, blocks)
         return self
 
     def decision_function(self, X: ArrayLike) -> Array:
@@ -194,15 +201,18 @@ class LVQ(WithMetric, ClassifierMixin, BaseEstimator):
         return metric.sq_distances(X) if isinstance(metric, LocalMetric) else metric.sq_distances(X, self.prototypes_)
 
     def _relative(self, X: Array) -> Array:
-        sq = self._sq_distances(X)
-        first = np.searchsorted(self.prototype_labels_, self.classes_)  # prototypes are sorted by class
-        return relative_distances(np.minimum.reduceat(sq, first, axis=1))
+        return class_distances(X, self.metric_, self.prototypes_, self._first_of_classes)
+
+    @property
+    def _first_of_classes(self) -> Indices:
+        return np.searchsorted(self.prototype_labels_, self.classes_)  # prototypes are sorted by class
 
     def _probabilities(self, relative: Array) -> Array:
         probabilities: Array = softmax(self.certainty_ * relative, axis=1)
         return probabilities
 
-    def _check_settings(self) -> None:
+    def check_settings(self) -> None:
+        """Refuse parameters that cannot be used, by name and value."""
         choice("squashing", self.squashing, [name.lower() for name in Squashing.__members__])
         choice("prototype_init", self.prototype_init, ("auto", "means", "kmeans"))
         choice("map_init", self.map_init, ("auto", "identity", "pca", "random"))
@@ -218,26 +228,25 @@ class LVQ(WithMetric, ClassifierMixin, BaseEstimator):
             )
 
     def _begin(
-        self, data: Labelled, varying: NDArray[np.bool_], n_components: int | None, rng: np.random.RandomState
+        self, blocks: Blocks, varying: NDArray[np.bool_], n_components: int | None, rng: np.random.RandomState
     ) -> tuple[Coordinates, Quantizer]:
         """Where learning starts; weights that are zero there, as in columns that do not vary, stay zero."""
-        coordinates = Coordinates.about(data.X, data.shares)
-        cases = Cases(coordinates.inside(data.X), data.codes, data.shares)
-        counts = prototype_counts(self.n_prototypes, data.classes)
-        prototypes, labels = starting_prototypes(cases, counts, data.classes, self.prototype_init, rng)
-        X = cases.X
+        coordinates = Coordinates.about(blocks)
+        inside = blocks.moved(coordinates.inside, blocks.n_features)
+        counts = prototype_counts(self.n_prototypes, blocks.classes)
+        prototypes, labels = starting_prototypes(inside, counts, self.prototype_init, rng)
         if self.effective_dim is not None:
             counting = prototypes[: len(prototypes) * self.count_prototypes]
-            weights = np.concatenate([data.weights, np.ones(len(counting))])
-            directions = weighted_directions(np.vstack([X, counting]), weights, self.effective_dim)
+            directions = chosen_directions(inside, self.effective_dim, counting)
             directions[~varying] = 0.0  # but for rounding they are
             coordinates = replace(coordinates, directions=directions)
-            X, prototypes = X @ directions, prototypes @ directions
-            varying = np.ones(X.shape[1], dtype=bool)
+            inside = blocks.moved(coordinates.inside, self.effective_dim)
+            prototypes = prototypes @ directions
+            varying = np.ones(self.effective_dim, dtype=bool)
         if self._diagonal:
             maps = varying.astype(np.float64)
         else:
-            maps = starting_map(X, varying, n_components, self.map_init, rng)
+            maps = starting_map(inside, varying, n_components, self.map_init, rng)
         maps /= np.linalg.norm(maps)
         if self._local:
             maps = np.repeat(maps[None], len(prototypes), axis=0)
@@ -253,16 +262,17 @@ class LVQ(WithMetric, ClassifierMixin, BaseEstimator):
             )
         return n_features if self.effective_dim is None else self.effective_dim
 
-    def _minimize(self, start: Quantizer, cases: Cases, rng: np.random.RandomState) -> solvers.Solution:
+    def _minimize(self, start: Quantizer, inside: Blocks, rng: np.random.RandomState) -> solvers.Solution:
         watch = solvers.watcher(type(self).__name__, self.verbose, self.callback)
         if self.solver == "lbfgs":
             return solvers.lbfgs_in_turn(
-                [partial(start.loss_grad, cases=cases, squashing=f, sigma=sigma) for f, sigma in self._stages()],
+                [partial(loss_grad_of_all, start, inside, squashing=f, sigma=sigma) for f, sigma in self._stages()],
                 start.packed(),
                 max_iter=self.max_iter,
                 tol=self.tol,
                 watch=watch,
             )
+        (cases,) = inside.map(held_cases)  # batches are drawn from one block
         return solvers.stochastic(
             self._of_batch(start, cases),
             start.packed(),
@@ -288,16 +298,19 @@ class LVQ(WithMetric, ClassifierMixin, BaseEstimator):
 
         return of_batch
 
-    def _settle(self, quantizer: Quantizer, coordinates: Coordinates, data: Labelled) -> None:
-        """Set what a fitted learner has; ``certainty_`` is fitted to the rows of ``data``."""
+    def _settle(self, quantizer: Quantizer, coordinates: Coordinates, blocks: Blocks) -> None:
+        """Set what a fitted learner has; ``certainty_`` is fitted to the rows of the blocks."""
         self._coordinates = vars(coordinates)
         self.prototypes_ = coordinates.points(quantizer.prototypes)
         self.prototype_labels_ = self.classes_[quantizer.labels]
-        self.metric_ = quantizer.metric(coordinates, data.feature_names)
-        found = certainty(self._relative(data.X), data.codes, data.shares)
-        share = len(data.X) / (self._n_seen + len(data.X))
+        self.metric_ = quantizer.metric(coordinates, blocks.feature_names)
+        distances = partial(
+            class_distances, metric=self.metric_, prototypes=self.prototypes_, first=self._first_of_classes
+        )
+        found, n = certainty(blocks.moved(distances, len(self.classes_))), blocks.n_rows
+        share = n / (self._n_seen + n)
         self.certainty_ = found if share == 1 else self.certainty_ ** (1 - share) * found**share
-        self._n_seen += len(data.X)
+        self._n_seen += n
 
     def _stages(self) -> list[tuple[Squashing, float]]:
         """The squashing, gentle at first: a steep one is flat for all cases but those on the border."""

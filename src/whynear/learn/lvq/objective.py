@@ -9,11 +9,11 @@ array ``omega`` of shape (n_components, d), or (d,) for the diagonal one, whose 
 """
 
 from enum import IntEnum
-from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
+from whynear.learn.blocks import Block, Cases
 from whynear.metric import Metric
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.threads import row_blocks
@@ -27,14 +27,6 @@ class Squashing(IntEnum):
     IDENTITY = 0  # mu
     SIGMOID = 1  # 1 / (1 + exp(-sigma mu))
     SWISH = 2  # mu / (1 + exp(-sigma mu))
-
-
-class Cases(NamedTuple):
-    """Cases with the places of their classes and weights that sum to one."""
-
-    X: Array
-    codes: Indices
-    weights: Array
 
 
 def cost(metric: Metric, prototypes: Array, labels: Indices, cases: Cases, squashing: Squashing, sigma: float) -> float:
@@ -117,22 +109,23 @@ def pull(
 
 
 def global_loss_grad(
-    omega: Array, prototypes: Array, labels: Indices, cases: Cases, squashing: Squashing, sigma: float
+    omega: Array, prototypes: Array, labels: Indices, cases: Block, squashing: Squashing, sigma: float
 ) -> tuple[float, Array, Array]:
     r"""Cost with its gradients by a shared map and by the prototypes.
 
     With r_i what pulls at case i and s_j at prototype j in the mapped space, the gradients are
     :math:`2 (\sum_i r_i x_i^T - \sum_j s_j w_j^T)` and :math:`-2 s_j \Omega`: no Jacobian per case.
-    Time O(n d (c + m)), memory O(n d).
+    Time O(n d (c + m)), memory of a block. Over several sets of cases, costs and gradients add up.
     """
     V = mapped(omega, prototypes)
     S, by_omega, total = np.zeros_like(V), np.zeros_like(omega), 0.0
     lengths = np.einsum("jl,jl->j", V, V)
-    for rows in row_blocks(len(cases.X), row_bytes=8 * (V.shape[1] + len(V)), budget=BLOCK_BYTES):
-        Z = mapped(omega, cases.X[rows])
+    for rows in row_blocks(cases.n_rows, row_bytes=8 * (V.shape[1] + len(V)), budget=BLOCK_BYTES):
+        some = cases.some(rows)
+        Z = mapped(omega, some.X)
         scores = lengths - 2.0 * (Z @ V.T)
-        total += pull(Z, V, scores, cases.codes[rows], labels, cases.weights[rows], squashing, sigma, S)
-        by_omega += _outer(omega, Z, cases.X[rows])
+        total += pull(Z, V, scores, some.codes, labels, some.weights, squashing, sigma, S)
+        by_omega += _outer(omega, Z, some.X)
     by_omega -= _outer(omega, S, prototypes)
     return total, 2.0 * by_omega, -2.0 * _back(omega, S)
 
@@ -178,7 +171,7 @@ def local_pull(
 
 
 def local_loss_grad(
-    omegas: Array, prototypes: Array, labels: Indices, cases: Cases, squashing: Squashing, sigma: float
+    omegas: Array, prototypes: Array, labels: Indices, cases: Block, squashing: Squashing, sigma: float
 ) -> tuple[float, Array, Array]:
     r"""Cost with its gradients by the prototypes' own maps and by the prototypes.
 
@@ -189,13 +182,13 @@ def local_loss_grad(
     norms = np.sqrt(np.square(omegas).reshape(m, -1).sum(axis=1)).reshape(-1, *(1,) * (omegas.ndim - 1))
     units = omegas / norms
     by_units, S, total = np.zeros_like(units), np.zeros((m, units.shape[1])), 0.0
-    for rows in row_blocks(len(cases.X), row_bytes=8 * S.size, budget=BLOCK_BYTES):
-        X = cases.X[rows]
+    for rows in row_blocks(cases.n_rows, row_bytes=8 * S.size, budget=BLOCK_BYTES):
+        X, codes, weights = cases.some(rows)
         Z = np.empty((m, len(X), units.shape[1]))
         for j in range(m):
             Z[j] = mapped(units[j], X - prototypes[j])
         served, counts = np.empty((m, len(X)), dtype=np.intp), np.empty(m, dtype=np.intp)
-        total += local_pull(Z, cases.codes[rows], labels, cases.weights[rows], squashing, sigma, S, served, counts)
+        total += local_pull(Z, codes, labels, weights, squashing, sigma, S, served, counts)
         for j in range(m):
             by_units[j] += _outer(units[j], Z[j, : counts[j]], X[served[j, : counts[j]]])
     by_prototypes = np.empty_like(prototypes)

@@ -5,6 +5,7 @@ from typing import Self
 
 import numpy as np
 
+from whynear.learn.blocks import Block, Blocks, class_squares, class_sums, summed
 from whynear.learn.lvq import objective as glvq
 from whynear.metric import DiagonalMetric, LinearMetric, LocalMetric, Metric
 from whynear.utils.arrays import Array, Indices
@@ -22,10 +23,13 @@ class Coordinates:
     directions: Array | None  # of shape (d, K); all of the space for None
 
     @classmethod
-    def about(cls, X: Array, shares: Array) -> Self:
-        """The coordinates of a training set whose rows count by their shares, with all of its space."""
-        origin = np.where(X.max(axis=0) > X.min(axis=0), shares @ X, X[0])  # constant columns are zero inside
-        scale = float(np.sqrt(shares @ np.square(X - origin).sum(axis=1)))
+    def about(cls, blocks: Blocks) -> Self:
+        """The coordinates of a training set, with all of its space."""
+        low, high = blocks.input_range
+        _, sums = summed(blocks.map(class_sums, len(blocks.classes), len(low)))
+        origin = np.where(high > low, sums.sum(axis=0), low)  # constant columns are zero inside
+        centres = np.repeat(origin[None], len(blocks.classes), axis=0)
+        scale = float(np.sqrt(summed(blocks.map(class_squares, centres)).sum()))
         return cls(origin, scale or 1.0, None)
 
     def inside(self, X: Array) -> Array:
@@ -87,7 +91,7 @@ class Quantizer:
         size = self.maps.size
         return replace(self, maps=x[:size].reshape(self.maps.shape), prototypes=x[size:].reshape(self.prototypes.shape))
 
-    def loss_grad(self, x: Array, cases: glvq.Cases, squashing: glvq.Squashing, sigma: float) -> tuple[float, Array]:
+    def loss_grad(self, x: Array, cases: Block, squashing: glvq.Squashing, sigma: float) -> tuple[float, Array]:
         """The cost at given parameters and its gradient."""
         at = self.unpacked(x)
         of = glvq.local_loss_grad if self.local else glvq.global_loss_grad
@@ -105,3 +109,17 @@ class Quantizer:
             return (DiagonalMetric if diagonal else LinearMetric)(values, names)
         anchors = coordinates.points(self.prototypes)
         return LocalMetric(anchors, **{"weights" if diagonal else "omegas": values}, feature_names=names)
+
+
+def loss_grad_of_all(
+    start: Quantizer, inside: Blocks, x: Array, squashing: glvq.Squashing, sigma: float
+) -> tuple[float, Array]:
+    """The cost of all cases at given parameters and its gradient, by the sums of the blocks."""
+    total: tuple[float, Array] = summed(inside.map(_loss_grad, start, x, squashing, sigma))
+    return total
+
+
+def _loss_grad(
+    block: Block, start: Quantizer, x: Array, squashing: glvq.Squashing, sigma: float
+) -> tuple[float, Array]:
+    return start.loss_grad(x, block, squashing, sigma)

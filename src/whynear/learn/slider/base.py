@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from whynear.learn.inputs import fit_inputs, predict_inputs
 from whynear.learn.mixins import WithMetric
+from whynear.learn.restored import CheckedWhenLoaded
 from whynear.learn.slider.task import RankingTask, spreads
 from whynear.learn.slider.triples import (
     Comparisons,
@@ -45,7 +46,7 @@ class Weighting(NamedTuple):
     converged: bool = True
 
 
-class RankedNeighbors(VotingCases, WithMetric, TransformerMixin, ClassifierMixin, BaseEstimator):
+class RankedNeighbors(CheckedWhenLoaded, VotingCases, WithMetric, TransformerMixin, ClassifierMixin, BaseEstimator):
     """A learner of one weight per feature, judged by the mean rank of matches among mismatches."""
 
     def __init__(
@@ -85,7 +86,7 @@ class RankedNeighbors(VotingCases, WithMetric, TransformerMixin, ClassifierMixin
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn weights under which cases of one class rank before others."""
         data = fit_inputs(self, X, y)
-        self._check()
+        self.check_settings()
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         units, everything = spreads(data.X, self.p, rng), np.arange(len(data.X))
         near = None
@@ -125,7 +126,7 @@ class RankedNeighbors(VotingCases, WithMetric, TransformerMixin, ClassifierMixin
         names = column_names(X) or default_names(values.shape[1])
         check_finite(values, names)
         check_magnitudes(values, names, by_column=True)
-        self._check()
+        self.check_settings()
         given = checked_triplets(triplets, len(values))
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         if self.n_triples is not None and self.n_triples < len(given):
@@ -206,7 +207,8 @@ class RankedNeighbors(VotingCases, WithMetric, TransformerMixin, ClassifierMixin
         self.loss_curve_ = [task.mean_rank(nearer) for nearer in found.curve]
         self.n_iter_ = max(1, found.n_iter)
 
-    def _check(self) -> None:
+    def check_settings(self) -> None:
+        """Refuse parameters that cannot be used, by name and value."""
         check_parameters(self, whole, "n_neighbors", "n_near", "n_mismatches", "n_mismatch_sets")
         check_parameters(self, whole, "n_triples", "n_validation", optional=True)
         choice("p", self.p, (1, 2, 3))

@@ -137,8 +137,9 @@ class Slider(RankedNeighbors):
         self.max_iter = max_iter
         self.tol = tol
 
-    def _check(self) -> None:
-        super()._check()
+    def check_settings(self) -> None:
+        """Refuse parameters that cannot be used, by name and value."""
+        super().check_settings()
         check_parameters(self, whole, "n_restarts", "max_iter")
         check_parameters(self, whole, "patience", optional=True)
         number("tol", self.tol)
