@@ -1,0 +1,23 @@
+"""The guard: of memories with different metrics, the one with the best faded accuracy answers; compiled."""
+
+import numpy as np
+from numba import njit
+
+
+@njit(nogil=True, cache=True)
+def guarded(predictions, codes, accuracies, fading, answers, chosen):
+    """Set the answers and the memories that gave them, and move the faded accuracies.
+
+    Memory m answers case t if its accuracy a_m before t is the largest, the first of equal ones; then
+    a_m <- fading a_m + (1 - fading) [m was right].
+
+    Parameters
+    ----------
+    predictions : (n_memories, n_cases)
+        Codes of classes; -1 before the first case.
+    """
+    for i in range(len(codes)):
+        best = np.argmax(accuracies)
+        answers[i], chosen[i] = predictions[best, i], best
+        for m in range(len(accuracies)):
+            accuracies[m] = fading * accuracies[m] + (1.0 - fading) * (predictions[m, i] == codes[i])

@@ -1,0 +1,196 @@
+"""The rows of a text table, of a Parquet file or of standard input, a part at a time."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import pandas as pd
+
+from whynear.tables.cells import MISSING_WORDS
+from whynear.tables.header import distinct_names
+from whynear.tables.parquet import parquet_batches, parquet_facts
+from whynear.utils.arrays import Array
+from whynear.utils.text import listed
+
+STANDARD_INPUT = "-"
+BATCH_ROWS = 5_000  # of a Parquet file, read at once
+SEPARATORS = (",", ";", "\t", "|")
+MISSING = frozenset({*MISSING_WORDS, "", "?"})
+
+
+@dataclass(frozen=True)
+class Part:
+    """Rows that follow each other, as text."""
+
+    first: int  # the number of the first row, from 1
+    rows: list[list[str]]
+    digest: str  # of all rows up to the last one
+    share: float  # of the file that is read
+
+
+class Rows(ABC):
+    """The rows of a table, of which only a part is in memory.
+
+    Attributes
+    ----------
+    source : str
+        The table, for messages.
+    columns : list of str
+        The names of the columns.
+    """
+
+    source: str
+    columns: list[str]
+    size: int | None
+    n_read: int = 0
+
+    def place(self, name: str) -> int:
+        """Return the place of a column."""
+        if name not in self.columns:
+            raise ValueError(f"{self.source} has no column {name!r}. Its columns are {listed(self.columns, 10)}.")
+        return self.columns.index(name)
+
+    def parts(self, n_rows: int) -> Iterator[Part]:
+        """Yield all rows, ``n_rows`` at a time."""
+        digest, number = hashlib.sha256(), 0
+        rows: list[list[str]] = []
+        for row in self._rows():
+            digest.update(repr(row).encode())
+            rows.append(row)
+            number += 1
+            if len(rows) == n_rows:
+                yield Part(number - len(rows) + 1, rows, digest.hexdigest(), self._share())
+                rows = []
+        if rows:
+            yield Part(number - len(rows) + 1, rows, digest.hexdigest(), 1.0)
+
+    @abstractmethod
+    def _rows(self) -> Iterator[list[str]]:
+        """Yield the rows as text, and count in ``n_read`` what of ``size`` is read."""
+
+    def _share(self) -> float:
+        return 0.0 if not self.size else min(1.0, self.n_read / self.size)
+
+
+class TextRows(Rows):
+    """The rows of a text table; ``size`` is the length of the text, if known."""
+
+    def __init__(self, source: str, lines: IO[str], size: int | None) -> None:
+        self.source, self.lines, self.size = source, lines, size
+        header = lines.readline()
+        if not header.strip():
+            raise ValueError(f"{source} must begin with the names of its columns, got an empty line instead.")
+        self.separator = max(SEPARATORS, key=header.count)
+        self.columns = distinct_names(next(csv.reader([header], delimiter=self.separator)))[0]
+
+    def _rows(self) -> Iterator[list[str]]:
+        reader = csv.reader(self._counted_lines(), delimiter=self.separator, strict=True)
+        try:
+            for row in reader:
+                if not row:
+                    continue
+                if len(row) != len(self.columns):
+                    raise ValueError(
+                        f"{self.source}, line {reader.line_num + 1}: every row must have {len(self.columns)} fields as "
+                        f"the header has, got {len(row)} instead. Complete or quote the fields of this line."
+                    )
+                yield row
+        except csv.Error as error:
+            raise ValueError(f"{self.source}, line {reader.line_num + 1}: {error}. Correct the quotes.") from None
+
+    def _counted_lines(self) -> Iterator[str]:
+        for line in self.lines:
+            self.n_read += len(line)
+            yield line
+
+
+class ParquetRows(Rows):
+    """The rows of a Parquet file, as they would be written in a text table."""
+
+    def __init__(self, path: Path) -> None:
+        self.source, self.path, self.facts = path.name, path, parquet_facts(path)
+        self.columns, self.size = list(self.facts.names), self.facts.n_rows
+
+    def _rows(self) -> Iterator[list[str]]:
+        for group in range(len(self.facts.rows_of_groups)):
+            for batch in parquet_batches(self.path, group, BATCH_ROWS):
+                cells = [_texts(batch[name]) for name in batch.columns]
+                for row in zip(*cells, strict=True):
+                    self.n_read += 1
+                    yield list(row)
+
+
+def _texts(column: pd.Series) -> list[str]:
+    """Return the cells of a column as text, missing ones empty.
+
+    >>> _texts(pd.Series([0.1, None]))
+    ['0.1', '']
+    """
+    missing = column.isna().tolist()
+    return ["" if gone else str(value) for value, gone in zip(column.tolist(), missing, strict=True)]
+
+
+@contextmanager
+def opened_rows(table: str, encoding: str = "utf-8") -> Iterator[Rows]:
+    """Open a text file, a Parquet file, or standard input for ``-``."""
+    if table == STANDARD_INPUT:
+        yield TextRows("standard input", sys.stdin, None)
+        return
+    path = Path(table)
+    if not path.is_file():
+        raise FileNotFoundError(
+            f"{table} does not exist. Give a text file (CSV, TSV), a Parquet file, or - for standard input."
+        )
+    if path.suffix.lower() == ".parquet":
+        yield ParquetRows(path)
+        return
+    try:
+        with path.open(encoding="utf-8-sig" if encoding in ("auto", "utf-8") else encoding, newline="") as lines:
+            yield TextRows(path.name, lines, path.stat().st_size)
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"{table} is not written in {error.encoding}. Name its encoding: --encoding latin-1."
+        ) from None
+
+
+def numbers_of_rows(rows: Sequence[Sequence[str]], places: Sequence[int], names: Sequence[str], first: int) -> Array:
+    """Return cells as numbers, missing ones as NaN; ``first`` is the number of the first row, for errors."""
+    values = np.empty((len(rows), len(places)))
+    for i, row in enumerate(rows):
+        for j, place in enumerate(places):
+            values[i, j] = _number(row[place], names[j], first + i)
+    return values
+
+
+def _number(cell: str, name: str, row: int) -> float:
+    text = cell.strip()
+    if text in MISSING:
+        return np.nan
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError(
+            f"Column {name!r} holds {text[:60]!r} in row {row:,}, which is not a number. Leave the column out "
+            f"(--drop {name!r}), or encode it as numbers."
+        ) from None
+
+
+def times_of(cells: Sequence[str]) -> list[Any]:
+    """Return times as numbers if all are, else as text, whose order is that of ISO dates.
+
+    >>> times_of(["10", "9"]), times_of(["2024-01-31", "9"])
+    ([10.0, 9.0], ['2024-01-31', '9'])
+    """
+    try:
+        return [float(cell) for cell in cells]
+    except ValueError:
+        return [cell.strip() for cell in cells]

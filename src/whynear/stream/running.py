@@ -1,0 +1,318 @@
+"""A whole stream from a file or standard input: each row is predicted and then learned, and a killed run goes on."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from whynear.metric import load, save
+from whynear.stream.estimator import SelfAdjustingMemory
+from whynear.stream.result import StreamResult, write_result
+from whynear.stream.rows import MISSING, STANDARD_INPUT, Part, Rows, numbers_of_rows, opened_rows, times_of
+from whynear.tables.writing import csv_text
+from whynear.utils.checks import whole
+from whynear.utils.files import StrPath, check_folder
+from whynear.utils.progress import ProgressArgument, listener
+
+UNFINISHED = "unfinished.whynear"  # the model and the counts after the latest part
+PART_OF_PREDICTIONS = "predictions.csv.part"
+FILES = ("stream.json", "predictions.csv", "history.csv", "history.svg", "report.html", "model.whynear")
+REMEMBERED_NAMES = 5_000  # of the latest rows, among which a name is found again
+
+
+@dataclass
+class Counts:
+    """What a run has counted so far; all of it is in the file for an unfinished run."""
+
+    source: str
+    target: str
+    digest: str = ""  # of the rows read
+    n_rows: int = 0  # read
+    n_predicted: int = 0
+    n_right: int = 0
+    n_same: int = 0  # of the class of the row before
+    n_late: int = 0
+    n_repeated: int = 0
+    n_without_target: int = 0
+    n_bytes: int = 0  # of the predictions written
+    latest: Any = None  # the latest time so far
+    last_label: str | None = None
+    names: list[str] = field(default_factory=list)  # of the latest rows
+
+
+def run_stream(
+    table: str,
+    target: str,
+    out: StrPath,
+    *,
+    drop: Sequence[str] = (),
+    index: str | None = None,
+    time: str | None = None,
+    every: int = 5_000,
+    overwrite: bool = False,
+    encoding: str = "auto",
+    progress: ProgressArgument = None,
+    **settings: Any,
+) -> StreamResult:
+    """Predict each row of a table before it is learned, and write the results to a folder.
+
+    Parameters
+    ----------
+    table : str
+        A text file (CSV, TSV), a ``.parquet`` file, or ``-`` for standard input. A part at a time is in memory.
+    target : str
+        The column with the classes.
+    out : str or path
+        The folder for the results. If it holds an unfinished run of the same table, that one goes on, without
+        predicting or learning a row twice; standard input must then begin at the same row again.
+    drop : sequence of str
+        Columns to leave out.
+    index : str, optional
+        The column with the names of the rows. A row whose name is among those of the latest 5,000 is counted as
+        repeated, and is neither predicted nor learned.
+    time : str, optional
+        The column with the times of the rows. A row of an earlier time than one before it is counted as late, and is
+        predicted and learned when it comes.
+    every : int, default=5000
+        Rows between two states on disk, from which a killed run goes on.
+    overwrite : bool, default=False
+        Whether to begin anew where the folder holds a finished or another run.
+    encoding : str, default="auto"
+        The encoding of the text; "auto" is UTF-8.
+    progress : callable or bool, optional
+        Called with a text and the share of the file that is done; True prints lines.
+    **settings
+        Parameters of `SelfAdjustingMemory`.
+
+    Returns
+    -------
+    StreamResult
+        What was counted, the history and the learner.
+    """
+    whole("every", every)
+    folder, report = Path(out), listener(progress)
+    check_folder(folder, FILES)
+    with opened_rows(table, encoding) as rows:
+        run = _Run.begun(folder, rows, target, [*drop], index, time, settings, overwrite=overwrite)
+        for part in run.parts_left(every):
+            run.learn(part)
+            run.keep(part.digest)
+            report(f"row {run.counts.n_rows:,}", part.share)
+    return run.finish()
+
+
+class _Run:
+    """A run: the model, the counts, and the file of predictions."""
+
+    def __init__(
+        self, folder: Path, rows: Rows, counts: Counts, model: SelfAdjustingMemory, columns: dict[str, int | None]
+    ) -> None:
+        self.folder, self.rows, self.counts, self.model = folder, rows, counts, model
+        self.target, self.index, self.time = columns["target"], columns["index"], columns["time"]
+        aside = {place for place in columns.values() if place is not None}
+        self.places = [place for place in range(len(rows.columns)) if place not in aside]
+        self.features = [rows.columns[place] for place in self.places]
+        if not self.features:
+            raise ValueError(f"{rows.source} must have a column beside those named, got none. Name fewer columns.")
+        if not hasattr(model, "n_seen_"):
+            model.begin(self.features)
+        self.names: deque[str] = deque(counts.names, REMEMBERED_NAMES)
+        self.file: IO[bytes] = _predictions_at(folder, counts.n_bytes)
+
+    @classmethod
+    def begun(
+        cls,
+        folder: Path,
+        rows: Rows,
+        target: str,
+        drop: list[str],
+        index: str | None,
+        time: str | None,
+        settings: dict[str, Any],
+        *,
+        overwrite: bool,
+    ) -> _Run:
+        """Begin a run, or go on with the unfinished one in the folder."""
+        columns: dict[str, int | None] = {f"left out: {name}": rows.place(name) for name in drop}
+        columns |= {"target": rows.place(target)}
+        columns |= {
+            kind: None if name is None else rows.place(name) for kind, name in (("index", index), ("time", time))
+        }
+        model, counts = SelfAdjustingMemory(**settings), Counts(rows.source, target)
+        folder.mkdir(parents=True, exist_ok=True)
+        if overwrite:
+            _remove(folder)
+        if (folder / UNFINISHED).exists():
+            kept = load(folder / UNFINISHED)
+            before = Counts(**kept.counts_)
+            same = (before.source, before.target) == (counts.source, target) and repr(kept) == repr(model)
+            if not same:
+                raise FileExistsError(
+                    f"{folder} holds an unfinished run of {before.source} with the target {before.target!r}, or with "
+                    "other settings. Choose another folder with --out, or --overwrite it."
+                )
+            model, counts = kept, before
+        elif (folder / "stream.json").exists():
+            raise FileExistsError(
+                f"{folder} holds a finished run. Choose another folder with --out, or --overwrite it."
+            )
+        return cls(folder, rows, counts, model, columns)
+
+    def parts_left(self, every: int) -> Iterator[Part]:
+        """Yield the parts that are not yet learned; those before them must be the same as in the run before."""
+        done = self.counts.n_rows
+        for part in self.rows.parts(every):
+            last = part.first + len(part.rows) - 1
+            if last > done:
+                if part.first <= done:
+                    raise ValueError(
+                        f"every={every} divides the rows otherwise than the unfinished run, which has {done:,} rows. "
+                        "Give the same --every, or --overwrite."
+                    )
+                yield part
+            elif last == done and part.digest != self.counts.digest:
+                raise ValueError(
+                    f"The first {done:,} rows of {self.rows.source} differ from those of the unfinished run in "
+                    f"{self.folder}. Give the same rows, or --overwrite."
+                )
+
+    def learn(self, part: Part) -> None:
+        """Predict and learn the rows of a part, and write the predictions."""
+        assert self.target is not None
+        rows, numbers = self._kept_rows(part)
+        if rows:
+            values = numbers_of_rows(rows, self.places, self.features, part.first)
+            labels = np.array([row[self.target].strip() for row in rows])
+            found = self._predicted(values, labels)
+            self._count(labels, found)
+            names = numbers if self.index is None else [row[self.index] for row in rows]
+            frame = pd.DataFrame({"row": names, "actual": labels, "predicted": found})
+            text = csv_text(frame.assign(right=[int(a == b) for a, b in zip(labels, found, strict=True)]))
+            self._write(text if self.counts.n_bytes == 0 else text.partition("\n")[2])
+        self.counts.n_rows = part.first + len(part.rows) - 1
+
+    def _kept_rows(self, part: Part) -> tuple[list[list[str]], list[int]]:
+        """Return the rows to predict and their numbers: none that repeats another, none without a target."""
+        assert self.target is not None
+        self._count_late(part)
+        rows, numbers = [], []
+        known = set(self.names)
+        for number, row in enumerate(part.rows, part.first):
+            if self.index is not None:
+                if row[self.index] in known:
+                    self.counts.n_repeated += 1
+                    self._note(number, f"row {row[self.index]!r} came again, and was left out")
+                    continue
+                known.add(row[self.index])
+                self.names.append(row[self.index])
+            if row[self.target].strip() in MISSING:
+                self.counts.n_without_target += 1
+                continue
+            rows.append(row)
+            numbers.append(number)
+        return rows, numbers
+
+    def _count_late(self, part: Part) -> None:
+        if self.time is None:
+            return
+        for number, now in enumerate(times_of([row[self.time] for row in part.rows]), part.first):
+            latest = self.counts.latest
+            if latest is not None and type(latest) is type(now) and now < latest:
+                self.counts.n_late += 1
+                self._note(number, "late: its time is before that of an earlier row")
+            else:
+                self.counts.latest = now
+
+    def _note(self, number: int, text: str) -> None:
+        """Note what happened in a row of the table."""
+        self.model.note(f"row {number:,}: {text}")
+
+    def _predicted(self, values: Any, labels: NDArray[Any]) -> list[str]:
+        """Return the predictions, empty before the first case; rows with missing values are learned one by one."""
+        first = self.model.n_seen_ == 0
+        if not np.isnan(values).any():
+            found = [
+                str(label) for label in self.model.prequential(pd.DataFrame(values, columns=self.features), labels)
+            ]
+            return ["", *found[1:]] if first else found
+        found = []
+        for row, label in zip(values.tolist(), labels.tolist(), strict=True):
+            case = dict(zip(self.features, row, strict=True))
+            predicted = self.model.predict_one(case)
+            found.append("" if predicted is None else str(predicted))
+            self.model.learn_one(case, label)
+        return found
+
+    def _count(self, labels: NDArray[Any], found: list[str]) -> None:
+        counts = self.counts
+        before = [counts.last_label, *labels[:-1].tolist()]
+        counts.n_predicted += sum(label != "" for label in found)
+        counts.n_right += sum(a == b for a, b in zip(labels.tolist(), found, strict=True))
+        counts.n_same += sum(a == b for a, b in zip(labels.tolist(), before, strict=True))
+        counts.last_label = str(labels[-1])
+
+    def _write(self, text: str) -> None:
+        data = text.encode()
+        self.file.write(data)
+        self.counts.n_bytes += len(data)
+
+    def keep(self, digest: str) -> None:
+        """Bring predictions and then the state to the disk; a killed run goes on from here."""
+        self.file.flush()
+        os.fsync(self.file.fileno())
+        self.counts.digest, self.counts.names = digest, list(self.names)
+        self.model.counts_ = asdict(self.counts)
+        save(self.model, self.folder / UNFINISHED)
+
+    def finish(self) -> StreamResult:
+        """Write all results, and remove the state of the unfinished run last."""
+        self.file.close()
+        if not self.counts.n_predicted:
+            raise ValueError(f"{self.rows.source} must have at least two rows with a target, got fewer instead.")
+        del self.model.counts_
+        result = StreamResult(
+            source=self.rows.source,
+            target=self.counts.target,
+            n_rows=self.counts.n_rows,
+            n_predicted=self.counts.n_predicted,
+            n_right=self.counts.n_right,
+            n_same=self.counts.n_same,
+            n_late=self.counts.n_late,
+            n_repeated=self.counts.n_repeated,
+            n_without_target=self.counts.n_without_target,
+            history=self.model.history,
+            model=self.model,
+        )
+        write_result(result, self.folder)
+        os.replace(self.folder / PART_OF_PREDICTIONS, self.folder / "predictions.csv")
+        (self.folder / UNFINISHED).unlink()
+        return result
+
+
+def _predictions_at(folder: Path, n_bytes: int) -> IO[bytes]:
+    """Open the file of predictions at the end of those that are counted; later ones are removed."""
+    path = folder / PART_OF_PREDICTIONS
+    if n_bytes and not path.exists():  # killed while it finished
+        os.replace(folder / "predictions.csv", path)
+    file = path.open("r+b" if n_bytes else "wb")
+    file.truncate(n_bytes)
+    file.seek(n_bytes)
+    return file
+
+
+def _remove(folder: Path) -> None:
+    for name in (UNFINISHED, PART_OF_PREDICTIONS, *FILES):
+        with suppress(FileNotFoundError):
+            (folder / name).unlink()
+
+
+__all__ = ["FILES", "STANDARD_INPUT", "Counts", "run_stream"]

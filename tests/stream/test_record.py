@@ -1,0 +1,43 @@
+import numpy as np
+from numpy.testing import assert_array_equal
+
+from whynear.stream.record import COLUMNS, FIRST_INTERVAL, MOST_LINES, MOST_NOTES, Record
+
+
+def filled(n_lines):
+    record, seen = Record(2), 0
+    for _ in range(n_lines):
+        n = record.cases_until_next(seen)
+        right = np.arange(n) % 2 == 0
+        record.count(right, right, ~right)
+        seen += n
+        assert record.is_due(seen)
+        record.add(seen, 1, 0, 50, 7, np.array([0.25, 0.75]), ["a", "b"])
+    return record, seen
+
+
+def test_lines_are_at_equal_intervals_and_count_every_case_once():
+    record, seen = filled(3 * MOST_LINES)
+    assert len(record.lines) < MOST_LINES
+    assert record.interval == 32 * FIRST_INTERVAL
+    assert_array_equal(np.diff(record.lines[:, 0]), record.interval)
+    assert record.lines[:, COLUMNS.index("n_predicted")].sum() == seen
+    for name in ("n_right", "gains", "losses"):
+        assert record.lines[:, COLUMNS.index(name)].sum() == seen / 2
+
+
+def test_a_later_feature_has_no_share_before_it_came():
+    record, seen = filled(2)
+    record.add(seen + 100, 1, 0, 50, 7, np.array([0.2, 0.3, 0.5]), ["a", "b", "c"])
+    assert np.isnan(record.lines[:2, -1]).all()
+    assert record.lines[2, -1] == 0.5
+
+
+def test_notes_are_bounded_and_keep_the_first_and_the_latest():
+    record = Record(1)
+    for i in range(5 * MOST_NOTES):
+        record.note(i, f"event {i}")
+    assert len(record.notes) == MOST_NOTES
+    assert record.n_notes == 5 * MOST_NOTES
+    assert record.notes[0] == (1, "event 0")
+    assert record.notes[-1] == (5 * MOST_NOTES, f"event {5 * MOST_NOTES - 1}")

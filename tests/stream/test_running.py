@@ -1,0 +1,138 @@
+"""A run over a file: predictions are those of the learner, and a killed run ends like one that was not."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import whynear as wn
+from tests.helpers.slow_memory import drifting_stream
+from tests.helpers.stream_kills import kill_and_count
+from whynear.stream import running
+from whynear.stream.running import UNFINISHED, run_stream
+
+SMALL = {"max_size": 100, "min_size": 8, "random_state": 0}
+
+
+@pytest.fixture
+def table(tmp_path):
+    X, y = drifting_stream(0, n=500)
+    frame = pd.DataFrame(X, columns=["a", "b", "c"]).assign(kind=np.array(["cat", "dog", "eel"])[y])
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    return tmp_path / "rows.csv"
+
+
+def predictions(folder):
+    return (folder / "predictions.csv").read_text()
+
+
+def test_predictions_are_those_of_the_learner_and_are_counted(table, tmp_path):
+    result = run_stream(str(table), "kind", tmp_path / "out", every=120, **SMALL)
+    frame = pd.read_csv(table)
+    found = wn.SelfAdjustingMemory(**SMALL).prequential(frame[["a", "b", "c"]], frame["kind"])
+    written = pd.read_csv(tmp_path / "out" / "predictions.csv")
+    assert written["predicted"].tolist()[1:] == found.tolist()[1:]
+    assert written["right"].sum() == result.n_right == (written["predicted"] == written["actual"]).sum()
+    assert result.n_predicted == 499
+    assert result.n_same == (frame["kind"] == frame["kind"].shift()).sum()
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted(running.FILES)
+    with pytest.raises(FileExistsError, match="finished run"):
+        run_stream(str(table), "kind", tmp_path / "out", **SMALL)
+
+
+def test_a_parquet_file_gives_the_same_as_the_text_and_goes_on_too(table, tmp_path, monkeypatch):
+    frame = pd.read_csv(table)
+    frame.loc[7, "b"] = np.nan
+    frame.to_csv(table, index=False)
+    frame.to_parquet(tmp_path / "rows.parquet", index=False, row_group_size=70)  # parts span groups
+    of_text = run_stream(str(table), "kind", tmp_path / "text", every=100, **SMALL)
+    original = running._Run.learn
+
+    def stops(self, part):
+        if part.first == 201:
+            raise KeyboardInterrupt
+        original(self, part)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(running._Run, "learn", stops)
+        with pytest.raises(KeyboardInterrupt):
+            run_stream(str(tmp_path / "rows.parquet"), "kind", tmp_path / "out", every=100, **SMALL)
+    result = run_stream(str(tmp_path / "rows.parquet"), "kind", tmp_path / "out", every=100, **SMALL)
+    assert predictions(tmp_path / "out") == predictions(tmp_path / "text")
+    changed = {"source", "finding"}
+    found, expected = ({k: v for k, v in each.to_dict().items() if k not in changed} for each in (result, of_text))
+    assert found == expected
+
+
+@pytest.mark.parametrize("stop", ["learn", "keep", "finish"])
+def test_an_interrupted_run_goes_on_where_it_was(table, tmp_path, monkeypatch, stop):
+    whole = run_stream(str(table), "kind", tmp_path / "whole", every=100, **SMALL)
+    calls = 0
+
+    def fails(self, *arguments):
+        nonlocal calls
+        calls += 1
+        if calls == (1 if stop == "finish" else 3):
+            if stop == "learn":
+                original(self, *arguments)
+            raise KeyboardInterrupt
+        return original(self, *arguments)
+
+    with monkeypatch.context() as patch:
+        original = getattr(running._Run, stop)
+        patch.setattr(running._Run, stop, fails)
+        with pytest.raises(KeyboardInterrupt):
+            run_stream(str(table), "kind", tmp_path / "out", every=100, **SMALL)
+    assert (tmp_path / "out" / UNFINISHED).exists()
+    again = run_stream(str(table), "kind", tmp_path / "out", every=100, **SMALL)
+    assert predictions(tmp_path / "out") == predictions(tmp_path / "whole")
+    assert again.to_dict() == whole.to_dict()
+
+
+def test_another_table_or_setting_does_not_go_on_with_an_unfinished_run(table, tmp_path, monkeypatch):
+    def stopped(self):
+        raise OSError("stopped")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(running._Run, "finish", stopped)
+        with pytest.raises(OSError, match="stopped"):
+            run_stream(str(table), "kind", tmp_path / "out", every=100, **SMALL)
+    with pytest.raises(FileExistsError, match="other settings"):
+        run_stream(str(table), "kind", tmp_path / "out", every=100, **{**SMALL, "max_size": 90})
+    lines = table.read_text().splitlines()
+    table.write_text("\n".join([lines[0], *lines[2:], lines[1]]))
+    with pytest.raises(ValueError, match="differ from those of the unfinished run"):
+        run_stream(str(table), "kind", tmp_path / "out", every=100, **SMALL)
+    run_stream(str(table), "kind", tmp_path / "out", every=100, overwrite=True, **SMALL)
+
+
+def test_missing_values_late_rows_and_rows_that_come_again_are_counted_and_noted(tmp_path):
+    """Fault 28: a row that comes again is left out, a late one is learned, a gap takes the running mean."""
+    lines = ["id,day,a,b,kind"]
+    lines += [f"r{i},{i},{i % 7},{'' if i % 10 == 3 else i % 3},{'odd' if i % 2 else 'even'}" for i in range(60)]
+    lines[21], lines[41] = lines[20], "late,5,1,1,odd"
+    lines[50] = "r49,49,1,1,"
+    (tmp_path / "rows.csv").write_text("\n".join(lines))
+    result = run_stream(str(tmp_path / "rows.csv"), "kind", tmp_path / "out", index="id", time="day", every=25, **SMALL)
+    assert (result.n_rows, result.n_repeated, result.n_late, result.n_without_target) == (60, 1, 1, 1)
+    assert result.n_predicted == 60 - 1 - 1 - 1
+    notes = [note for _, note in result.history.notes]
+    assert "row 21: row 'r19' came again, and was left out" in notes
+    assert "row 41: late: its time is before that of an earlier row" in notes
+    assert any("missing from here: 'b'" in note for note in notes)
+    written = pd.read_csv(tmp_path / "out" / "predictions.csv", keep_default_na=False)
+    assert written["row"].is_unique
+    assert "late" in set(written["row"])
+
+
+def test_text_in_a_column_is_refused_with_the_way_out(tmp_path):
+    (tmp_path / "rows.csv").write_text("a,colour,kind\n1,red,x\n2,blue,y\n3,red,x\n")
+    with pytest.raises(ValueError, match=r"Column 'colour' holds 'red' in row 1.*--drop 'colour'"):
+        run_stream(str(tmp_path / "rows.csv"), "kind", tmp_path / "out")
+    assert run_stream(str(tmp_path / "rows.csv"), "kind", tmp_path / "out", drop=["colour"]).n_predicted == 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_a_killed_command_ends_like_one_that_was_not(suffix, tmp_path):
+    found = kill_and_count(5, seed=3, folder=tmp_path, suffix=suffix)
+    assert found == (5, 0, 0, 0)
