@@ -1,0 +1,8 @@
+"""The right of a classifier to reject cases: certainty, promises, reasons, and sets of classes."""
+
+from whynear.reject.curve import RejectCurve
+from whynear.reject.decisions import Decisions
+from whynear.reject.option import RejectOption
+from whynear.reject.promise import Promise
+
+__all__ = ["Decisions", "Promise", "RejectCurve", "RejectOption"]

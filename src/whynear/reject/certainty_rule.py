@@ -1,0 +1,70 @@
+"""How the certainty of new cases is computed: from what a classifier says about them, and from near known cases."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from whynear.reject.certainty import CertaintyModel
+from whynear.reject.class_thresholds import ClassScales
+from whynear.reject.measures import measures_of
+from whynear.reject.near_cases import NearCases
+from whynear.reject.nearness import Nearness
+from whynear.utils.arrays import Array
+from whynear.utils.values import ByValue
+
+FAR_FACTOR = 2.0  # a case farther than the farthest known case by this factor is not accepted
+
+
+@dataclass(frozen=True, eq=False)
+class CertaintyRule(ByValue):
+    """Gives cases their certainty.
+
+    Attributes
+    ----------
+    model : CertaintyModel
+        Turns measures into certainty.
+    scales : ClassScales
+        The scales of classes, if each has its own threshold; empty otherwise.
+    near : NearCases
+        The cases whose classes near a case count, for learners with prototypes; empty for others.
+    farthest : float
+        The largest distance of a case that chose the rule to the nearest prototype or training case.
+    """
+
+    model: CertaintyModel
+    scales: ClassScales
+    near: NearCases
+    farthest: float
+
+    def certainty_of(self, nearness: Nearness) -> Array:
+        """Return the certainty of cases; zero for one more than twice as far as any case that chose the rule."""
+        if self.near and nearness.seen is not None:
+            shares = self.near.shares(nearness.seen, nearness.probabilities.shape[1])
+            nearness = replace(nearness, near_shares=shares)
+        found = self.model.certainty(measures_of(nearness), nearness.predicted)
+        found = self.scales.scaled(found, nearness.predicted)
+        if nearness.sq_nearest is None:
+            return found
+        return np.where(np.sqrt(nearness.sq_nearest) > FAR_FACTOR * self.farthest, 0.0, found)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return numbers, texts, arrays and lists of these, which a file can hold."""
+        return {
+            "model": {**vars(self.model), "names": list(self.model.names)},
+            "scales": list(self.scales.knots),
+            "near": dict(vars(self.near)),
+            "farthest": None if np.isinf(self.farthest) else self.farthest,
+        }
+
+    @classmethod
+    def from_dict(cls, held: dict[str, Any]) -> CertaintyRule:
+        """Return the rule of which `to_dict` returned this."""
+        return cls(
+            CertaintyModel(**{**held["model"], "names": tuple(held["model"]["names"])}),
+            ClassScales(tuple(held["scales"])),
+            NearCases(**held["near"]),
+            np.inf if held["farthest"] is None else held["farthest"],
+        )

@@ -1,0 +1,173 @@
+"""What a fitted classifier says about cases: the predicted classes, probabilities, and distances to each class."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.utils import get_tags
+
+from whynear.metric import DiagonalMetric, LocalMetric, Metric
+from whynear.metric.evidence import votes_by_class
+from whynear.metric.pipeline import FittedPipeline
+from whynear.metric.steps import estimators_of
+from whynear.search import NeighborSearch
+from whynear.utils.arrays import Array, Indices
+from whynear.utils.values import ByValue
+
+N_NEAR = 25  # cases among which the share of each class is counted
+
+
+@dataclass(frozen=True, eq=False)
+class Nearness(ByValue):
+    """What a classifier says about n cases.
+
+    Attributes
+    ----------
+    predicted : ndarray of shape (n,)
+        The predicted class, as its place among the classes.
+    probabilities : ndarray of shape (n, n_classes)
+        The probabilities of the classes.
+    sq_by_class : ndarray of shape (n, n_classes) or None
+        The squared distance to the nearest prototype or training case of each class, infinite where there is none;
+        None for a classifier without distances.
+    near_shares : ndarray of shape (n, n_classes) or None
+        The share of each class among the 25 nearest training cases; None for a classifier that keeps no cases.
+    same_units : bool
+        Whether the distances of all cases can be compared; not if classifiers of several kinds measured them.
+    seen : ndarray of shape (n, n_coordinates) or None
+        The cases in the coordinates of a learner with prototypes; None for other classifiers.
+    """
+
+    predicted: Indices
+    probabilities: Array
+    sq_by_class: Array | None = None
+    near_shares: Array | None = None
+    same_units: bool = True
+    seen: Array | None = None
+
+    def __len__(self) -> int:
+        return len(self.predicted)
+
+    @property
+    def sq_nearest(self) -> Array | None:
+        """The squared distance to the nearest prototype or training case of any class."""
+        return None if self.sq_by_class is None else self.sq_by_class.min(axis=1)
+
+    def rows(self, places: Any) -> Nearness:
+        """Return the same for some of the cases."""
+        tables = (self.sq_by_class, self.near_shares, self.seen)
+        sq, shares, seen = (None if table is None else table[places] for table in tables)
+        return Nearness(self.predicted[places], self.probabilities[places], sq, shares, self.same_units, seen)
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledCases:
+    """The prototypes or training cases by which a classifier predicts, in its coordinates, and the metric it uses.
+
+    ``codes`` are the places of their classes; without ``voting`` they are prototypes.
+    """
+
+    metric: Metric
+    cases: Array
+    codes: Indices
+    voting: bool
+
+
+def nearness_of(model: Any, X: Any, classes: NDArray[Any]) -> Nearness:
+    """Return what a fitted classifier says about the rows of X, for classes that contain those of the model."""
+    places = pd.Index(classes).get_indexer(model.classes_)
+    predicted = pd.Index(classes).get_indexer(np.asarray(model.predict(X)))
+    probabilities = _spread(np.asarray(model.predict_proba(X), dtype=np.float64), places, len(classes), 0.0)
+    held = _held(model, X)
+    if held is None:
+        return Nearness(predicted, probabilities)
+    of, seen = held
+    sq = _spread(sq_distances_by_class(of, seen, len(places)), places, len(classes), np.inf)
+    if not of.voting:
+        return Nearness(predicted, probabilities, sq, seen=seen)
+    shares = _spread(shares_of_nearest(of, seen, len(places)), places, len(classes), 0.0)
+    return Nearness(predicted, probabilities, sq, shares)
+
+
+def seen_by(model: Any, X: Any) -> Array | None:
+    """Return training rows in the coordinates of a fitted learner with prototypes; None for other classifiers.
+
+    None also if a step before the learner learned the coordinates from classes: rows that it learned from lie nearer to
+    their class than new ones.
+    """
+    if any(get_tags(step).target_tags.required for step in estimators_of(model)[:-1]):
+        return None
+    held = _held(model, X)
+    return None if held is None or held[0].voting else held[1]
+
+
+def _held(model: Any, X: Any) -> tuple[LabelledCases, Array] | None:
+    """Return the cases of a classifier, and the rows of X in its coordinates; None for one without cases."""
+    fitted = FittedPipeline.of(model)
+    if issparse(X) or not may_have_cases(fitted.learner):
+        return None
+    seen = fitted.seen(fitted.table(X))
+    held = labelled_cases(fitted.learner, seen)
+    return None if held is None else (held, np.ascontiguousarray(seen, dtype=np.float64))
+
+
+def may_have_cases(learner: Any) -> bool:
+    """Return whether a fitted classifier predicts by prototypes or training cases that it keeps."""
+    return isinstance(learner, KNeighborsClassifier) or (hasattr(learner, "evidence") and hasattr(learner, "metric_"))
+
+
+def labelled_cases(learner: Any, seen: Any) -> LabelledCases | None:
+    """Return the cases of a classifier of this library, or of Euclidean kNN of scikit-learn; None for other kNN.
+
+    ``seen`` are some rows in the coordinates of the learner.
+    """
+    if isinstance(learner, KNeighborsClassifier):
+        cases, codes = learner._fit_X, learner._y
+        if learner.effective_metric_ != "euclidean" or issparse(cases) or np.ndim(codes) != 1:
+            return None
+        return LabelledCases(DiagonalMetric(np.ones(cases.shape[1])), cases, codes, True)
+    evidence = learner.evidence(seen[:1])
+    codes = np.searchsorted(evidence.classes, evidence.labels)
+    return LabelledCases(learner.metric_, evidence.cases, codes, not evidence.prototypes)
+
+
+def sq_distances_by_class(held: LabelledCases, X: Array, n_classes: int) -> Array:
+    """Return the squared distance from each row to the nearest case of each class, infinite where there is none.
+
+    One search for each class, all together in the time of one search among all cases.
+    """
+    sq = np.full((len(X), n_classes), np.inf)
+    for code in np.unique(held.codes):
+        own = held.codes == code
+        search = NeighborSearch(*_among(held, own))
+        sq[:, code] = search.nearest(X, 1)[0][:, 0]
+    return sq
+
+
+def shares_of_nearest(held: LabelledCases, X: Array, n_classes: int, k: int = N_NEAR) -> Array:
+    """Return the share of each class among the k nearest cases of each row, of all cases where there are fewer."""
+    search = NeighborSearch(*_among(held, slice(None)))
+    nearest = search.nearest(X, min(k, len(held.codes)))[1]
+    return votes_by_class(held.codes[nearest], np.full(nearest.shape, 1 / nearest.shape[1]), n_classes)
+
+
+def _among(held: LabelledCases, own: Any) -> tuple[Any, Any]:
+    """Return metric and cases for a search among some of the cases; a local metric holds its own."""
+    metric = held.metric
+    if not isinstance(metric, LocalMetric):
+        return metric, held.cases[own]
+    maps = {"weights" if metric.omegas is None else "omegas": metric.maps[own]}
+    return LocalMetric(metric.anchors[own], **maps), None
+
+
+def _spread(values: Array, places: Indices, n_classes: int, elsewhere: float) -> Array:
+    """Return columns of the classes of a model at the places of these among all classes."""
+    spread = np.full((len(values), n_classes), elsewhere)
+    spread[:, places] = values
+    return spread

@@ -1,0 +1,55 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+from whynear.reject.curve import MOST_POINTS, curve_of
+
+CASES = st.lists(st.tuples(st.integers(0, 5), st.booleans()), min_size=1, max_size=30)
+
+
+@given(CASES)
+def test_points_are_the_accuracies_of_thresholds(cases):
+    certainty, right = (np.array(column) for column in zip(*cases, strict=True))
+    curve = curve_of(certainty.astype(float), right)
+    assert_allclose(curve.certainty, np.unique(certainty)[::-1])
+    for threshold, coverage, accuracy in curve.frame().itertuples(index=False):
+        accepted = certainty >= threshold
+        assert_allclose([coverage, accuracy], [accepted.mean(), right[accepted].mean()])
+
+
+@given(CASES)
+def test_the_area_is_the_mean_over_orders_of_ties(cases):
+    certainty, right = (np.array(column) for column in zip(*cases, strict=True))
+    rng, areas = np.random.default_rng(0), []
+    for _ in range(100):
+        order = np.lexsort((rng.random(len(right)), -certainty))
+        areas.append(np.mean(np.cumsum(~right[order]) / np.arange(1, len(right) + 1)))
+    around = 5 * np.std(areas) / np.sqrt(100) + 1e-9
+    assert abs(curve_of(certainty.astype(float), right).area - np.mean(areas)) <= around
+
+
+def test_without_an_order_the_area_is_the_error():
+    right = np.arange(1000) % 5 > 0
+    assert_allclose(curve_of(np.full(1000, 0.5), right).area, 0.2)
+
+
+def test_the_accuracy_at_a_coverage_is_that_of_the_next_point():
+    curve = curve_of(np.array([0.9, 0.8, 0.8, 0.3]), np.array([True, True, False, False]))
+    assert curve.accuracy_at(0.5) == pytest.approx(2 / 3)
+    assert curve.accuracy_at(0.75) == pytest.approx(2 / 3)
+    assert curve.accuracy_at(1) == 0.5
+
+
+def test_plain_values_are_few():
+    rng = np.random.default_rng(0)
+    held = curve_of(rng.random(5000), rng.random(5000) > 0.1).to_dict()
+    assert len(held["coverage"]) == MOST_POINTS
+    assert held["coverage"][-1] == 1
+    assert held["cases"] == 5000
+
+
+def test_no_case_is_refused():
+    with pytest.raises(ValueError, match="at least one case"):
+        curve_of(np.empty(0), np.empty(0, dtype=bool))
