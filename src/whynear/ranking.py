@@ -21,7 +21,13 @@ Similarity = Callable[[int, NDArray[np.intp]], ArrayLike]
 
 
 class Found(NamedTuple):
-    """For each query, and each tolerance if there are several, the matches among the nearest and in all cases."""
+    """For each query, and each tolerance if there are several, the matches among the nearest and in all cases.
+
+    Examples
+    --------
+    >>> Found(found=np.array([1, 0]), total=np.array([2, 1])).total.sum()  # `matches_at` returns it
+    np.int64(3)
+    """
 
     found: NDArray[np.intp]
     total: NDArray[np.intp]
@@ -166,6 +172,14 @@ def matches_at(
     tolerance : float or array-like of shape (n_tolerances,)
         A case is a match if its similarity is at least that of the best case less this. Several give results of shape
         (n_tolerances, n_queries).
+
+    Examples
+    --------
+    >>> cases = np.array([[0.0], [1.0], [2.0], [9.0]])
+    >>> alike = lambda i, others: -abs(cases[others, 0] - cases[i, 0])
+    >>> found = matches_at(as_metric([1.0]), cases, [0, 3], alike, k=1, tolerance=1)
+    >>> found.found.tolist(), found.total.tolist()  # of the two matches of case 0, one is its nearest case
+    ([1, 1], [2, 2])
     """
     slack = np.array([number("tolerance", value) for value in np.ravel(tolerance)])
     value = as_metric(metric)

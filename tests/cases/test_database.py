@@ -30,7 +30,9 @@ def test_other_formats_are_refused(tmp_path, version, remedy):
     path = filled(tmp_path / "base")
     with sqlite3.connect(path) as connection:
         connection.execute(f"PRAGMA user_version = {version}")
-    with pytest.raises(CaseBaseError, match=rf"base has format {version}, and this version reads format 1; {remedy}"):
+    with pytest.raises(
+        CaseBaseError, match=rf"base has format {version}, and this version reads formats up to 2; {remedy}"
+    ):
         CaseBase(path)
 
 

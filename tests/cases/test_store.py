@@ -25,7 +25,7 @@ def test_an_empty_file_becomes_a_base_only_with_a_metric(tmp_path):
     ("damage", "fact"),
     [
         ("UPDATE cases SET vector = x'00' WHERE id = 7", "case 7 has another length"),
-        ("UPDATE cases SET payload = '{' WHERE id = 7", "a payload"),
+        ("UPDATE cases SET payload = '{' WHERE id = 7", "the payload or the name of case 7"),
         ("UPDATE metric_arrays SET content = zeroblob(16)", "its metric is not what was stored"),
         ("UPDATE metric SET kind = 'Nonsense'", "its metric"),
         ("DELETE FROM changes", "it has no state"),

@@ -85,3 +85,11 @@ def test_of_many_informative_features_each_hidden_one_keeps_some():
     chosen = candidates_of(columns, target, informed)
     assert len(chosen) == len(set(chosen)) == elimination.MOST_CANDIDATES
     assert {0, 1, 2} <= set(chosen // 30)
+
+
+@pytest.mark.parametrize("search", [removal_order, addition_order])
+def test_models_of_the_candidates_that_are_known_change_nothing(search):
+    columns, target, _ = of_kind("relevance linear")
+    candidates, prices = np.arange(1, columns.n_features), np.ones(columns.n_features)
+    known = elimination.KernelModels(columns.only(candidates), target)
+    assert search(columns, target, candidates, prices, models=known) == search(columns, target, candidates, prices)

@@ -8,7 +8,7 @@ from tests.helpers.verdicts import classes, two_of_four
 from whynear.utils.progress import silent
 from whynear.verdict import sufficient_sets
 from whynear.verdict.feature_columns import feature_columns
-from whynear.verdict.models import Refits
+from whynear.verdict.refits import Refits
 from whynear.verdict.set_sizes import judge_sizes, kept_longest, surely_needed
 
 
@@ -16,7 +16,7 @@ def judged(learner, X, y, report=silent):
     target = classes(y)
     return judge_sizes(
         feature_columns(X), target, np.ones(X.shape[1]), protect=False, refits=Refits(learner, X, y, target, 0),
-        rng=np.random.default_rng(0), n_jobs=1, report=report,
+        rng=np.random.default_rng(0), report=report,
     )  # fmt: skip
 
 

@@ -6,6 +6,7 @@ from numpy.testing import assert_array_equal
 from sklearn.linear_model import LogisticRegression
 
 from tests.helpers.verdicts import classes, two_of_four
+from whynear.engine.processes import Processes
 from whynear.verdict import verdicts
 from whynear.verdict.decisions import WORDS
 from whynear.verdict.feature_columns import feature_columns
@@ -22,7 +23,7 @@ def silent(_step, _share):
 def resampled(X, y, n_resamples=4, seed=0, groups=None):
     columns, target = feature_columns(X), classes(y, groups)
     models = KernelModels(columns, target)
-    return resampled_verdicts(columns, target, models, n_resamples, np.random.default_rng(seed), 1, silent)
+    return resampled_verdicts(columns, target, models, n_resamples, np.random.default_rng(seed), Processes(1), silent)
 
 
 def test_every_resample_has_a_word_for_every_feature():

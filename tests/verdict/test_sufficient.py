@@ -93,6 +93,36 @@ def test_a_set_that_surely_loses_little_suffices_however_clear_the_loss_is():
     assert alone["excess"] > 1.96 * alone["excess_error"]
 
 
+def test_no_smaller_set_is_named_where_noise_hides_what_a_set_lacks():
+    data = make_truth("linear 50", random_state=0)
+    found = sufficient_sets(LEARNER, data.X, data.y, random_state=0)
+    seems_enough = found.curve["excess"] <= found.curve["excess_error"]
+    assert found.curve["features"][seems_enough].iloc[0] == ("lone_0", "block_0_1")  # lone_1 is as strong
+    assert set(found.best) == set(data.X)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("draw", range(100, 106))
+def test_a_set_found_among_flipped_labels_lacks_no_strong_feature(draw):
+    data = make_truth("wide flipped labels", random_state=draw)
+    best = set(sufficient_sets(LEARNER, data.X, data.y, random_state=draw).best)
+    assert {name for name, strength in zip(data.X, data.strength, strict=True) if strength == "strong"} <= best
+    assert all(best & set(block) for block in data.groups)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+def test_two_needed_features_are_found_among_two_thousand(seed):
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(rng.standard_normal((120, 2_000))).add_prefix("g")
+    X["g10"] = X["g3"] + 0.2 * rng.standard_normal(120)
+    y = (X["g3"] + X["g7"] + 0.25 * rng.standard_normal(120) > 0).to_numpy()
+    best = sufficient_sets(LEARNER, X, y, random_state=seed).best
+    assert len(best) == 2
+    assert "g7" in best
+    assert {"g3", "g10"} & set(best)
+
+
 def test_the_same_seed_gives_the_same_sets_on_any_number_of_threads():
     X, y = two_of_four(60)
     one, same = (sufficient_sets(LEARNER, X, y, random_state=0, n_jobs=n_jobs) for n_jobs in (1, 2))

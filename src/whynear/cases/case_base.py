@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from whynear.cases.anchors import check_measurable
+from whynear.cases.case_rows import Ids, Vectors
 from whynear.cases.index_cache import IndexCache
 from whynear.cases.inputs import (
     as_stored,
@@ -27,7 +28,7 @@ from whynear.cases.inputs import (
     row_names,
 )
 from whynear.cases.retrieval import Cases, Retrieval
-from whynear.cases.store import Change, Ids, Store, Vectors
+from whynear.cases.store import Change, Store
 from whynear.cases.two_phases import Filtered, Rerank, answer
 from whynear.metric import Metric
 from whynear.utils.arrays import Array
@@ -61,7 +62,8 @@ class CaseBase:
     The file is an SQLite database in WAL mode, and all data are in it. A change is a transaction: when `add`, `remove`
     or `set_metric` return, it is on the disk; before that no reader sees any of it, and if the process is killed none
     of it remains. Any number of processes may read while one writes. A second writer waits, then raises an error that
-    names the first. Open the base separately in each process.
+    names the first. Open the base separately in each process. Every case has checksums, which are compared when it is
+    read: what a disk or another program changed is refused.
 
     Vectors are stored in float32, and distances are those of the stored values: `retrieve` returns exactly the nearest
     ones in float64, equal distances in the order of ids. The search uses a cache beside the file (``<path>-index``),
@@ -185,7 +187,7 @@ class CaseBase:
         """Find the cases nearest to a stored one, without itself; otherwise as `retrieve`."""
         case = whole("id", id, 0)
         with self._viewing():
-            query = self._store.vectors(np.array([case]), len(self.columns))[0].astype(np.float64)
+            query = self._store.cases.vectors(np.array([case]), len(self.columns))[0].astype(np.float64)
         return self._retrieve(query, case, k, filter_k, rerank, explain)
 
     def get(self, ids: ArrayLike) -> Cases:
@@ -197,19 +199,22 @@ class CaseBase:
     def id_of(self, row: int | str) -> int:
         """Return the id of the case whose row has this name; an error unless there is exactly one."""
         with self._viewing():
-            return self._store.id_of(row)
+            return self._store.cases.id_of(row)
 
     def blocks(self, size: int = 8192) -> Iterator[Cases]:
         """Yield all cases in blocks, by ascending id; changes made meanwhile appear in later blocks."""
-        size, last = whole("size", size, 1), 0
+        size, last, n_read, began = whole("size", size, 1), 0, 0, None
         while True:
-            with self._viewing():
-                ids = self._store.next_ids(last, size)
+            with self._viewing() as change:
+                began = began or change
+                ids = self._store.cases.next_ids(last, size)
                 if not len(ids):
+                    if change == began:
+                        self._store.check_complete(change, n_read)
                     return
                 cases = self._cases(ids)
             yield cases
-            last = int(ids[-1])
+            last, n_read = int(ids[-1]), n_read + len(ids)
 
     def remove(self, ids: ArrayLike) -> None:
         """Remove cases, all or none of them, from the cache too; `compact` erases their bytes in the file."""
@@ -217,7 +222,7 @@ class CaseBase:
         if not len(wanted):
             return
         with self._changing() as before:
-            self._store.vectors(wanted, len(self.columns))
+            self._store.cases.vectors(wanted, len(self.columns))
             self._store.delete(before, wanted)
         self._index.forget()
 
@@ -230,10 +235,18 @@ class CaseBase:
         if value == self.metric:
             return
         with self._changing() as before:
-            for ids, vectors in self._store.vectors_after(0, len(self.columns)):
+            for ids, vectors in self._store.cases.vectors_after(0, len(self.columns)):
                 check_measurable(value, vectors, "the stored case {}", ids)
             self._store.put_metric(before, value)
         self._metric = value
+
+    def check(self) -> int:
+        """Read the whole file; return how many cases are what was stored by their checksums. An error names a fault.
+
+        Files made before version 0.2 have no checksums: their parts must fit together, and 0 is returned.
+        """
+        with self._viewing() as change:
+            return self._store.check(change, len(self.columns))
 
     def compact(self) -> None:
         """Free the disk space of removed cases."""
@@ -289,9 +302,9 @@ class CaseBase:
         return answer(filtered, k, rerank, explain)
 
     def _cases(self, ids: Ids, vectors: Vectors | None = None) -> Cases:
-        vectors = self._store.vectors(ids, len(self.columns)) if vectors is None else vectors
+        vectors = self._store.cases.vectors(ids, len(self.columns)) if vectors is None else vectors
         X = pd.DataFrame(vectors.astype(np.float64), index=pd.Index(ids, name="id"), columns=list(self.columns))
-        return Cases(X, self._store.payloads(ids), self._store.names(ids))
+        return Cases(X, *self._store.cases.details(ids))
 
     @contextmanager
     def _viewing(self) -> Iterator[Change]:

@@ -86,15 +86,18 @@ class Database:
         self.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         self.execute(f"PRAGMA user_version = {version}")
 
-    def check_mark(self, version: int) -> None:
-        """Refuse files of other programs and of other formats."""
+    def check_mark(self, version: int) -> int:
+        """Return the format of the file, from 1 to that version; files of other programs and formats are refused."""
         with self.reading():
             (application,), (found,) = self.first("PRAGMA application_id"), self.first("PRAGMA user_version")
         if application != APPLICATION_ID:
             raise CaseBaseError(f"{self.path} is no case base: it is an SQLite file of another program.")
-        if found != version:
+        if not 1 <= found <= version:
             remedy = "pip install --upgrade whynear" if found > version else "make it again with this version"
-            raise CaseBaseError(f"{self.path} has format {found}, and this version reads format {version}; {remedy}.")
+            raise CaseBaseError(
+                f"{self.path} has format {found}, and this version reads formats up to {version}; {remedy}."
+            )
+        return int(found)
 
     def compact(self) -> None:
         """Free the disk space of removed rows."""

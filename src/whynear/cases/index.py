@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whynear.cases.anchors import anchors_of
-from whynear.cases.store import Change, Ids, Store, Vectors
+from whynear.cases.case_rows import Ids, Vectors
+from whynear.cases.store import Change, Store
 from whynear.metric import DiagonalMetric, LinearMetric, LocalMetric, Metric
 from whynear.metric.base import finite
 from whynear.search.products import GlobalForm, LocalForm, Products, may_be_nearest
@@ -87,8 +88,9 @@ class Index:
             return replace(self, change=change)
         if not isinstance(self.form, GlobalForm) or not isinstance(metric, LinearMetric | DiagonalMetric):
             return None
-        added = list(store.vectors_after(self.change.last_id, metric.n_features))
+        added = list(store.cases.vectors_after(self.change.last_id, metric.n_features))
         ids = np.concatenate([self.ids, *(ids for ids, _ in added)])
+        store.check_complete(change, len(ids))
         terms = _of_blocks(self.form, metric, [vectors for _, vectors in added])
         if terms is None or np.abs(terms.terms).max() > FARTHEST_FACTOR:
             return None
@@ -113,19 +115,20 @@ class Index:
 
     def _vectors(self, store: Store, n_features: int, listed: Indices) -> Iterator[Vectors]:
         if self.vectors is None and len(listed) == len(self.ids):
-            yield from (vectors for _, vectors in store.vectors_after(0, n_features))
+            yield from (vectors for _, vectors in store.cases.vectors_after(0, n_features))
             return
         for rows in row_blocks(len(listed), row_bytes=4 * n_features, budget=8 << 20):
             if self.vectors is None:
-                yield store.vectors(self.ids[listed[rows]], n_features)
+                yield store.cases.vectors(self.ids[listed[rows]], n_features)
             else:
                 yield self.vectors[listed[rows]]
 
 
 def build_index(store: Store, change: Change, metric: Metric) -> Index:
     """Return the index of all cases. Memory: the vectors and the terms in float32."""
-    blocks = list(store.vectors_after(0, metric.n_features))
+    blocks = list(store.cases.vectors_after(0, metric.n_features))
     ids = np.concatenate([np.empty(0, dtype=np.int64), *(ids for ids, _ in blocks)])
+    store.check_complete(change, len(ids))
     vectors = [block for _, block in blocks]
     del blocks
     index = Index(change, metric.fingerprint, ids)

@@ -65,6 +65,17 @@ class Retrieval:
         Time taken by the two phases; the second is zero without re-ranking.
     contributions : DataFrame or None
         What each feature adds to the squared distance, one row per case found; None unless requested.
+
+    Examples
+    --------
+    >>> from whynear import CaseBase, DiagonalMetric
+    >>> with CaseBase(":memory:", DiagonalMetric([1.0, 4.0], ["width", "height"])) as base:
+    ...     ids = base.add([[0, 0], [1, 1], [3, 0]], [{"name": "a"}, {"name": "b"}, {"name": "c"}])
+    ...     found = base.retrieve([1, 0], k=2, explain=True)
+    >>> [payload["name"] for payload in found.payloads], found.sq_distances.tolist()
+    (['a', 'b'], [1.0, 4.0])
+    >>> found.contributions["height"].to_dict()  # by the ids of the cases
+    {1: 0.0, 2: 4.0}
     """
 
     ids: NDArray[np.int64]

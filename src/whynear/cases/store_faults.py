@@ -17,6 +17,11 @@ class CaseBaseError(ValueError):
     """Raised for a file that is no case base of this version; the message names the file, the fault and the remedy."""
 
 
+def damaged(path: Path, fact: str) -> CaseBaseError:
+    """Return the error of a file whose content is not what was stored."""
+    return CaseBaseError(f"{path} is damaged ({fact}). {_RESTORE}.")
+
+
 @contextmanager
 def explained(path: Path, needed: int = 0) -> Iterator[None]:
     """Turn errors of SQLite into built-in ones that name the file; ``needed`` is the size of a change in bytes."""
@@ -54,7 +59,7 @@ def _explained(error: sqlite3.Error, path: Path, needed: int) -> Exception:
         case sqlite3.SQLITE_NOTADB:
             return CaseBaseError(f"{path} is no case base: it is not an SQLite file. Check the name.")
         case sqlite3.SQLITE_CORRUPT:
-            return CaseBaseError(f"{path} is damaged ({error}). {_RESTORE}.")
+            return damaged(path, str(error))
         case sqlite3.SQLITE_FULL:
             need = f"it needs about {needed} bytes, {_free(path)}, and the case base is as it was"
             return OSError(errno.ENOSPC, f"{path} could not be written (the disk is full): {need}.")

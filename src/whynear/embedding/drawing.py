@@ -36,6 +36,12 @@ def plot_embedding(embedding: ArrayLike, y: ArrayLike, ax: Axes | None = None, e
     Returns
     -------
     ax : Axes
+
+    Examples
+    --------
+    >>> ax = plot_embedding([[0.0, 0.0], [1.0, 1.0], [4.0, 4.0]], ["cat", "cat", "dog"], errors=[False, True, False])
+    >>> [text.get_text() for text in ax.get_legend().get_texts()][:2]
+    ['cat', 'dog']
     """
     points, classes, codes = embedded_classes(embedding, y)
     if points.shape[1] != 2:

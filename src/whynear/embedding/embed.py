@@ -116,10 +116,10 @@ def embed(
             raise ValueError(f"method={method!r} needs a local metric, got a {type(metric).__name__}. Use 'auto'.")
         mapped = metric.map(X)
         return on_plane(mapped) if mapped.shape[1] <= 2 else principal_plane(mapped)
-    if method == "prototypes" or (method == "auto" and _has_prototypes(learner_or_metric, metric, rows)):
+    if method == "prototypes" or (method == "auto" and has_prototypes(learner_or_metric, metric, rows)):
         distances = np.sqrt(metric.sq_distances(rows))
         return lay_out(_euclidean(distances), distances, distances)
-    anchors = lay_out(metric, metric.anchors, _weighted(metric, metric.anchors))
+    anchors = lay_out(metric, metric.anchors, weighted(metric, metric.anchors))
     return anchors if _are_anchors(metric, rows) else _between(metric, rows, anchors, n_neighbors)
 
 
@@ -167,7 +167,8 @@ def _euclidean(points: Array) -> DiagonalMetric:
     return DiagonalMetric(np.ones(points.shape[1]))
 
 
-def _has_prototypes(obj: Any, metric: LocalMetric, rows: Array) -> bool:
+def has_prototypes(obj: Any, metric: LocalMetric, rows: Array) -> bool:
+    """Return whether the anchors of a metric are prototypes; without its learner, few that are not the rows are."""
     if isinstance(obj, Metric):
         return len(metric) <= MOST_PROTOTYPES and not _are_anchors(metric, rows)
     return hasattr(FittedPipeline.of(obj).learner, "prototypes_")
@@ -187,7 +188,7 @@ def _are_anchors(metric: LocalMetric, rows: Array) -> bool:
     return bool((metric.sq_distances_at(rows, metric.anchors, own)[:, 0] <= bound).all())
 
 
-def _weighted(metric: LocalMetric, cases: Array) -> Array:
+def weighted(metric: LocalMetric, cases: Array) -> Array:
     """Return the cases in columns weighted by the mean relevances of the anchors, each scaled to sum to one."""
     return cases * np.sqrt(metric.mean_shares())
 

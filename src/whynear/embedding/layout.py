@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,14 +23,31 @@ EXACT_CASES = 20_000
 FEWEST_CASES = 10
 
 
-def principal_plane(points: Array) -> Array:
-    """Return the points on their first two principal directions, about their mean; zeros if they have fewer.
+@dataclass(frozen=True, eq=False)
+class Plane:
+    """The plane through the mean of points along their first two principal directions.
 
     The sign is fixed: the largest entry of each direction is positive.
     """
-    directions = principal_directions(points).vectors[:, :2]
-    largest = np.take_along_axis(directions, np.abs(directions).argmax(axis=0)[None], axis=0)
-    return on_plane((points - points.mean(axis=0)) @ (directions * np.sign(largest)))
+
+    mean: Array
+    directions: Array
+
+    @classmethod
+    def of(cls, points: Array) -> Plane:
+        """Return the plane of points; it has fewer directions if they have."""
+        directions = principal_directions(points).vectors[:, :2]
+        largest = np.take_along_axis(directions, np.abs(directions).argmax(axis=0)[None], axis=0)
+        return cls(points.mean(axis=0), directions * np.sign(largest))
+
+    def at(self, points: Array) -> Array:
+        """Return where points lie on the plane, zeros for directions that it does not have."""
+        return on_plane((points - self.mean) @ self.directions)
+
+
+def principal_plane(points: Array) -> Array:
+    """Return the points on their own principal plane."""
+    return Plane.of(points).at(points)
 
 
 def on_plane(points: Array) -> Array:

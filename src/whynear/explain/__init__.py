@@ -1,6 +1,7 @@
-"""Explanations of predictions by the nearest cases and by coefficients, and the mean relevances of each class."""
+"""Explanations of predictions by cases and coefficients, changes that flip them, and the relevances of classes."""
 
 from whynear.explain.explanation import Explanation, NearCase
+from whynear.explain.flips import Flip, Flips, flips
 from whynear.explain.profiles import class_profiles, plot_class_profiles
 from whynear.explain.several import Explanations
 from whynear.explain.value_explanation import ValueExplanation
@@ -9,9 +10,12 @@ from whynear.explain.why import explain
 __all__ = [
     "Explanation",
     "Explanations",
+    "Flip",
+    "Flips",
     "NearCase",
     "ValueExplanation",
     "class_profiles",
     "explain",
+    "flips",
     "plot_class_profiles",
 ]

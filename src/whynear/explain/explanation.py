@@ -101,6 +101,19 @@ class Explanation(ByValue):
     preprocessing : str
         What was done to spectra before the learner, such as "SNV"; values of their channels are those after it. Empty
         where nothing was done.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import whynear as wn
+    >>> iris = wn.datasets.load("iris")
+    >>> why = wn.explain(wn.LMNN().fit(iris.X[1:], iris.y[1:]), iris.X.iloc[0])
+    >>> why.prediction, why.nearest.label, why.nearest_other.label
+    (0, 0, 1)
+    >>> bool(np.isclose(why.contributions.iloc[0].sum(), why.neighbors["sq_distance"][0]))
+    True
+    >>> why.held_off_by.index[0]  # what keeps the nearest flower of another kind away
+    'petal length (cm)'
     """
 
     SUMMARY: ClassVar[tuple[str, ...]] = (

@@ -76,6 +76,13 @@ def plot_class_profiles(profiles: pd.DataFrame, ax: Axes | None = None, most: in
 
     Up to ``most`` features are shown below each other, the most relevant first; more are shown along an axis. Up to six
     classes have different marks or lines; more are columns of a heat map.
+
+    Examples
+    --------
+    >>> profiles = pd.DataFrame({"cat": [0.7, 0.3], "dog": [0.2, 0.8]}, index=["width", "height"])
+    >>> ax = plot_class_profiles(profiles)
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['height', 'width']
     """
     from whynear.explain.drawing import draw_profiles
 

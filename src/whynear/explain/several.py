@@ -27,6 +27,16 @@ class Explanations(ByValue, Sequence[Explanation | ValueExplanation]):
         numbers from 1.
     explanations : tuple of Explanation or of ValueExplanation
         Their explanations.
+
+    Examples
+    --------
+    >>> import whynear as wn
+    >>> iris = wn.datasets.load("iris")
+    >>> several = wn.explain(wn.GRLVQ(random_state=0).fit(iris.X, iris.y), iris.X.iloc[[0, 60, 120]])
+    >>> several, several.of(60).prediction
+    (<explanations of 3 rows>, 1)
+    >>> [why.prediction for why in several]
+    [0, 1, 2]
     """
 
     rows: tuple[Any, ...]

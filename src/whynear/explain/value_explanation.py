@@ -65,6 +65,15 @@ class ValueExplanation(ByValue):
     cancels : bool
         Whether a single feature adds more than the whole range of the training targets, and others take it away again,
         as among the channels of a spectrum. The contributions have a meaning only together then.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import whynear as wn
+    >>> X, y = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [3.0, 0.0]]), np.array([1.0, 2.0, 5.0, 6.0])
+    >>> why = wn.explain(wn.MinimumNormRegressor().fit(X, y), [3.0, 1.0])
+    >>> round(why.mean_prediction, 2), why.contributions.round(2).to_dict(), round(why.prediction, 2)
+    (3.5, {'x0': 3.0, 'x1': 0.5}, 7.0)
     """
 
     SUMMARY: ClassVar[tuple[str, ...]] = (

@@ -42,6 +42,13 @@ def check_learner(learner: BaseEstimator, expected_failed_checks: Mapping[str, s
     ------
     AssertionError
         Lists every check that failed, and why.
+
+    Examples
+    --------
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> check_learner(KNeighborsClassifier())  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    AssertionError: it has no attribute metric_
     """
     run_checks(repr(learner), [*_scikit_learn_checks(learner, expected_failed_checks), *_own_checks(learner)])
 

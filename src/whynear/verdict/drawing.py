@@ -14,9 +14,9 @@ from whynear.verdict.decisions import INDISPENSABLE, NO_EVIDENCE, REPLACEABLE, U
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from whynear.verdict.result import Verdicts
     from whynear.verdict.stand_ins import StandIns
     from whynear.verdict.sufficient import SufficientSets
-    from whynear.verdict.verdicts import Verdicts
 
 # Colours differ for all kinds of colour vision, markers in grey print.
 STYLES: dict[str, dict[str, Any]] = {

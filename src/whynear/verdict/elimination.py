@@ -51,18 +51,24 @@ def _thinned(columns: FeatureColumns, target: Target, found: Indices) -> Indices
 
 
 def removal_order(
-    columns: FeatureColumns, target: Target, candidates: Indices, prices: Array, n_jobs: int | None = None
+    columns: FeatureColumns,
+    target: Target,
+    candidates: Indices,
+    prices: Array,
+    n_jobs: int | None = None,
+    models: KernelModels | None = None,
 ) -> list[int]:
     """Return the candidates in the order in which they are removed, the one kept longest last.
 
     In each step the feature goes whose absence increases the loss of held-out rows least, for its price. While many are
-    left, several unlike ones go together. It keeps features that are of use only together.
+    left, several unlike ones go together. It keeps features that are of use only together. ``models`` are those of all
+    candidates, if they are known.
     """
-    left, removed = [int(j) for j in candidates], []
+    left, removed = [int(j) for j in candidates], list[int]()
     names: Sequence[str] = KERNELS
     while len(left) > 1:
         own = columns.only(left)
-        models = KernelModels(own, target, names=names)
+        models = KernelModels(own, target, names=names) if removed or models is None else models
         names = models.two_best
         losses = _losses_without(models, n_jobs) - float(models.answers.loss.mean())
         # What a feature saves per unit of its price; those that help by their absence go first, dear ones before cheap.
@@ -75,15 +81,20 @@ def removal_order(
 
 
 def addition_order(
-    columns: FeatureColumns, target: Target, candidates: Indices, prices: Array, n_jobs: int | None = None
+    columns: FeatureColumns,
+    target: Target,
+    candidates: Indices,
+    prices: Array,
+    n_jobs: int | None = None,
+    models: KernelModels | None = None,
 ) -> list[int]:
     """Return candidates in the reverse of the order in which they are added, the first one last.
 
     In each step the feature is added that lowers the loss of held-out rows most, for its price. It finds small sets
-    among many features that say nearly the same.
+    among many features that say nearly the same. ``models`` are those of all candidates, if they are known.
     """
     own = columns.only(candidates)
-    models = KernelModels(own, target)
+    models = KernelModels(own, target) if models is None else models
     names = models.two_best
     ridges = {name: models.ridges[name] for name in names}
     chosen: list[int] = []

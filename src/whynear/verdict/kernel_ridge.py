@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import eigh, solve
-from scipy.linalg.lapack import dpotrf, dtrtri
+from scipy.linalg import solve
 
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.row_order import RowSplit
+from whynear.verdict.lapack import eigen, inverse_factor
 
 KERNELS = ("linear", "quadratic", "gaussian", "narrow gaussian")
 # Times the mean eigenvalue; spectra need small ones, since what tells them apart is a small part of their variance.
@@ -20,20 +20,29 @@ LEAST_LEFT = 1e-9  # of a row's own residual
 
 def kernel(name: str, products: Array, n_features: int) -> Array:
     """Return the centred kernel of rows whose products of standardised features are given."""
-    made = _raw(name, products, np.diag(products), np.diag(products), n_features)
+    own = np.diagonal(products)
+    made = _raw(name, products, own, own, n_features)
     means = made.mean(axis=0)
-    return made - means - means[:, None] + means.mean()
+    made -= means
+    made -= (means - means.mean())[:, None]
+    return made
 
 
 def _raw(name: str, products: Array, first: Array, second: Array, n_features: int) -> Array:
     """Return the kernel of two sets of rows with their products and their own squared lengths."""
     d = max(1, n_features)
     if name == "linear":
-        return products
+        return products.copy()
     if name == "quadratic":
-        return np.asarray(np.square(1 + products / d))
-    apart = np.maximum(first[:, None] + second[None, :] - 2 * products, 0.0)
-    return np.asarray(np.exp(-apart / ((2.0 if name == "gaussian" else 0.6) * d)))
+        made = products / d
+        made += 1.0
+        return np.asarray(np.square(made, out=made))
+    width = (2.0 if name == "gaussian" else 0.6) * d
+    made = products * (2 / width)  # in place from here on: the passes over memory take longer than the exponentials
+    made -= (first / width)[:, None]
+    made -= second / width
+    np.minimum(made, 0.0, out=made)
+    return np.asarray(np.exp(made, out=made))
 
 
 def predict(name: str, ridge: float, known: Array, Y: Array, new: Array, n_features: int) -> Array:
@@ -64,7 +73,7 @@ def tuned(K: Array, Y: Array, groups: Indices, forward: Sequence[RowSplit] | Non
         return _later_rows(K, Y, forward, RIDGES)
     n, mean = len(K), Y.mean(axis=0)
     scale = _with_constant(K)
-    values, vectors = eigh(K, check_finite=False, driver="evd", overwrite_a=True)
+    values, vectors = eigen(K)
     values = np.maximum(values, 0.0)
     turned, squares = vectors.T @ (Y - mean), np.square(vectors)
     best: tuple[float, HeldOut] | None = None
@@ -90,10 +99,7 @@ def at_ridge(K: Array, Y: Array, groups: Indices, ridge: float, forward: Sequenc
     n, mean = len(K), Y.mean(axis=0)
     weight, constant = ridge * _with_constant(K), ridge / (1 + ridge) / n
     K[np.diag_indices(n)] += weight
-    factor, failed = dpotrf(K, lower=1, overwrite_a=1, clean=1)
-    if failed:
-        raise ArithmeticError("The kernel is not positive definite.")
-    half, _ = dtrtri(factor, lower=1, overwrite_c=1)  # the inverse is half^T half
+    half = inverse_factor(K)  # the inverse of K is half^T half
     residuals = weight * (half.T @ (half @ (Y - mean)))
     if _all_alone(groups):
         left = weight * np.einsum("ij,ij->j", half, half) - constant
@@ -115,7 +121,7 @@ def _later_rows(K: Array, Y: Array, forward: Sequence[RowSplit], ridges: Sequenc
             known[np.diag_indices(len(train))] += ridges[0] * scale
             predicted[0, test] = mean + cross @ solve(known, away, assume_a="pos", check_finite=False)
             continue
-        values, vectors = eigh(known, check_finite=False, driver="evd", overwrite_a=True)
+        values, vectors = eigen(known)
         turned, seen = vectors.T @ away, cross @ vectors
         for place, ridge in enumerate(ridges):
             predicted[place, test] = mean + seen @ (turned / (np.maximum(values, 0.0) + ridge * scale)[:, None])

@@ -7,17 +7,19 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from whynear.engine.pieces import Piece
+from whynear.engine.running import results_of
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.progress import Report
-from whynear.utils.row_order import RowSplit
-from whynear.verdict import kernel_ridge
+from whynear.utils.threads import run_in_chunks
 from whynear.verdict.decisions import needed_features
 from whynear.verdict.elimination import addition_order, candidates_of, removal_order
 from whynear.verdict.feature_columns import FeatureColumns, chosen_rows
 from whynear.verdict.information import information
 from whynear.verdict.kernel_ridge import KERNELS
 from whynear.verdict.leaving_out import costs_without
-from whynear.verdict.models import KernelModels, Refits
+from whynear.verdict.models import KernelModels, predict
+from whynear.verdict.refits import Refits
 from whynear.verdict.targets import Answers, Target
 
 SEARCHES = (removal_order, addition_order)
@@ -28,19 +30,82 @@ CLEARLY = 2.0  # standard errors of loss by which the learner must beat the kern
 
 @dataclass(frozen=True, eq=False)
 class JudgedSizes:
-    """For each size the answers of its sets for rows that did not choose them, and the search that chose better."""
+    """For each size the answers of its sets for rows that did not choose them, and the search that chose better.
+
+    ``scouts`` are the rows by which sets are chosen from all rows, and ``chosen`` those sets.
+    """
 
     answers: dict[int, Answers]
     searches: dict[int, int]
+    scouts: Indices
+    chosen: ChosenSets
 
 
-class _Sets:
-    """The sets that each search chose on each fold, and the predictions with them."""
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Rows to learn from, those of them by which sets are chosen, and rows to predict."""
 
-    def __init__(self, sizes: Sequence[int], target: Target) -> None:
-        self.keys = [(size, search) for size in sizes for search in range(len(SEARCHES))]
-        self.predicted = {key: np.empty(target.Y.shape) for key in self.keys}
-        self.members: dict[tuple[int, int], list[list[int]]] = {key: [] for key in self.keys}
+    known: Indices
+    scouts: Indices
+    new: Indices
+
+
+@dataclass(frozen=True, eq=False)
+class ChosenSets:
+    """The features to choose from, their order by each search, and what the sets predict for the new rows of a part."""
+
+    candidates: Indices
+    orders: list[list[int]]
+    predicted: dict[frozenset[int], Array]
+    n_features: int
+
+    def members(self, size: int, search: int) -> list[int]:
+        """Return the set of a size that a search has chosen."""
+        return list(range(self.n_features)) if size == self.n_features else self.orders[search][-size:]
+
+    def different(self, sizes: Sequence[int]) -> list[list[int]]:
+        """Return the sets of these sizes, each once."""
+        members = [self.members(size, number) for size in reversed(sizes) for number in reversed(range(len(SEARCHES)))]
+        return list({frozenset(one): one for one in members}.values())
+
+
+def choose_sets(
+    part: Part, sizes: Sequence[int], protect: bool, columns: FeatureColumns, target: Target, prices: Array
+) -> ChosenSets:
+    """Put the features in the order of each search, and predict the new rows by their sets of these sizes."""
+    own, aim = columns.rows(part.known), known_target(target, part.known)
+    scouted, goal = own.rows(part.scouts), aim.rows(part.scouts)
+    candidates = candidates_of(scouted, goal, information(scouted, goal))
+    models = KernelModels(scouted.only(candidates), goal)
+    orders = [search(scouted, goal, candidates, prices, models=models) for search in SEARCHES]
+    if protect:  # a price pushes out nothing that these rows show to be needed
+        needed = surely_needed(own, aim, None)
+        orders = [kept_longest(order, needed) for order in orders]
+    chosen = ChosenSets(candidates, orders, {}, columns.n_features)
+    different = chosen.different(sizes)
+
+    def work(first: int, last: int) -> None:
+        for members in different[first:last]:
+            names = KERNELS if len(members) == columns.n_features else models.two_best
+            chosen.predicted[frozenset(members)] = _predicted(members, names, own, aim, columns.rows(part.new))
+
+    run_in_chunks(work, len(different), 1)
+    return chosen
+
+
+def known_target(target: Target, rows: Indices) -> Target:
+    """Return the target of some rows, with all classes."""
+    aim = target.rows(rows)
+    return aim if aim.Y.shape[1] == target.Y.shape[1] else replace(aim, Y=target.Y[rows])
+
+
+def _predicted(
+    members: Sequence[int], names: Sequence[str], columns: FeatureColumns, aim: Target, new: FeatureColumns
+) -> Array:
+    """Predict new rows by a set, with the best of these kernels."""
+    own = columns.only(members)
+    models = KernelModels(own, aim, names=names)
+    return predict(models.best, models.ridges[models.best], own.values, aim.Y, new.of(members), len(members))
 
 
 def judge_sizes(
@@ -51,69 +116,60 @@ def judge_sizes(
     protect: bool,
     refits: Refits,
     rng: np.random.Generator,
-    n_jobs: int | None,
     report: Report,
+    seconds: float = 0.0,
 ) -> JudgedSizes:
-    """Choose sets of each size on folds, and predict the other rows with them.
+    """Choose sets of each size on folds, and predict the other rows with them; choose sets from all rows too.
 
-    Kernel ridge models answer; with all features the learner if it is better, and with sets too if clearly so.
+    Kernel ridge models answer; with all features the learner if it is better, and with sets too if clearly so. Every
+    fold is a piece of work, which takes roughly this number of seconds.
     """
     sizes = [*(size for size in SIZES if size < columns.n_features), columns.n_features]
-    sets, folds = _Sets(sizes, target), target.folds(int(rng.integers(2**31)))
-    for done, fold in enumerate(folds, start=1):
-        _choose_and_predict(sets, columns, target, fold, prices, protect, rng, n_jobs)
-        report("judge sets on folds", done / len(folds))
-    found = {key: target.answers(values) for key, values in sets.predicted.items()}
-    searches = {
-        size: min(range(len(SEARCHES)), key=lambda search: float(found[size, search].loss.mean())) for size in sizes
+    folds = target.folds(int(rng.integers(2**31)))
+    parts = [Part(train, _scouts(known_target(target, train), rng), test) for train, test in folds]
+    all_rows, none = np.arange(len(target.Y)), np.empty(0, dtype=np.intp)
+    on_all = Part(all_rows, _scouts(target, rng), none)
+    pieces = [
+        Piece(choose_sets, {"part": part, "sizes": wanted, "protect": protect and part is not on_all}, seconds)
+        for part, wanted in [*((part, sizes) for part in parts), (on_all, [])]
+    ]
+    chosen: dict[Piece, ChosenSets] = {}
+    shared = {"columns": columns, "target": target, "prices": prices}
+    for piece, done in results_of(refits.workers, pieces, shared):
+        chosen[piece] = done.result
+        report(f"judge sets on folds, {len(chosen)} of {len(pieces)}", len(chosen) / len(pieces))
+    *by_fold, from_all = [chosen[piece] for piece in pieces]
+    found = {
+        (size, number): _answers(parts, by_fold, target, size, number)
+        for size in sizes
+        for number in range(len(SEARCHES))
     }
-    answers = {size: found[size, search] for size, search in searches.items()}
+    better = {
+        size: min(range(len(SEARCHES)), key=lambda number: float(found[size, number].loss.mean())) for size in sizes
+    }
+    answers = {size: found[size, number] for size, number in better.items()}
     *smaller, every = sizes
     alone = refits.without()
     gain, error = target.mean_and_error(answers[every].loss - alone.loss)
     if gain > 0:
         answers[every] = alone
     if gain > CLEARLY * error:
-        for done, size in enumerate(smaller):
-            report("judge sets by the learner", done / len(smaller))
-            own = refits.with_only(sets.members[size, searches[size]], folds)
+        members = [[sets.members(size, better[size]) for sets in by_fold] for size in smaller]
+        by_learner = refits.with_only(members, folds, lambda _, share: report("judge sets by the learner", share))
+        for size, own in zip(smaller, by_learner, strict=True):
             answers[size] = min(answers[size], own, key=lambda one: float(one.loss.mean()))
-    return JudgedSizes(answers, searches)
+    return JudgedSizes(answers, better, on_all.scouts, from_all)
 
 
-def _choose_and_predict(
-    sets: _Sets,
-    columns: FeatureColumns,
-    target: Target,
-    fold: RowSplit,
-    prices: Array,
-    protect: bool,
-    rng: np.random.Generator,
-    n_jobs: int | None,
-) -> None:
-    train, test = fold
-    own, aim = columns.rows(train), target.rows(train)
-    if aim.Y.shape[1] < target.Y.shape[1]:
-        aim = replace(aim, Y=target.Y[train])
-    some = chosen_rows(len(train), SEARCHED_ROWS, aim.strata, rng)
-    scouted, goal = own.rows(some), aim.rows(some)
-    candidates = candidates_of(scouted, goal, information(scouted, goal))
-    orders = [search(scouted, goal, candidates, prices, n_jobs) for search in SEARCHES]
-    if protect:  # a price pushes out nothing that these rows show to be needed
-        needed = surely_needed(own, aim, n_jobs)
-        orders = [kept_longest(order, needed) for order in orders]
-    names = KernelModels(scouted.only(candidates), goal).two_best
-    made: dict[frozenset[int], Array] = {}
-    for size, search in sets.keys:
-        whole = size == columns.n_features
-        chosen = list(range(columns.n_features)) if whole else orders[search][-size:]
-        key = frozenset(chosen)
-        if key not in made:
-            name, ridge = _best_kernel(own.only(chosen), aim, KERNELS if whole else names)
-            new = columns.rows(test).of(chosen)
-            made[key] = kernel_ridge.predict(name, ridge, own.of(chosen), aim.Y, new, len(chosen))
-        sets.predicted[size, search][test] = made[key]
-        sets.members[size, search].append(chosen)
+def _scouts(target: Target, rng: np.random.Generator) -> Indices:
+    return chosen_rows(len(target.Y), SEARCHED_ROWS, target.strata, rng)
+
+
+def _answers(parts: Sequence[Part], by_fold: Sequence[ChosenSets], target: Target, size: int, search: int) -> Answers:
+    predicted = np.empty(target.Y.shape)
+    for part, sets in zip(parts, by_fold, strict=True):
+        predicted[part.new] = sets.predicted[frozenset(sets.members(size, search))]
+    return target.answers(predicted)
 
 
 def surely_needed(columns: FeatureColumns, target: Target, n_jobs: int | None) -> list[int]:
@@ -130,8 +186,3 @@ def kept_longest(order: Sequence[int], needed: Sequence[int] | Indices) -> list[
     """
     last = [j for j in order if j in needed]
     return [j for j in order if j not in needed] + last + [int(j) for j in needed if j not in last]
-
-
-def _best_kernel(columns: FeatureColumns, target: Target, names: Sequence[str]) -> tuple[str, float]:
-    models = KernelModels(columns, target, names=names)
-    return models.best, models.ridges[models.best]

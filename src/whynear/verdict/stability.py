@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from whynear.engine.pieces import Piece
+from whynear.engine.running import results_of
+from whynear.engine.workers import Workers
 from whynear.utils.arrays import Indices
 from whynear.utils.progress import Report
 from whynear.verdict.decisions import decide
@@ -26,26 +30,36 @@ def resampled_verdicts(
     models: KernelModels,
     n_resamples: int,
     rng: np.random.Generator,
-    n_jobs: int | None,
+    workers: Workers,
     report: Report,
+    seconds: float = 0.0,
 ) -> NDArray[np.str_]:
     """Return the verdicts of resamples, of shape (n_resamples, n_features).
 
-    A part of the rows stands for another table of the size of the whole one, so its deviations count as if it had as
-    many rows.
+    Every resample is a piece of work, which takes roughly this number of seconds.
     """
-    verdicts = []
-    for number in range(n_resamples):
-        report(f"judge features again on parts of the rows, {number + 1} of {n_resamples}", number / n_resamples)
-        rows = _part(target, rng)
-        own, aim = columns.rows(rows), target.rows(rows)
-        again = KernelModels(own, aim, like=models)
-        costs = costs_without(again, quick=True, n_jobs=n_jobs)
-        more = len(target.Y) / len(rows)
-        costs = replace(costs, deviations=costs.deviations * more**0.5)
-        evidence = information(own, aim).with_more_rows(more)
-        verdicts.append(decide(evidence, costs, beats_guessing(again.answers, aim), len(target.Y)))
-    return np.array(verdicts).reshape(n_resamples, columns.n_features)
+    pieces = [Piece(judge_part, {"rows": _part(target, rng)}, seconds) for _ in range(n_resamples)]
+    found: dict[Piece, NDArray[np.str_]] = {}
+    shared = {"columns": columns, "target": target, "ridges": models.settled}
+    report("judge features again on parts of the rows", 0.0)
+    for piece, done in results_of(workers, pieces, shared):
+        found[piece] = done.result
+        report(f"judge features again on parts of the rows, {len(found)} of {n_resamples}", len(found) / n_resamples)
+    return np.array([found[piece] for piece in pieces]).reshape(n_resamples, columns.n_features)
+
+
+def judge_part(rows: Indices, columns: FeatureColumns, target: Target, ridges: Mapping[str, float]) -> NDArray[np.str_]:
+    """Return the verdicts of a part of the rows, by these kernels at these ridges.
+
+    It stands for another table of the size of the whole one, so its deviations count as if it had as many rows.
+    """
+    own, aim = columns.rows(rows), target.rows(rows)
+    again = KernelModels(own, aim, ridges=ridges)
+    costs = costs_without(again, quick=True)
+    more = len(target.Y) / len(rows)
+    costs = replace(costs, deviations=costs.deviations * more**0.5)
+    evidence = information(own, aim).with_more_rows(more)
+    return decide(evidence, costs, beats_guessing(again.answers, aim), len(target.Y))
 
 
 def _part(target: Target, rng: np.random.Generator) -> Indices:

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator
 
+from whynear.engine.workers import Engine, start_workers
 from whynear.learn.inputs import checked_weights
 from whynear.utils import html
 from whynear.utils.arrays import Array, Indices
@@ -17,11 +18,9 @@ from whynear.utils.checks import Seed, generator, number
 from whynear.utils.progress import ProgressArgument, Report, listener, within
 from whynear.utils.threads import one_blas_thread
 from whynear.utils.values import ByValue
-from whynear.verdict.elimination import candidates_of
 from whynear.verdict.feature_columns import FeatureColumns, chosen_rows, feature_columns
-from whynear.verdict.information import information
-from whynear.verdict.models import Refits, rows_of
-from whynear.verdict.set_sizes import SEARCHED_ROWS, SEARCHES, judge_sizes, surely_needed
+from whynear.verdict.refits import Refits, rows_of
+from whynear.verdict.set_sizes import judge_sizes, surely_needed
 from whynear.verdict.stand_ins import StandIns, find_stand_ins
 from whynear.verdict.targets import Answers, Target, target_of
 
@@ -33,6 +32,7 @@ BELOW_ALL = 1.96  # standard errors of loss by which a set may be worse than all
 BELOW_BEST = 2.33  # and than the best set, where all features are clearly worse than that
 CLEARLY = 1.645
 MOST_LOST = 0.02  # of accuracy or R2
+LARGEST_ERROR = 0.1  # of the loss of a set beside all features, as a share of what features gain over guessing
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +51,14 @@ class SufficientSets(ByValue):
         For each member of the best set the features that can take its place, cheapest first.
     stand_ins : StandIns
         The same with their prices.
+
+    Examples
+    --------
+    >>> import whynear as wn
+    >>> data = wn.datasets.make_truth("sick", random_state=0)  # sick if weight / height**2 is large
+    >>> sets = wn.sufficient_sets(wn.GMLVQ(random_state=0), data.X, data.y, random_state=0)
+    >>> sorted(sets.best), sets.score > 0.9
+    (['height', 'weight'], True)
     """
 
     best: tuple[str, ...]
@@ -108,6 +116,8 @@ def sufficient_sets(
     groups: Any = None,
     sample_weight: Any = None,
     n_jobs: int | None = None,
+    engine: Engine = "processes",
+    address: str | None = None,
     random_state: Seed = None,
     progress: ProgressArgument = None,
 ) -> SufficientSets:
@@ -130,12 +140,16 @@ def sufficient_sets(
     tolerance : float, optional
         Points of accuracy (or R2) that may be lost. Without it, a set suffices if it surely loses at most two points,
         or if its loss is within 1.96 standard errors of that of all and it does not seem to lose more than two points.
+        The rows must be able to show a loss: where the standard error of the difference exceeds a tenth of what
+        features gain over guessing, no smaller set is named.
     groups : array-like of shape (n_samples,) or TimeOrder, optional
         Rows of one group are never on both sides of a split. With a `TimeOrder`, rows are held out forward in time.
     sample_weight : array-like of shape (n_samples,), optional
         How much each row counts when the learner is refitted. Kernel ridge models and losses count each row once.
     n_jobs : int, optional
-        Number of threads; all cores without it.
+        Number of threads, and of processes for refits of the learner; all cores without it.
+    engine, address : {"processes", "dask"}, str
+        Where the learner is refitted, as in `verdicts`.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the folds, and of the rows used where there are many.
     progress : bool or callable, optional
@@ -160,11 +174,12 @@ def sufficient_sets(
     weights = None if sample_weight is None else checked_weights(sample_weight, len(target.Y), X)[rows]
     columns, target = columns.rows(rows), target.rows(rows)
     prices = _prices(costs, columns.names)
-    with one_blas_thread():
+    with start_workers(engine, n_jobs, address, also_here=True) as workers, one_blas_thread():
         # With a tolerance, a set may lose what a needed feature is worth.
         keep = surely_needed(columns, target, n_jobs) if tolerance is None else []
         seed = int(rng.integers(2**31))
-        refits = Refits(learner, rows_of(X, rows), np.asarray(y)[rows], target, seed, weights=weights)
+        known = rows_of(X, rows), np.asarray(y)[rows]
+        refits = Refits(learner, *known, target, seed, weights=weights, workers=workers)
         found = find_sets(columns, target, prices, tolerance, refits, rng, n_jobs, report, keep)
     report("done", 1.0)
     return found
@@ -180,25 +195,24 @@ def find_sets(
     n_jobs: int | None,
     report: Report,
     keep: Sequence[int] | Indices = (),
+    seconds: float = 0.0,
 ) -> SufficientSets:
     """Choose sets from all rows, judge their sizes on folds, and swap the members of the best for others.
 
-    Every set holds the features to keep.
+    Every set holds the features to keep. ``seconds`` is roughly the time that a fold takes.
     """
     if tolerance is not None:
         number("tolerance", tolerance)
     report("judge sets on folds", 0.0)
     protect = tolerance is None and bool(np.ptp(prices) > 0)
     judged = judge_sizes(
-        columns, target, prices, protect=protect, refits=refits, rng=rng, n_jobs=n_jobs,
-        report=within(report, 0.0, 0.7),
+        columns, target, prices, protect=protect, refits=refits, rng=rng, report=within(report, 0.0, 0.7),
+        seconds=seconds,
     )  # fmt: skip
     report("choose the set", 0.7)
-    some = chosen_rows(len(target.Y), SEARCHED_ROWS, target.strata, rng)
-    scouted, aim = columns.rows(some), target.rows(some)
-    candidates = candidates_of(scouted, aim, information(scouted, aim))
+    scouted, aim = columns.rows(judged.scouts), target.rows(judged.scouts)
+    candidates, orders = judged.chosen.candidates, judged.chosen.orders
     needed = [int(j) for j in keep]
-    orders = [search(scouted, aim, candidates, prices, n_jobs) for search in SEARCHES]
     every = list(range(columns.n_features))
     made: dict[int, tuple[list[int], Answers]] = {}
     for size, search in sorted(judged.searches.items()):
@@ -269,6 +283,10 @@ def _smallest(
         enough = np.array([_as_good(found, every, target, BELOW_ALL) for found in answers])
         if _exceeds(every, best, target, CLEARLY):
             enough &= [_as_good(found, best, target, BELOW_BEST) for found in answers]
+        # Where rows are few or noisy, a set that lacks a feature would seem to suffice.
+        gain = float((target.guessed().loss - best.loss).mean())
+        enough &= curve["excess_error"].to_numpy() <= LARGEST_ERROR * gain
+        enough[-1] |= not enough.any()
     costs = np.array([prices[list(chosen)].sum() for chosen in sets])
     return int(np.where(enough, costs, np.inf).argmin())
 
