@@ -125,8 +125,8 @@ def test_the_score_is_named_wherever_results_are_stated(study, tmp_path):
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert f"The balanced accuracy of held-out predictions is {score}: what to expect on new cases" in page
     assert "It is the mean recall of the classes." in page
-    assert f"{right} of held-out cases are\npredicted right." in page
-    assert "What is lost without features, above, is stated in points of accuracy." in page
+    assert f"{right} of held-out cases are predicted right." in page
+    assert "What is lost without features is stated in points of accuracy." in page
     assert '<th class="number">balanced accuracy</th><th class="number">held-out cases right</th>' in page
     for method in study.comparison.methods:
         both = f'<td class="number">{method.score}</td><td class="number">{study.comparison.right_by(method.name)}</td>'

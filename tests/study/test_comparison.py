@@ -8,7 +8,7 @@ from sklearn.datasets import load_iris
 from sklearn.dummy import DummyClassifier
 
 from tests.helpers.studies import iris_study
-from whynear.study.comparison import Comparison, compare_classifiers, simplest_of_the_best
+from whynear.study.comparison import Comparison, compare_classifiers
 from whynear.study.methods import Methods
 
 
@@ -46,13 +46,6 @@ def test_a_row_has_the_model_of_the_fold_that_held_it_out(comparison):
     models = iris_study().comparison.models
     folds = iris_study().comparison.predictions["fold"]
     assert iris_study().comparison.model_without(7).model is models[folds.iloc[7] - 1]
-
-
-def test_the_first_column_within_a_standard_error_of_the_best_is_chosen():
-    best = [0.8, 0.9, 1.0]  # mean 0.9, standard error 0.058
-    assert simplest_of_the_best(pd.DataFrame({"simple": [0.85] * 3, "complex": best})) == "simple"
-    assert simplest_of_the_best(pd.DataFrame({"simple": [0.84] * 3, "complex": best})) == "complex"
-    assert simplest_of_the_best(pd.DataFrame({"simple": [0.84], "complex": [0.85]})) == "complex"
 
 
 def test_all_methods_are_judged_on_the_same_held_out_folds():

@@ -73,7 +73,7 @@ def test_the_worst_errors_are_the_surest_wrong_predictions(comparison):
     wrong = found[comparison.wrong].sort_values("probability", ascending=False)
     assert [error.probability for error in worst] == wrong["probability"][:MOST_WORST].tolist()
     assert [error.row for error in worst] == wrong.index[:MOST_WORST].tolist()
-    assert all(error.true == found["true"].iloc[error.place] != error.predicted for error in worst)
+    assert all(error.true == found["true"].loc[error.row] != error.predicted for error in worst)
 
 
 def test_confused_classes_come_by_their_number_of_rows(comparison):

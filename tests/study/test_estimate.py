@@ -1,16 +1,26 @@
 import pytest
 
 from whynear.learn.registry import STUDIED
-from whynear.study.estimate import FIT_SECONDS, estimate, fit_seconds, planned_fits
+from whynear.study.estimate import FIT_SECONDS, Estimate, estimate, fit_seconds, planned_fits
 
 
 # Seconds of whole studies, timed on two quiet cores.
 @pytest.mark.parametrize(
-    ("shape", "n_classes", "seconds"),
-    [((569, 30), 2, 44), ((178, 13), 3, 19), ((72, 7_129), 2, 269), ((683, 122), 19, 130)],
+    ("shape", "n_classes", "spectra", "seconds"),
+    [
+        ((150, 4), 3, False, 14),
+        ((178, 13), 3, False, 18),
+        ((569, 30), 2, False, 39),
+        ((62, 2_000), 2, False, 65),
+        ((683, 113), 19, False, 95),
+        ((20_000, 16), 26, False, 129),
+        ((100_000, 40), 2, False, 200),
+        ((215, 100), 3, True, 140),
+        ((215, 100), 0, True, 15),
+    ],
 )
-def test_the_rules_fit_studies_that_were_timed_within_a_factor_of_two(shape, n_classes, seconds):
-    assert seconds / 2 < estimate(*shape, n_classes).seconds < 2 * seconds
+def test_the_rules_fit_studies_that_were_timed_within_a_factor_of_two(shape, n_classes, spectra, seconds):
+    assert seconds / 2 < estimate(*shape, n_classes, spectra=spectra).seconds < 2 * seconds
 
 
 def test_more_of_anything_takes_more():
@@ -20,7 +30,21 @@ def test_more_of_anything_takes_more():
     assert estimate(1_000, 10, 2, n_folds=10).seconds > small.seconds
     assert estimate(1_000, 10, 2, ["gmlvq"]).seconds < small.seconds
     assert estimate(1_000_000, 50, 2).n_bytes > 1_000_000 * 50 * 8
-    assert str(estimate(100, 3, 2)) == "about 1 minute and 0.4 GB of memory"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (3, "10 seconds"),
+        (24, "20 seconds"),
+        (54, "50 seconds"),
+        (56, "1 minute"),
+        (95, "2 minutes"),
+        (600, "10 minutes"),
+    ],
+)
+def test_less_than_a_minute_is_stated_in_seconds(seconds, words):
+    assert str(Estimate(seconds, 0.44e9)) == f"about {words} and 0.4 GB of memory"
 
 
 def test_every_learner_of_a_study_was_timed():

@@ -22,6 +22,15 @@ def test_the_finding_says_it_in_words_and_numbers():
     assert study.frame()["feature"][0] in text
 
 
+def test_every_sentence_names_its_evidence():
+    found = iris_study().findings
+    assert len(found.evidence) == len(found.sentences)
+    by_part = dict(zip(found.evidence, found.sentences, strict=True))
+    assert "suffice" in by_part["sets"] or "No smaller set" in by_part["sets"]
+    assert "of held-out cases right" in by_part["methods"]
+    assert found.evidence.count("sets") == found.evidence.count("methods") == 1
+
+
 @pytest.mark.parametrize(("by", "said"), [("gmlvq", "3 of 3 folds. "), ("lmnn", "1 of 3 folds, so which of them is")])
 def test_a_learner_that_few_folds_choose_is_undecided(by, said):
     study = iris_study()

@@ -62,11 +62,14 @@ def test_the_score_of_a_study_is_that_of_new_patients(table, study):
 
 @pytest.mark.slow
 def test_who_the_patient_is_decides_nothing_about_new_patients(table, study):
-    assert study.verdicts.sets.best == ("sign",)
+    assert not study.verdicts.works  # 40 patients show nothing
+    assert set(study.verdicts.named("undecided")) == set(FEATURES)
     ignoring = wn.verdicts(study.model, table[FEATURES], table["y"].to_numpy())
-    assert ignoring.sets.best != ("sign",)
+    assert ignoring.works
+    assert {"nose", "chin", "brow"} & set(ignoring.named("replaceable") + ignoring.named("indispensable"))
 
 
+@pytest.mark.slow
 def test_a_patient_is_in_one_fold_and_is_no_feature(table, study):
     assert list(study.problem.X) == FEATURES
     assert (study.comparison.predictions["fold"].groupby(table["patient"].to_numpy()).nunique() == 1).all()
@@ -83,6 +86,7 @@ def test_what_is_held_out_together_is_said(study, tmp_path):
     assert json.loads((tmp_path / "study.json").read_text(encoding="utf-8"))["settings"]["group"] == "patient"
 
 
+@pytest.mark.slow
 def test_the_lines_that_repeat_the_study_name_the_groups(study):
     asked = "patients.csv", "y", study.inputs
     assert "group='patient'" in python_lines(*asked)
@@ -124,7 +128,8 @@ def test_the_choice_among_learners_keeps_groups_together(table, monkeypatch):
     assert len(seen) == 2 * (4 + 2 * 3)
     for patients, numbers in seen:
         assert len(patients) == len(numbers)
-    outer, inner = [patients for patients, _ in seen[:4]], [patients for patients, _ in seen[4:10]]
+    of_fold = sorted((patients for patients, _ in seen[:10]), key=len, reverse=True)
+    outer, inner = of_fold[:4], of_fold[4:]
     assert all(patients < outer[0] for patients in inner)
     rows_of = table.groupby("patient").size()
     assert all(rows_of[list(patients)].sum() == 5 * len(patients) for patients in inner)

@@ -7,8 +7,10 @@ from numpy.testing import assert_allclose
 from sklearn.pipeline import Pipeline
 
 import whynear as wn
+from tests.helpers.gasoline import gasoline
 from tests.helpers.measured_tables import houses, numbers
 from tests.helpers.studies import of_patients
+from whynear.spectra import SpectralTransformer
 
 
 def test_the_model_takes_the_columns_of_the_table_and_the_seed_repeats_it():
@@ -101,3 +103,47 @@ def test_rows_of_a_group_are_held_out_together_for_the_errors_of_a_measured_targ
     alone, together = (wn.learn_table(table, "y", **how) for how in ({"drop": "group"}, {"group": "group"}))
     assert np.mean(alone.scores) - np.mean(together.scores) > 0.5
     assert np.ptp(together.model[-1].error_interval_) > 2 * np.ptp(alone.model[-1].error_interval_)
+
+
+def test_copies_of_rows_are_the_same_as_weights():
+    table = wn.datasets.load("iris").X.assign(kind=wn.datasets.load("iris").y, count=np.tile([1, 2, 3], 50))
+    copies = table.loc[table.index.repeat(table["count"])].drop(columns="count")
+    weighted = wn.learn_table(table, "kind", learner="gmlvq", weight="count")
+    repeated = wn.learn_table(copies, "kind", learner="gmlvq", index=None)
+    rows = repeated.problem.X[:20]
+    assert_allclose(weighted.model.predict_proba(rows), repeated.model.predict_proba(rows), atol=1e-3)
+
+
+def test_scores_forward_in_time_are_those_of_rows_to_come():
+    rng = np.random.default_rng(0)
+    day, x = np.arange(300), rng.normal(size=300)
+    table = pd.DataFrame(
+        {"x": x, "noise": rng.normal(size=300), "day": day, "y": np.where(x > 2 * day / 300, "a", "b")}
+    )
+    shuffled, forward = (
+        np.mean(wn.learn_table(table.drop(columns=left_out), "y", score=True, time=time).scores)
+        for left_out, time in ((["day"], None), ([], "day"))
+    )
+    assert forward < shuffled - 0.03
+
+
+@pytest.mark.parametrize("options", [{"weight": "w"}, {"class_weight": "balanced"}])
+def test_weights_for_a_learner_without_them_are_refused_by_name(options):
+    table = pd.DataFrame({"x": range(20), "w": 1, "y": list("ab") * 10})
+    with pytest.raises(ValueError, match=r"The learner 'slider' takes no weights. Leave out --.*use one of grlvq, "):
+        wn.learn_table(table, "y", learner="slider", **options)
+
+
+def test_weights_of_classes_are_refused_for_a_measured_target():
+    X, price = houses()
+    with pytest.raises(ValueError, match=r"class_weight weighs classes.*--bins 3"):
+        wn.learn_table(X.assign(price=price), "price", class_weight="balanced")
+
+
+@pytest.mark.slow
+def test_a_spectrum_is_preprocessed_as_by_a_study():
+    table = gasoline(50, seed=0, n_channels=41, scatter=0.5)
+    learned, plain = (wn.learn_table(table, "octane", spectra=spectra) for spectra in (None, False))
+    assert any(isinstance(step, SpectralTransformer) for _, step in learned.model.steps)
+    assert not any(isinstance(step, SpectralTransformer) for _, step in plain.model.steps)
+    assert np.mean(learned.scores) > np.mean(plain.scores)

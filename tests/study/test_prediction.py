@@ -6,6 +6,7 @@ from sklearn.datasets import load_iris
 from sklearn.linear_model import Ridge
 
 import whynear as wn
+from tests.helpers.rejection import blobs
 
 
 @pytest.fixture(scope="module")
@@ -57,3 +58,21 @@ def test_what_cannot_predict_is_refused(iris, learner):
         wn.explain_row(Ridge().fit(X, range(150)), X)
     with pytest.raises(ValueError, match="The table lacks 'petal width"):
         wn.predict_table(learner, X.iloc[:, :3])
+
+
+def test_rejected_rows_are_marked_with_their_reason(tmp_path):
+    table = blobs()
+    option = wn.RejectOption(wn.GRLVQ(random_state=0), accuracy=0.9, random_state=0)
+    option.fit(table[["width", "height"]], table["kind"])
+    decided = option.decide(table[["width", "height"]])
+    found = wn.predict_table(option, table)
+    assert found["accepted"].tolist() == decided.accepted.tolist()
+    assert found["certainty"].tolist() == decided.certainty.tolist()
+    assert found["reason"].tolist() == decided.reason.tolist()
+    assert found["predicted"].tolist() == decided.predicted.tolist()
+    assert found.attrs["promise"] == option.promise.sentence
+    wn.save(option, tmp_path / "option")
+    stricter = wn.predict_table(tmp_path / "option", table, accuracy=0.95)
+    assert 0 < stricter["accepted"].sum() < found["accepted"].sum()
+    assert not wn.predict_table(tmp_path / "option", table, accuracy=0.999)["accepted"].any()
+    assert "accepted" not in wn.predict_table(option.learner_, table)

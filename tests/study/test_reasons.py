@@ -6,6 +6,7 @@ import whynear as wn
 from whynear.explain.why import explain_cases
 from whynear.study import reasons, spread
 from whynear.study.reasons import SHOWN_PARTS, reasons_of
+from whynear.study.voters import voters_of
 
 
 @pytest.fixture(scope="module")
@@ -25,6 +26,7 @@ def test_every_case_of_a_small_table_is_explained_by_a_model_without_it(study):
         assert reason.text == repr(why)
         assert (reason.nearest.label, reason.other.label) == (why.nearest.label, why.nearest_other.label)
         assert len(reason.parts) == min(SHOWN_PARTS, 4)
+        assert (reason.voters, reason.unusual) == (voters_of(why), why.unusual)
         for part in reason.parts:
             assert part.nearest == why.nearest.contributions[part.feature]
             assert part.other == why.nearest_other.contributions[part.feature]

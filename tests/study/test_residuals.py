@@ -10,7 +10,7 @@ def test_the_largest_residuals_come_first_with_the_names_of_their_rows():
     rows = pd.DataFrame({"true": true, "predicted": [1.0, 5.0, 2.0, 4.5]}, index=["a", "b", "c", "d"])
     found = residuals_of(rows)
     assert [error.row for error in found.largest] == ["b", "c", "d", "a"]
-    assert (found.largest[0].place, found.largest[0].residual) == (1, -3.0)
+    assert (found.largest[0].true, found.largest[0].residual) == (2.0, -3.0)
     assert found.typical == np.sqrt((9 + 1 + 0.25) / 4)
     assert found.median == 0.75
 

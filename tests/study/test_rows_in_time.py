@@ -10,6 +10,7 @@ import pytest
 
 import whynear as wn
 from tests.helpers.command_line import run
+from tests.helpers.pages import markup_of
 from tests.helpers.studies import of_days
 from whynear.study.comparison import compare_classifiers
 from whynear.study.copies import copies_across_folds
@@ -155,7 +156,7 @@ def test_what_is_held_out_is_said(study, tmp_path):
         "Of 320 rows, 256 were held out, each later by 'day' than all rows that it was predicted from."
     )
     study.save(tmp_path)
-    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    page = markup_of(tmp_path / "report.html")
     assert "what to expect on later cases (± standard error)." in page
     assert "rows, 256 were held out, each later by “day” than all rows that it was predicted from." in page
     assert "verdicts, they were later by “day” than all rows learned from; the first rows were never held out" in page

@@ -31,7 +31,7 @@ def test_the_command_has_the_defaults_of_the_settings(name):
 
 
 def test_nothing_else_can_be_set():
-    others = {"table", "target", "progress", "finished", "keep"}
+    others = {"table", "target", "progress", "finished", "keep", "engine", "address"}
     assert set(inspect.signature(wn.study).parameters) - others == set(SETTINGS)
 
 

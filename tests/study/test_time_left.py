@@ -52,15 +52,29 @@ def test_the_time_is_said_in_round_numbers(seconds, said):
     assert str(TimeLeft([("lann", seconds)])) == f"about {said} left"
 
 
-def test_each_fit_is_reported_before_it_begins_and_timed():
+def test_fits_that_run_at_once_take_less_time_together():
+    left = TimeLeft([("lann", 30.0), ("lann", 30.0)], n_at_once=2)
+    assert left.seconds == 30.0
+    left.done("lann", 30.0, 30.0)
+    assert left.share == 0.5
+
+
+def test_the_first_fit_that_is_left_is_reported_with_the_time():
     said = []
-    watch = FitWatch(
-        lambda *report: said.append(report), [("gmlvq", 1.0), ("plain kNN", 1.0)], lambda _, rows: rows / 10
-    )
-    watch.begin("compare learners, fold 1 of 1", 0.5)
-    with watch.fit("gmlvq", 10):
-        assert said[-1] == ("compare learners, fold 1 of 1: GMLVQ, about 10 s left for this step", 0.0)
-    with watch.fit("plain kNN", 10):
-        assert said[-1][0].startswith("compare learners, fold 1 of 1: plain kNN, about")
-        assert 0 < said[-1][1] < 1
+    watch = FitWatch(lambda *report: said.append(report), [("gmlvq", 1.0), ("plain kNN", 1.0)])
+    watch.begin("compare learners, fold 1 of 1", "gmlvq")
+    assert said[-1] == ("compare learners, fold 1 of 1: GMLVQ, about 10 s left for this step", 0.0)
+    watch.done("gmlvq", 1.0, 3.0)
+    watch.begin("compare learners, fold 1 of 1", "plain kNN")
+    assert said[-1] == ("compare learners, fold 1 of 1: plain kNN, about 10 s left for this step", 0.5)
+    watch.done("plain kNN", 1.0, 3.0)
     assert watch.left.seconds == 0
+
+
+def test_the_share_never_shrinks():
+    said = []
+    watch = FitWatch(lambda *report: said.append(report[1]), [("a", 1.0)] * 2 + [("b", 1.0)] * 8)
+    for method, seconds in (("a", 1.0), ("a", 1.0), ("b", 50.0)):
+        watch.done(method, 1.0, seconds)
+        watch.begin("fit", method)
+    assert said[2] == said[1] > said[0]

@@ -6,6 +6,7 @@ import whynear as wn
 from tests.helpers.studies import houses_study
 from whynear.study import value_cases
 from whynear.study.value_cases import SHOWN_PARTS, selected_values, value_reasons
+from whynear.study.voters import near_rows_of
 
 
 def quiet(_step, _share):
@@ -57,6 +58,8 @@ def test_reasons_are_those_of_the_same_maps():
     why = wn.explain(study.comparison.model_without(17).model, study.problem.X.iloc[[17]])
     assert reason.text == repr(why)
     assert "Caution, it rests on 'age', which is missing" in reason.text
+    assert [one.column for one in reason.unusual] == ["age"]
+    assert reason.voters == near_rows_of(why)
     assert [part.feature for part in reason.parts] == why.ranked.index[:SHOWN_PARTS].tolist()
     for part in reason.parts:
         assert part.contribution == why.contributions[part.feature]

@@ -18,6 +18,7 @@ def test_the_rows_that_vote_are_listed_with_their_values():
     assert (name, label) == (why.nearest.name, "up" if X.loc[name, "c"] > 0 else "down")
     assert (distance, vote) == (f"{why.nearest.distance:.3g}", f"{why.neighbors['vote'][0]:.3g}")
     assert values == [f"{X.loc[name, feature]:.4g}" for feature in found.features]
+    assert found.parts == tuple(map(tuple, why.contributions[list(found.features)][:MOST_VOTERS].to_numpy()))
 
 
 def test_the_rows_near_a_measured_target_are_listed_with_their_values():
@@ -26,6 +27,7 @@ def test_the_rows_near_a_measured_target_are_listed_with_their_values():
     found = near_rows_of(why)
     assert len(found.lines) == len(why.neighbors)
     assert found.features == tuple(why.ranked.index)
+    assert found.parts[1] == tuple(why.neighbor_contributions.iloc[1][list(found.features)])
     name, measured, _, distance, *values = found.lines[1]
     assert (measured, distance) == (f"{y[name]:.4g}", f"{why.neighbors['distance'][1]:.4g}")
     assert values[found.features.index("town")] == X.loc[name, "town"]

@@ -15,7 +15,6 @@ from whynear.explain.why import explain_case
 from whynear.study.bands import Bands
 from whynear.study.comparison import Comparison
 from whynear.study.progress import Progress
-from whynear.study.voters import Voters, near_rows_of, voters_of
 from whynear.utils.row_names import plain_name
 
 MOST_CLASSES = 6  # the largest ones, of which cases are explained
@@ -36,11 +35,6 @@ class Case:
     true: Any
     why: Explanation | ValueExplanation
     place: int
-
-    @property
-    def voters(self) -> Voters:
-        """The rows or prototypes that vote, or the nearest rows, with their values, as text."""
-        return voters_of(self.why) if isinstance(self.why, Explanation) else near_rows_of(self.why)
 
     def neighbors_frame(self) -> pd.DataFrame:
         """Return a line per neighbour with what each feature adds to its distance, or for numbers to its prediction."""

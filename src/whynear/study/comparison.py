@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
 from sklearn.dummy import DummyClassifier, DummyRegressor
-from sklearn.exceptions import ConvergenceWarning
 
+from whynear.engine.workers import Workers
 from whynear.metric.pipeline import FittedPipeline
-from whynear.study.estimate import INNER_FOLDS, INNER_ROWS, watch_of_fits
+from whynear.study.fits import Fits, Part, answers
+from whynear.study.fold_choice import FoldAnswers, parts_within, simplest_of_the_best
 from whynear.study.folds import folds_of, held_out_places, in_order
 from whynear.study.methods import BASELINES, NUMERIC_BASELINES, SIMPLEST_FIRST, Methods
-from whynear.study.probabilities import aligned, of_predictions
+from whynear.study.probabilities import of_predictions
 from whynear.study.progress import Progress
-from whynear.study.sample import stratified_rows
-from whynear.study.score import OF_PROBABILITIES, Measure, Score, direction, score_of, share_right
-from whynear.utils.row_groups import split_rows
+from whynear.study.score import OF_PROBABILITIES, Measure, Score, score_of, share_right
+from whynear.utils.progress import silent
 from whynear.utils.row_order import Separation, groups_in, taken
 
 
@@ -175,43 +173,43 @@ def compare_classifiers(
     groups: Separation | None = None,
     measure: Measure = "accuracy",
     weights: pd.Series | None = None,
+    workers: Workers | None = None,
 ) -> Comparison:
     """Compare learners and baselines on the same folds; choose among several learners again within every fold."""
-    names = [name for name in SIMPLEST_FIRST if name in learners]
+    names = tuple(name for name in SIMPLEST_FIRST if name in learners)
     classes = np.unique(y)
-    watch = watch_of_fits(report, names, BASELINES, n_folds, X.shape, len(classes))
-    methods = replace(methods, watch=watch)
+    folds = list(folds_of(X, y, n_folds, methods.seed, silent, groups, weights))
+    parts = [Part(fold.number, fold.train, fold.test, (*names, *BASELINES)) for fold in folds]
+    if len(names) > 1:
+        parts += [part for fold in folds for part in parts_within(fold, names, methods.seed)]
+    fits = Fits(X, y, groups, weights, methods, tuple(parts), probabilities=measure in OF_PROBABILITIES)
+    of_folds = {fold.number: FoldAnswers(fold, names, measure, classes, parts) for fold in folds}
+    for answer in answers(fits, names, report, workers):
+        of_folds[answer.part.fold].add(answer)
     by_method = {name: np.empty_like(y) for name in (*names, *BASELINES)}
-    shares_by_method = {
-        name: pd.DataFrame(0.0, X.index, classes) for name in (by_method if measure in OF_PROBABILITIES else ())
-    }
+    shares_by_method = {name: pd.DataFrame(0.0, X.index, classes) for name in (by_method if fits.probabilities else ())}
     probabilities = np.empty((len(y), len(classes)))
     right, scores, expected, by_choice, fitted = [], [], [], [], []
-    for fold in folds_of(X, y, n_folds, methods.seed, watch.begin, groups, weights):
-        known, (rows, true) = (*fold.known, fold.known_groups, fold.known_weights), fold.held_out
-        models = {name: _fitted(name, *known, methods) for name in by_method}
-        for name, model in models.items():
-            by_method[name][fold.test] = model.predict(rows)
+    for found in of_folds.values():
+        fold, true = found.fold, found.fold.held_out[1]
+        for name, answer in found.answers.items():
+            by_method[name][fold.test] = answer.predicted
         for name, held in shares_by_method.items():
-            held.iloc[fold.test] = aligned(models[name].predict_proba(rows), models[name].classes_, classes)
-        of_fold = {name: held.iloc[fold.test] for name, held in shares_by_method.items()}
-        found, count = {name: one[fold.test] for name, one in by_method.items()}, fold.held_out_weights
-        right.append({name: share_right(true, one, None, count).value for name, one in found.items()})
-        scores.append(
-            {name: score_of(true, one, measure, None, of_fold.get(name), count).value for name, one in found.items()}
-        )
-        chosen = names[0] if len(names) == 1 else _chosen_within(*known, names, methods, measure)
-        expected.append(scores[-1][chosen])
-        fitted.append(models[chosen])
-        shares = aligned(models[chosen].predict_proba(rows), models[chosen].classes_, classes)
-        probabilities[fold.test] = shares
-        predicted = by_method[chosen][fold.test]
+            held.iloc[fold.test] = found.answers[name].shares_of(classes)
+        count = fold.held_out_weights
+        right.append({name: share_right(true, one[fold.test], None, count).value for name, one in by_method.items()})
+        scores.append({name: found.scores[name] for name in by_method})
+        expected.append(scores[-1][found.chosen])
+        fitted.append(found.model)
+        shares = probabilities[fold.test] = found.shares
+        predicted = by_method[found.chosen][fold.test]
         probability = of_predictions(shares, predicted, classes)
-        by_choice.append(fold.table(predicted=predicted, probability=probability).assign(by=chosen, fold=fold.number))
+        table = fold.table(predicted=predicted, probability=probability)
+        by_choice.append(table.assign(by=found.chosen, fold=fold.number))
     by_fold, places = pd.DataFrame(scores).rename_axis("fold"), held_out_places(by_choice)
     return Comparison(
         pd.DataFrame(right).rename_axis("fold"),
-        simplest_of_the_best(by_fold[names], measure),
+        simplest_of_the_best(by_fold[list(names)], measure),
         pd.Series(expected, name=measure),
         in_order(by_choice),
         measure,
@@ -224,75 +222,3 @@ def compare_classifiers(
         weights=taken(weights, places),
         places=places,
     )
-
-
-def simplest_of_the_best(scores: pd.DataFrame, measure: Measure = "accuracy") -> str:
-    """Return the first column whose mean is within one standard error of the best column's; else the first of all.
-
-    >>> simplest_of_the_best(pd.DataFrame({"simple": [0.90, 0.95], "complex": [0.91, 0.96]}))
-    'simple'
-    """
-    known = direction(measure) * scores.dropna()
-    if not len(known):
-        return str(scores.columns[0])
-    means = known.mean()
-    best = str(means.idxmax())
-    error = known[best].std() / np.sqrt(len(known)) if len(known) > 1 else 0.0
-    return str(means.index[(means >= means[best] - error - 1e-12).argmax()])
-
-
-def _chosen_within(
-    X: pd.DataFrame,
-    y: NDArray[Any],
-    groups: Separation | None,
-    weights: pd.Series | None,
-    names: Sequence[str],
-    methods: Methods,
-    measure: Measure,
-) -> str:
-    """Return the learner chosen from these rows alone; from a sample where there are many."""
-    if len(X) > INNER_ROWS:
-        some = stratified_rows(y, INNER_ROWS, np.random.default_rng(methods.seed))
-        X, y, groups = X.iloc[some], y[some], taken(groups, some)
-        weights = taken(weights, some)
-    counts = np.unique(y, return_counts=True)[1]
-    if counts.max() < 2:
-        return names[0]
-    folds = max(2, min(INNER_FOLDS, int(counts.min())))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # of classes with fewer rows than folds
-        splits = split_rows(y, folds, methods.seed, stratified=True, groups=groups)
-    scores = []
-    for train, test in splits:
-        if len(np.unique(y[train])) > 1:
-            known = X.iloc[train], y[train], taken(groups, train), taken(weights, train)
-            held_out = X.iloc[test], y[test], taken(weights, test), np.unique(y), measure
-            scores.append({name: _scored(_fitted(name, *known, methods), *held_out) for name in names})
-    return simplest_of_the_best(pd.DataFrame(scores), measure) if scores else names[0]
-
-
-def _scored(
-    model: Any, X: pd.DataFrame, y: NDArray[Any], weights: pd.Series | None, classes: NDArray[Any], measure: Measure
-) -> float:
-    """Return the score of a model on rows that it was not fitted to."""
-    shares = None
-    if measure in OF_PROBABILITIES:
-        shares = pd.DataFrame(aligned(model.predict_proba(X), model.classes_, classes), X.index, classes)
-    return score_of(y, model.predict(X), measure, None, shares, weights).value
-
-
-def _fitted(
-    name: str,
-    X: pd.DataFrame,
-    y: NDArray[Any],
-    groups: Separation | None,
-    weights: pd.Series | None,
-    methods: Methods,
-) -> ClassifierMixin:
-    with warnings.catch_warnings():
-        # These warnings are shown once, for the model that is kept.
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        warnings.filterwarnings(
-            "ignore", message="(Class|n_neighbors|The number of unique classes|Column .* holds)", category=UserWarning
-        )
-        return methods.fitted(name, X, y, groups, weights)

@@ -43,5 +43,7 @@ def content(study: Study) -> dict[str, Any]:
         ],
         "caveats": list(study.caveats),
         **({} if study.spectra is None else {"spectra": study.spectra.to_dict()}),
+        **({} if study.rejection is None else {"rejection": study.rejection.to_dict()}),
+        **({} if study.on_parts is None else {"held_out_parts": study.on_parts.to_dict()}),
     }
     return plain_values(held)

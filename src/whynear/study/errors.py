@@ -46,10 +46,9 @@ class Confused:
 
 @dataclass(frozen=True)
 class ConfidentError:
-    """A wrong prediction and its probability; ``row`` is the name of the row, ``place`` its position from 0."""
+    """A wrong prediction and its probability; ``row`` is the name of the row."""
 
     row: Any
-    place: int
     true: Any
     predicted: Any
     probability: float
@@ -168,11 +167,8 @@ def _worst(predictions: pd.DataFrame, wrong: NDArray[np.bool_]) -> tuple[Confide
     found = []
     for place in places[order].tolist():
         row = predictions.iloc[place]
-        found.append(
-            ConfidentError(
-                plain_name(predictions.index[place]), place, row["true"], row["predicted"], float(row["probability"])
-            )
-        )
+        name, probability = plain_name(predictions.index[place]), float(row["probability"])
+        found.append(ConfidentError(name, row["true"], row["predicted"], probability))
     return tuple(found)
 
 

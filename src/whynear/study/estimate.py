@@ -6,28 +6,30 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from whynear.learn.registry import COMPARED
-from whynear.study.progress import Progress
 from whynear.study.settings import COMPARED_ROWS
-from whynear.study.time_left import FitWatch
 
 START_SECONDS = 12.0  # to import, to draw and to write
 # Of one fit, in seconds: at least, for each row (of at most 3,000), column, entry, entry and class, entry and square of
-# the classes, and entry times class times the smaller of rows and columns.
+# the classes, and entry times class (of at most 8) times the smaller of rows and columns.
 FIT_SECONDS = {
     "grlvq": (0.01, 0.0, 1.3e-4, 0.0, 1.6e-7, 0.0, 0.0),
     "gmlvq": (0.01, 0.0, 1.3e-4, 0.0, 1.6e-7, 0.0, 1e-8),
     "lmnn": (0.02, 0.0, 3e-5, 2.4e-6, 0.0, 0.0, 0.0),
-    "lgrlvq": (0.02, 0.0, 1.3e-4, 0.0, 0.0, 2e-7, 0.0),
-    "lgmlvq": (0.02, 0.0, 1.3e-4, 0.0, 0.0, 2e-7, 1.6e-8),
+    "lgrlvq": (0.02, 0.0, 1.3e-4, 0.0, 0.0, 3e-8, 0.0),
+    "lgmlvq": (0.02, 0.0, 1.3e-4, 0.0, 0.0, 3e-8, 1.6e-8),
     "lann": (0.3, 6e-4, 0.0, 0.0, 0.0, 0.0, 0.0),
 }
+# Neighbouring channels of spectra are alike, which makes descents longer.
+SPECTRAL_FACTORS = {"grlvq": 6.0, "gmlvq": 9.0, "lmnn": 2.0, "lgrlvq": 10.0, "lgmlvq": 18.0, "lann": 1.5}
 OTHER_FIT_SECONDS = (0.01, 0.0, 3e-5, 1e-6, 0.0, 0.0, 0.0)
-MOST_ROWS_FELT = 3_000
+MOST_ROWS_FELT, MOST_CLASSES_FELT = 3_000, 8
 NCA, NCA_PAIR_SECONDS, NCA_ROWS = "NCA with kNN", 8e-7, 2_000  # it compares all rows with all rows
 INNER_FOLDS, INNER_ROWS = 3, 1_000  # by which a learner is chosen within a fold
 JUDGED_ENTRY_SECONDS, JUDGED_ROWS, JUDGED_COLUMNS = 1e-3, 800, 70  # of verdicts and sets
 REFITS = 40  # of the learner, by verdicts
-FITTED_ENTRY_SECONDS = 5e-6  # of all rows
+FITS_AT_ONCE = 1.6  # on two cores
+FITTED_ENTRY_SECONDS = 7e-6  # of all rows
+MAP_SECONDS, MAPPED_ROWS = 20.0, 1_000  # a map by UMAP, for the local metrics that often win on more rows
 PROGRAM_BYTES = 0.35e9  # Python and the libraries
 TABLE_COPIES = 25  # in float64, including what the learners keep
 
@@ -40,31 +42,39 @@ class Estimate:
     n_bytes: float
 
     def __str__(self) -> str:
-        minutes = max(1, round(self.seconds / 60))
-        return f"about {minutes} minute{'s' if minutes > 1 else ''} and {self.n_bytes / 1e9:.1f} GB of memory"
+        minutes, tens = max(1, round(self.seconds / 60)), max(10, round(self.seconds, -1))
+        time = f"{tens:.0f} seconds" if tens <= 50 else f"{minutes} minute{'s' if minutes > 1 else ''}"
+        return f"about {time} and {self.n_bytes / 1e9:.1f} GB of memory"
 
 
-def fit_seconds(method: str, n_rows: int, n_columns: int, n_classes: int) -> float:
+def fit_seconds(method: str, n_rows: int, n_columns: int, n_classes: int, spectra: bool = False) -> float:
     """Estimate how long one fit takes."""
     if method == NCA:
         return fit_seconds("", n_rows, n_columns, n_classes) + NCA_PAIR_SECONDS * min(n_rows, NCA_ROWS) ** 2
     entries, of_map = n_rows * n_columns, min(n_rows, n_columns)
     sizes = (
         *(1, min(n_rows, MOST_ROWS_FELT), n_columns, entries),
-        *(entries * n_classes, entries * n_classes**2, entries * n_classes * of_map),
+        *(entries * n_classes, entries * n_classes**2, entries * min(n_classes, MOST_CLASSES_FELT) * of_map),
     )
     costs = FIT_SECONDS.get(method, OTHER_FIT_SECONDS)
-    return sum(cost * size for cost, size in zip(costs, sizes, strict=True))
+    factor = SPECTRAL_FACTORS.get(method, 1.0) if spectra else 1.0
+    return factor * sum(cost * size for cost, size in zip(costs, sizes, strict=True))
 
 
 def planned_fits(
-    learners: Sequence[str], others: Sequence[str], n_folds: int, n_rows: int, n_columns: int, n_classes: int
+    learners: Sequence[str],
+    others: Sequence[str],
+    n_folds: int,
+    n_rows: int,
+    n_columns: int,
+    n_classes: int,
+    spectra: bool = False,
 ) -> list[tuple[str, float]]:
     """Return the fits of a comparison, each with its method and its seconds.
 
     All methods are fitted on every fold. Several learners are also compared within every fold, to choose one of them.
     """
-    shape = n_columns, n_classes
+    shape = n_columns, n_classes, spectra
     train = n_rows * (n_folds - 1) // n_folds
     inner = min(train, INNER_ROWS) * (INNER_FOLDS - 1) // INNER_FOLDS
     of_fold = [(name, fit_seconds(name, train, *shape)) for name in (*learners, *others)]
@@ -73,21 +83,14 @@ def planned_fits(
     return of_fold * n_folds
 
 
-def watch_of_fits(
-    report: Progress,
-    learners: Sequence[str],
-    others: Sequence[str],
-    n_folds: int,
-    shape: tuple[int, int],
-    n_classes: int,
-) -> FitWatch:
-    """Return what times the fits of a comparison on a table of this shape, and says how long the others will take."""
-    planned = planned_fits(learners, others, n_folds, *shape, n_classes)
-    return FitWatch(report, planned, lambda method, n_rows: fit_seconds(method, n_rows, shape[1], n_classes))
-
-
 def estimate(
-    n_rows: int, n_columns: int, n_classes: int, learners: Sequence[str] = COMPARED, n_folds: int = 5
+    n_rows: int,
+    n_columns: int,
+    n_classes: int,
+    learners: Sequence[str] = COMPARED,
+    n_folds: int = 5,
+    *,
+    spectra: bool = False,
 ) -> Estimate:
     """Estimate what a study of a table of this shape needs on two cores; ``n_classes=0`` is a numeric target.
 
@@ -96,13 +99,14 @@ def estimate(
     """
     compared, judged = min(n_rows, COMPARED_ROWS), min(n_rows, JUDGED_ROWS)
     names = learners if n_classes else ()
-    fits = planned_fits(names, (NCA,) if n_classes else ("",) * 4, n_folds, compared, n_columns, n_classes)
-    refits = sorted(fit_seconds(name, judged, n_columns, n_classes) for name in names) or [0.0]
+    fits = planned_fits(names, (NCA,) if n_classes else ("",) * 4, n_folds, compared, n_columns, n_classes, spectra)
+    refits = [fit_seconds(name, judged, n_columns, n_classes, spectra) for name in names] or [0.0]
     seconds = (
         START_SECONDS
-        + sum(seconds for _, seconds in fits)
+        + sum(seconds for _, seconds in fits) / FITS_AT_ONCE
         + JUDGED_ENTRY_SECONDS * judged * min(n_columns, JUDGED_COLUMNS)
-        + REFITS * refits[len(refits) // 2]  # one of the simpler learners is mostly chosen
+        + REFITS * sum(refits) / len(refits)  # one of them is chosen
         + FITTED_ENTRY_SECONDS * n_rows * n_columns
+        + (MAP_SECONDS if n_classes and n_rows >= MAPPED_ROWS else 0.0)
     )
     return Estimate(seconds, PROGRAM_BYTES + TABLE_COPIES * 8.0 * n_rows * n_columns)

@@ -16,6 +16,7 @@ from whynear.study.copies import caveats_of_copies
 from whynear.study.feature_findings import feature_sentences, stand_in_sentences
 from whynear.study.interpretation import Interpretation
 from whynear.study.methods import PLAIN
+from whynear.study.parts_score import PartsScore
 from whynear.study.regression import root_mean_squared_error
 from whynear.study.rivals import better_rival
 from whynear.study.score import NAMES, direction, score_without_features, shown
@@ -42,11 +43,14 @@ class Findings:
         For each member of the smallest set who can stand in for it, and at what price.
     caveats : tuple of str
         Limits of the results, and what to do about them.
+    evidence : tuple of str
+        For each sentence the part of the report that shows it: "methods", "sets", "features" or "spectrum".
     """
 
     sentences: tuple[str, ...]
     stand_ins: tuple[str, ...]
     caveats: tuple[str, ...]
+    evidence: tuple[str, ...] = ()
 
 
 def findings_of(
@@ -56,21 +60,30 @@ def findings_of(
     verdicts: Verdicts,
     caveats: Sequence[str] = (),
     spectra: Spectra | None = None,
+    on_parts: PartsScore | None = None,
 ) -> Findings:
-    """Return the results as sentences; the caveats of the results come before those given."""
+    """Return the results as sentences; the caveats of the results come before those given.
+
+    ``on_parts`` says how well the model predicts whole parts of a table that does not fit in memory.
+    """
     better = better_rival(comparison)
     linear = problem.kind == "numbers" and better is None and verdicts.works
     signs = sign_sentence(problem.target, comparison, verdicts) if linear else None
+    about_features = feature_sentences(verdicts, "feature" if spectra is None else spectra.bands.noun)
+    said = [
+        *([(better, "methods")] if better else []),
+        (about_features[0], "sets" if verdicts.works else "features"),
+        *((sentence, "features") for sentence in about_features[1:]),
+        *([(signs, "features")] if signs else []),
+        (_prediction(problem, comparison, interpretation), "methods"),
+        *([] if on_parts is None else [(on_parts.sentence, "methods")]),
+        *([] if spectra is None else [(spectra.sentence, "spectrum")]),
+    ]
     return Findings(
-        (
-            *([better] if better else []),
-            *feature_sentences(verdicts, "feature" if spectra is None else spectra.bands.noun),
-            *([signs] if signs else []),
-            _prediction(problem, comparison, interpretation),
-            *([] if spectra is None else [spectra.sentence]),
-        ),
+        tuple(sentence for sentence, _ in said),
         stand_in_sentences(verdicts),
         (*_caveats(problem, comparison, interpretation), *caveats),
+        tuple(part for _, part in said),
     )
 
 

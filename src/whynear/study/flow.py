@@ -5,26 +5,26 @@ from __future__ import annotations
 import warnings
 from collections.abc import Hashable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
-from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any
 
 from numpy.typing import ArrayLike
 from threadpoolctl import threadpool_limits
 
-from whynear.datasets.features_and_target import is_vector, table_with_target
-from whynear.datasets.opening import Table, open_table
+from whynear.datasets.features_and_target import is_vector
+from whynear.datasets.opening import Table
+from whynear.engine.workers import Engine, check_engine, start_workers
 from whynear.study.kept_fits import KeptFits
-from whynear.study.learnable import check_learnable
+from whynear.study.large_rows import LargeRows
+from whynear.study.large_tables import beyond_memory, large_problem
 from whynear.study.progress import Finished, Steps
 from whynear.study.result import Study
 from whynear.study.settings import ClassScore, ClassWeight, StudySettings
 from whynear.study.stages import studied
+from whynear.study.table_problem import learnable_problem
 from whynear.tables.column_types import Categories, Impute
-from whynear.tables.problem import Problem, names_of, problem_from
-from whynear.tables.reading import NamedTable
-from whynear.tables.refusal import with_suggestion
+from whynear.tables.problem import names_of
 from whynear.utils.progress import ProgressArgument, listener
+from whynear.utils.threads import n_threads, one_blas_thread
 
 
 def study(
@@ -53,7 +53,10 @@ def study(
     effective_dim: int | None = None,
     random_state: int = 0,
     n_jobs: int | None = None,
+    engine: Engine = "processes",
+    address: str | None = None,
     encoding: str = "auto",
+    memory: str | int | None = None,
     progress: ProgressArgument = None,
     finished: Finished | None = None,
     keep: str | Path | None = None,
@@ -69,7 +72,8 @@ def study(
     Parameters
     ----------
     table : DataFrame, array-like, path or str
-        The cases: a DataFrame, a file (CSV, TSV, Parquet, Excel), or the name of a data set. With the values of the
+        The cases: a DataFrame, a file (CSV, TSV, Parquet, Excel), a folder of Parquet or text files with the same
+        columns, or the name of a data set. With the values of the
         target, the features as a DataFrame or as an array of shape (n_samples, n_features), whose columns are named
         x0, x1, ...
     target : str or array-like of shape (n_samples,), optional
@@ -130,9 +134,19 @@ def study(
     random_state : int
         Seed of sample, folds and learner, ``--seed`` of the command; the same seed gives the same study.
     n_jobs : int, optional
-        Number of threads; all cores without it.
+        Number of processes and threads; all cores without it. It does not change the result.
+    engine : {"processes", "dask"}
+        Where learners are fitted: in processes on this machine, which start where they save time, or by the workers of
+        a Dask cluster.
+    address : str, optional
+        The address of the scheduler of the cluster, such as ``"tcp://host:8786"``; without it, a cluster is started on
+        this machine.
     encoding : str
         Encoding of a text file; ``"auto"`` finds it.
+    memory : str or int, optional
+        The memory that the study may take, such as ``"2GB"`` or a number of bytes; half of the machine's without it. A
+        Parquet file or a folder that needs more is read part by part: a sample of its rows is compared and
+        interpreted, and whole parts that the model has not seen are predicted.
     progress : bool or callable, optional
         True writes each step to stderr, with the share of the work done and the seconds since the start; a function is
         called with the name of each step and the share.
@@ -146,6 +160,16 @@ def study(
     Returns
     -------
     Study
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import whynear as wn
+    >>> widths = [1.0, 1.5, 1.2, 1.8] * 5 + [4.0, 4.5, 4.2, 4.8] * 5
+    >>> table = pd.DataFrame({"width": widths, "height": [3, 1, 2, 4] * 10, "kind": ["a"] * 20 + ["b"] * 20})
+    >>> found = wn.study(table, "kind", learner="grlvq", folds=2)
+    >>> found.comparison.chosen, found.verdicts.sets.best
+    ('grlvq', ('width',))
     """
     settings = StudySettings(
         learner=learner,
@@ -169,30 +193,28 @@ def study(
         drop_missing_target=drop_missing_target,
         effective_dim=effective_dim,
         encoding=encoding,
+        memory=memory,
         random_state=random_state,
         n_jobs=n_jobs,
     )
+    check_engine(engine, n_jobs, address)
     steps = Steps(listener(progress), finished)
     steps.finish("settings", settings)
     steps("read the table", 0.0)
-    opened = lru_cache(partial(_opened, table, target, strict))  # a suggestion may need another encoding
-
-    def learnable(encoding: str, **chosen: Any) -> Problem:
-        problem = problem_from(*opened(encoding), measured=True, **chosen)
-        check_learnable(problem, settings)
-        return problem
-
-    problem = with_suggestion(learnable, {"encoding": settings.encoding, **settings.of_table()})
+    large: LargeRows | None = None
+    if not is_vector(target, table) and (parted := beyond_memory(table, settings)) is not None:
+        problem, large = large_problem(parted, target, settings, steps)
+    else:
+        problem = learnable_problem(table, target, settings)
     steps.finish("problem", problem)
-    with _known_warnings_ignored(), nullcontext() if n_jobs is None else threadpool_limits(n_jobs):
-        return studied(problem, settings, steps, KeptFits(None if keep is None else Path(keep)))
-
-
-def _opened(table: Any, target: Any, strict: bool, encoding: str) -> tuple[NamedTable, Hashable | None]:
-    """Return the table and the name of its target, None where the table knows it."""
-    if is_vector(target, table):
-        return table_with_target(table, target), None
-    return open_table(table, encoding, strict=strict), target
+    kept = KeptFits(None if keep is None else Path(keep))
+    with (
+        _known_warnings_ignored(),
+        nullcontext() if n_jobs is None else threadpool_limits(n_threads(n_jobs)),
+        one_blas_thread(),  # so that sums do not depend on the number of cores
+        start_workers(engine, n_jobs, address, also_here=True) as workers,
+    ):
+        return studied(problem, settings, steps, kept, workers, large)
 
 
 @contextmanager

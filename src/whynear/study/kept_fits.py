@@ -45,18 +45,48 @@ class KeptFits:
         """Return the model that ``fit`` would return; ``facts`` and ``rows`` are all that it depends on."""
         if self.folder is None or name not in LEARNERS:
             return fit()
-        path = self.folder / f"{name}-{_digest(facts, *rows)}.whynear"
-        try:
-            return load(path)
-        except (OSError, ArchiveError):  # not kept, or damaged
+        path = self.path_of(name, facts, rows)
+        model = self.find(path)
+        if model is None:
             start = time.perf_counter()
             model = fit()
-        if time.perf_counter() - start >= WORTH_KEEPING and hasattr(estimators_of(model)[-1], "metric_"):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", UserWarning)  # that a file holds training rows: it is removed soon
-                save(model, path)
+            self.keep(path, model, time.perf_counter() - start)
         return model
+
+    def path_of(
+        self,
+        name: str,
+        facts: dict[str, Any],
+        rows: tuple[pd.DataFrame, NDArray[Any], Separation | None, pd.Series | None],
+    ) -> Path:
+        """Return the file of a fit; ``facts`` and ``rows`` are all that it depends on."""
+        assert self.folder is not None, "there is a folder"
+        return self.folder / f"{name}-{_digest(facts, *rows)}.whynear"
+
+    @property
+    def any_found(self) -> bool:
+        """Whether something may be kept already."""
+        return self.folder is not None and self.folder.is_dir()
+
+    def worth(self, seconds: float) -> bool:
+        """Return whether a fit that took these seconds is kept."""
+        return self.folder is not None and seconds >= WORTH_KEEPING
+
+    def find(self, path: Path) -> Any:
+        """Return the model in a file; None if it is not kept, or damaged."""
+        try:
+            return load(path)
+        except (OSError, ArchiveError):
+            return None
+
+    def keep(self, path: Path, model: Any, seconds: float) -> None:
+        """Save a model that took these seconds to fit, if it is worth that."""
+        if not self.worth(seconds) or not hasattr(estimators_of(model)[-1], "metric_"):
+            return
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # that a file holds training rows: it is removed soon
+            save(model, path)
 
 
 def _digest(

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+from sklearn.utils.validation import has_fit_parameter
 
+from whynear.learn import LEARNERS
 from whynear.study.methods import COMPARED, n_varying
-from whynear.study.settings import StudySettings
+from whynear.study.settings import ClassWeight, StudySettings
 from whynear.tables.problem import Problem
 from whynear.tables.refusal import TableRefused
 from whynear.utils.text import listed
@@ -15,12 +17,33 @@ FEWEST_NUMERIC_ROWS = 10  # for a numeric target
 
 def check_learnable(problem: Problem, settings: StudySettings) -> None:
     """Refuse settings that do not fit the target, and tables from which nothing can be learned."""
-    if problem.kind == "numbers":
-        if settings.score != StudySettings.score:
-            raise _needs_classes(problem, f"{settings.score} scores classes", "score")
-        if settings.class_weight is not None:
-            raise _needs_classes(problem, "class_weight weighs classes", "class-weight")
+    if problem.kind == "numbers" and settings.score != StudySettings.score:
+        raise _needs_classes(problem, f"{settings.score} scores classes", "score")
+    check_weighable(problem, settings.class_weight)
     check_fittable(problem, settings.learner)
+
+
+def check_weighable(problem: Problem, class_weight: ClassWeight) -> None:
+    """Refuse weights of classes for a numeric target."""
+    if problem.kind == "numbers" and class_weight is not None:
+        raise _needs_classes(problem, "class_weight weighs classes", "class-weight")
+
+
+def check_takes_weights(learner: str, class_weight: ClassWeight, weight: object) -> None:
+    """Refuse weights for a learner that has none."""
+
+    def takes(name: str) -> dict[str, bool]:
+        return {
+            "weight": weight is None or has_fit_parameter(LEARNERS[name], "sample_weight"),
+            "class-weight": class_weight is None or "class_weight" in LEARNERS[name]().get_params(),
+        }
+
+    if lacking := [option for option, able in takes(learner).items() if not able]:
+        able = [name for name in LEARNERS if all(takes(name).values())]
+        raise ValueError(
+            f"The learner {learner!r} takes no weights. Leave out --{lacking[0]}, or use one of {', '.join(able)} "
+            "(--learner)."
+        )
 
 
 def check_fittable(problem: Problem, learner: str) -> None:

@@ -10,20 +10,20 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, clone
-from sklearn.feature_selection import VarianceThreshold
-from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.base import BaseEstimator
+from sklearn.metrics import r2_score
+from sklearn.pipeline import Pipeline
 
 from whynear.datasets.opening import Table, open_table
-from whynear.learn import LEARNERS, MinimumNormRegressor
+from whynear.learn import LEARNERS
 from whynear.study.error_interval import remember_errors
 from whynear.study.folds import Fold, folds_of, in_order, possible_folds
-from whynear.study.learnable import check_fittable
-from whynear.study.methods import MINIMUM_NORM, fit_in_groups
+from whynear.study.learnable import check_fittable, check_takes_weights, check_weighable
+from whynear.study.methods import MINIMUM_NORM, Methods
+from whynear.study.preprocessing import Preprocessing
 from whynear.study.regression import with_directions
-from whynear.study.settings import check_seed
-from whynear.study.training_rows import remember_rows
+from whynear.study.score import share_right
+from whynear.study.settings import ClassWeight, check_seed
 from whynear.tables.column_types import Categories, Impute
 from whynear.tables.problem import Problem, names_of, problem_from
 from whynear.tables.refusal import with_suggestion
@@ -86,6 +86,9 @@ def learn_table(
     drop: Hashable | Iterable[Hashable] = (),
     index: Hashable | None = None,
     group: Hashable | None = None,
+    time: Hashable | None = None,
+    weight: Hashable | None = None,
+    class_weight: ClassWeight = None,
     bins: int | None = None,
     categories: Categories = "auto",
     impute: Impute = "auto",
@@ -95,6 +98,7 @@ def learn_table(
     date: Hashable | Iterable[Hashable] = (),
     drop_missing_target: bool = False,
     strict: bool = False,
+    spectra: bool | None = None,
     random_state: int = 0,
     encoding: str = "auto",
 ) -> LearnedModel:
@@ -122,6 +126,12 @@ def learn_table(
     group : str, optional
         The column that says which rows belong together, such as those of one patient; it is not a feature. Rows of a
         group are held out together.
+    time : str, optional
+        The column with the time of each row; it is not a feature. Rows held out are later than those learned from.
+    weight : str, optional
+        The column with the weight of each row in the fit and in the scores; it is not a feature.
+    class_weight : {"balanced"}, optional
+        Let all classes count alike together, however many rows they have.
     bins : int, optional
         Sort a numeric target into this number of classes of equal size.
     categories : {"auto", "onehot"}, default="auto"
@@ -138,6 +148,9 @@ def learn_table(
         Leave out rows without a target; an error without it.
     strict : bool, default=False
         Refuse whatever would be decided about a column automatically.
+    spectra : bool, optional
+        Whether columns named by numbers are the channels of a spectrum; found out without it. The model then begins
+        with the preprocessing that predicts held-out rows best; see `study`.
     random_state : int, default=0
         The same seed (``--seed`` of the command) gives the same model.
     encoding : str, default="auto"
@@ -156,60 +169,64 @@ def learn_table(
     seed = check_seed(random_state)
     if learner != "auto" and learner not in LEARNERS:
         raise ValueError(f"There is no learner {learner!r}. Use one of {', '.join(LEARNERS)} (--learner).")
+    if learner != "auto":
+        check_takes_weights(learner, class_weight, weight)
     opened = lru_cache(partial(open_table, table, strict=strict))  # a suggestion may need another encoding
     chosen: dict[str, Any] = {"encoding": encoding, "bins": bins, "strict": strict, "index": index, "group": group}
+    chosen |= {"time": time, "weight": weight, "spectra": spectra}
     chosen |= {"categories": categories, "impute": impute, "drop_missing_target": drop_missing_target}
     lists = {"drop": drop, "missing": missing, "category": category, "number": number, "date": date}
     chosen |= {name: tuple(names_of(values)) for name, values in lists.items()}
 
     def problem_by(encoding: str, **settings: Any) -> Problem:
         problem = problem_from(opened(encoding), target, measured=True, **settings)
+        check_weighable(problem, class_weight)
         check_fittable(problem, learner)
         return problem
 
     problem = with_suggestion(problem_by, chosen)
+    preprocessing = None if problem.axis is None else Preprocessing(problem.axis, seed)
+    methods = Methods(seed, problem.encoder, None, class_weight, preprocessing, scaled=not raw)
     if problem.kind == "numbers":
-        return _regressor(problem, raw, seed)
+        return _regressor(problem, methods)
     name = CLASSIFIER if learner == "auto" else learner
-    model = _pipeline(problem, LEARNERS[name](random_state=seed), raw)
-    scores = _held_out_scores(model, problem, seed) if score else ()
-    fitted = remember_rows(fit_in_groups(model, problem.X, problem.y, problem.groups), problem.X)
-    return LearnedModel(fitted[-1] if raw and problem.encoder is None else fitted, problem, name, scores)
+    scores = _held_out_scores(name, problem, methods) if score else ()
+    model = methods.fitted(name, problem.X, problem.y, problem.separation, problem.weights)
+    return LearnedModel(_without_wrapping(model), problem, name, scores)
 
 
-def _pipeline(problem: Problem, learner: Any, raw: bool) -> Pipeline:
-    first = [] if problem.encoder is None else [problem.encoder]
-    if raw:
-        return make_pipeline(*first, learner)
-    varies = np.ptp(problem.numbers().to_numpy(), axis=0) > 0
-    steps: list[Any] = first if varies.all() else [*first, VarianceThreshold()]
-    return make_pipeline(*steps, StandardScaler(), learner)
+def _without_wrapping(model: Pipeline) -> BaseEstimator:
+    """Return the learner itself where it is the only step."""
+    return model[-1] if len(model.steps) == 1 else model
 
 
-def _regressor(problem: Problem, raw: bool, seed: int) -> LearnedModel:
+def _regressor(problem: Problem, methods: Methods) -> LearnedModel:
     """Fit a linear map to a numeric target, with its number of directions and its errors from held-out rows."""
 
-    def fitted(X: pd.DataFrame, y: NDArray[Any], groups: Separation | None) -> Any:
-        model = _pipeline(problem, MinimumNormRegressor(), raw)
-        return with_directions(clone(model).fit(X, y), X, y, None, groups)
+    def fitted(
+        X: pd.DataFrame, y: NDArray[Any], groups: Separation | None = None, weights: pd.Series | None = None
+    ) -> Any:
+        return with_directions(methods.fitted(MINIMUM_NORM, X, y, groups, weights), X, y, None, groups, weights)
 
     scores, predictions = [], []
-    for fold in _folds(problem, seed):
+    for fold in _folds(problem, methods.seed):
         rows, true = fold.held_out
-        model = fitted(*fold.known, fold.known_groups)
-        predictions.append(fold.table(predicted=model.predict(rows)))
-        scores.append(float(model.score(rows, true)))
-    model = remember_errors(fitted(problem.X, problem.y, problem.groups), in_order(predictions))
-    return LearnedModel(model, problem, MINIMUM_NORM, tuple(scores))
+        predicted = fitted(*fold.known, fold.known_groups, fold.known_weights).predict(rows)
+        predictions.append(fold.table(predicted=predicted))
+        scores.append(float(r2_score(true, predicted, sample_weight=fold.held_out_weights)))
+    model = fitted(problem.X, problem.y, problem.separation, problem.weights)
+    return LearnedModel(remember_errors(model, in_order(predictions)), problem, MINIMUM_NORM, tuple(scores))
 
 
-def _held_out_scores(model: BaseEstimator, problem: Problem, seed: int) -> tuple[float, ...]:
-    return tuple(
-        float(fit_in_groups(clone(model), *fold.known, fold.known_groups).score(*fold.held_out))
-        for fold in _folds(problem, seed)
-    )
+def _held_out_scores(name: str, problem: Problem, methods: Methods) -> tuple[float, ...]:
+    scores = []
+    for fold in _folds(problem, methods.seed):
+        rows, true = fold.held_out
+        model = methods.fitted(name, *fold.known, fold.known_groups, fold.known_weights)
+        scores.append(share_right(true, model.predict(rows), None, fold.held_out_weights).value)
+    return tuple(scores)
 
 
 def _folds(problem: Problem, seed: int) -> Iterator[Fold]:
-    n_folds, _ = possible_folds(problem.y, FOLDS, problem.groups)
-    return folds_of(problem.X, problem.y, n_folds, seed, lambda *_: None, problem.groups)
+    n_folds, _ = possible_folds(problem.y, FOLDS, problem.separation)
+    return folds_of(problem.X, problem.y, n_folds, seed, lambda *_: None, problem.separation, problem.weights)

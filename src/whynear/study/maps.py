@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from whynear.embedding import embed
-from whynear.embedding.layout import principal_plane
+from whynear.embedding.further_rows import by_blocks
+from whynear.embedding.layout import Plane
 from whynear.explain.linear_parts import LinearParts
 from whynear.metric.pipeline import FittedPipeline
 from whynear.tables.problem import Problem
@@ -23,9 +25,26 @@ def maps_of(used: Problem, model: Any, seed: int) -> dict[str, Array]:
     before = embed(model, used.X, method="pca")
     if used.kind == "classes":
         return {"before": before, "after": embed(model, used.X, random_state=seed)}
+    return {"before": before, "after": place_numbers(model, used.X, used.X)}
+
+
+def place_numbers(model: Any, X: pd.DataFrame, rows: pd.DataFrame) -> Array:
+    """Return rows on the map of X that a model of a numeric target makes."""
     fitted = FittedPipeline.of(model)
-    seen = np.asarray(fitted.seen(fitted.table(used.X)), dtype=np.float64)
-    contributions = LinearParts(fitted).contributions(seen)
-    alike = contributions - contributions.mean(axis=1, keepdims=True)  # without the direction of their sum
-    across = fitted.learner.target_origin_ + contributions.sum(axis=1)
-    return {"before": before, "after": np.column_stack([across, principal_plane(alike)[:, 0]])}
+    parts = LinearParts(fitted)
+
+    def contributions(table: pd.DataFrame) -> Array:
+        return parts.contributions(np.asarray(fitted.seen(fitted.table(table)), dtype=np.float64))
+
+    plane = Plane.of(_alike(contributions(X)))
+
+    def placed(table: pd.DataFrame) -> Array:
+        added = contributions(table)
+        return np.column_stack([fitted.learner.target_origin_ + added.sum(axis=1), plane.at(_alike(added))[:, 0]])
+
+    return by_blocks(placed, rows)
+
+
+def _alike(contributions: Array) -> Array:
+    """Return contributions without the direction of their sum."""
+    return contributions - contributions.mean(axis=1, keepdims=True)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,6 @@ from whynear.study.pls import INNER_FOLDS, CrossValidatedPLS
 from whynear.study.preprocessing import Preprocessing
 from whynear.study.sample import stratified_rows
 from whynear.study.settings import ClassWeight
-from whynear.study.time_left import FitWatch
 from whynear.study.training_rows import remember_rows
 from whynear.tables import TableEncoder
 from whynear.tables.problem import kind_of_target
@@ -49,7 +48,8 @@ NCA_COMPONENTS = 5
 class Methods:
     """What all methods share: the seed, the encoder and the preprocessing they start with, the number of threads, fits.
 
-    ``kept`` are fits of an interrupted study, which are not repeated; ``watch`` times fits.
+    ``kept`` are fits of an interrupted study, which are not repeated. Without ``scaled``, methods take the columns as
+    they are.
     """
 
     seed: int
@@ -58,7 +58,7 @@ class Methods:
     class_weight: ClassWeight = None
     preprocessing: Preprocessing | None = None
     kept: KeptFits = field(default_factory=KeptFits)
-    watch: FitWatch | None = field(default=None, compare=False)
+    scaled: bool = True
 
     def fitted(
         self,
@@ -73,11 +73,20 @@ class Methods:
         What it chooses on held-out rows, it chooses with the rows of a group together, or forward in time.
         The weights of rows count for the scaler and for methods that take them.
         """
+        rows = X, y, groups, weights
+        return self.kept.fitted(name, self._facts, rows, lambda: remember_rows(self._fitted(name, *rows), X))
+
+    def path_of(
+        self, name: str, X: pd.DataFrame, y: NDArray[Any], groups: Separation | None, weights: pd.Series | None
+    ) -> Path:
+        """Return the file in which the fit of a method to these rows is kept."""
+        return self.kept.path_of(name, self._facts, (X, y, groups, weights))
+
+    @property
+    def _facts(self) -> dict[str, Any]:
         encoder = None if self.encoder is None else self.encoder.get_params()
         facts = {"seed": self.seed, "encoder": encoder, "preprocessing": self.preprocessing, "of": self.class_weight}
-        rows = X, y, groups, weights
-        with nullcontext() if self.watch is None else self.watch.fit(name, len(X)):
-            return self.kept.fitted(name, facts, rows, lambda: remember_rows(self._fitted(name, *rows), X))
+        return facts | {"scaled": self.scaled}
 
     def _fitted(
         self, name: str, X: pd.DataFrame, y: NDArray[Any], groups: Separation | None, weights: pd.Series | None
@@ -100,9 +109,9 @@ class Methods:
         if not n_varying(X) or name == MEAN:
             return DummyRegressor() if numeric else DummyClassifier(strategy="prior")
         if name in LEARNERS:
-            return _standardised(self._learner(name))
+            return self._scaled(self._learner(name))
         if name == MINIMUM_NORM:
-            return _standardised(MinimumNormRegressor())
+            return self._scaled(MinimumNormRegressor())
         if name == RIDGE:
             return _standardised(RidgeCV(RIDGE_PENALTIES))
         if name == PLS:
@@ -119,6 +128,9 @@ class Methods:
             splits = split_rows(y, INNER_FOLDS, self.seed, stratified=False, groups=groups)
             learner.set_params(cv=splits, scoring="neg_mean_squared_error")
         return fit_in_groups(method, X, y, groups, weights)
+
+    def _scaled(self, learner: BaseEstimator) -> Pipeline:
+        return _standardised(learner) if self.scaled else make_pipeline(learner)
 
     def _learner(self, name: str) -> BaseEstimator:
         learner = LEARNERS[name](random_state=self.seed)

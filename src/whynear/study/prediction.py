@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from whynear.datasets.opening import Table, frame_and_source
+from whynear.datasets.opening import Table, frame_and_source, read_as_numbers
 from whynear.explain import Explanation, ValueExplanation
 from whynear.explain.linear_parts import is_linear_map
 from whynear.explain.measured import explain_value
@@ -23,7 +23,10 @@ from whynear.explain.why import explain_case
 from whynear.metric import Metric, load
 from whynear.metric.pipeline import FittedPipeline
 from whynear.metric.unusual import UnusualValue, kinds_known, unusual_values
+from whynear.reject.option import RejectOption
+from whynear.study.rejection import option_of
 from whynear.study.training_rows import column_of_names
+from whynear.tables.reading import NamedTable
 from whynear.tables.rows import named_rows, place_of
 from whynear.utils.arrays import Array
 from whynear.utils.columns import check_finite, check_magnitudes, first_non_number
@@ -35,7 +38,13 @@ MOST_UNUSUAL = 5  # values that a cell names
 
 
 def predict_table(
-    model: BaseEstimator | StrPath, table: Table, *, index: str | None = None, encoding: str = "auto"
+    model: BaseEstimator | StrPath,
+    table: Table,
+    *,
+    index: str | None = None,
+    encoding: str = "auto",
+    accuracy: float | None = None,
+    confidence: float = 0.9,
 ) -> pd.DataFrame:
     """Predict every row of a table with a fitted model.
 
@@ -52,6 +61,11 @@ def predict_table(
         numbered from 1.
     encoding : str, default="auto"
         Encoding of a text file; ``"auto"`` finds it.
+    accuracy : float, optional
+        Accept only so many rows that at least this share of them is predicted right, and reject the others. The model
+        must be that of a study of classes, or a `RejectOption`.
+    confidence : float, default=0.9
+        The confidence of that promise.
 
     Returns
     -------
@@ -62,8 +76,10 @@ def predict_table(
         or from fewer than 19 rows. Three columns say on which unusual values the prediction rests, empty where there
         are none: ``filled_in`` (missing values, and what was taken instead), ``out_of_range`` (numbers, with their
         training range) and ``unseen_category``. A column is left out if it does not concern the model: for example
-        ``out_of_range`` for a model of an older file, which has no ranges. ``attrs["source"]`` is the name of the
-        table, ``attrs["index"]`` the column of the names.
+        ``out_of_range`` for a model of an older file, which has no ranges. With an accuracy, ``accepted`` says whether
+        the prediction is accepted, ``certainty`` is the probability that it is right, and ``reason`` why it is
+        rejected: "ambiguous" between classes, or an "outlier", far from all training rows. ``attrs["source"]`` is the
+        name of the table, ``attrs["index"]`` the column of the names, ``attrs["promise"]`` what is promised.
 
     Raises
     ------
@@ -80,8 +96,27 @@ def predict_table(
     0   0          0
     1  60          1
     """
-    predictor = predictor_from(model)
+    predictor, option = with_option(predictor_from(model), accuracy, confidence)
     frame, source, index = _named_table(predictor, table, index, encoding)
+    found = predicted_rows(predictor, frame, source, index, option)
+    found.attrs |= {"source": source, "index": index}
+    if option is not None:
+        found.attrs["promise"] = option.promise.sentence
+    return found
+
+
+def with_option(model: Any, accuracy: float | None, confidence: float) -> tuple[Any, RejectOption | None]:
+    """Return the model to predict with, and its reject option: with an accuracy, or if the model is one."""
+    if accuracy is None and not isinstance(model, RejectOption):
+        return model, None
+    option = model if accuracy is None else option_of(model, accuracy, confidence)
+    return option.learner_, option
+
+
+def predicted_rows(
+    predictor: Any, frame: pd.DataFrame, source: str, index: str | None, option: RejectOption | None = None
+) -> pd.DataFrame:
+    """Return the predictions for a table whose index holds the names of its rows; see `predict_table`."""
     cases = cases_for(predictor, frame, source, index)
     X = cases if takes_names(predictor) else cases.to_numpy()
     with faults_by_name(predictor, cases, source):
@@ -90,11 +125,12 @@ def predict_table(
         if hasattr(predictor, "predict_proba"):
             places = pd.Index(predictor.classes_).get_indexer(predicted)
             columns["probability"] = predictor.predict_proba(X)[np.arange(len(X)), places]
+        if option is not None:
+            decided = option.decide(X)
+            columns |= {"accepted": decided.accepted, "certainty": decided.certainty, "reason": decided.reason}
         columns |= _interval_columns(FittedPipeline.of(predictor), predicted)
         columns |= _unusual_columns(FittedPipeline.of(predictor), cases)
-    found = pd.DataFrame(columns)
-    found.attrs |= {"source": source, "index": index}
-    return found
+    return pd.DataFrame(columns)
 
 
 def _interval_columns(model: FittedPipeline, predicted: NDArray[Any]) -> dict[str, Array]:
@@ -112,7 +148,10 @@ def _unusual_columns(model: FittedPipeline, cases: pd.DataFrame) -> dict[str, li
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of new categories, which the prediction has given
         found = unusual_values(model, table, model.seen(table))
-    return {kind: [_in_one_cell([value for value in row if value.kind == kind]) for row in found] for kind in kinds}
+    return {
+        kind: [_in_one_cell([value for value in row if value.kind == kind]) if row else "" for row in found]
+        for kind in kinds
+    }
 
 
 def _in_one_cell(values: list[UnusualValue]) -> str:
@@ -204,6 +243,11 @@ def _plain_numbers(model: Any) -> list[str]:
     fitted = FittedPipeline.of(model)
     known = {} if fitted.table_encoder is None else fitted.table_encoder.readings or {}
     return [name for name in fitted.columns if name not in fitted.text_columns and name not in known]
+
+
+def with_numbers(model: Any, frame: pd.DataFrame, source: str) -> tuple[pd.DataFrame, list[str]]:
+    """Return a table with the columns that a model takes as numbers read as numbers, and notes on how."""
+    return read_as_numbers(NamedTable(source, frame), _plain_numbers(model))
 
 
 def takes_names(model: Any) -> bool:

@@ -9,16 +9,26 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from whynear.engine.pieces import Piece
+from whynear.engine.processes import Processes
+from whynear.engine.running import results_of
+from whynear.engine.workers import Workers
 from whynear.explain import Explanation
 from whynear.explain.explanation import NearCase, plain
 from whynear.explain.why import explain_cases
+from whynear.metric.pipeline import FittedPipeline
+from whynear.metric.unusual import UnusualValue
 from whynear.study.bands import Bands
 from whynear.study.cases import Case
 from whynear.study.comparison import Comparison
 from whynear.study.progress import Progress
 from whynear.study.spread import explained_places
+from whynear.study.voters import Voters, voters_of
+from whynear.utils.arrays import Indices
 
 SHOWN_PARTS = 8  # features of a case
+CASES_AT_ONCE = 20  # in a piece of work
+SECONDS_OF_A_CASE = 0.005
 
 
 @dataclass(frozen=True)
@@ -58,6 +68,10 @@ class Reason:
         The nearest case of the predicted class and of any other; None where there is no other class.
     parts : tuple of Part
         The features that contribute most to either distance, largest first.
+    voters : Voters
+        The rows or prototypes that vote, with their values.
+    unusual : tuple of UnusualValue
+        Values of the case that are unlike the training rows.
     """
 
     place: int
@@ -65,20 +79,37 @@ class Reason:
     nearest: Near
     other: Near | None
     parts: tuple[Part, ...]
+    voters: Voters
+    unusual: tuple[UnusualValue, ...]
 
 
 def reasons_of(
-    X: pd.DataFrame, comparison: Comparison, cases: Sequence[Case], report: Progress, bands: Bands | None = None
+    X: pd.DataFrame,
+    comparison: Comparison,
+    cases: Sequence[Case],
+    report: Progress,
+    bands: Bands | None = None,
+    workers: Workers | None = None,
 ) -> tuple[Reason, ...]:
     """Explain wrong predictions, and others in even steps, in the order of the rows; ``cases`` have explanations."""
     known = {case.place: case.why for case in cases if isinstance(case.why, Explanation)}
     places = explained_places(X.shape, known, np.flatnonzero(comparison.wrong))
     reasons = {place: _reason(place, why) for place, why in known.items()}
-    for model, left in comparison.by_model(np.setdiff1d(places, list(known))):
-        for place, why in zip(left.tolist(), explain_cases(model, model.table(X.iloc[left], "X")), strict=True):
-            report("explain cases", len(reasons) / len(places))
-            reasons[place] = _reason(place, why if bands is None else bands.summed(why))
+    pieces = [
+        Piece(explain_rows, {"model": model, "rows": X.iloc[few], "places": few}, SECONDS_OF_A_CASE * len(few))
+        for model, left in comparison.by_model(np.setdiff1d(places, list(known)))
+        for few in np.array_split(left, -(-len(left) // CASES_AT_ONCE))
+    ]
+    for _, done in results_of(Processes(1) if workers is None else workers, pieces, {"bands": bands}):
+        reasons.update((reason.place, reason) for reason in done.result)
+        report("explain cases", len(reasons) / len(places))
     return tuple(reasons[place] for place in sorted(reasons))
+
+
+def explain_rows(model: FittedPipeline, rows: pd.DataFrame, places: Indices, bands: Bands | None) -> list[Reason]:
+    """Explain rows by a model fitted without them."""
+    found = zip(places.tolist(), explain_cases(model, model.table(rows, "X")), strict=True)
+    return [_reason(place, why if bands is None else bands.summed(why)) for place, why in found]
 
 
 def _reason(place: int, why: Explanation) -> Reason:
@@ -96,6 +127,8 @@ def _reason(place: int, why: Explanation) -> Reason:
         _near(why.nearest),
         None if other is None else _near(other),
         tuple(map(Part, map(str, names), near[most].tolist(), far[most].tolist(), zip(*values, strict=True))),
+        voters_of(why),
+        why.unusual,
     )
 
 

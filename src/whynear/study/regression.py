@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,17 +12,19 @@ from sklearn.base import clone
 from sklearn.dummy import DummyRegressor
 from sklearn.metrics import r2_score
 
+from whynear.engine.workers import Workers
 from whynear.interpret import effective_dimension
 from whynear.metric import as_metric
 from whynear.metric.fit_weights import weights_for
 from whynear.metric.pipeline import FittedPipeline
 from whynear.study.comparison import Comparison
-from whynear.study.estimate import watch_of_fits
+from whynear.study.fits import Fits, Part, answers
 from whynear.study.folds import folds_of, held_out_places, in_order
 from whynear.study.interpretation import fewest_directions
 from whynear.study.methods import MINIMUM_NORM, NUMERIC_BASELINES, Methods, n_varying
 from whynear.study.progress import Progress
 from whynear.study.training_rows import remember_rows
+from whynear.utils.progress import silent
 from whynear.utils.row_order import Separation, groups_in, n_different, taken
 
 FEWEST_OTHERS = 5  # values of a column that are not its most frequent one
@@ -38,6 +40,7 @@ def compare_regressors(
     report: Progress,
     groups: Separation | None = None,
     weights: pd.Series | None = None,
+    workers: Workers | None = None,
 ) -> Comparison:
     """Compare the map of least norm with simple methods on the same folds, by the share of variance explained.
 
@@ -45,20 +48,20 @@ def compare_regressors(
     within every fold, from the training rows alone.
     """
     by_method = {name: np.empty(len(y)) for name in (MINIMUM_NORM, *NUMERIC_BASELINES)}
-    watch = watch_of_fits(report, (), tuple(by_method), n_folds, X.shape, 0)
-    methods = replace(methods, watch=watch)
-    scores, predictions, fitted = [], [], []
-    for fold in folds_of(X, y, n_folds, methods.seed, watch.begin, groups, weights):
-        known, (rows, true) = fold.known, fold.held_out
-        apart = fold.known_groups, fold.known_weights
-        models = {name: methods.fitted(name, *known, *apart) for name in by_method}
-        models[MINIMUM_NORM] = with_directions(models[MINIMUM_NORM], *known, effective_dim, *apart)
-        for name, model in models.items():
-            by_method[name][fold.test] = model.predict(rows)
-        count = fold.held_out_weights
+    folds = list(folds_of(X, y, n_folds, methods.seed, silent, groups, weights))
+    parts = tuple(Part(fold.number, fold.train, fold.test, tuple(by_method)) for fold in folds)
+    finish = {MINIMUM_NORM: partial(_with_directions_of, effective_dim)}
+    fits = Fits(X, y, groups, weights, methods, parts, finish=finish)
+    models = {}
+    for answer in answers(fits, [MINIMUM_NORM], report, workers):
+        by_method[answer.name][answer.part.test] = answer.predicted
+        if answer.name == MINIMUM_NORM:
+            models[answer.part.fold] = answer.model
+    scores, predictions = [], []
+    for fold in folds:
+        true, count = fold.held_out[1], fold.held_out_weights
         scores.append({name: _r2(true, found[fold.test], count) for name, found in by_method.items()})
         predictions.append(fold.table(predicted=by_method[MINIMUM_NORM][fold.test], fold=fold.number))
-        fitted.append(models[MINIMUM_NORM])
     r2, places = pd.DataFrame(scores).rename_axis("fold"), held_out_places(predictions)
     return Comparison(
         r2,
@@ -67,7 +70,7 @@ def compare_regressors(
         in_order(predictions),
         measure="r2",
         by_method=pd.DataFrame(by_method, X.index).iloc[places],
-        models=tuple(fitted),
+        models=tuple(models[fold.number] for fold in folds),
         groups=groups_in(groups),
         weights=taken(weights, places),
         places=places,
@@ -79,6 +82,17 @@ def _r2(true: NDArray[Any], predicted: NDArray[Any], weights: pd.Series | None) 
     if weights is not None and not weights.any():
         return float("nan")
     return float(r2_score(true, predicted, sample_weight=weights))
+
+
+def _with_directions_of(
+    effective_dim: int | None,
+    model: Any,
+    X: pd.DataFrame,
+    y: NDArray[Any],
+    groups: Separation | None,
+    weights: pd.Series | None,
+) -> Any:
+    return with_directions(model, X, y, effective_dim, groups, weights)
 
 
 def with_directions(

@@ -20,11 +20,10 @@ MOST_SHOWN = 5  # rows
 class Residual:
     """The prediction of a row and how far it is from the measured value.
 
-    ``row`` is the name of the row, ``place`` its position from 0, ``residual`` the measured value less the prediction.
+    ``row`` is the name of the row, ``residual`` the measured value less the prediction.
     """
 
     row: Any
-    place: int
     true: float
     predicted: float
     residual: float
@@ -74,4 +73,4 @@ def residuals_of(predictions: pd.DataFrame, patterns: tuple[ErrorPattern, ...] =
 
 def _residual(predictions: pd.DataFrame, place: int) -> Residual:
     true, predicted = (float(predictions[name].iloc[place]) for name in ("true", "predicted"))
-    return Residual(plain_name(predictions.index[place]), place, true, predicted, true - predicted)
+    return Residual(plain_name(predictions.index[place]), true, predicted, true - predicted)

@@ -21,9 +21,13 @@ from whynear.study.comparison import Comparison, MethodScores
 from whynear.study.content import content
 from whynear.study.errors import ErrorAnatomy
 from whynear.study.findings import Findings
+from whynear.study.frame import PageFrame
 from whynear.study.interpretation import Interpretation
 from whynear.study.levels import FeatureLevels
+from whynear.study.other_rows import OtherRows
+from whynear.study.parts_score import PartsScore
 from whynear.study.reasons import Reason
+from whynear.study.rejection import Rejection
 from whynear.study.residuals import Residuals
 from whynear.study.score import NAMES
 from whynear.study.settings import TABLE_SETTINGS, StudySettings
@@ -38,7 +42,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 # Imported by name when it is needed, as pandas imports its plotting backend: the result does not depend on the report.
-WRITER = "whynear.report.writing"
+WRITER, PAGE = "whynear.report.writing", "whynear.report.page"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -78,6 +82,24 @@ class Study:
         The versions of the packages that made the study.
     spectra : Spectra or None
         The spectra of the table: their preprocessing, bands and weights; None where there are none.
+    on_parts : PartsScore or None
+        How well the model predicts whole parts of a table that does not fit in memory; None for other tables.
+    rejection : Rejection or None
+        The certainty of the held-out predictions, and what is promised for accepted ones; None for a numeric target.
+    others : OtherRows or None
+        The rows of a large table that were not compared, on the same maps; None where all were.
+
+    Examples
+    --------
+    >>> import whynear as wn
+    >>> iris = wn.datasets.load("iris")
+    >>> study = wn.study(iris.X[::5], iris.y[::5], learner="grlvq", folds=2, random_state=0)
+    >>> study.comparison.chosen, study.accuracy.columns.tolist()
+    ('grlvq', ['grlvq', 'plain kNN', 'NCA with kNN'])
+    >>> study.model.predict(iris.X[:2]).tolist()
+    ['0', '0']
+    >>> study.frame()["verdict"].unique().tolist()  # 30 rows settle little
+    ['undecided']
     """
 
     problem: Problem
@@ -95,6 +117,9 @@ class Study:
     inputs: StudySettings
     versions: dict[str, str]
     spectra: Spectra | None = None
+    on_parts: PartsScore | None = None
+    rejection: Rejection | None = None
+    others: OtherRows | None = None
 
     @property
     def metric(self) -> Metric:
@@ -174,6 +199,10 @@ class Study:
         A folder with a study of another table, target or settings is refused; with ``overwrite`` it is replaced.
         """
         return import_module(WRITER).write_study(self, Path(folder), overwrite=overwrite)
+
+    def show(self, height: int = 900) -> PageFrame:
+        """Return the report in a frame of this height in pixels, which a notebook shows with all its views."""
+        return PageFrame(import_module(PAGE).render(self), f"Study of {self.problem.source}", height)
 
     def _repr_html_(self) -> str:
         methods = self.comparison.methods

@@ -10,14 +10,17 @@ from whynear.tables.problem import Problem, kind_of_target
 
 def at_most(problem: Problem, most: int, seed: int) -> Problem:
     """Return the problem, or a random sample of ``most`` of its rows, stratified if the target has classes."""
+    return problem if len(problem.y) <= most else problem.rows(sampled_rows(problem, most, seed))
+
+
+def sampled_rows(problem: Problem, most: int, seed: int) -> NDArray[np.intp]:
+    """Return the positions of these rows, in their order."""
     if len(problem.y) <= most:
-        return problem
+        return np.arange(len(problem.y))
     rng = np.random.default_rng(seed)
     if kind_of_target(problem.y) == "numbers":
-        rows = np.sort(rng.permutation(len(problem.y))[:most])
-    else:
-        rows = stratified_rows(problem.y, most, rng)
-    return problem.rows(rows)
+        return np.sort(rng.permutation(len(problem.y))[:most])
+    return stratified_rows(problem.y, most, rng)
 
 
 def stratified_rows(y: NDArray[Any], most: int, rng: np.random.Generator) -> NDArray[np.intp]:

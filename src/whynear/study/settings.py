@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, fields
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal
 
+from whynear.utils.sizes import bytes_of
+
 if TYPE_CHECKING:
     from whynear.tables.column_types import Categories, Impute
 
@@ -62,11 +64,14 @@ class StudySettings:
     drop_missing_target: bool = False
     effective_dim: int | None = None
     encoding: str = "auto"
+    memory: str | int | None = None
     random_state: int = 0
     n_jobs: int | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         check_seed(self.random_state)
+        if self.memory is not None:
+            bytes_of(self.memory)
         if self.learner not in (known := ("auto", *_learners())):
             raise ValueError(f"There is no learner {self.learner!r}. Use one of {', '.join(known)} (--learner).")
         if self.score not in SCORES:

@@ -101,11 +101,12 @@ class Spectra:
             "weights": self.weights.tolist(),
         }
 
-    def refitted(self, model: Any, X: pd.DataFrame) -> tuple[Any, pd.DataFrame]:
-        """Return the model without its preprocessing, and the table with preprocessed spectra, to leave out bands."""
-        fitted = FittedPipeline.of(model)
-        encoder = [] if fitted.table_encoder is None else [fitted.table_encoder]
-        return make_pipeline(*encoder, *fitted.steps, fitted.learner), fitted.shown(X)
+
+def without_preprocessing(model: Any, X: pd.DataFrame) -> tuple[Any, pd.DataFrame]:
+    """Return the model without its preprocessing, and the table with preprocessed spectra, to leave out bands."""
+    fitted = FittedPipeline.of(model)
+    encoder = [] if fitted.table_encoder is None else [fitted.table_encoder]
+    return make_pipeline(*encoder, *fitted.steps, fitted.learner), fitted.shown(X)
 
 
 def spectra_of(

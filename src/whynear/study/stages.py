@@ -7,6 +7,7 @@ from typing import Any
 
 from sklearn.base import clone
 
+from whynear.engine.workers import Workers
 from whynear.explain import class_profiles
 from whynear.metric.pipeline import FittedPipeline
 from whynear.study.bands import Bands
@@ -19,50 +20,69 @@ from whynear.study.findings import findings_of
 from whynear.study.folds import possible_folds
 from whynear.study.interpretation import Interpretation, interpret
 from whynear.study.kept_fits import KeptFits
+from whynear.study.large_rows import LargeRows
 from whynear.study.learnable import caveats_of_weights, learners_for
 from whynear.study.levels import levels_of
 from whynear.study.maps import maps_of
 from whynear.study.methods import LEARNED_ROWS, Methods
+from whynear.study.other_rows import other_rows_of
 from whynear.study.preprocessing import Preprocessing
 from whynear.study.progress import Steps
 from whynear.study.reasons import Reason, reasons_of
 from whynear.study.regression import compare_regressors, relevance_profile, with_directions
+from whynear.study.rejection import Rejection, rejection_of, remember_rejection
 from whynear.study.residuals import Residuals, residuals_of
 from whynear.study.result import Study
 from whynear.study.sample import at_most
 from whynear.study.settings import COMPARED_ROWS, StudySettings
-from whynear.study.spectra import spectra_of
+from whynear.study.spectra import spectra_of, without_preprocessing
 from whynear.study.value_cases import ValueReason, explained_values, value_reasons
 from whynear.tables.problem import Problem
-from whynear.verdict import verdicts
+from whynear.verdict.verdicts import verdicts_by
 
 
-def studied(problem: Problem, settings: StudySettings, steps: Steps, kept: KeptFits) -> Study:
-    """Compare, learn, interpret, map and explain."""
+def studied(
+    problem: Problem,
+    settings: StudySettings,
+    steps: Steps,
+    kept: KeptFits,
+    workers: Workers,
+    large: LargeRows | None = None,
+) -> Study:
+    """Compare, learn, interpret, map and explain; ``large`` are all rows of a table that does not fit in memory."""
     of_classes = problem.kind == "classes"
     used, few_rows = _compared_rows(problem, settings)
     preprocessing = None if problem.axis is None else Preprocessing(problem.axis, settings.random_state)
     methods = Methods(
         settings.random_state, problem.encoder, settings.n_jobs, settings.class_weight, preprocessing, kept
     )
-    comparison, few_folds = _compared(used, settings, methods, steps)
+    comparison, few_folds = _compared(used, settings, methods, steps, workers)
     steps.finish("comparison", comparison)
     steps("learn the metric from all rows", 0.6)
     rows = at_most(problem, LEARNED_ROWS[comparison.chosen], settings.random_state) if of_classes else problem
+    rows = rows if large is None else large.with_telling(rows)
     model = methods.fitted(comparison.chosen, rows.X, rows.y, rows.separation, rows.weights)
     if not of_classes:
         model = with_directions(
             model, problem.X, problem.y, settings.effective_dim, problem.separation, problem.weights
         )
         model = remember_errors(model, comparison.predictions)
+    on_parts = None
+    if large is not None:
+        model, few_rows = large.learned(comparison.chosen, model, rows)
+        on_parts = large.judged(model, steps.within(0.6, 0.62))
+    rejection = _rejection(used, comparison, model, settings) if of_classes else None
+    if rejection is not None:
+        model = remember_rejection(model, rejection)
     steps.finish("model", model)
     spectra = spectra_of(used, model, comparison.models, preprocessing, rows)
     bands = None if spectra is None else spectra.bands
     interpretation = _interpreted(used, model, settings, methods, steps, bands)
     steps.finish("interpretation", interpretation)
-    judge, judged_on = (model, used.X) if spectra is None else spectra.refitted(model, used.X)
-    judged = verdicts(
-        _refitted(judge),
+    judge, judged_on = (model, used.X) if spectra is None else without_preprocessing(model, used.X)
+    judged = verdicts_by(
+        workers,
+        refitted(judge),
         judged_on,
         used.y,
         features=None if bands is None else bands.features_of_columns,
@@ -77,7 +97,8 @@ def studied(problem: Problem, settings: StudySettings, steps: Steps, kept: KeptF
     steps("map the cases", 0.85)
     shown = used if used.times is None else used.rows(comparison.places)
     maps = maps_of(shown, model, settings.random_state)
-    cases, reasons = _explained(shown, comparison, steps, bands)
+    others = other_rows_of(problem, shown, maps, model, settings.random_state)
+    cases, reasons = _explained(shown, comparison, steps, bands, workers)
     profiles = class_profiles(model) if of_classes else relevance_profile(model, problem.target)
     steps("done", 1.0)
     return Study(
@@ -88,6 +109,7 @@ def studied(problem: Problem, settings: StudySettings, steps: Steps, kept: KeptF
         interpretation=interpretation,
         profiles=profiles if bands is None else bands.profiles(profiles),
         maps=maps,
+        others=others,
         levels=levels_of(
             shown.X if bands is None else bands.table(judged_on.iloc[comparison.places]), interpretation.relevance
         ),
@@ -95,8 +117,10 @@ def studied(problem: Problem, settings: StudySettings, steps: Steps, kept: KeptF
         reasons=reasons,
         verdicts=judged,
         findings=findings_of(
-            used, comparison, interpretation, judged, (*problem.caveats, *few_rows, *few_folds), spectra
+            used, comparison, interpretation, judged, (*problem.caveats, *few_rows, *few_folds), spectra, on_parts
         ),
+        on_parts=on_parts,
+        rejection=rejection,
         spectra=spectra,
         inputs=settings,
         versions={package: version(package) for package in ("whynear", "scikit-learn", "numpy")},
@@ -121,7 +145,7 @@ def _compared_rows(problem: Problem, settings: StudySettings) -> tuple[Problem, 
 
 
 def _compared(
-    used: Problem, settings: StudySettings, methods: Methods, steps: Steps
+    used: Problem, settings: StudySettings, methods: Methods, steps: Steps, workers: Workers
 ) -> tuple[Comparison, tuple[str, ...]]:
     """Compare learners and baselines on held-out folds; return a caveat too if fewer folds than wanted are possible."""
     n_folds, caveats = possible_folds(used.y, settings.folds, used.separation)
@@ -138,6 +162,7 @@ def _compared(
             groups=used.separation,
             measure=settings.score,
             weights=used.weights,
+            workers=workers,
         )
         return comparison, caveats
     comparison = compare_regressors(
@@ -149,11 +174,17 @@ def _compared(
         report=report,
         groups=used.separation,
         weights=used.weights,
+        workers=workers,
     )
     return comparison, caveats
 
 
-def _refitted(model: Any) -> Any:
+def _rejection(used: Problem, comparison: Comparison, model: Any, settings: StudySettings) -> Rejection:
+    shown = used if used.times is None else used.rows(comparison.places)
+    return rejection_of(shown, comparison, model, settings.random_state)
+
+
+def refitted(model: Any) -> Any:
     """Return the learner to refit without features; a map is not held to directions that they may take away."""
     learner = clone(model)
     cut = [name for name in learner.get_params() if name.endswith("minimumnormregressor__effective_dim")]
@@ -179,13 +210,13 @@ def _interpreted(
 
 
 def _explained(
-    used: Problem, comparison: Comparison, steps: Steps, bands: Bands | None
+    used: Problem, comparison: Comparison, steps: Steps, bands: Bands | None, workers: Workers
 ) -> tuple[tuple[Case, ...], tuple[Reason, ...] | tuple[ValueReason, ...]]:
     """Return selected cases, and short explanations of those on the maps."""
     first, then = steps.within(0.9, 0.92), steps.within(0.92, 1.0)
     if used.kind == "classes":
         cases = explained_cases(used.X, used.y, comparison, first, bands)
-        return cases, reasons_of(used.X, comparison, cases, then, bands)
+        return cases, reasons_of(used.X, comparison, cases, then, bands, workers)
     cases = explained_values(used.X, comparison, first, bands)
     return cases, value_reasons(used.X, comparison, cases, then, bands)
 

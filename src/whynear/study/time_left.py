@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 
 from whynear.learn.registry import LEARNERS
 from whynear.study.progress import Progress
@@ -16,7 +14,7 @@ class TimeLeft:
     """The fits of each method that are planned, with the seconds expected, and how long the finished ones took.
 
     A method that has been fitted takes as many times the expected seconds as it took so far, one that has not as many
-    as all others.
+    as all others. ``n_at_once`` is how many fits run at the same time.
 
     >>> left = TimeLeft([("gmlvq", 2.0), ("gmlvq", 2.0), ("lann", 4.0)])
     >>> left.done("gmlvq", expected=2.0, seconds=1.0)
@@ -24,7 +22,8 @@ class TimeLeft:
     (3.0, 0.25)
     """
 
-    def __init__(self, planned: Iterable[tuple[str, float]] = ()) -> None:
+    def __init__(self, planned: Iterable[tuple[str, float]] = (), n_at_once: int = 1) -> None:
+        self.n_at_once = n_at_once
         self._left: dict[str, float] = {}
         self._expected: dict[str, float] = {}
         self._spent: dict[str, float] = {}
@@ -40,14 +39,18 @@ class TimeLeft:
     @property
     def seconds(self) -> float:
         """The seconds that the fits left will take."""
-        of_all = self._pace(self._expected)
-        return sum(left * (self._pace([method]) or of_all or 1.0) for method, left in self._left.items())
+        return self._seconds_of_fits / self.n_at_once
 
     @property
     def share(self) -> float:
         """The share of the time that is spent, from 0 to 1."""
         spent = sum(self._spent.values())
-        return spent / total if (total := spent + self.seconds) else 1.0
+        return spent / total if (total := spent + self._seconds_of_fits) else 1.0
+
+    @property
+    def _seconds_of_fits(self) -> float:
+        of_all = self._pace(self._expected)
+        return sum(left * (self._pace([method]) or of_all or 1.0) for method, left in self._left.items())
 
     def __str__(self) -> str:
         seconds = self.seconds
@@ -63,7 +66,7 @@ class TimeLeft:
 
 
 class FitWatch:
-    """Times the fits of a comparison, and reports each before it begins: the method, and the time left.
+    """Reports the fits of a comparison: the step, the method, and the time left.
 
     Parameters
     ----------
@@ -71,25 +74,19 @@ class FitWatch:
         Takes the step and the share of the work done.
     planned : iterable of (str, float)
         The method of each fit, and the seconds expected.
-    expected : callable
-        Returns the seconds expected of a method for a number of rows.
+    n_at_once : int
+        How many fits run at the same time.
     """
 
-    def __init__(
-        self, report: Progress, planned: Iterable[tuple[str, float]], expected: Callable[[str, int], float]
-    ) -> None:
-        self.report, self.left, self.expected, self.step = report, TimeLeft(planned), expected, ""
+    def __init__(self, report: Progress, planned: Iterable[tuple[str, float]], n_at_once: int = 1) -> None:
+        self.report, self.left, self.share = report, TimeLeft(planned, n_at_once), 0.0
 
-    def begin(self, step: str, _share: float = 0.0) -> None:
-        """Report the step that the next fits belong to; its share of the work is that of the time."""
-        self.step = step
-        self.report(step, self.left.share)
-
-    @contextmanager
-    def fit(self, method: str, n_rows: int) -> Iterator[None]:
-        """Report a fit and time it."""
+    def begin(self, step: str, method: str) -> None:
+        """Report the first fit that is not done; the share of the work is that of the time."""
         shown = method.upper() if method in LEARNERS else method
-        self.report(f"{self.step}: {shown}, {self.left} for this step", self.left.share)
-        start = time.perf_counter()
-        yield
-        self.left.done(method, self.expected(method, n_rows), time.perf_counter() - start)
+        self.share = max(self.share, self.left.share)  # it is no smaller where fits take longer than those before
+        self.report(f"{step}: {shown}, {self.left} for this step", self.share)
+
+    def done(self, method: str, expected: float, seconds: float) -> None:
+        """Count a fit as done."""
+        self.left.done(method, expected, seconds)

@@ -11,12 +11,13 @@ import pandas as pd
 
 from whynear.explain import ValueExplanation
 from whynear.explain.measured import explain_value
-from whynear.metric.unusual import unusual_values
+from whynear.metric.unusual import UnusualValue, unusual_values
 from whynear.study.bands import Bands
 from whynear.study.cases import Case
 from whynear.study.comparison import Comparison
 from whynear.study.progress import Progress
 from whynear.study.spread import explained_places
+from whynear.study.voters import Voters, near_rows_of
 from whynear.utils.arrays import Indices
 from whynear.utils.plain import plain_values
 from whynear.utils.row_names import plain_name
@@ -39,12 +40,15 @@ class ValueReason:
     """A short explanation of the prediction of a row by a model fitted without it.
 
     ``place`` is the position of the row from 0, ``text`` the explanation in a sentence, ``parts`` the features that add
-    most to the prediction or take most from it.
+    most to the prediction or take most from it, ``voters`` the nearest rows with their values, and ``unusual`` the
+    values of the row that are unlike the training rows.
     """
 
     place: int
     text: str
     parts: tuple[ValuePart, ...]
+    voters: Voters
+    unusual: tuple[UnusualValue, ...]
 
 
 def explained_values(
@@ -124,4 +128,4 @@ def _reason(place: int, why: ValueExplanation) -> ValueReason:
         ValuePart(name, float(why.contributions[name]), *plain_values([why.values[name], why.mean_values[name]]))
         for name in most
     )
-    return ValueReason(place, repr(why), tuple(parts))
+    return ValueReason(place, repr(why), tuple(parts), near_rows_of(why), why.unusual)
