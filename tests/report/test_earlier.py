@@ -1,11 +1,15 @@
 """Folders that hold a study already, or files of none."""
 
+import contextlib
 import json
+import os
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from tests.helpers.studies import iris_study, numeric_study
+from whynear.report import earlier
 from whynear.report.earlier import check_no_other_study, files_of_study
 from whynear.report.writing import write_study
 from whynear.study.settings import StudySettings
@@ -60,12 +64,12 @@ def test_a_replaced_study_leaves_no_file_and_other_files_stay(folder):
     assert files_of_study(folder) == {path.name for path in written}
 
 
-def test_the_same_study_with_fewer_cases_leaves_no_figure_of_the_first(folder):
+def test_the_same_study_with_fewer_cases_leaves_no_case_of_the_first(folder):
     study = iris_study()
-    assert (folder / f"case-{len(study.cases)}.svg").exists()
+    assert (folder / f"case-{len(study.cases)}.csv").exists()
     written = replace(study, cases=study.cases[:1]).save(folder)
     assert names_in(folder) == {path.name for path in written}
-    assert not (folder / "case-2.svg").exists()
+    assert not (folder / "case-2.csv").exists()
 
 
 @pytest.mark.parametrize("name", ["cases.csv", "predictions.csv", "report.html"])
@@ -100,3 +104,46 @@ def test_a_long_description_is_cut(tmp_path):
     with pytest.raises(FileExistsError) as refused:
         iris_study().save(tmp_path)
     assert len(str(refused.value)) < 800
+
+
+class Killed(BaseException):
+    """Ends a process where it stands."""
+
+
+def files_in(folder):
+    return {path.name: path.read_text() for path in folder.iterdir() if path.is_file()}
+
+
+def put(folder, study, names):
+    """Write the files of a study, which say whose they are."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in names:
+        (folder / name).write_text(study)
+    (folder / "study.json").write_text(json.dumps({"of": study, "files": ["study.json", *names]}))
+
+
+@pytest.mark.parametrize("older", [True, False])
+@pytest.mark.parametrize("n_steps", range(9))
+def test_a_process_killed_while_files_are_moved_leaves_no_mixture(tmp_path, monkeypatch, older, n_steps):
+    new, names = tmp_path / earlier.UNFINISHED, ["model.whynear", "new.csv", "report.html"]
+    if older:
+        put(tmp_path, "old", ["model.whynear", "old.csv", "old.svg", "report.html"])
+    put(new, "new", names)
+    before, expected, left = files_in(tmp_path), files_in(new), iter(range(n_steps))
+
+    def counted(real):
+        def step(*words, **options):
+            if next(left, None) is None:
+                raise Killed
+            return real(*words, **options)
+
+        return step
+
+    with monkeypatch.context() as patch, contextlib.suppress(Killed):
+        patch.setattr(earlier.os, "replace", counted(os.replace))
+        patch.setattr(Path, "unlink", counted(Path.unlink))
+        earlier.move_in(tmp_path, ["study.json", *names])
+    if (tmp_path / "study.json").exists():
+        assert files_in(tmp_path) in (before, expected)
+    earlier.finish_moving(tmp_path)
+    assert files_in(tmp_path) == (before if older and n_steps == 0 else expected)

@@ -43,11 +43,17 @@ def test_a_whole_figure_can_be_drawn():
 def test_every_figure_of_a_target_of_classes_and_of_a_numeric_one(study, monkeypatch):
     monkeypatch.setattr(Figure, "savefig", save_empty)
     names = [name for name, text in figures(study) if text.startswith("<svg")]
-    cases = [f"{kind}-{number}" for number in range(1, len(study.cases) + 1) for kind in ("case", "votes")]
     first = ["verdicts", "sets", *(["stand-ins"] if study.verdicts.stand_ins.pairs else []), "intervals", "tolerance"]
-    assert names == [*first, "roc", "calibration", "map-before", "map-after", "profiles", *cases]
+    assert names == [*first, "roc", "calibration", "rejection", "map-before", "map-after", "profiles"]
     measured = numeric_study()
-    cases = [f"{kind}-{number}" for number in range(1, len(measured.cases) + 1) for kind in ("case", "near")]
     numeric = [name for name, _ in figures(measured) if name != "stand-ins"]
-    first = ["verdicts", "sets", "intervals", "tolerance", "map-before", "map-after", "predictions", "residuals"]
-    assert numeric == [*first, *cases]
+    assert numeric == [
+        "verdicts",
+        "sets",
+        "intervals",
+        "tolerance",
+        "map-before",
+        "map-after",
+        "predictions",
+        "residuals",
+    ]

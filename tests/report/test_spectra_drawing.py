@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
+from tests.helpers.pages import data_of, words_of
 from tests.helpers.studies import grade_study, octane_study
-from whynear.report.figures import figures
 from whynear.report.page import render
 from whynear.report.spectra_drawing import draw_spectrum
 
@@ -63,16 +63,21 @@ def test_a_falling_axis_is_drawn_as_in_the_table():
 
 def test_the_page_shows_bands_signs_and_preprocessing():
     study = octane_study()
-    page = render(study, dict(figures(study)))
-    assert "Where on the spectrum" in page
-    assert "above zero, a larger value raises “octane”" in page
-    assert "the mean spectrum before" in page
+    page = render(study)
+    shown, found = data_of(page)["spectrum"], study.spectra
+    assert shown["upwards"] == "a larger value raises “octane”"
+    assert shown["label"] == "wavelength (nm)"
+    assert len(shown["positions"]) == len(shown["weights"]) == 121
+    assert [name for name, _, chosen in shown["preprocessing"] if chosen] == [found.choice.chosen]
+    names = data_of(page)["features"]["names"]
+    assert [names[place] for place, *_ in shown["bands"]] == list(found.bands.names)
+    assert [sign for *_, sign in shown["bands"]] == [found.signs[name] for name in found.bands.names]
+    assert all(first < last for _, first, last, _ in shown["bands"])
+    assert shown["even"] is True
     assert "<dt>spectrum</dt><dd>121 channels in" in page
-    assert study.spectra.sentence in page
-    assert f"<td>{study.spectra.choice.chosen} (chosen)</td>" in page
-    assert "the preprocessing of the spectra was chosen by ridge regression" in page
-    assert "not equally far apart" not in page
-    assert " of each class before" in render(grade_study(), dict(figures(grade_study())))
+    assert found.sentence in words_of(page)
+    assert "the preprocessing of the spectra was chosen by ridge regression" in words_of(page)
+    assert [name for name, _ in data_of(render(grade_study()))["spectrum"]["means"]] == ["high", "low"]
 
 
 def test_the_data_of_the_figures_are_written(tmp_path):
@@ -90,4 +95,4 @@ def test_the_data_of_the_figures_are_written(tmp_path):
 
 def test_the_table_of_a_study_without_spectra_has_no_such_part(study, saved):
     assert "spectrum.csv" not in saved
-    assert "Where on the spectrum" not in saved["report.html"].read_text()
+    assert data_of(saved["report.html"])["spectrum"] is None

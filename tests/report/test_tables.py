@@ -28,6 +28,16 @@ def test_the_tables_of_errors_hold_the_confusion_and_the_classes(study):
     assert found["classes.csv"]["recall"].tolist() == [one.recall for one in study.errors.by_class]
 
 
+def test_certainties_stand_beside_the_predictions_and_rejected_cases_have_a_reason(study):
+    found = dict(tables(study))
+    assert found["predictions.csv"]["certainty"].tolist() == study.rejection.certainty.tolist()
+    assert found["rejection.csv"]["coverage"].iloc[-1] == 1
+    rejected = found["rejected.csv"]
+    assert len(rejected) == len(study.rejection.rejected)
+    assert set(rejected["reason"]) <= {"ambiguous", "outlier"}
+    assert not {"rejection.csv", "rejected.csv"} & set(dict(tables(numeric_study())))
+
+
 def test_points_of_a_map_stand_beside_their_cases(study):
     found = dict(tables(study))
     for name, points in study.maps.items():

@@ -39,7 +39,7 @@ def test_what_is_written_can_be_read_again(study, saved):
     X = study.problem.X
     assert (model.predict(X) == study.model.predict(X)).all()
     predictions = pd.read_csv(saved["predictions.csv"])
-    assert list(predictions.columns) == ["row", "true", "predicted", "probability", "by", "fold"]
+    assert list(predictions.columns) == ["row", "true", "predicted", "probability", "by", "fold", "certainty"]
     assert len(pd.read_csv(saved["cases.csv"])) == len(study.cases)
     assert saved["intervals.svg"].read_text().startswith("<svg")
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from whynear.study.settings import StudySettings
 
 RECORD = "study.json"
+OLDER = "older.json"  # the record of a study that is being replaced
+UNFINISHED = "unfinished"  # the folder for files until all of them are written
 FILES = (RECORD, "model.whynear", "relevance.csv", "cases.csv", "scores.csv", "predictions.csv", "report.html")
 MOST_LETTERS = 200  # of what a file says about its study, in a message
 WAY_OUT = "Choose another folder (--out), or replace {what} (--overwrite; in Python overwrite=True)."
@@ -18,6 +22,7 @@ def check_no_other_study(
     folder: Path, source: str, target: str, settings: StudySettings, *, overwrite: bool = False
 ) -> None:
     """Refuse a folder with a study of another table, target or settings, or with files of no study in the way."""
+    finish_moving(folder)
     if overwrite:
         return
     if not (folder / RECORD).exists():
@@ -28,24 +33,54 @@ def check_no_other_study(
                 + WAY_OUT.format(what="it")
             )
         return
-    held = _record(folder)
+    held = _record(folder / RECORD)
     known = {"source", "target", "given"} <= held.keys()
     if known and (held["source"], held["target"], held["given"]) == (source, target, settings.changed()):
         return
     raise FileExistsError(f"{folder} holds another study{_described(held)}. {WAY_OUT.format(what='that study')}")
 
 
+def move_in(folder: Path, names: Iterable[str]) -> None:
+    """Move the files of a study, all of them written, into its folder, in place of an older study.
+
+    Without its record the folder holds no study: that of the older one goes first, and that of the new one comes last,
+    so that a process killed in between leaves no mixture that is taken for a study. `finish_moving` goes on from there.
+    """
+    new = folder / UNFINISHED
+    if (folder / RECORD).exists():
+        os.replace(folder / RECORD, new / OLDER)
+    outdated = _names(new / OLDER) - {*names, RECORD} if (new / OLDER).exists() else set()
+    for name in outdated:
+        (folder / name).unlink(missing_ok=True)
+    for name in sorted(names, key=RECORD.__eq__):
+        if (new / name).exists():
+            os.replace(new / name, folder / name)
+
+
+def finish_moving(folder: Path) -> None:
+    """Move the rest of the files of a study that was written completely before its process was killed."""
+    new = folder / UNFINISHED
+    if not (folder / RECORD).exists() and (new / RECORD).is_file():
+        move_in(folder, _names(new / RECORD))
+
+
 def files_of_study(folder: Path) -> set[str]:
     """Return the names of the files of the study that a folder holds; those outside the folder are not its files."""
-    names = _record(folder).get("files", FILES) if (folder / RECORD).exists() else ()
-    listed = names if isinstance(names, list | tuple) else FILES
-    return {name for name in listed if isinstance(name, str) and Path(name).name == name and (folder / name).is_file()}
+    names = _names(folder / RECORD) if (folder / RECORD).exists() else set()
+    return {name for name in names if (folder / name).is_file()}
 
 
-def _record(folder: Path) -> dict[str, Any]:
-    """Return the content of ``study.json``; nothing if it is damaged."""
+def _names(record: Path) -> set[str]:
+    """Return the names of files that a record lists, without those outside its folder."""
+    listed = _record(record).get("files", FILES)
+    listed = listed if isinstance(listed, list | tuple) else FILES
+    return {name for name in listed if isinstance(name, str) and Path(name).name == name}
+
+
+def _record(path: Path) -> dict[str, Any]:
+    """Return the content of a record; nothing if it is damaged."""
     try:
-        held = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+        held = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return {}
     return held if isinstance(held, dict) else {}

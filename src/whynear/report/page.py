@@ -1,66 +1,118 @@
-"""A study as one self-contained HTML page."""
+"""A study as one self-contained HTML page: its data, the script that shows them, and what is read without scripts."""
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import json
+from functools import cache
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from whynear.report.page_script import script_data, stand_ins
-from whynear.study.errors import ClassErrors, ErrorAnatomy
-from whynear.study.repeat import python_lines, shell_line
-from whynear.study.residuals import Residuals
-from whynear.study.score import MEANINGS, NAMES
-from whynear.utils.text import printable
+from whynear.report.page_data import CODES, page_data
 
 if TYPE_CHECKING:
     from whynear.study.result import Study
 
 
-MOST_ROWS = 300  # of the table of features; the script of the page can show the others
-MOST_CLASSES = 12  # in the tables of errors
-
-
-def _harmless(value: Any) -> Any:
-    return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
-
-
+MOST_ROWS = 40  # of the table of features that is read without scripts
+MOST_CLASSES = 30  # in the table of errors, for the same
+_WORDS = {code: word for word, code in CODES.items()}
 _PAGES = Environment(
-    loader=PackageLoader("whynear.report"), autoescape=True, undefined=StrictUndefined, finalize=_harmless
+    loader=PackageLoader("whynear.report"), autoescape=True, undefined=StrictUndefined, keep_trailing_newline=True
 )
 
 
-def _worst_classes(errors: ErrorAnatomy | Residuals) -> list[ClassErrors]:
-    """Return the classes in their order; where there are many, those of the lowest recall."""
-    if isinstance(errors, Residuals):
-        return []
-    classes = list(errors.by_class)
-    return classes if len(classes) <= MOST_CLASSES else sorted(classes, key=lambda one: one.recall)[:MOST_CLASSES]
+def render(study: Study) -> str:
+    """Return the page, which contains its data and its script and loads nothing."""
+    return page_with(page_data(study))
 
 
-def render(study: Study, figures: dict[str, str]) -> str:
-    """Return the page, which contains its figures and loads nothing."""
-    rows = list(study.frame().itertuples(index=False))
-    places = {name: place for place, name in enumerate(study.relevance.feature_names)}
-    repeated = study.problem.source, study.problem.target, study.inputs
-    comparison = study.comparison
-    values = [method.score.value for method in comparison.methods]
+def page_with(data: dict[str, Any]) -> str:
+    """Return the page that shows these data; a browser runs no script and applies no style but those of the page."""
+    script, style = built("page.js"), built("page.css")
     return _PAGES.get_template("report.html").render(
-        study=study,
-        of_numbers=study.problem.kind == "numbers",
-        other_score=comparison.measure not in ("accuracy", "r2"),
-        score_name=NAMES[comparison.measure],
-        score_meaning=MEANINGS[comparison.measure],
-        largest_score=max(values) if comparison.measure == "log_loss" else 1.0,
-        rows=[(places[str(row.feature)], row) for row in rows[:MOST_ROWS]],
-        n_features=len(rows),
-        stand_ins=stand_ins(study),
-        most_classes=MOST_CLASSES,
-        worst_classes=_worst_classes(study.errors),
-        figures={name: Markup(svg) for name, svg in figures.items()},
-        data=script_data(study),
-        python=python_lines(*repeated),
-        shell=shell_line(*repeated),
-        settings={name: value for name, value in study.settings.items() if value not in (None, [], False)},
+        data=data,
+        title=_title(data),
+        features=_features(data),
+        classes=_classes(data),
+        with_right=any(line["right"] is not None for line in data["methods"]["lines"]),
+        island=Markup(island(data)),
+        script=Markup(script),
+        style=Markup(style),
+        policy=policy(script, style),
     )
+
+
+@cache
+def built(name: str) -> str:
+    """Return a file of the built page, whose sources are in ``web``."""
+    return files("whynear.report").joinpath("static", name).read_text(encoding="utf-8")
+
+
+def policy(script: str, style: str) -> str:
+    """Return the Content-Security-Policy under which only this script runs and nothing is loaded."""
+    return (
+        f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _digest(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def island(data: Any) -> str:
+    """Return data as JSON that cannot end the HTML element around it.
+
+    >>> island(["</script>"])
+    '["\\\\u003c/script\\\\u003e"]'
+    """
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    for sign in "<>&\u2028\u2029":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return text
+
+
+def _title(data: dict[str, Any]) -> str:
+    if data["kind"] == "numbers":
+        return f"Which features decide “{data['target']}”?"
+    return "Which features decide that two cases are near?"
+
+
+def _features(data: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the first features by verdict, as text."""
+    held = data["features"]
+    names, stand_ins = held["names"], sorted(held["stand_ins"], key=lambda pair: pair[2])
+    return [
+        {
+            "name": names[place],
+            "verdict": _WORDS[held["verdict"][place]],
+            **{name: _number(held[name][place]) for name in ("loss", "error", "lower", "upper")},
+            "stand_ins": ", ".join(names[other] for one, other, _, _ in stand_ins if one == place),
+        }
+        for place in held["order"][:MOST_ROWS]
+    ]
+
+
+def _classes(data: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the errors of the first classes, as text; none for a measured target."""
+    errors = data["errors"]
+    lines = list(zip(errors.get("classes", ()), errors.get("by_class", ()), strict=True))
+    made = []
+    for name, (count, recall, _, precision) in lines[:MOST_CLASSES]:
+        confused = [f"{other} ({wrong:,})" for true, other, wrong in errors["confused"] if true == name]
+        shares = {"recall": _share(recall), "precision": _share(precision)}
+        made.append({"name": name, "count": f"{count:,}", **shares, "confused": ", ".join(confused[:3])})
+    return made
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:g}"
+
+
+def _share(value: float | None) -> str:
+    return "–" if value is None else f"{value:.1%}"

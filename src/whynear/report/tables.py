@@ -19,7 +19,12 @@ def tables(study: Study) -> Iterator[tuple[str, pd.DataFrame]]:
     """Yield file name and table; figures whose data are in another table have no table of the same name."""
     yield "relevance.csv", study.frame()
     yield "cases.csv", cases_frame(study.cases)
-    yield from comparison_tables(study.comparison).items()
+    compared = comparison_tables(study.comparison)
+    if study.rejection is not None:
+        compared["predictions.csv"]["certainty"] = study.rejection.certainty
+        yield "rejection.csv", study.rejection.curve.frame()
+        yield "rejected.csv", study.rejection.frame()
+    yield from compared.items()
     if isinstance(study.errors, ErrorAnatomy):
         yield from error_tables(study.errors)
     if study.spectra is not None:

@@ -9,8 +9,8 @@ from types import TracebackType
 from typing import Any, Self
 
 from whynear.metric import save
+from whynear.report.earlier import UNFINISHED
 from whynear.report.tables import comparison_tables
-from whynear.report.writing import UNFINISHED
 from whynear.tables.writing import write_csv
 
 FITS = "fits"  # the folder of fitted learners, from which the same study goes on

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import warnings
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
 from operator import methodcaller
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from whynear.metric import save
-from whynear.report.earlier import FILES, RECORD, check_no_other_study, files_of_study
+from whynear.report.earlier import FILES, RECORD, UNFINISHED, check_no_other_study, move_in
 from whynear.report.figures import figures
 from whynear.report.page import render
 from whynear.report.tables import tables
@@ -21,7 +22,7 @@ from whynear.utils.files import check_folder, write_whole
 if TYPE_CHECKING:
     from whynear.study.result import Study
 
-UNFINISHED = "unfinished"  # the folder for files until all of them are written
+FILES_AT_ONCE = 8  # since the disk is waited for after each
 
 
 def write_study(study: Study, folder: Path, *, overwrite: bool = False) -> list[Path]:
@@ -37,25 +38,25 @@ def write_study(study: Study, folder: Path, *, overwrite: bool = False) -> list[
     texts = {
         **{name: csv_text(frame) for name, frame in tables(study)},
         **{f"{name}.svg": svg for name, svg in pictures.items()},
-        "report.html": render(study, pictures),
+        "report.html": render(study),
     }
     names = (RECORD, "model.whynear", *texts)
     record = {**study.to_dict(), "files": list(names)}
     texts[RECORD] = json.dumps(record, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
     try:
         _save_model(study.model, new, folder)
-        for name, text in texts.items():
-            data = text.encode()
-            write_whole(new / name, methodcaller("write", data), len(data))
+        with ThreadPoolExecutor(FILES_AT_ONCE) as writers:
+            deque(writers.map(lambda name: _write(new / name, texts[name].encode()), texts), maxlen=0)
     except OSError:
         shutil.rmtree(new, ignore_errors=True)
         raise
-    for name in files_of_study(folder) - set(names):
-        (folder / name).unlink()
-    for name in names:
-        os.replace(new / name, folder / name)
+    move_in(folder, names)
     shutil.rmtree(new, ignore_errors=True)
     return [folder / name for name in names]
+
+
+def _write(path: Path, data: bytes) -> None:
+    write_whole(path, methodcaller("write", data), len(data))
 
 
 def _save_model(model: Any, new: Path, folder: Path) -> None:

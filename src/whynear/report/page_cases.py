@@ -1,0 +1,145 @@
+"""The cases of a study for its page: what was predicted, where they lie on the maps, and why."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from whynear.report.plain_numbers import decimals, label, short, steps
+from whynear.study.reasons import Near, Reason
+from whynear.study.value_cases import ValueReason
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from whynear.study.cases import Case
+    from whynear.study.result import Study
+    from whynear.study.voters import Voters
+
+MOST_VALUES = 60_000  # of all cases together
+MOST_FEATURES = 12  # with the value of every case
+MOST_UNUSUAL = 8  # values of a case
+HEADINGS = {
+    "typical": "A typical case",
+    "overestimate": "The largest overestimate",
+    "underestimate": "The largest underestimate",
+    "unusual": "The case with most unusual values",
+}
+
+
+def cases_data(study: Study) -> dict[str, Any]:
+    """Return the name, the target and the prediction of each held-out case; classes as positions among the classes."""
+    found = study.comparison.predictions
+    facts: dict[str, Any] = {"rows": [str(name) for name in found.index]}
+    if study.problem.kind == "numbers":
+        return facts | {name: [short(value) for value in found[name]] for name in ("true", "predicted")}
+    codes = {name: code for code, name in enumerate(class_names(study))}
+    facts |= {name: [codes[str(value)] for value in found[name]] for name in ("true", "predicted")}
+    return facts | {"probability": [decimals(chance, 3) for chance in found["probability"]]}
+
+
+def class_names(study: Study) -> list[str]:
+    """Return the classes in the order of their positions; none for a measured target."""
+    return [str(name) for name in getattr(study.errors, "classes", ())]
+
+
+def maps_data(study: Study) -> dict[str, Any]:
+    """Return the places of the cases before and after learning."""
+    return {name: {"x": steps(points[:, 0]), "y": steps(points[:, 1])} for name, points in study.maps.items()}
+
+
+def values_data(study: Study, places: dict[str, int]) -> list[list[Any]]:
+    """Return for the first features, by verdict, the position and the value of every case; none of bands."""
+    X = study.shown.X
+    most = min(MOST_FEATURES, MOST_VALUES // max(1, len(X)))
+    names = [study.relevance.feature_names[place] for place in study.verdicts.order.tolist()]
+    shown = [name for name in names if name in X.columns][:most]
+    return [[places[name], [_value(value) for value in X[name].tolist()]] for name in shown]
+
+
+def _value(value: Any) -> Any:
+    return None if value is None or value != value else short(value) if isinstance(value, int | float) else str(value)
+
+
+def reasons_data(study: Study, places: dict[str, int]) -> dict[str, Any]:
+    """Return the explanations of cases by their positions."""
+    return {str(reason.place): _why(reason, places) for reason in study.reasons}
+
+
+def selected_data(study: Study) -> list[dict[str, Any]]:
+    """Return the selected cases with a heading each."""
+    return [{"place": case.place, "row": label(case.row), **_selected(case)} for case in study.cases]
+
+
+def _selected(case: Case) -> dict[str, str]:
+    why: Any = case.why
+    if case.kind in HEADINGS and isinstance(case.true, float):
+        error = case.true - why.prediction
+        side = f" The prediction is {abs(error):.3g} too {'low' if error > 0 else 'high'}." if error else ""
+        return {"kind": HEADINGS[case.kind], "text": f"Measured {case.true:.4g}, {why!s}.{side}"}
+    text = str(why)
+    return {"kind": f"A {case.kind} case of {label(case.true)}", "text": f"{text[:1].upper()}{text[1:]}."}
+
+
+def _why(reason: Reason | ValueReason, places: dict[str, int]) -> dict[str, Any]:
+    own = _value_parts(reason, places) if isinstance(reason, ValueReason) else _distance_parts(reason, places)
+    unusual = _unusual_first(reason)
+    return {
+        "text": reason.text,
+        **own,
+        "voters": _voters(reason.voters, places),
+        "unusual": [[places.get(one.column, one.column), str(one)] for one in unusual[:MOST_UNUSUAL]],
+        "more_unusual": max(0, len(unusual) - MOST_UNUSUAL),
+    }
+
+
+def _unusual_first(reason: Reason | ValueReason) -> list[Any]:
+    """Return the unusual values of a case, those of the features that explain it first."""
+    shown = {part.feature for part in reason.parts} | set(reason.voters.features)
+    return sorted(reason.unusual, key=lambda one: one.column not in shown)
+
+
+def _value_parts(reason: ValueReason, places: dict[str, int]) -> dict[str, Any]:
+    """Return of the features what each adds, the value of the case and the mean."""
+    return {
+        "adds": [
+            [places[part.feature], short(part.contribution), label(part.value), _mean(part.mean)]
+            for part in reason.parts
+            if part.feature in places
+        ]
+    }
+
+
+def _mean(mean: Any) -> str:
+    return "" if mean is None else label(mean)
+
+
+def _distance_parts(reason: Reason, places: dict[str, int]) -> dict[str, Any]:
+    """Return the nearest cases, and of the features what each adds to their distances and the values of all."""
+    other = reason.other
+    return {
+        "near": _near(reason.nearest),
+        "other": None if other is None else _near(other),
+        "parts": [
+            [places[part.feature], short(part.nearest), short(part.other), *map(label, part.values)]
+            for part in reason.parts
+            if part.feature in places
+        ],
+    }
+
+
+def _near(near: Near) -> list[Any]:
+    return [label(near.label), short(near.distance, 3), near.kind, label(near.name)]
+
+
+def _voters(voters: Voters, places: dict[str, int]) -> dict[str, Any]:
+    return {
+        "features": _known(voters.features, places),
+        "own": list(voters.values),
+        "lines": [list(line) for line in voters.lines],
+        "parts": [[short(part, 3) for part in line] for line in voters.parts],
+    }
+
+
+def _known(names: Iterable[str], places: dict[str, int]) -> list[int | str]:
+    """Return features as positions; a name that is none of them stays."""
+    return [places.get(name, name) for name in names]

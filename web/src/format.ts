@@ -1,0 +1,46 @@
+/** Numbers as text. */
+
+/** A number with at most so many significant digits, without an exponent where it is of ordinary size. */
+export function short(value: number | null | undefined, digits = 4): string {
+  if (value === null || value === undefined || !Number.isFinite(value)) return "–";
+  const size = Math.abs(value);
+  if (size !== 0 && (size >= 1e6 || size < 1e-4)) return value.toExponential(Math.max(0, digits - 1))
+    .replace(/\.?0+e/, "e").replace("e+", "e");
+  return minus(String(Number(value.toPrecision(digits))));
+}
+
+export function percent(share: number | null | undefined, decimals = 1): string {
+  return share === null || share === undefined ? "–" : `${(100 * share).toFixed(decimals)}%`;
+}
+
+/** Points with one decimal, never a negative zero. */
+export function points(value: number | null): string {
+  if (value === null) return "–";
+  const text = value.toFixed(1);
+  return minus(text === "-0.0" ? "0.0" : text);
+}
+
+export function signed(value: number | null, digits = 3): string {
+  return value === null ? "–" : (value > 0 ? "+" : "") + short(value, digits);
+}
+
+export function count(value: number): string {
+  return value.toLocaleString("en-US");
+}
+
+export function counted(value: number, one: string, many = `${one}s`): string {
+  return `${count(value)} ${value === 1 ? one : many}`;
+}
+
+export function listed(names: string[], most = 6): string {
+  const shown = names.slice(0, most).join(", ");
+  return names.length > most ? `${shown} and ${count(names.length - most)} more` : shown;
+}
+
+export function clipped(name: string, most = 28): string {
+  return name.length <= most ? name : `${name.slice(0, most - 11)}…${name.slice(-10)}`;
+}
+
+function minus(text: string): string {
+  return text.replace("-", "−");
+}
