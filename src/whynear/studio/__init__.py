@@ -1,0 +1,1 @@
+"""The studio: a local server with a page and a plain API for studies, tables and single cases."""

@@ -1,0 +1,154 @@
+"""Cases that are marked as like a query or not: triples, the weights learned from them, and ranks before and after."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from whynear.cases import CaseBase
+from whynear.explain.explanation import plain
+from whynear.learn import Slider
+from whynear.metric import DiagonalMetric, LocalMetric, Metric, as_metric
+from whynear.studio.faults import Refused
+from whynear.studio.live import Live
+from whynear.studio.live_models import Found, Kept, Ranking
+from whynear.utils.arrays import Array, Indices
+
+BASE = "marked.cases"
+Triple = tuple[int, int, int]
+Marked = Sequence[tuple[Any, Any, bool]]  # query, found case, whether they are alike
+
+
+def triples_of(marks: Marked) -> list[tuple[Any, Any, Any]]:
+    """Return (query, a case like it, a case unlike it) for every pair of marks of a query.
+
+    >>> triples_of([(1, 2, True), (1, 3, False), (1, 4, False), (5, 6, True)])
+    [(1, 2, 3), (1, 2, 4)]
+    """
+    queries = dict.fromkeys(query for query, _, _ in marks)
+    return [
+        (query, alike, unlike)
+        for query in queries
+        for alike in (found for asked, found, is_alike in marks if asked == query and is_alike)
+        for unlike in (found for asked, found, is_alike in marks if asked == query and not is_alike)
+    ]
+
+
+def ranking(live: Live, marks: Marked, query: int | str, k: int = 10) -> Ranking:
+    """Return the rows nearest to a query by the metric of the study, and their ranks by the one learned from marks."""
+    if not 1 <= k <= len(live.row_names) - 1:
+        raise Refused(f"k must be from 1 to {len(live.row_names) - 1}, got {k} instead.")
+    triples = _places(live, triples_of(marks))
+    before, learned = study_metric(live), learned_metric(live, tuple(triples))
+    of_study = _sq_distances(live, before, query)
+    of_marks = None if learned is None else _sq_distances(live, learned, query)
+    ranks, new_ranks = _ranks(of_study), None if of_marks is None else _ranks(of_marks)
+    own = {live.place_of(found): alike for asked, found, alike in marks if asked == query}
+    nearest = np.argsort(of_study if of_marks is None else of_marks, kind="stable")[:k].tolist()
+    shown = dict.fromkeys([*nearest, *own])
+    return Ranking(
+        query=query,
+        values=_values(live, live.place_of(query)),
+        label=plain(live.problem.y[live.place_of(query)]),
+        found=[
+            Found(
+                row=live.row_names[place],
+                label=plain(live.problem.y[place]),
+                distance=float(np.sqrt((of_study if of_marks is None else of_marks)[place])),
+                rank_before=int(ranks[place]),
+                rank_after=None if new_ranks is None else int(new_ranks[place]),
+                alike=own.get(place),
+                values=_values(live, place),
+            )
+            for place in shown
+        ],
+        marks=len(marks),
+        triples=len(triples),
+        agreeing_before=_agreeing(live, before, triples),
+        agreeing_after=None if learned is None else _agreeing(live, learned, triples),
+        weights=None if learned is None else _weights(live, learned),
+        kept=learned is not None and _is_kept(live, learned),
+    )
+
+
+def keep(live: Live, marks: Marked) -> Kept:
+    """Save all rows as a case base under the metric learned from the marks; one that exists gets the new metric."""
+    learned = learned_metric(live, tuple(_places(live, triples_of(marks))))
+    if learned is None:
+        raise Refused("There is nothing to learn from yet: mark one case as like the query, and one as unlike it.")
+    path = live.folder.parent / BASE
+    with CaseBase(path, learned) as base:
+        if not len(base):
+            base.add(live.numbers(), [{live.target: plain(label)} for label in live.problem.y])
+        n_cases = len(base)
+    code = f"import whynear as wn\n\nwith wn.CaseBase({str(path)!r}) as base:\n    print(base.like(1, k=5).frame())"
+    return Kept(file=str(path), cases=n_cases, python=code)
+
+
+def study_metric(live: Live) -> Metric:
+    """Return the metric of a study for the columns made of its table; of local metrics the mean weights."""
+    metric = as_metric(live.model)
+    if not isinstance(metric, LocalMetric):
+        return metric
+    deviations = live.numbers().to_numpy().std(axis=0)
+    weights = np.divide(metric.mean_shares(), deviations**2, out=np.zeros(len(deviations)), where=deviations > 0)
+    return DiagonalMetric(weights, metric.feature_names)
+
+
+@lru_cache(maxsize=32)
+def learned_metric(live: Live, triples: tuple[Triple, ...]) -> Metric | None:
+    """Return the weights that Slider learns from triples of places; None without any."""
+    if not triples:
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        slider = Slider(n_jobs=1, random_state=live.settings.random_state)
+        return slider.fit_triplets(live.numbers(), np.array(triples)).metric_
+
+
+def _places(live: Live, triples: Sequence[tuple[Any, Any, Any]]) -> list[Triple]:
+    return [(live.place_of(one), live.place_of(two), live.place_of(three)) for one, two, three in triples]
+
+
+def _sq_distances(live: Live, metric: Metric, query: int | str) -> Array:
+    """Return the squared distances of all rows from one, which itself is the farthest."""
+    values = live.numbers().to_numpy()
+    sq = metric.sq_distances(values[[live.place_of(query)]], values)[0].copy()
+    sq[live.place_of(query)] = np.inf
+    return sq
+
+
+def _values(live: Live, place: int) -> dict[str, Any]:
+    return {str(name): plain(value) for name, value in live.problem.X.iloc[place].items()}
+
+
+def _ranks(sq_distances: Array) -> Indices:
+    ranks = np.empty(len(sq_distances), dtype=np.intp)
+    ranks[np.argsort(sq_distances, kind="stable")] = np.arange(1, len(sq_distances) + 1)
+    return ranks
+
+
+def _agreeing(live: Live, metric: Metric, triples: Sequence[Triple]) -> float | None:
+    if not triples:
+        return None
+    values, (queries, alike, unlike) = live.numbers().to_numpy(), np.array(triples).T
+    near, far = (metric.sq_distances_at(values[queries], values, cases[:, None])[:, 0] for cases in (alike, unlike))
+    return float((near < far).mean())
+
+
+def _weights(live: Live, metric: Metric) -> dict[str, float]:
+    per_deviation = metric.relevances() * live.numbers().to_numpy().var(axis=0)
+    shares = per_deviation / max(float(per_deviation.sum()), 1e-300)
+    return dict(zip(metric.feature_names, shares.tolist(), strict=True))
+
+
+def _is_kept(live: Live, metric: Metric) -> bool:
+    path = live.folder.parent / BASE
+    if not path.exists():
+        return False
+    with CaseBase(path) as base:
+        return base.metric == metric

@@ -1,0 +1,112 @@
+"""The folder of a project: its state, the tables that were sent, and a folder for each study."""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+from whynear.studio.store import Row, Store
+from whynear.utils.files import check_folder
+from whynear.utils.text import printable
+
+STATE = "studio.db"
+LOCK = "studio.lock"
+MOST_LETTERS = 100  # of the name of a file
+SEPARATORS = '/\\:*?"<>|'
+
+
+class Project:
+    """A folder that one server at a time works in.
+
+    Nothing in it is found by a name that a browser gave: ids are looked up in the state of the project.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        check_folder(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        self.folder = folder.resolve()
+        self._lock = _locked(self.folder / LOCK)
+        self.store = Store(self.folder / STATE)
+
+    def close(self) -> None:
+        """Close the files; another server may then use the folder."""
+        self.store.close()
+        self._lock.close()
+
+    def new_table(self, name: str) -> Row:
+        """Return the id of a new table, its cleaned name, and the path for its file, whose folder is made."""
+        table, clean = new_id(), file_name(name)
+        path = self.folder / "tables" / table / clean
+        path.parent.mkdir(parents=True)
+        return {"id": table, "name": clean, "file": str(path.relative_to(self.folder))}
+
+    def file_of(self, table: str) -> Path:
+        """Return the file of a table."""
+        return self.folder / self.store.table(table)["file"]
+
+    def remove_table(self, table: str) -> None:
+        """Remove a table and its file."""
+        path = self.file_of(table)
+        self.store.remove_table(table)
+        shutil.rmtree(path.parent, ignore_errors=True)
+
+    def folder_of(self, study: str) -> Path:
+        """Return the folder of a study of this project."""
+        return self.folder / "studies" / str(self.store.study(study)["id"])
+
+    def results_of(self, study: str) -> Path:
+        """Return the folder with the files of a finished study."""
+        return self.folder_of(study) / "study"
+
+    def opened(self, row: Row) -> str | Path:
+        """Return the table of a study as the library takes it: a path, or the name of a data set."""
+        return str(row["example"]) if row["table_id"] is None else self.file_of(row["table_id"])
+
+    def job_of(self, row: Row) -> dict[str, Any]:
+        """Return what a process must know to work on a study."""
+        return {
+            "folder": str(self.folder_of(row["id"])),
+            "table": str(self.opened(row)),
+            "target": row["target"],
+            "settings": row["settings"],
+        }
+
+    def remove_study(self, study: str) -> None:
+        """Remove a study and all its files."""
+        folder = self.folder_of(study)
+        self.store.remove_study(study)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def new_id() -> str:
+    """Return a new id: 16 hexadecimal digits."""
+    return secrets.token_hex(8)
+
+
+def file_name(name: str) -> str:
+    r"""Return the last part of a name without signs that a system gives a meaning to.
+
+    >>> file_name("../../etc/cases.csv"), file_name("C:\\data\\.my cases.csv"), file_name("a<b>|c.csv")
+    ('cases.csv', 'my cases.csv', 'a_b__c.csv')
+    """
+    last = printable(name).replace("\\", "/").rpartition("/")[2]
+    clean = "".join("_" if letter in SEPARATORS or letter == "\ufffd" else letter for letter in last).strip(" .")
+    if len(clean) > MOST_LETTERS:
+        clean = clean[-MOST_LETTERS:].strip(" .")  # the end says what kind of file it is
+    return clean or "table"
+
+
+def _locked(path: Path) -> Any:
+    """Return a connection that holds a lock until it is closed, or its process ends."""
+    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=0.5)
+    try:
+        connection.execute("BEGIN EXCLUSIVE")
+    except sqlite3.OperationalError:
+        connection.close()
+        raise ValueError(
+            f"{path.parent} is in use by another studio. Open its page, or choose another folder (--folder)."
+        ) from None
+    return connection

@@ -1,0 +1,40 @@
+"""The Python code of a view of a finished study."""
+
+from __future__ import annotations
+
+from whynear.studio.faults import Refused
+from whynear.studio.fewer_features import columns_of, learner_name
+from whynear.studio.lines import Shown, lines_for
+from whynear.studio.live import LOCKED, MODEL, Live
+from whynear.studio.marks import triples_of
+from whynear.studio.studio import Studio
+from whynear.studio.study_models import PythonLines, PythonQuery
+
+
+def python_of(studio: Studio, live: Live, study: str, query: PythonQuery) -> PythonLines:
+    """Return the code that makes what a view shows, with the row, the values and the features of the query."""
+    if query.view == "compare" and query.other is None:
+        raise Refused("Name the study to compare with (other).")
+    other = "" if query.other is None else str(studio.project.results_of(studio.finished(query.other)["id"]))
+    triples = [
+        (live.place_of(one), live.place_of(two), live.place_of(three))
+        for one, two, three in triples_of(studio.store.marks(study))
+    ]
+    if query.view == "marks" and not triples:
+        raise Refused("There is nothing to learn from yet: mark one case as like the query, and one as unlike it.")
+    if query.view == "leave-out" and not query.features:
+        raise Refused("Name the features to leave out (features): tick at least one.")
+    shown = Shown(
+        table=str(live.table),
+        target=live.target if studio.store.study(study)["table_id"] is not None else None,
+        settings=live.settings,
+        results=str(live.folder),
+        model_file=MODEL if query.model == "study" else LOCKED,
+        learner=learner_name(live),
+        row=live.row_names[0] if query.row is None else live.name_of_row(query.row),
+        values=query.values,
+        features=columns_of(live, query.features),
+        triples=triples,
+        other=other,
+    )
+    return PythonLines(view=query.view, code=lines_for(query.view, shown))

@@ -1,0 +1,111 @@
+"""The server: a free port on this machine, the address with a link that works once, and an orderly end."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+from collections.abc import Callable
+from pathlib import Path
+
+import uvicorn
+
+from whynear.datasets.known import known_sets
+from whynear.studio.app import make_app
+from whynear.studio.keys import Keys
+from whynear.studio.project import Project
+from whynear.studio.relearner import Relearner
+from whynear.studio.runner import Runner
+from whynear.studio.studio import Studio
+from whynear.studio.study_models import NewStudy
+from whynear.studio.uploads import copy_table
+
+HOST = "127.0.0.1"
+PORT = 8777
+PORTS_TRIED = 100
+TOKEN_FILE = "token.json"
+ENDING_SECONDS = 2
+
+
+def free_socket(port: int) -> socket.socket:
+    """Return a socket at a port of this machine; if it is in use, at the next free one."""
+    last = min(port + PORTS_TRIED, 65_536)
+    for number in range(port, last):
+        listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        if os.name == "posix":
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # after a server that was killed
+        try:
+            listening.bind((HOST, number))
+            listening.listen(128)
+        except OSError:
+            listening.close()
+            continue
+        return listening
+    raise OSError(f"No port from {port} to {last - 1} is free. Choose another one (--port).")
+
+
+def serve(
+    table: str | None, folder: Path, port: int, started: Callable[[str], object], opened: Callable[[str], object] | None
+) -> None:
+    """Serve a project until the process is interrupted.
+
+    Parameters
+    ----------
+    table : str, optional
+        A file that is copied into the project, or the name of a data set; it is studied if the project is new.
+    folder : Path
+        The folder of the project.
+    port : int
+        The port, or the first one to try.
+    started : callable
+        Called with the address to open, which works once.
+    opened : callable, optional
+        Called with another such address, to open a browser.
+    """
+    listening = free_socket(port)
+    project = Project(folder)
+    running: list[Runner | Relearner] = []
+    try:
+        address = f"http://{HOST}:{listening.getsockname()[1]}"
+        runner, relearner = Runner(project), Relearner(project)
+        running += [runner, relearner]
+        keys = Keys(project.store, listening.getsockname()[1])
+        studio = Studio(project, runner, relearner, keys, address)
+        if table is not None:
+            _add(studio, table)
+        _write_token(project.folder / TOKEN_FILE, address, keys.token)
+        config = uvicorn.Config(
+            make_app(studio),
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            ws="none",
+            proxy_headers=False,
+            timeout_graceful_shutdown=ENDING_SECONDS,
+        )
+        started(studio.link())
+        if opened is not None:
+            opened(studio.link())
+        uvicorn.Server(config).run([listening])
+    finally:
+        for one in running:
+            one.close()
+        project.close()
+        listening.close()
+
+
+def _add(studio: Studio, table: str) -> None:
+    """Add a table to the project; a data set by its name is studied, unless that was done before."""
+    if table in {known.name for known in known_sets()} and not Path(table).exists():
+        if not any(row["example"] == table for row in studio.store.studies()):
+            studio.start(NewStudy(example=table))
+        return
+    copy_table(studio.project, Path(table))
+
+
+def _write_token(path: Path, address: str, token: str) -> None:
+    """Write the token for scripts, which only this user can read."""
+    path.unlink(missing_ok=True)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        json.dump({"address": address, "token": token}, file)

@@ -1,0 +1,115 @@
+"""The studio behind the API: a project, what runs its studies, and the studies that answer questions."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from fastapi import Request
+
+from whynear.datasets.known import KnownSet, known_sets
+from whynear.studio.faults import NotFound, Refused, WrongState
+from whynear.studio.keys import Keys
+from whynear.studio.progress import progress_of
+from whynear.studio.project import Project, new_id
+from whynear.studio.relearner import Relearner
+from whynear.studio.runner import CAN_RESUME, Runner
+from whynear.studio.store import Row, Store
+from whynear.studio.study_models import NewStudy, Settings, StudyInfo
+from whynear.study.settings import StudySettings
+
+
+@dataclass(frozen=True, eq=False)
+class Studio:
+    """What the routes share."""
+
+    project: Project
+    runner: Runner
+    relearner: Relearner
+    keys: Keys
+    address: str
+
+    @property
+    def store(self) -> Store:
+        """The state of the project."""
+        return self.project.store
+
+    def link(self) -> str:
+        """Return an address that opens the page in a browser, once."""
+        return f"{self.address}/?token={self.keys.new_link_key()}"
+
+    def start(self, wanted: NewStudy, expected: float | None = None) -> str:
+        """Add a study to those that wait, and return its id; ``expected`` is how long it will take."""
+        if (wanted.table is None) == (wanted.example is None):
+            raise Refused("Give either the id of a table (table) or the name of a data set (example).")
+        wanted.settings.checked()
+        if wanted.example is not None:
+            source = example_named(wanted.example).name
+        else:
+            source = self.store.table(str(wanted.table))["name"]
+        study = new_id()
+        row = {
+            "id": study,
+            "name": wanted.name or source,
+            "source": source,
+            "table_id": wanted.table,
+            "example": wanted.example,
+            "target": wanted.target,
+            "settings": wanted.settings.model_dump(mode="json"),
+            "state": "waiting",
+            "expected": expected,
+        }
+        self.store.add_study(row)
+        self.runner.start_next()
+        return study
+
+    def info(self, study: str) -> StudyInfo:
+        """Return a study as the API shows it."""
+        return info_of(self.store.study(study), self.store)
+
+    def finished(self, study: str) -> Row:
+        """Return the row of a study that is finished."""
+        row = self.store.study(study)
+        if row["state"] != "finished":
+            raise WrongState(f"The study is {row['state']}: it has no results yet.")
+        return row
+
+
+def studio_of(request: Request) -> Studio:
+    """Return the studio that answers a request."""
+    return request.app.state.studio
+
+
+def info_of(row: Row, store: Store) -> StudyInfo:
+    """Return the row of a study as the API shows it."""
+    shown = {name: value for name, value in row.items() if name in StudyInfo.model_fields}
+    made = {
+        "table": row["table_id"],
+        "settings": changed_settings(row["settings"]).changed(),
+        "progress": progress_of(row, time.time()),
+        "parts": store.part_names(row["id"]),
+        "can_resume": row["state"] in CAN_RESUME,
+    }
+    return StudyInfo(**{**shown, **made})
+
+
+def changed_settings(kept: Mapping[str, Any]) -> StudySettings:
+    """Return settings as they are kept in the state of a project, as the library takes them."""
+    return Settings(**kept).checked()
+
+
+@cache
+def examples() -> tuple[KnownSet, ...]:
+    """Return the data sets that need no download."""
+    return tuple(known for known in known_sets() if not known.origin.startswith("OpenML"))
+
+
+def example_named(name: str) -> KnownSet:
+    """Return the data set of a name, which is one of `examples`."""
+    for known in examples():
+        if known.name == name:
+            return known
+    raise NotFound(f"There is no example {name!r}. GET /api/examples lists them.")

@@ -1,0 +1,122 @@
+"""The prediction for a case with some values changed, and what it rests on."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pandas as pd
+
+from whynear.explain import Explanation, ValueExplanation
+from whynear.explain.explanation import plain
+from whynear.explain.linear_parts import is_linear_map
+from whynear.explain.measured import explain_value
+from whynear.explain.why import explain_case
+from whynear.metric.pipeline import FittedPipeline
+from whynear.metric.unusual import UnusualValue
+from whynear.studio.faults import Refused
+from whynear.studio.live import Live, features_of
+from whynear.studio.live_models import CaseQuery, Neighbor, Unusual, WhatIf
+from whynear.utils.text import listed, printable
+
+MOST_NEIGHBORS = 25
+
+
+def case_of(live: Live, query: CaseQuery, fitted: FittedPipeline) -> pd.DataFrame:
+    """Return the case as a table of one row: a row of the table, or usual values, with the given values in it."""
+    if unknown := [name for name in query.values if name not in live.problem.X.columns]:
+        raise Refused(f"The table has no feature {listed(unknown)}.")
+    if query.row is not None:
+        place = live.place_of(query.row)
+        case = live.problem.X.iloc[[place]]
+    else:
+        usual: dict[str, Any] = {one.name: [one.usual] for one in features_of(live)}
+        case = live.problem.X.iloc[[0]].assign(**usual)
+    changed = {name: [_read(name, value, fitted)] for name, value in query.values.items()}
+    return case.assign(**changed)[list(fitted.columns)]
+
+
+def what_if(live: Live, query: CaseQuery) -> WhatIf:
+    """Predict a case, with its votes, its neighbours and its unusual values."""
+    start = time.perf_counter()
+    model = live.model_of(query.model)
+    of_numbers = is_linear_map(model)
+    fitted = FittedPipeline.of(model) if of_numbers else FittedPipeline.of_classifier(model)
+    case = case_of(live, query, fitted)
+    why: Any = explain_value(fitted, case) if of_numbers else explain_case(fitted, case)
+    true = None if query.row is None else plain(live.problem.y[live.place_of(query.row)])
+    parts = _of_value(why) if of_numbers else _of_class(why)
+    return WhatIf(
+        prediction=plain(why.prediction),
+        true=true,
+        values={str(name): plain(value) for name, value in case.iloc[0].items()},
+        unusual=[_unusual(value) for value in why.unusual],
+        sentence=printable(repr(why)),
+        **parts,
+        seconds=time.perf_counter() - start,
+    )
+
+
+def _of_class(why: Explanation) -> dict[str, Any]:
+    return {
+        "interval": None,
+        "probabilities": {str(name): float(share) for name, share in why.probabilities.items()},
+        "support": {str(name): float(votes) for name, votes in why.support.items()},
+        "contributions": {},
+        "neighbors": [
+            Neighbor(
+                name=plain(row[why.nearest.kind]),
+                kind=why.nearest.kind,
+                label=plain(row["label"]),
+                distance=row["distance"],
+                vote=row["vote"],
+                for_prediction=row["for_prediction"],
+                values=_by_name(why.neighbor_values.iloc[place]),
+                contributions=_by_name(why.contributions.iloc[place]),
+            )
+            for place, row in enumerate(why.neighbors.head(MOST_NEIGHBORS).to_dict("records"))
+        ],
+    }
+
+
+def _of_value(why: ValueExplanation) -> dict[str, Any]:
+    return {
+        "interval": why.interval,
+        "probabilities": {},
+        "support": {},
+        "contributions": _by_name(why.contributions),
+        "neighbors": [
+            Neighbor(
+                name=plain(row[why.kind]),
+                kind="row" if why.kind == "row" else "case",
+                label=plain(row["measured"]),
+                distance=row["distance"],
+                vote=0.0,
+                for_prediction=True,
+                values=_by_name(why.neighbor_values.iloc[place]),
+                contributions=_by_name(why.distance_shares.iloc[place]),
+            )
+            for place, row in enumerate(why.neighbors.head(MOST_NEIGHBORS).to_dict("records"))
+        ],
+    }
+
+
+def _unusual(value: UnusualValue) -> Unusual:
+    return Unusual(column=value.column, kind=value.kind, text=printable(str(value)))
+
+
+def _by_name(values: pd.Series) -> dict[str, Any]:
+    return {str(name): plain(value) for name, value in values.items()}
+
+
+def _read(name: str, value: Any, fitted: FittedPipeline) -> Any:
+    """Return a value as the column holds it."""
+    if name in fitted.text_columns:
+        known = {str(one): one for one in fitted.known_categories[name]}
+        return None if value is None else known.get(str(value), value)
+    if value is None:
+        return float("nan")
+    try:
+        return float(value)
+    except ValueError:
+        raise Refused(f"{name!r} takes a number, got {str(value)[:40]!r} instead.") from None

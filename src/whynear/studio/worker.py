@@ -1,0 +1,110 @@
+"""The process of one study, or of one refit of it: it computes, and says on its output how far it is.
+
+Started with ``python -m whynear.studio.worker``. The first line of its input is the job as JSON; when the input
+ends, the server has ended, and the process ends with all that it started. Each line of its output is an event as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import sys
+import threading
+import time
+import traceback
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO, Any
+
+Say = Callable[[dict[str, Any]], None]
+LEAST_SECONDS = 0.1  # between two reports of the same step
+FITS, NEW, RESULTS = "fits", "new", "study"
+
+
+def main() -> None:
+    """Do the job that the input names."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that processes and temporary files are removed
+    say = _speaker()
+    job = json.loads(sys.stdin.readline())
+    threading.Thread(target=_end_with, args=(sys.stdin,), daemon=True).start()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of learners; the caveats of the study say what matters
+            if "relearn" in job:
+                from whynear.studio.relearning import run_relearning
+
+                run_relearning(job, say, progress_to(say))
+            else:
+                run_study(job, say)
+    except KeyboardInterrupt:
+        say({"event": "stopped"})
+    except (ValueError, TypeError, OSError, ImportError, MemoryError) as error:
+        traceback.print_exc()
+        say({"event": "failed", "message": str(error) or type(error).__name__})
+    except Exception as error:
+        traceback.print_exc()
+        say({"event": "failed", "message": f"An unexpected error occurred: {type(error).__name__}: {error}"})
+
+
+def run_study(job: dict[str, Any], say: Say) -> None:
+    """Make a study and write its files into the folder of the run, in one step when all of them are complete."""
+    import whynear as wn
+    from whynear.studio.page import write_page_data
+    from whynear.studio.parts import as_plain
+
+    folder, progress = Path(job["folder"]), progress_to(say)
+
+    def finished(part: str, value: Any) -> None:
+        if part != "settings":
+            say({"event": "part", "name": part, "value": as_plain(part, value)})
+
+    study = wn.study(
+        job["table"], job["target"], **job["settings"], progress=progress, finished=finished, keep=folder / FITS
+    )
+    progress("write the report", 1.0)
+    shutil.rmtree(folder / NEW, ignore_errors=True)
+    study.save(folder / NEW)
+    write_page_data(study, folder / NEW)
+    shutil.rmtree(folder / RESULTS, ignore_errors=True)
+    os.replace(folder / NEW, folder / RESULTS)
+    shutil.rmtree(folder / FITS, ignore_errors=True)
+    say({"event": "finished", "finding": study.finding()})
+
+
+def progress_to(say: Say) -> Callable[[str, float], None]:
+    """Return what says how far the work is, of one step not too often."""
+    last = [("", 0.0)]
+
+    def progress(step: str, share: float) -> None:
+        now, name = time.monotonic(), step.partition(", about")[0]  # without the time left
+        if name != last[0][0] or now >= last[0][1] + LEAST_SECONDS:
+            last[0] = name, now
+            say({"event": "progress", "step": step, "share": share})
+
+    return progress
+
+
+def _speaker() -> Say:
+    """Return what writes events; all other output of this process goes to its log."""
+    lines: IO[str] = os.fdopen(os.dup(1), "w", encoding="utf-8", buffering=1)
+    os.dup2(2, 1)
+
+    def say(event: dict[str, Any]) -> None:
+        lines.write(json.dumps(event, ensure_ascii=True) + "\n")
+
+    return say
+
+
+def _end_with(server: IO[str]) -> None:
+    """Wait until the server closes its end, or ends; then end this process and its group at once."""
+    server.read()
+    if os.name == "posix":
+        os.killpg(os.getpgrp(), signal.SIGKILL)
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    main()

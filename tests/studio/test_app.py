@@ -1,0 +1,41 @@
+import json
+
+from whynear.studio.app import hosts_of
+
+
+def test_the_api_describes_itself(client):
+    described = client.get("/api/openapi.json").json()
+    assert {"/api/studies", "/api/tables", "/api/studies/{study}/what-if"} <= set(described["paths"])
+    for path, methods in described["paths"].items():
+        assert path.startswith("/api/")
+        for method, facts in methods.items():
+            assert facts.get("description"), (method, path)
+
+
+def test_there_are_no_pages_that_load_from_elsewhere(client):
+    assert client.get("/docs").status_code == 404
+    assert client.get("/redoc").status_code == 404
+
+
+def test_the_page_is_served_and_nothing_beside_it(client):
+    assert "whynear studio" in client.get("/").text
+    assert client.get("/page.js").headers["content-type"].startswith("text/javascript")
+    for path in ("/../app.py", "/%2e%2e/app.py", "/..%2fapp.py", "/etc/passwd", "//etc/passwd"):
+        answer = client.get(path)
+        assert answer.status_code == 404, path
+        assert "no such page" in answer.text
+
+
+def test_wrong_input_is_one_sentence(client):
+    answer = client.post("/api/studies", content="{", headers={"content-type": "application/json"})
+    assert answer.status_code == 422
+    assert isinstance(answer.json()["detail"], str)
+    answer = client.post("/api/studies", json={"example": "iris", "settings": {"learner": "magic"}})
+    assert answer.status_code == 400
+    assert "There is no learner" in answer.json()["detail"]
+    answer = client.post("/api/studies", content=json.dumps({"example": 7}))
+    assert answer.status_code == 422
+
+
+def test_the_hosts_have_the_port():
+    assert hosts_of("http://127.0.0.1:80") == {"127.0.0.1:80", "localhost:80"}

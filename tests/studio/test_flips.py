@@ -1,0 +1,26 @@
+import pytest
+
+from whynear.studio.faults import Refused
+from whynear.studio.flips import smallest_flips
+from whynear.studio.live_models import CaseQuery, FlipQuery
+from whynear.studio.what_if import what_if
+
+
+def test_the_changed_case_is_predicted_otherwise(live):
+    found = smallest_flips(live, FlipQuery(row=71))
+    assert found.prediction == what_if(live, CaseQuery(row=71)).prediction
+    for flip in found.flips:
+        values = {change.feature: change.after for change in flip.changes}
+        assert what_if(live, CaseQuery(row=71, values=values)).prediction == flip.prediction != found.prediction
+
+
+def test_only_the_named_features_change_and_the_named_class_is_reached(live):
+    found = smallest_flips(live, FlipQuery(row=71, features=["petal width (cm)"], to="setosa"))
+    for flip in found.flips:
+        assert [change.feature for change in flip.changes] == ["petal width (cm)"]
+        assert flip.prediction == "setosa"
+
+
+def test_a_numeric_target_has_nothing_to_flip(measured_live):
+    with pytest.raises(Refused, match="numeric target"):
+        smallest_flips(measured_live, FlipQuery(row=1))

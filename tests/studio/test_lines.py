@@ -1,0 +1,25 @@
+import ast
+
+import pytest
+
+from whynear.studio.lines import VIEWS, Shown, lines_for
+from whynear.study.settings import StudySettings
+
+HOSTILE = "x'); import os; os.system('rm -rf /') #\n"
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_names_of_a_table_are_only_text_in_the_code(view):
+    settings = StudySettings(drop=(HOSTILE,), index=HOSTILE)
+    shown = Shown(
+        HOSTILE, HOSTILE, settings, HOSTILE, row=HOSTILE, values={HOSTILE: 1.0}, features=[HOSTILE], other=HOSTILE
+    )
+    tree = ast.parse(lines_for(view, shown))
+    imported = [alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
+    assert imported == ["whynear"]
+
+
+def test_only_changed_settings_are_written():
+    shown = Shown("cases.csv", "y", StudySettings(folds=3, bins=2), "study", learner="gmlvq")
+    assert "wn.study('cases.csv', 'y', bins=2, folds=3)" in lines_for("study", shown)
+    assert "wn.learn_table('cases.csv', 'y', learner='gmlvq', bins=2).problem" in lines_for("leave-out", shown)

@@ -1,0 +1,75 @@
+import pandas as pd
+import pytest
+
+from whynear.datasets.opening import open_table
+from whynear.studio.previews import likely_targets, preview
+from whynear.study.settings import StudySettings
+
+
+@pytest.fixture
+def patients(tmp_path):
+    path = tmp_path / "patients.csv"
+    rows = [
+        f"p{i // 2},{i % 7},{'?' if i == 3 else i * 1.5},{'ab'[i % 2]},{'sick' if i % 3 else 'well'}" for i in range(40)
+    ]
+    path.write_text("\n".join(["patient,age,dose,site,diagnosis", *rows]) + "\n")
+    return path
+
+
+def said(shown, setting):
+    return " ".join(one.text for one in shown.consequences if one.setting == setting)
+
+
+def test_columns_rows_and_target_are_shown(patients):
+    shown = preview(patients, "diagnosis", StudySettings(group="patient"))
+    assert shown.rows == 40
+    assert {one.name: one.role for one in shown.columns} == {
+        "patient": "group", "age": "feature", "dose": "feature", "site": "feature", "diagnosis": "target",
+    }  # fmt: skip
+    assert {one.name: one.kind for one in shown.columns}["age"] == "whole numbers"
+    assert dict(shown.classes) == {"sick": 26, "well": 14}
+    assert "20 groups" in said(shown, "group")
+    assert shown.cost.seconds > 0
+    assert len(shown.head[0]) == 5
+    assert "'?'" in said(shown, "table")
+
+
+def test_without_a_target_the_likeliest_is_taken(patients):
+    shown = preview(patients, None, StudySettings())
+    assert shown.target == "diagnosis"
+    assert shown.targets[0] == "diagnosis"
+    assert set(shown.targets) == {"patient", "age", "dose", "site", "diagnosis"}
+
+
+def test_a_refusal_has_the_settings_that_work(patients):
+    shown = preview(patients, "diagnosis", StudySettings(strict=True))
+    assert shown.refusal is not None
+    again = preview(patients, "diagnosis", StudySettings(**{"strict": True, **shown.refusal.suggestion}))
+    assert again.refusal is None
+
+
+def test_a_column_that_is_not_there_is_refused_in_a_sentence(patients):
+    shown = preview(patients, "nothing", StudySettings())
+    assert "'nothing'" in shown.refusal.message
+    assert shown.cost is None
+
+
+def test_a_numeric_target_has_a_range(patients):
+    shown = preview(patients, "dose", StudySettings(drop_missing_target=True))
+    assert shown.target_kind == "numbers"
+    assert shown.range == (0.0, 58.5)
+    assert "bins=3" in said(shown, "target")
+
+
+def test_targets_are_likely_by_name_then_place_then_values():
+    frame = pd.DataFrame(
+        {"class": [0.5, 1.5, 2.5], "few": [1, 1, 2], "other": [1.1, 2.2, 3.3], "last": [0.1, 0.2, 0.3]}
+    )
+    assert likely_targets(open_table(frame)) == ["class", "last", "few", "other"]
+
+
+def test_hostile_cells_become_printable_text(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("<b>,y\n" + "".join(f"a\u202e{i % 3},{'uv'[i % 2]}\n" for i in range(12)))
+    shown = preview(path, "y", StudySettings())
+    assert all(cell is None or cell.isprintable() for row in shown.head for cell in row)

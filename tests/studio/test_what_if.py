@@ -1,0 +1,60 @@
+import numpy as np
+import pytest
+
+import whynear as wn
+from whynear.studio.faults import NotFound, Refused
+from whynear.studio.live_models import CaseQuery
+from whynear.studio.what_if import what_if
+
+
+def test_a_row_is_explained_as_the_library_explains_it(live, iris):
+    X, y = iris
+    for row in (1, 71, 120):
+        answer, why = what_if(live, CaseQuery(row=row)), wn.explain(live.model, X.iloc[row - 1])
+        assert answer.prediction == why.prediction
+        assert answer.true == y[row - 1]
+        assert answer.probabilities == pytest.approx(why.probabilities.to_dict())
+        assert [one.label for one in answer.neighbors] == why.neighbors["label"].tolist()
+        for one, sq in zip(answer.neighbors, why.neighbors["sq_distance"], strict=True):
+            assert sum(one.contributions.values()) == pytest.approx(sq)
+
+
+def test_changed_values_are_those_of_the_changed_row(live, iris):
+    changed = iris[0].iloc[0].copy()
+    changed["petal width (cm)"] = 2.5
+    answer = what_if(live, CaseQuery(row=1, values={"petal width (cm)": 2.5}))
+    assert answer.prediction == wn.explain(live.model, changed).prediction
+    assert answer.values == changed.to_dict()
+
+
+def test_without_a_row_values_are_the_usual_ones(live, iris):
+    assert what_if(live, CaseQuery()).values == pytest.approx(iris[0].median().to_dict())
+
+
+def test_unusual_values_are_flagged(live):
+    answer = what_if(live, CaseQuery(row=1, values={"petal length (cm)": 99.0}))
+    assert [(one.column, one.kind) for one in answer.unusual] == [("petal length (cm)", "out_of_range")]
+    assert "99" in answer.unusual[0].text
+
+
+def test_a_numeric_target_has_an_interval_and_contributions(measured_live):
+    answer = what_if(measured_live, CaseQuery(row=1))
+    X = measured_live.problem.X
+    assert answer.prediction == pytest.approx(float(measured_live.model.predict(X.iloc[[0]])[0]))
+    low, high = answer.interval
+    assert low < answer.prediction < high
+    mean = float(np.mean(measured_live.problem.y))
+    assert mean + sum(answer.contributions.values()) == pytest.approx(answer.prediction)
+
+
+@pytest.mark.parametrize(
+    ("query", "kind", "words"),
+    [
+        ({"row": 999}, NotFound, "no row"),
+        ({"values": {"nothing": 1}}, Refused, "'nothing'"),
+        ({"values": {"petal width (cm)": "wide"}}, Refused, "takes a number"),
+    ],
+)
+def test_what_is_not_there_is_refused_by_name(live, query, kind, words):
+    with pytest.raises(kind, match=words):
+        what_if(live, CaseQuery(**query))
