@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from whynear.learn.registry import ALL_LEARNERS
 from whynear.utils.lazy import make_lazy
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = make_lazy(
     __name__,
@@ -15,9 +15,12 @@ __all__ = make_lazy(
         "whynear.explain": (
             "Explanation",
             "Explanations",
+            "Flip",
+            "Flips",
             "ValueExplanation",
             "class_profiles",
             "explain",
+            "flips",
             "plot_class_profiles",
         ),
         "whynear.interpret": (
@@ -41,19 +44,23 @@ __all__ = make_lazy(
             "load",
             "save",
         ),
+        "whynear.reject": ("Decisions", "Promise", "RejectCurve", "RejectOption"),
         "whynear.search": ("CandidateSearch", "NeighborSearch"),
+        "whynear.stream": ("SelfAdjustingMemory", "StreamHistory"),
         "whynear.study": ("Study", "study"),
+        "whynear.study.batch_prediction": ("predict_to_parquet",),
         "whynear.study.compare": ("compare_studies",),
         "whynear.study.learning": ("learn_table",),
         "whynear.study.prediction": ("explain_row", "predict_table"),
         "whynear.tables": ("TableEncoder",),
-        "whynear.verdict": ("SufficientSets", "Verdicts", "sufficient_sets", "verdicts"),
+        "whynear.verdict": ("LeftOut", "SufficientSets", "Verdicts", "leave_out", "sufficient_sets", "verdicts"),
     },
-    submodules=("datasets", "ranking", "spectra"),
+    submodules=("datasets", "distributed", "ranking", "spectra"),
 )
 
 if TYPE_CHECKING:
     from whynear import datasets as datasets
+    from whynear import distributed as distributed
     from whynear import ranking as ranking
     from whynear import spectra as spectra
     from whynear.cases import CaseBase as CaseBase
@@ -63,9 +70,12 @@ if TYPE_CHECKING:
     from whynear.embedding import plot_embedding as plot_embedding
     from whynear.explain import Explanation as Explanation
     from whynear.explain import Explanations as Explanations
+    from whynear.explain import Flip as Flip
+    from whynear.explain import Flips as Flips
     from whynear.explain import ValueExplanation as ValueExplanation
     from whynear.explain import class_profiles as class_profiles
     from whynear.explain import explain as explain
+    from whynear.explain import flips as flips
     from whynear.explain import plot_class_profiles as plot_class_profiles
     from whynear.interpret import NullSpaceProjector as NullSpaceProjector
     from whynear.interpret import Relevance as Relevance
@@ -95,16 +105,25 @@ if TYPE_CHECKING:
     from whynear.metric import as_metric as as_metric
     from whynear.metric import load as load
     from whynear.metric import save as save
+    from whynear.reject import Decisions as Decisions
+    from whynear.reject import Promise as Promise
+    from whynear.reject import RejectCurve as RejectCurve
+    from whynear.reject import RejectOption as RejectOption
     from whynear.search import CandidateSearch as CandidateSearch
     from whynear.search import NeighborSearch as NeighborSearch
+    from whynear.stream import SelfAdjustingMemory as SelfAdjustingMemory
+    from whynear.stream import StreamHistory as StreamHistory
     from whynear.study import Study as Study
     from whynear.study import study as study
+    from whynear.study.batch_prediction import predict_to_parquet as predict_to_parquet
     from whynear.study.compare import compare_studies as compare_studies
     from whynear.study.learning import learn_table as learn_table
     from whynear.study.prediction import explain_row as explain_row
     from whynear.study.prediction import predict_table as predict_table
     from whynear.tables import TableEncoder as TableEncoder
+    from whynear.verdict import LeftOut as LeftOut
     from whynear.verdict import SufficientSets as SufficientSets
     from whynear.verdict import Verdicts as Verdicts
+    from whynear.verdict import leave_out as leave_out
     from whynear.verdict import sufficient_sets as sufficient_sets
     from whynear.verdict import verdicts as verdicts

@@ -12,7 +12,7 @@ import whynear
 from tests.helpers.command_line import WHYNEAR, run, run_program
 from whynear.cli.app import app, main
 
-COMMANDS = ("study", "learn", "predict", "explain", "retrieve", "compare", "datasets", "reproduce")
+COMMANDS = ("study", "learn", "predict", "explain", "retrieve", "stream", "compare", "datasets", "studio", "reproduce")
 
 
 def test_these_are_all_commands():

@@ -186,3 +186,67 @@ def test_values_that_a_model_cannot_take_are_named_by_column(folder, tmp_path, m
 
 def test_debug_shows_where_an_error_came_from(folder):
     assert isinstance(run(folder / "metric", "iris", "--debug").exception, TypeError)
+
+
+@pytest.fixture
+def parts(folder, tmp_path):
+    (tmp_path / "parts").mkdir()
+    FRAME[:60].to_parquet(tmp_path / "parts" / "1.parquet", index=False)
+    FRAME[60:].assign(**{"petal width (cm)": 9.0}).to_parquet(tmp_path / "parts" / "2.parquet", index=False)
+    return tmp_path / "parts"
+
+
+def test_a_folder_is_predicted_into_a_parquet_file(folder, parts, tmp_path):
+    out = tmp_path / "predictions.parquet"
+    result = run(folder / "classes", parts, "--out", out, "--memory", "2GB")
+    assert result.exit_code == 0, result.output
+    assert f"150 rows written: {out}" in result.stdout.replace("\n", "")
+    assert "Caution: 90 rows have values outside the training range (out_of_range)." in result.stderr
+    written = pd.read_parquet(out)
+    assert written["row"].tolist() == list(range(1, 151))
+    assert answer(folder / "classes", parts) == written.to_dict("records")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["{parts}", "--out", "{out}", "--json"], "--json prints all predictions, and"),
+        (["{parts}", "--out", "{parts}/p.parquet"], "would be a file of the table. Choose another folder with --out."),
+        (["{parts}", "--memory", "2"], "memory must be a size such as '500MB' or '2GB', got '2' instead"),
+        (
+            ["{parts}", "--memory", "1MB"],
+            "as Parquet, batch by batch: --out predictions.parquet.",
+        ),
+        (["{parts}", "--memory", "1MB", "--out", "{out}"], "takes at least"),
+    ],
+)
+def test_large_predictions_are_refused_in_a_sentence(folder, parts, tmp_path, words, message):
+    result = run(folder / "classes", *(word.format(parts=parts, out=tmp_path / "o.parquet") for word in words))
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert not (tmp_path / "o.parquet").exists()
+
+
+@pytest.mark.filterwarnings("ignore:.*cannot be promised")
+def test_rejected_rows_are_marked(folder):
+    option = whynear.RejectOption(whynear.GRLVQ(random_state=0), accuracy=0.9, random_state=0).fit(X, Y)
+    whynear.save(option, folder / "option")
+    rows = answer(folder / "option", folder / "bare.csv", "--accuracy", 0.8)
+    decided = option.set_params(accuracy=0.8).decide(X)
+    assert [row["accepted"] for row in rows] == decided.accepted.tolist()
+    assert [row["reason"] for row in rows] == decided.reason.tolist()
+    shown = run(folder / "option", folder / "bare.csv", "--accuracy", 0.8)
+    assert shown.exit_code == 0
+    assert "accepted" in shown.stdout
+    assert option.promise.sentence in shown.stderr.replace("\n", " ")
+    run(folder / "option", folder / "bare.csv", "--accuracy", 0.8, "--out", folder / "rejected.csv")
+    written = pd.read_csv(folder / "rejected.csv", keep_default_na=False)
+    assert written["accepted"].tolist() == decided.accepted.tolist()
+    assert {"certainty", "reason"} <= set(written)
+
+
+def test_an_accuracy_for_a_model_without_held_out_predictions_is_refused(folder):
+    result = run(folder / "classes", folder / "bare.csv", "--accuracy", 0.99)
+    assert result.exit_code == 2
+    assert "does not know how often its predictions" in result.output.replace("\n", " ")
+    assert run(folder / "option", folder / "bare.csv", "--accuracy", 2).exit_code == 2

@@ -9,8 +9,9 @@ import pytest
 
 from tests.helpers.command_line import run
 from tests.helpers.pieces import is_gone
-from whynear.reproduce import EXPERIMENTS, workers
-from whynear.reproduce.cells import run_cell
+from whynear.engine import pieces
+from whynear.engine.pieces import run_piece
+from whynear.reproduce import EXPERIMENTS
 
 
 def test_without_a_name_all_are_listed():
@@ -29,7 +30,7 @@ def test_a_name_that_is_none_is_told_in_a_sentence():
 def test_an_address_without_a_cluster_is_refused(tmp_path):
     result = run("reproduce", "schulz-fig3", "--out", tmp_path, "--address", "tcp://somewhere:1")
     assert result.exit_code == 2
-    assert "choose backend='dask'" in result.stderr
+    assert "choose engine='dask'" in result.stderr
 
 
 @pytest.mark.slow
@@ -70,13 +71,13 @@ def test_a_folder_in_the_way_is_told(tmp_path):
 def test_an_interrupt_keeps_the_cells_that_are_done(tmp_path, monkeypatch):
     begun = []
 
-    def interrupted_in_the_second(cell):
+    def interrupted_in_the_second(cell, *words):
         begun.append(cell)
         if len(begun) == 2:
             raise KeyboardInterrupt
-        return run_cell(cell)
+        return run_piece(cell, *words)
 
-    monkeypatch.setattr(workers, "run_cell", interrupted_in_the_second)
+    monkeypatch.setattr(pieces, "run_piece", interrupted_in_the_second)
     result = run("reproduce", "schulz-fig3", "--out", tmp_path, "--n-jobs", 1)
     assert result.exit_code == 130, result.output
     assert f"Finished cells are kept in {tmp_path}; the same command continues." in result.stderr.replace("\n", " ")

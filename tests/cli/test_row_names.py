@@ -1,7 +1,6 @@
 """One name for each row: the same in all files of a study, in every command and in Python."""
 
 import json
-import re
 
 import numpy as np
 import pandas as pd
@@ -9,6 +8,7 @@ import pytest
 
 import whynear as wn
 from tests.helpers.command_line import run
+from tests.helpers.pages import data_of, markup_of
 
 N_ROWS = 44
 
@@ -78,18 +78,21 @@ def test_neighbours_are_other_rows_of_the_table_with_their_values(made):
 
 def test_the_page_shows_these_names(made):
     folder, _, named = made
-    page = (folder / "study/report.html").read_text()
-    shown = json.loads(re.search('id="data">(.*?)</script>', page)[1])
+    page = markup_of(folder / "study/report.html")
+    shown = data_of(folder / "study/report.html")
     assert shown["cases"]["rows"] == [str(name) for name in named.dropna().index]
     for place, why in shown["why"].items():
-        named_by = why["near"][2].removeprefix("row ")
-        assert why["near"][0] == named.set_axis(named.index.map(str)).loc[named_by, "kind"]
+        label, _, kind, named_by = why["near"]
+        assert kind == "row"
+        assert label == named.set_axis(named.index.map(str)).loc[named_by, "kind"]
         values = dict(zip(["size", "weight"], named.dropna().iloc[int(place)][["size", "weight"]], strict=True))
         for feature, _, _, value, *_ in why["parts"]:
-            assert float(value) == pytest.approx(values[shown["features"][feature][0]], rel=1e-3)
+            assert float(value) == pytest.approx(values[shown["features"]["names"][feature]], rel=1e-3)
     for case in json.loads((folder / "study/study.json").read_text())["cases"]:
         assert f": row {case['row']}</h3>" in page
-        assert f'<tr><td class="name">{case["why"]["nearest"]["row"]}</td>' in page
+        place = shown["cases"]["rows"].index(str(case["row"]))
+        voters = [line[0] for line in shown["why"][str(place)]["voters"]["lines"]]
+        assert str(case["why"]["nearest"]["row"]) in voters
 
 
 def test_commands_call_the_rows_alike_without_being_told_again(made):

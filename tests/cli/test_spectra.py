@@ -11,6 +11,7 @@ from sklearn.preprocessing import StandardScaler
 import whynear as wn
 from tests.helpers.command_line import run
 from tests.helpers.gasoline import gasoline
+from tests.helpers.pages import words_of
 from whynear.spectra import SavitzkyGolay, StandardNormalVariate
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("blank_figures")]  # whole studies
@@ -38,7 +39,7 @@ def test_a_spectrum_is_found_and_said_in_the_preview(studied):
     held = json.loads((folder / "study.json").read_text())
     assert held["spectra"]["unit"] == "nm"
     assert held["given"] == {"folds": 2}
-    assert "--no-spectra" not in (folder / "report.html").read_text().split("<pre>")[-1]
+    assert "--no-spectra" not in words_of(folder / "report.html").split("To repeat this study")[1]
 
 
 def test_the_model_predicts_the_table_again(studied, table, tmp_path):

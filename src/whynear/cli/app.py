@@ -14,6 +14,8 @@ from whynear.cli.learn import learn
 from whynear.cli.predict import predict
 from whynear.cli.reproduce import reproduce
 from whynear.cli.retrieve import retrieve
+from whynear.cli.stream import stream
+from whynear.cli.studio import studio
 from whynear.cli.study import study
 from whynear.cli.words import RememberingGroup
 
@@ -28,9 +30,9 @@ app = typer.Typer(
 
 def main() -> None:
     """Run the command line on a terminal of any encoding."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")
+    for output in (sys.stdout, sys.stderr):
+        if isinstance(output, io.TextIOWrapper):
+            output.reconfigure(errors="replace")
     app()
 
 
@@ -54,6 +56,8 @@ app.command()(learn)
 app.command()(predict)
 app.command()(explain)
 app.command()(retrieve)
+app.command()(stream)
 app.command()(compare)
 app.command()(datasets)
+app.command()(studio)
 app.command()(reproduce)

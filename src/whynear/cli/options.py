@@ -4,7 +4,9 @@ from typing import Annotated, Literal
 
 import typer
 
-Table = Annotated[str, typer.Argument(help="A file (CSV, TSV, Parquet, Excel) or the name of a data set.")]
+Table = Annotated[
+    str, typer.Argument(help="A file (CSV, TSV, Parquet, Excel), a folder of files, or the name of a data set.")
+]
 Target = Annotated[str | None, typer.Option(help="The column to predict; not needed for the name of a data set.")]
 Drop = Annotated[list[str] | None, typer.Option(help="A column to leave out; can be given several times.")]
 Index = Annotated[
@@ -12,6 +14,18 @@ Index = Annotated[
 ]
 Group = Annotated[
     str | None, typer.Option(help="The column with the group of each row, such as its patient, held out together.")
+]
+Time = Annotated[
+    str | None,
+    typer.Option("--time", help="The column with the time of each row; rows held out are later than all others."),
+]
+Weight = Annotated[str | None, typer.Option(help="The column with the weight of each row in fits and scores.")]
+ClassWeight = Annotated[
+    Literal["balanced"] | None, typer.Option(help="balanced lets all classes count alike when learners are fitted.")
+]
+Spectra = Annotated[
+    bool | None,
+    typer.Option(help="Take columns named by numbers, such as 1206nm, as a spectrum; found out without it."),
 ]
 Bins = Annotated[int | None, typer.Option(help="Sort a numeric target into this number of classes of equal size.")]
 Categories = Annotated[
@@ -38,6 +52,10 @@ DropMissingTarget = Annotated[bool, typer.Option("--drop-missing-target", help="
 Strict = Annotated[
     bool, typer.Option("--strict", help="Refuse whatever would be decided about a column automatically.")
 ]
+Memory = Annotated[
+    str | None,
+    typer.Option(help="The memory to keep within, such as 2GB; half of the machine's without it."),
+]
 Encoding = Annotated[str, typer.Option(help="Encoding of a text file; auto finds it.")]
 Seed = Annotated[
     int,
@@ -47,3 +65,10 @@ JsonNotTable = Annotated[bool, typer.Option("--json", help="Print JSON instead o
 JsonNotTables = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print only errors.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
+Engine = Annotated[
+    Literal["processes", "dask"], typer.Option(help="Where the work is done: in processes here, or by a Dask cluster.")
+]
+Address = Annotated[
+    str | None,
+    typer.Option(help="Where the scheduler of the Dask cluster is, such as tcp://host:8786; one starts here without."),
+]

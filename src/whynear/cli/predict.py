@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+from rich.progress import Progress as ProgressBar
 from rich.table import Table
 
 import whynear as wn
@@ -31,10 +34,17 @@ INTERVAL = "Low to high: of the values measured in held-out rows, 90 % lay withi
 def predict(
     model: Annotated[Path, typer.Argument(help="The file of a saved model.")],
     table: options.Table,
-    out: Annotated[Path | None, typer.Option(help="A CSV file for the predictions.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="A CSV or Parquet file for the predictions; Parquet for tables of any size.")
+    ] = None,
     index: options.Index = None,
     as_json: options.JsonNotTable = False,
     encoding: options.Encoding = "auto",
+    memory: options.Memory = None,
+    accuracy: Annotated[
+        float | None, typer.Option(help="Accept only so many rows that at least this share of them is right: 0.99.")
+    ] = None,
+    confidence: Annotated[float, typer.Option(help="The confidence of that promise.")] = 0.9,
     debug: options.Debug = False,
 ) -> None:
     """Predict the rows of a table with a saved model."""
@@ -42,10 +52,19 @@ def predict(
         if out is not None:
             check_file(out)
             _check_not_input(out, model, Path(table))
+            if out.suffix.lower() == ".parquet":
+                asked = {"accuracy": accuracy, "confidence": confidence}
+                _to_parquet(model, table, out, index=index, encoding=encoding, memory=memory, as_json=as_json, **asked)
+                return
+        _check_fits(table, encoding, memory)
         with warnings_in_a_sentence():
-            predicted = wn.predict_table(model, table, index=index, encoding=encoding)
-        if sentence := _caution(predicted):
+            predicted = wn.predict_table(
+                model, table, index=index, encoding=encoding, accuracy=accuracy, confidence=confidence
+            )
+        if sentence := _caution({kind: int((predicted[kind] != "").sum()) for kind in CAUTIONS if kind in predicted}):
             typer.echo(sentence, err=True)
+        if promise := predicted.attrs.get("promise"):
+            typer.echo(promise, err=True)
         if out is not None:
             _write(predicted.rename(columns={"row": predicted.attrs["index"] or "row"}), out)
             typer.echo(f"{counted(len(predicted), 'row', 'rows')} written: {printable(str(out))}", err=as_json)
@@ -55,12 +74,45 @@ def predict(
             _show(Console(), predicted)
 
 
-def _caution(predicted: pd.DataFrame) -> str:
+def _to_parquet(model: Path, table: str, out: Path, *, as_json: bool, **settings: Any) -> None:
+    """Predict in batches, with a bar on the terminal."""
+    if as_json:
+        raise ValueError(f"--json prints all predictions, and {out} is for many. Leave out --json, or name a CSV file.")
+    if Path(table).is_dir() and out.absolute().parent.samefile(table):
+        raise ValueError(f"{out} would be a file of the table. Choose another folder with --out.")
+    columns = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
+    with warnings_in_a_sentence(), ProgressBar(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("read the table", total=1.0)
+        written = wn.predict_to_parquet(
+            model,
+            table,
+            out,
+            progress=lambda step, share: bar.update(task, description=plain(step), completed=share),
+            **settings,
+        )
+    if sentence := _caution(written.unusual):
+        typer.echo(sentence, err=True)
+    if written.promise:
+        typer.echo(written.promise, err=True)
+    typer.echo(f"{counted(written.n_rows, 'row', 'rows')} written: {printable(str(out))}")
+
+
+def _check_fits(table: str, encoding: str, memory: str | None) -> None:
+    from whynear.study.batch_prediction import is_too_large  # here, since it imports pandas
+
+    if is_too_large(table, encoding, memory):
+        raise ValueError(
+            f"{table} has too many rows to be predicted in memory. Write the predictions as Parquet, batch by batch: "
+            "--out predictions.parquet."
+        )
+
+
+def _caution(unusual: Mapping[str, int]) -> str:
     """Return how many predictions rest on unusual numbers; empty if none does. A note has named new categories."""
     facts = [
-        f"{counted(count, 'row has', 'rows have')} {what} ({kind})"
+        f"{counted(unusual[kind], 'row has', 'rows have')} {what} ({kind})"
         for kind, what in CAUTIONS.items()
-        if kind in predicted and (count := int((predicted[kind] != "").sum()))
+        if unusual.get(kind)
     ]
     return f"Caution: {', '.join(facts)}." if facts else ""
 
@@ -90,6 +142,9 @@ def _show(console: Console, predicted: pd.DataFrame) -> None:
     table.add_column("predicted", overflow="fold")
     if "probability" in predicted:
         table.add_column("probability", justify="right")
+    rejecting = "accepted" in predicted
+    for name in ("accepted", "certainty", "reason") if rejecting else ():
+        table.add_column(name, justify="right" if name == "certainty" else "left")
     ends = [name for name in ("low", "high") if name in predicted]
     for name in ends:
         table.add_column(name, justify="right")
@@ -101,6 +156,8 @@ def _show(console: Console, predicted: pd.DataFrame) -> None:
         value, chance = row["predicted"], row.get("probability")
         shown = f"{value:.6g}" if isinstance(value, float) else plain(value)
         facts = [] if chance is None else [f"{chance:.3f}"]
+        if rejecting:
+            facts += ["yes" if row["accepted"] else "no", f"{row['certainty']:.3f}", row["reason"]]
         facts += [f"{row[name]:.6g}" for name in ends]
         table.add_row(plain(row["row"]), shown, *facts, *(plain(row[kind]) for kind in unusual))
     console.print(table)

@@ -19,8 +19,8 @@ from whynear.cli.shell import errors_in_a_sentence, plain, terminated_as_interru
 from whynear.utils.files import check_folder
 
 if TYPE_CHECKING:
-    from whynear.reproduce.cells import Cell
-    from whynear.reproduce.running import RunState, Watch
+    from whynear.engine.cells import Cell
+    from whynear.engine.running import RunState, Watch
 
 
 def reproduce(
@@ -33,12 +33,8 @@ def reproduce(
     ] = None,
     out: Annotated[Path, typer.Option(help="The folder for JSON, figures and finished cells.")] = Path("reproduction"),
     n_jobs: Annotated[int, typer.Option(help="Number of processes; all cores without it.")] = -1,
-    backend: Annotated[
-        Literal["processes", "dask"], typer.Option(help="Processes here, or the workers of a cluster.")
-    ] = "processes",
-    address: Annotated[
-        str | None, typer.Option(help="Where the scheduler of the cluster is; without it one is started here.")
-    ] = None,
+    engine: options.Engine = "processes",
+    address: options.Address = None,
     as_json: options.JsonNotTables = False,
     debug: options.Debug = False,
 ) -> None:
@@ -58,7 +54,7 @@ def reproduce(
                 names,
                 out,
                 n_jobs=n_jobs,
-                backend=backend,
+                engine=engine,
                 address=address,
                 watch=watch,
                 finished=lambda outcome: print_outcome(console, outcome),

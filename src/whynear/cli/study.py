@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import sys
 import time
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import typer
 from rich.bar import Bar
@@ -18,11 +19,12 @@ from rich.table import Table
 
 import whynear as wn
 from whynear.cli import options
-from whynear.cli.shell import errors_in_a_sentence, plain, warnings_in_a_sentence
+from whynear.cli.shell import errors_in_a_sentence, plain, terminated_as_interrupted, warnings_in_a_sentence
 from whynear.learn.registry import STUDIED
 from whynear.study.estimate import estimate
 from whynear.study.settings import ClassScore, StudySettings
 from whynear.utils.files import check_folder
+from whynear.utils.lazy import nothing_collected
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -39,21 +41,14 @@ def study(
     score: Annotated[
         ClassScore, typer.Option(help="The score by which learners of classes are compared and chosen.")
     ] = StudySettings.score,
-    class_weight: Annotated[
-        Literal["balanced"] | None, typer.Option(help="balanced lets all classes count alike when learners are fitted.")
-    ] = StudySettings.class_weight,
+    class_weight: options.ClassWeight = StudySettings.class_weight,
     out: Annotated[Path, typer.Option(help="The folder for the report, its tables and the model.")] = Path("study"),
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace another study in that folder.")] = False,
     drop: options.Drop = None,
     index: options.Index = StudySettings.index,
     group: options.Group = StudySettings.group,
-    time_column: Annotated[
-        str | None,
-        typer.Option("--time", help="The column with the time of each row; rows held out are later than all others."),
-    ] = StudySettings.time,
-    weight: Annotated[
-        str | None, typer.Option(help="The column with the weight of each row in fits and scores.")
-    ] = StudySettings.weight,
+    time_column: options.Time = StudySettings.time,
+    weight: options.Weight = StudySettings.weight,
     bins: options.Bins = StudySettings.bins,
     categories: options.Categories = StudySettings.categories,
     impute: options.Impute = StudySettings.impute,
@@ -62,10 +57,7 @@ def study(
     number: options.Number = None,
     date: options.Date = None,
     strict: options.Strict = StudySettings.strict,
-    spectra: Annotated[
-        bool | None,
-        typer.Option(help="Take columns named by numbers, such as 1206nm, as a spectrum; found out without it."),
-    ] = StudySettings.spectra,
+    spectra: options.Spectra = StudySettings.spectra,
     drop_missing_target: options.DropMissingTarget = StudySettings.drop_missing_target,
     folds: Annotated[int, typer.Option(help="Number of folds to hold out in turn.")] = StudySettings.folds,
     effective_dim: Annotated[
@@ -73,8 +65,13 @@ def study(
         typer.Option(help="Directions of the data on which maps must agree; a tolerance without it."),
     ] = StudySettings.effective_dim,
     seed: options.Seed = StudySettings.random_state,
-    n_jobs: Annotated[int | None, typer.Option(help="Number of threads; all cores without it.")] = StudySettings.n_jobs,
+    n_jobs: Annotated[
+        int | None, typer.Option(help="Number of processes and threads; all cores without it.")
+    ] = StudySettings.n_jobs,
+    engine: options.Engine = "processes",
+    address: options.Address = None,
     encoding: options.Encoding = StudySettings.encoding,
+    memory: options.Memory = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print study.json instead of the summary.")] = False,
     quiet: options.Quiet = False,
     debug: options.Debug = False,
@@ -82,11 +79,21 @@ def study(
     """Learn a metric from a table and report which features matter."""
     console = Console(quiet=quiet or as_json)
     with errors_in_a_sentence(debug):
-        from whynear.report.earlier import FILES, check_no_other_study
-        from whynear.report.unfinished import Unfinished  # here, since it imports pandas and matplotlib
+        with nothing_collected():  # here, since they import pandas and matplotlib
+            from whynear.report.earlier import FILES, check_no_other_study
+            from whynear.report.unfinished import Unfinished
 
+            studied = wn.study
         check_folder(out, FILES)
-        with warnings_in_a_sentence(), Unfinished(out) as unfinished, StepList(console) as steps:
+        with (
+            terminated_as_interrupted(),
+            _processes_ahead(engine, n_jobs),
+            warnings_in_a_sentence(),
+            Unfinished(out) as unfinished,
+            StepList(console) as steps,
+        ):
+            from whynear.engine.pool import import_ahead
+
             settings = StudySettings()
 
             def finished(part: str, value: Any) -> None:
@@ -96,9 +103,11 @@ def study(
                 if part == "problem":
                     check_no_other_study(out, value.source, value.target, settings, overwrite=overwrite)
                     print_problem(console, value, settings)
+                if part == "comparison":
+                    import_ahead("whynear.report.figures")
                 unfinished.keep(part, value)
 
-            result = wn.study(
+            result = studied(
                 table,
                 target,
                 learner=learner,
@@ -123,7 +132,10 @@ def study(
                 effective_dim=effective_dim,
                 random_state=seed,
                 n_jobs=n_jobs,
+                engine=engine,
+                address=address,
                 encoding=encoding,
+                memory=memory,
                 progress=steps.show,
                 finished=finished,
                 keep=unfinished.fits,
@@ -133,6 +145,16 @@ def study(
         if as_json:
             typer.echo(json.dumps(json.loads(written[0].read_text(encoding="utf-8")), ensure_ascii=False))
         print_answer(console, result, written)
+
+
+def _processes_ahead(engine: str, n_jobs: int | None) -> AbstractContextManager[None]:
+    """Start the other processes before there is work for them, since they import the library first."""
+    if engine != "processes" or n_jobs == 0:
+        return nullcontext()
+    from whynear.engine.pool import started_ahead
+    from whynear.utils.threads import n_threads
+
+    return started_ahead(n_threads(n_jobs) - 1, "whynear.study.stages")
 
 
 MOST_FEATURES = 10
@@ -191,7 +213,8 @@ def print_problem(console: Console, problem: Problem, settings: StudySettings) -
     from whynear.study.learnable import learners_for  # here, since it imports the learners
 
     learners = learners_for(settings)
-    needs = estimate(*problem.numbers().shape, len(problem.classes), learners, settings.folds)
+    shape, spectra = problem.numbers().shape, problem.axis is not None
+    needs = estimate(*shape, len(problem.classes), learners, settings.folds, spectra=spectra)
     if needs.seconds > LONG_SECONDS:
         console.print(f"This will take {needs}.", highlight=False)
 
