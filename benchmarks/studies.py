@@ -70,11 +70,7 @@ def main() -> None:
     if sys.argv[1:] and sys.argv[1].startswith("{"):
         command(json.loads(sys.argv[1]))
         return
-    rows = []
-    for case in PLAN["sets"]:
-        if not sys.argv[1:] or case["name"] in sys.argv[1:]:
-            rows.append(measure(case))
-            print(" | ".join(rows[-1]), file=sys.stderr, flush=True)
+    rows = table.rows_of_asked(PLAN["sets"], measure)
     header = ["table", "wall s", "peak, MB", "finding"]
     table.write("studies", PLAN["title"], header, rows)
 

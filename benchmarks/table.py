@@ -38,6 +38,16 @@ def read_json(command: Sequence[str | Path], limit: float | None = None) -> dict
     return json.loads(run.stdout)
 
 
+def rows_of_asked(cases: Sequence[dict[str, Any]], measure: Callable[[dict[str, Any]], list[str]]) -> list[list[str]]:
+    """Measure the cases that are named on the command line, all without names, and print each row when it is there."""
+    rows = []
+    for case in cases:
+        if not sys.argv[1:] or case["name"] in sys.argv[1:]:
+            rows.append(measure(case))
+            print(" | ".join(rows[-1]), file=sys.stderr, flush=True)
+    return rows
+
+
 def as_text(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     widths = [max(len(line[i]) for line in (header, *rows)) for i in range(len(header))]
     lines = [
