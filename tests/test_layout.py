@@ -68,7 +68,12 @@ PUBLIC = [
     "plot_embedding",
     "plot_class_profiles",
     "predict_table",
+    "predict_to_parquet",
     "compare_studies",
+    "RejectOption",
+    "distributed.fit",
+    "distributed.predict",
+    "SelfAdjustingMemory",
 ]
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
-from tests.helpers.markdown import blocks, links, run
+from tests.helpers.markdown import blocks, run
 
 README = (Path(__file__).parent.parent / "README.md").read_text()
 
@@ -25,8 +25,3 @@ def test_the_python_lines_run_as_they_stand(tmp_path, monkeypatch):
     listed = README[README.index("| file | content |") : README.index("| command | what it does |")]
     for name in re.findall(r"`([\w-]+\.(?:csv|html|json|whynear))`", listed):
         assert (tmp_path / "gmlvq" / name).exists(), name
-
-
-def test_linked_files_exist():
-    for target in links(README):
-        assert (Path(__file__).parent.parent / target).exists(), target

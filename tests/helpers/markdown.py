@@ -105,6 +105,21 @@ def anchors(page: str) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
+def broken_links(page: Path) -> list[str]:
+    """The links of a page that lead to no file, or to no heading of a file; those to other sites are left out."""
+    return [
+        link
+        for link in links(page.read_text())
+        if not link.startswith(("https:", "mailto:")) and _leads_nowhere(page, link)
+    ]
+
+
+def _leads_nowhere(page: Path, link: str) -> bool:
+    file, _, heading = link.partition("#")
+    target = page.parent / file if file else page
+    return not target.exists() or (bool(heading) and heading not in anchors(target.read_text()))
+
+
 def remote_loads(text: str) -> list[str]:
     """What a page or a style sheet would fetch from elsewhere; links that a reader may follow are no loads."""
     return [next(filter(None, groups)) for groups in LOADED.findall(text)]

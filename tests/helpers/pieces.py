@@ -1,4 +1,4 @@
-"""Small cells for the runner; some of them break their worker."""
+"""Small pieces of work; some of them break their worker."""
 
 import contextlib
 import os
@@ -6,7 +6,11 @@ import signal
 import time
 from pathlib import Path
 
-from whynear.reproduce.cells import Cell
+from threadpoolctl import threadpool_info
+
+from whynear.engine.cells import Cell
+from whynear.engine.pieces import Piece
+from whynear.utils.threads import n_threads
 
 
 def double(number, seconds=0.0):
@@ -34,6 +38,25 @@ def raising(number):
 
 def always_killed(which=0):
     os.kill(os.getpid(), signal.SIGKILL)
+
+
+def added(number, table):
+    """Return a sum over a shared table, and whether its memory belongs to a file."""
+    return float(table["x"].sum() + number), not table["x"].flags.owndata, os.getpid()
+
+
+def unsendable():
+    return lambda: None
+
+
+def limits():
+    """Return the threads that BLAS, OpenMP and compiled loops have inside a piece."""
+    of_libraries = [(one["user_api"], one["num_threads"]) for one in threadpool_info()]
+    return of_libraries, n_threads(None), n_threads(7), os.getpid()
+
+
+def additions(n, weight=10.0):
+    return [Piece(added, {"number": number}, weight) for number in range(n)]
 
 
 def is_gone(group):

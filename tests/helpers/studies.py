@@ -1,5 +1,6 @@
 """Studies that several tests read, each made once, and tables for studies."""
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -9,6 +10,7 @@ from sklearn.datasets import load_iris
 import whynear as wn
 from tests.helpers.gasoline import gasoline
 from tests.helpers.measured_tables import houses
+from whynear.study.other_rows import OtherRows
 
 
 @cache
@@ -99,3 +101,15 @@ def of_days(n_days: int, rows_each: int = 8, seed: int = 0) -> pd.DataFrame:
     drift = np.cumsum(rng.standard_normal((n_days, 3)), axis=0)[day] + 0.05 * rng.standard_normal((len(day), 3))
     table = pd.DataFrame(drift, columns=["heat", "wear", "load"])
     return table.assign(sign=good[day] + rng.standard_normal(len(day)), day=day, y=np.where(good, "good", "bad")[day])
+
+
+def with_rows(study: wn.Study, n_rows: int, seed: int = 0) -> wn.Study:
+    """The study of classes as if its table had so many further rows, near the cases on the maps."""
+    rng = np.random.default_rng(seed)
+    near = rng.integers(0, len(study.shown.y), n_rows)
+    maps = {
+        name: points[near] + 0.05 * points.std(axis=0) * rng.standard_normal((n_rows, 2))
+        for name, points in study.maps.items()
+    }
+    names = pd.RangeIndex(1_000_001, 1_000_001 + n_rows)
+    return replace(study, others=OtherRows(names, study.shown.y[near], maps, n_rows))

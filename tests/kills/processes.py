@@ -1,0 +1,47 @@
+"""Processes that are started to be killed."""
+
+import multiprocessing
+import os
+import signal
+
+PATIENCE = 300  # seconds, on a busy machine
+
+
+def fork_server():
+    """Return a context whose processes are forked from a server that has everything imported, and no threads."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["tests.kills.work"])
+    return context
+
+
+class Victim:
+    """A process that reports through a pipe until it is killed."""
+
+    def __init__(self, context, work, *arguments):
+        self.pipe, there = context.Pipe(duplex=False)
+        self.process = context.Process(target=work, args=(*arguments, there), daemon=False)
+        self.process.start()
+        there.close()
+
+    def heard(self, seconds=PATIENCE):
+        """Return the next report; None if there is none in time, or the process has ended."""
+        try:
+            return self.pipe.recv() if self.pipe.poll(seconds) else None
+        except EOFError:
+            return None
+
+    def kill(self):
+        """Kill the process; return what it had reported before and nobody had read."""
+        if self.process.is_alive():
+            os.kill(self.process.pid, signal.SIGKILL)
+        self.process.join(PATIENCE)
+        reports = []
+        while True:
+            try:
+                if not self.pipe.poll(0):
+                    break
+                reports.append(self.pipe.recv())
+            except (EOFError, OSError):
+                break
+        self.pipe.close()
+        return reports

@@ -1,0 +1,12 @@
+"""A handful of the kills of ``python -m tests.kills``."""
+
+import pytest
+
+from tests.kills import case_base, studio
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.mark.parametrize("kills", [case_base, studio], ids=["case base", "studio"])
+def test_nothing_acknowledged_is_lost_and_nothing_is_half_written(tmp_path, kills):
+    assert kills.run(tmp_path, 6, seed=1).startswith("6 kills")

@@ -1,0 +1,9 @@
+"""What the processes do that are killed. Imported by a fork server, so that each starts at once."""
+
+from tests.helpers.writers import add_until_killed as add_until_killed
+from whynear.studio import server
+
+
+def studio(folder, port, reports):
+    """Serve a project; the address is reported."""
+    server.serve(None, folder, port, lambda _link: reports.send("started"), None)
