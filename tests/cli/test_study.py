@@ -224,7 +224,7 @@ study = whynear.study
 whynear.study = lambda *words, progress, **options: study(
     *words, progress=lambda step, share: print(step, flush=True), **options
 )
-from whynear.cli.app import main
+from whynear.cli import main
 main()
 """
 
@@ -240,9 +240,9 @@ def test_an_interrupt_leaves_no_half_file_and_code_130(tmp_path):
     assert any("read the table" in line for line in process.stdout)
     process.send_signal(signal.SIGINT)
     asked = time.monotonic()
-    _, errors = process.communicate(timeout=30)
+    _, errors = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert time.monotonic() - asked < 5  # a second on a quiet machine
+    assert time.monotonic() - asked < 20  # a second on a quiet machine
     assert errors.strip() == "Interrupted."
     assert not (tmp_path / "out").exists()
 
@@ -253,23 +253,23 @@ def test_a_study_stopped_in_a_fold_goes_on_with_the_same_command(tmp_path):
     cases = pd.DataFrame(rng.random((300, 4))).assign(y=rng.integers(0, 2, 300))
     cases.to_csv(tmp_path / "cases.csv", index=False)
     keeping_all = "from whynear.study import kept_fits; kept_fits.WORTH_KEEPING = 0.0"
-    settings = ["--target", "y", "--learner", "lann", "--folds", "3", "--out", str(tmp_path / "out")]
+    settings = ["--target", "y", "--learner", "lann", "--folds", "8", "--out", str(tmp_path / "out")]
     command = [sys.executable, "-c", keeping_all + TELLING, "study", str(tmp_path / "cases.csv"), *settings]
+    kept = tmp_path / "out" / "unfinished"
+
+    def fits():
+        return {path: path.stat().st_mtime_ns for path in kept.glob("fits/*.whynear")}
+
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert any("compare learners, fold 2" in line for line in process.stdout)
+    assert any("compare learners" in line and fits() for line in process.stdout)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130
-    kept = tmp_path / "out" / "unfinished"
-    assert (
-        errors.strip() == f"Interrupted. The finished parts are in {kept}: fits. The same command goes on from there."
-    )
-    first = {path: path.stat().st_mtime_ns for path in (kept / "fits").iterdir()}
-    assert first
+    assert errors.startswith(f"Interrupted. The finished parts are in {kept}: fits")
+    assert errors.endswith(". The same command goes on from there.\n")
+    first = fits()
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    assert any("compare learners, fold 3" in line for line in process.stdout)
-    now = {path: path.stat().st_mtime_ns for path in (kept / "fits").iterdir()}
-    assert now.items() > first.items()  # none was fitted again
+    assert any("compare learners" in line and fits().items() > first.items() for line in process.stdout)  # none again
     assert process.communicate(timeout=600)
     assert process.returncode == 0
     assert not kept.exists()

@@ -1,5 +1,6 @@
 import os
 import signal
+import threading
 
 import numpy as np
 import pytest
@@ -32,6 +33,24 @@ def test_processes_that_start_ahead_import_modules_and_end_with_the_block():
         assert ignores
         pool.give_back()
     assert is_gone(process)
+    assert borrowed(1) is None
+
+
+def test_no_thread_is_left_that_could_be_stopped_while_it_removes_semaphores():
+    before = set(threading.enumerate())
+    for _ in range(3):
+        with started_ahead(1):
+            pass
+        assert set(threading.enumerate()) <= before
+
+
+def test_an_interrupt_while_processes_start_ahead_leaves_no_pool(monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("whynear.engine.pool.import_ahead", interrupted)
+    with pytest.raises(KeyboardInterrupt), started_ahead(1):
+        pass
     assert borrowed(1) is None
 
 

@@ -161,7 +161,7 @@ def test_however_the_parent_ends_no_process_is_left(stop, how):
         process.stdout.readline()
     stop(process.pid, how)
     start = time.monotonic()
-    process.wait(timeout=20)
-    assert time.monotonic() - start < 5
+    process.wait(timeout=60)
+    assert time.monotonic() - start < 20
     assert is_gone(process.pid)
     process.communicate()

@@ -120,9 +120,9 @@ def test_a_stopped_run_can_be_resumed_and_leaves_no_process(tmp_path, how):
         pass
     start = time.monotonic()
     os.killpg(process.pid, how)  # as a terminal does: the workers get it too
-    process.communicate(timeout=20)
+    process.communicate(timeout=60)
     assert process.returncode != 0
-    assert time.monotonic() - start < 5
+    assert time.monotonic() - start < 20
     assert is_gone(process.pid)
     done = len(list(tmp_path.rglob("*.json")))
     assert 4 <= done < 40

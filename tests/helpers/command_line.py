@@ -15,7 +15,7 @@ def run(*words: object) -> Result:
 
 
 # The program as users start it: its help and its completion show the name of the program.
-WHYNEAR = [sys.executable, "-c", "import sys; sys.argv[0] = 'whynear'; from whynear.cli.app import main; main()"]
+WHYNEAR = [sys.executable, "-c", "import sys; sys.argv[0] = 'whynear'; from whynear.cli import main; main()"]
 
 
 def run_program(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:

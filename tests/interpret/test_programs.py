@@ -215,6 +215,6 @@ def test_ctrl_c_in_the_middle_stops_soon_and_leaves_no_threads(n_jobs):
         os.kill(process.pid, signal.SIGINT)
         start = time.perf_counter()
         assert process.stdout.readline() == "stopped with 1 thread\n"
-        assert time.perf_counter() - start < 5  # a second on a quiet machine; all the work takes minutes
+        assert time.perf_counter() - start < 20  # a second on a quiet machine; all the work takes minutes
         process.communicate(timeout=60)
     assert process.returncode not in (0, None)

@@ -1,11 +1,12 @@
 """The really running server: attacks by foreign pages, kills, ports, and two clients."""
 
 import os
+import signal
 import socket
 
 import pytest
 
-from tests.helpers.servers import Server, wait_for, workers_of
+from tests.helpers.servers import PATIENCE, Server, wait_for, workers_of
 from whynear.studio.server import free_socket
 
 LONG = {"example": "breast_cancer", "settings": {"n_jobs": 2}}
@@ -214,6 +215,17 @@ def test_a_second_server_takes_the_next_port_and_never_the_same_folder(server, t
     other.close()
     with pytest.raises(AssertionError, match="in use by another studio"):
         Server(server.folder)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT] * 3)
+def test_a_server_that_is_ended_while_it_starts_ends_in_order(tmp_path, how):
+    starting = Server(tmp_path / "project")
+    starting.process.send_signal(how)
+    _, errors = starting.process.communicate(timeout=PATIENCE)
+    assert starting.process.returncode == 130
+    assert errors.endswith("\nInterrupted.\n")
+    assert errors.count("\n") == 2  # the other line says how to end it
 
 
 def test_only_this_machine_is_served():

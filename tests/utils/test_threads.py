@@ -127,8 +127,8 @@ def test_an_interrupt_stops_the_work_within_a_second(n_jobs):
     assert process.stdout.readline() == "working\n"
     process.send_signal(signal.SIGINT)
     started_at = time.monotonic()
-    _, errors = process.communicate(timeout=20)
-    assert time.monotonic() - started_at < 5  # a second on a quiet machine; all the work takes minutes
+    _, errors = process.communicate(timeout=60)
+    assert time.monotonic() - started_at < 20  # a second on a quiet machine; all the work takes minutes
     assert errors.strip().endswith("KeyboardInterrupt")
 
 

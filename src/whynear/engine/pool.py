@@ -18,6 +18,7 @@ from joblib.externals.loky.backend import resource_tracker
 from whynear.utils.lazy import nothing_collected
 
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
+SECONDS_TO_END = 5.0
 
 
 class Pool:
@@ -38,7 +39,12 @@ class Pool:
         """End the processes, whatever they do."""
         if self in _AHEAD:
             _AHEAD.remove(self)
+        # The executor does not wait for the thread that sends its calls. It holds the last references to semaphores,
+        # and if it is stopped by the end of this process while it removes them, a warning is printed.
+        sending = getattr(getattr(self._executor, "_call_queue", None), "_thread", None)
         self._executor.shutdown(wait=True, kill_workers=True)
+        if sending is not None:
+            sending.join(SECONDS_TO_END)
 
     def give_back(self) -> None:
         """Leave the pool to who started it ahead; end it where nobody did."""
@@ -58,8 +64,8 @@ def started_ahead(n_processes: int, *modules: str) -> Iterator[None]:
         return
     pool = Pool(n_processes)
     _AHEAD.append(pool)
-    import_ahead(*modules)
     try:
+        import_ahead(*modules)
         yield
     finally:
         if pool in _AHEAD:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import uvicorn
@@ -83,15 +85,39 @@ def serve(
             proxy_headers=False,
             timeout_graceful_shutdown=ENDING_SECONDS,
         )
-        started(studio.link())
-        if opened is not None:
-            opened(studio.link())
-        uvicorn.Server(config).run([listening])
+        server = uvicorn.Server(config)
+        with _ended_by_signals(server):
+            started(studio.link())
+            if opened is not None:
+                opened(studio.link())
+            server.run([listening])
     finally:
         for one in running:
             one.close()
         project.close()
         listening.close()
+
+
+@contextmanager
+def _ended_by_signals(server: uvicorn.Server) -> Iterator[None]:
+    """End the server in order after Ctrl-C or a request to terminate, and raise KeyboardInterrupt then.
+
+    The server listens to them only once it runs. An exception before that could be lost while it starts.
+    """
+    received: list[int] = []
+
+    def end(number: int, _frame: object) -> None:
+        received.append(number)
+        server.should_exit = True
+
+    before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    if received:
+        raise KeyboardInterrupt
 
 
 def _add(studio: Studio, table: str) -> None:

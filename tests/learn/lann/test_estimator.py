@@ -240,7 +240,7 @@ def test_an_interrupt_stops_learning_within_a_second(settings):
         _, error = process.communicate(timeout=60)
     finally:
         process.kill()
-    assert time.perf_counter() - start < 5  # one second, and the end of a process on a busy machine
+    assert time.perf_counter() - start < 20  # one second, and the end of a process on a busy machine
     assert error.strip().endswith("KeyboardInterrupt")
 
 

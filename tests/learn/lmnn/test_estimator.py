@@ -225,7 +225,7 @@ def test_ctrl_c_in_the_middle_stops_soon():
         os.kill(process.pid, signal.SIGINT)
         start = time.perf_counter()
         assert process.stdout.readline() == "stopped\n"
-        assert time.perf_counter() - start < 5  # a second on a quiet machine; all the work takes minutes
+        assert time.perf_counter() - start < 20  # a second on a quiet machine; all the work takes minutes
         process.communicate(timeout=60)
     assert process.returncode not in (0, None)
 
