@@ -36,10 +36,9 @@ class Environment:
 
     def interpreter(self) -> str | None:
         """The Python to make it with: one of this name, or one that pyenv installed; None if there is none."""
-        if found := shutil.which(f"python{self.python}"):
-            return found
         versions = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
-        return next((str(path) for path in sorted(versions.glob(f"{self.python}.*/bin/python"))), None)
+        found = [shutil.which(f"python{self.python}"), *map(str, sorted(versions.glob(f"{self.python}.*/bin/python")))]
+        return next((path for path in found if path and _runs(path)), None)
 
     def install(self, interpreter: str) -> None:
         """Make the environment, unless it has been made since pyproject.toml changed."""
@@ -80,6 +79,11 @@ class Environment:
         """The versions of the packages in it."""
         command = [self.folder / "bin/python", "-c", VERSIONS, *SHOWN]
         return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.split()
+
+
+def _runs(interpreter: str) -> bool:
+    """Whether there is a Python behind a name; pyenv has a name for each, also where it is not switched on."""
+    return subprocess.run([interpreter, "-c", ""], capture_output=True, check=False).returncode == 0
 
 
 def oldest_versions(project: dict) -> list[str]:

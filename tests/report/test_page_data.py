@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
@@ -27,12 +28,19 @@ def test_features_are_those_of_the_relevance_in_the_order_of_the_table(study, da
     features, words = data["features"], {code: word for word, code in CODES.items()}
     assert features["names"] == list(study.relevance.feature_names)
     assert [words[code] for code in features["verdict"]] == study.verdicts.verdict.tolist()
-    assert_allclose([features["loss"], features["error"]], [study.verdicts.loss, study.verdicts.error], atol=0.0051)
+    assert_allclose([features["loss"], features["error"]], [study.verdicts.loss, study.verdicts.error], atol=1e-6)
     bounds = [study.relevance.lower, study.relevance.upper]
     assert_allclose([features["lower"], features["upper"]], bounds, rtol=6e-3)
     assert_allclose(features["stability"], study.verdicts.stability, atol=0.0051)
     assert [features["names"][place] for place in features["order"]] == study.frame()["feature"].tolist()
     assert study.relevance.units in features["note"]
+
+
+def test_a_loss_that_a_page_rounds_is_rounded_only_once(study):
+    judged = study.verdicts
+    losses = np.full(len(judged.loss), 0.35149384885764495)
+    made = page_data(replace(study, verdicts=replace(judged, loss=losses)))
+    assert {f"{loss:.1f}" for loss in made["features"]["loss"]} == {"0.4"}
 
 
 def test_every_sentence_has_its_evidence_on_the_page(study, data):
@@ -49,7 +57,7 @@ def test_stand_ins_have_their_price(study):
     pairs = StandIn(names[0], names[2], 1.004, 0.5), StandIn(names[2], names[0], -1.004, 0.5)
     sets = replace(study.verdicts.sets, stand_ins=StandIns(pairs, ((names[0], names[2]),)))
     changed = replace(study, verdicts=replace(study.verdicts, sets=sets))
-    assert page_data(changed)["features"]["stand_ins"] == [[0, 2, 1, 0.5], [2, 0, -1, 0.5]]
+    assert page_data(changed)["features"]["stand_ins"] == [[0, 2, 1.004, 0.5], [2, 0, -1.004, 0.5]]
 
 
 def test_sets_are_the_curve_of_the_verdicts(study, data):

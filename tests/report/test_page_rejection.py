@@ -26,7 +26,7 @@ def test_promises_certainties_and_rejected_cases_are_those_of_the_study():
     assert rejection_data(SimpleNamespace(rejection=held)) == {
         "sentences": [loose.sentence],
         "certainty": [0.988, 0.5],
-        "promised": 0.9127,
+        "promised": 0.91272,
         "promises": [[0.99, False, 0, 120, 1, 900], [0.95, True, 0.912, 120, 1, None]],
         "rejected": [["r2", "ambiguous"]],
     }

@@ -9,7 +9,7 @@ from whynear.report.page_cases import cases_data, class_names, maps_data, reason
 from whynear.report.page_errors import errors_data
 from whynear.report.page_rejection import rejection_data
 from whynear.report.page_words import facts_of_table, how_it_was_done, how_well, note_on_intervals
-from whynear.report.plain_numbers import all_printable, decimals, short
+from whynear.report.plain_numbers import all_printable, decimals, share, short
 from whynear.study.repeat import python_lines, shell_line
 from whynear.study.score import NAMES
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 FORMAT = 1
 CODES = {"indispensable": "i", "replaceable": "r", "no evidence": "n", "undecided": "u"}
 MOST_MEMBERS = 40  # of a set whose features are listed
+LOSS_DECIMALS = 6  # of points, of which a page shows one: rounded twice, 0.351 would be 0.4 in a table and 0.3 there
 MOST_PROFILES = 200  # features with a relevance in each class
 
 
@@ -85,8 +86,8 @@ def _features(study: Study, places: dict[str, int]) -> dict[str, Any]:
     return {
         "names": list(relevance.feature_names),
         "verdict": "".join(CODES[str(word)] for word in judged.verdict),
-        "loss": [decimals(loss, 2) for loss in judged.loss],
-        "error": [decimals(error, 2) for error in judged.error],
+        "loss": [_points(loss) for loss in judged.loss],
+        "error": [_points(error) for error in judged.error],
         "stability": [decimals(share, 2) for share in judged.stability] if judged.n_resamples else None,
         "lower": [short(bound, 3) for bound in relevance.lower],
         "upper": [short(bound, 3) for bound in relevance.upper],
@@ -95,10 +96,14 @@ def _features(study: Study, places: dict[str, int]) -> dict[str, Any]:
         "measure": judged.measure,
         "note": note_on_intervals(study),
         "stand_ins": [
-            [places[pair.feature], places[pair.stand_in], decimals(pair.price, 2), decimals(pair.error, 2)]
+            [places[pair.feature], places[pair.stand_in], _points(pair.price), _points(pair.error)]
             for pair in judged.stand_ins.pairs
         ],
     }
+
+
+def _points(value: float) -> float | int | None:
+    return decimals(value, LOSS_DECIMALS)
 
 
 def _profiles(study: Study) -> dict[str, Any] | None:
@@ -122,14 +127,14 @@ def _sets(study: Study, places: dict[str, int]) -> dict[str, Any]:
     sets = study.verdicts.sets
     columns: list[list[Any]] = [sets.curve[name].tolist() for name in ("n_features", "score", "error", "features")]
     curve = [
-        [size, short(score), short(error, 3), [places[name] for name in members] if size <= MOST_MEMBERS else []]
+        [size, share(score), share(error), [places[name] for name in members] if size <= MOST_MEMBERS else []]
         for size, score, error, members in zip(*columns, strict=True)
     ]
     return {
         "best": [places[name] for name in sets.best],
         "curve": curve,
-        "score": short(sets.score),
-        "all": short(sets.score_of_all),
+        "score": share(sets.score),
+        "all": share(sets.score_of_all),
     }
 
 
@@ -170,8 +175,8 @@ def _methods(study: Study) -> dict[str, Any]:
             {
                 "name": method.name,
                 "score": str(method.score),
-                "value": short(method.score.value),
-                "error": short(method.score.error, 3),
+                "value": share(method.score.value),
+                "error": share(method.score.error),
                 "right": str(comparison.right_by(method.name)) if other else None,
                 "folds": [short(score) for score in method.by_fold],
             }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from whynear.report.plain_numbers import decimals, label, short
+from whynear.report.plain_numbers import decimals, label, share, short
 from whynear.study.errors import ErrorAnatomy
 from whynear.study.residuals import Residuals
 from whynear.study.roc import RocCurve
@@ -27,10 +27,10 @@ def _of_classes(errors: ErrorAnatomy) -> dict[str, Any]:
         "confusion": errors.confusion.tolist() if len(errors.classes) <= MOST_IN_MATRIX else [],
         "n_rows": errors.n_rows,
         "n_wrong": errors.n_wrong,
-        "accuracy": short(errors.accuracy),
-        "balanced": short(errors.balanced_accuracy),
+        "accuracy": share(errors.accuracy),
+        "balanced": share(errors.balanced_accuracy),
         "by_class": [
-            [one.count, short(one.recall), one.predicted, None if one.precision is None else short(one.precision)]
+            [one.count, share(one.recall), one.predicted, None if one.precision is None else share(one.precision)]
             for one in errors.by_class
         ],
         "roc": {"area": decimals(errors.roc.area, 3), "curves": [_curve(curve) for curve in errors.roc.curves]},

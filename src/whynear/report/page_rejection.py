@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from whynear.report.plain_numbers import decimals, label, short
+from whynear.report.plain_numbers import decimals, label, share
 
 if TYPE_CHECKING:
     from whynear.study.result import Study
@@ -22,9 +22,9 @@ def rejection_data(study: Study) -> dict[str, Any] | None:
     return {
         "sentences": list(found.sentences),
         "certainty": [decimals(share, 3) for share in found.certainty],
-        "promised": None if given is None else short(given.coverage),
+        "promised": None if given is None else share(given.coverage),
         "promises": [
-            [short(one.accuracy), bool(one.given), short(one.stated_coverage), one.n_accepted, one.n_wrong, one.needed]
+            [share(one.accuracy), bool(one.given), share(one.stated_coverage), one.n_accepted, one.n_wrong, one.needed]
             for one in found.promises
         ],
         "rejected": [[label(case.row), str(case.reason)] for case in found.rejected],

@@ -9,6 +9,7 @@ from typing import Any
 from whynear.utils.text import printable
 
 STEPS = 9_999  # of a coordinate on a map, finer than any screen
+SHARE_DIGITS = 9
 
 
 def short(value: Any, digits: int = 4) -> float | int | None:
@@ -29,6 +30,15 @@ def decimals(value: Any, places: int) -> float | int | None:
     """
     number = float(value)
     return _whole(round(number, places)) if math.isfinite(number) else None
+
+
+def share(value: Any) -> float | int | None:
+    """Return a share or a score so exactly that the percent which a page makes of it are rounded only once.
+
+    >>> share(0.96445001)
+    0.96445001
+    """
+    return short(value, SHARE_DIGITS)
 
 
 def _whole(number: float) -> float | int:
