@@ -36,8 +36,8 @@ class SavitzkyGolay(SpectralTransformer):
 
     Examples
     --------
-    >>> SavitzkyGolay(window=3, derivative=1).fit_transform([[0.0, 1.0, 4.0, 9.0, 16.0]]).round(6).tolist()
-    [[0.0, 2.0, 4.0, 6.0, 8.0]]
+    >>> SavitzkyGolay(window=3, derivative=1).fit_transform([[0, 1, 4, 9, 16]]).round().astype(int).tolist()
+    [[0, 2, 4, 6, 8]]
     """
 
     def __init__(
