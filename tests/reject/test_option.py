@@ -199,7 +199,7 @@ def test_it_passes_the_checks_of_scikit_learn(learner):
 
 
 def test_documented_defaults_are_those_of_the_signature():
-    documented = dict(re.findall(r"^    (\w+) : .*, default=(.+)$", wn.RejectOption.__doc__, flags=re.MULTILINE))
+    documented = dict(re.findall(r"^ *(\w+) : .*, default=(.+)$", wn.RejectOption.__doc__, flags=re.MULTILINE))
     signature = inspect.signature(wn.RejectOption).parameters
     defaults = {name: one.default for name, one in signature.items() if one.default is not inspect.Parameter.empty}
     assert {name: ast.literal_eval(text) for name, text in documented.items()} == defaults
