@@ -40,6 +40,8 @@ class SavitzkyGolay(SpectralTransformer):
     [[0.0, 2.0, 4.0, 6.0, 8.0]]
     """
 
+    window_: int
+
     def __init__(
         self,
         window: int = 11,
