@@ -38,6 +38,8 @@ def check_contents(wheel: Path, archive: Path) -> None:
     with tarfile.open(archive) as opened:
         sources = [name.partition("/")[2] for name in opened.getnames()]
     assert not [place for place in SOURCES if not any(name.startswith(f"{place}/") for name in sources)]
+    linked = re.findall(r"\]\(([\w./-]+)\)", (ROOT / "README.md").read_text())
+    assert not [name for name in linked if not any(f"{source}/".startswith(f"{name}/") for source in sources)]
     assert not [name for name in (*inside, *sources) if FOREIGN.search(name) and not name.startswith(KEPT)]
 
 

@@ -1,6 +1,7 @@
 """What the README shows is what happens."""
 
 import re
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,23 @@ from sklearn.datasets import load_iris
 
 from tests.helpers.markdown import blocks, run
 
-README = (Path(__file__).parent.parent / "README.md").read_text()
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text()
+INTERNAL = {"examples", "docs", "test", "dev"}  # extras for work on the library
+
+
+def test_the_first_section_says_how_to_install_and_names_every_extra():
+    first = README.split("\n## ")[1]
+    assert first.startswith("Install\n")
+    assert "pip install whynear" in first
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    assert set(re.findall(r"^\| `(\w+)` \|", first, flags=re.MULTILINE)) == set(extras) - INTERNAL
+
+
+def test_the_two_commands_are_shown():
+    shown = "".join(block.text for block in blocks(README) if block.language == "sh")
+    assert "make study" in shown
+    assert "make test" in shown
 
 
 @pytest.mark.slow

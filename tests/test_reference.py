@@ -1,8 +1,10 @@
-"""Every public name is in the reference, and its docstring has an example; the examples are run as doctests."""
+"""Every public name is in the reference, has an example, which is run as a doctest, and its attributes have types."""
 
+import ast
 import importlib
 import inspect
 import re
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -51,3 +53,27 @@ def test_the_reference_names_what_there_is(page):
     for name in re.findall(r"^\.\. auto(?:class|function):: (whynear\.[\w.]+)$", page.read_text(), flags=re.MULTILINE):
         module, _, own = name.rpartition(".")
         assert hasattr(importlib.import_module(module), own), name
+
+
+def public_classes():
+    """The public classes and what they inherit from within the library."""
+    values = [resolved(name) for name in public_names()]
+    parts = {part for value in values if inspect.isclass(value) for part in value.__mro__}
+    return sorted(
+        (part for part in parts if part.__module__.startswith("whynear.")), key=lambda part: part.__qualname__
+    )
+
+
+def set_attributes(kind):
+    """The public attributes that the methods of a class set on ``self``."""
+    tree = ast.parse(textwrap.dedent(inspect.getsource(kind)))
+    stored = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)]
+    own = {node.attr for node in stored if isinstance(node.value, ast.Name) and node.value.id == "self"}
+    return {name for name in own if not name.startswith("_")}
+
+
+@pytest.mark.parametrize("kind", public_classes(), ids=lambda kind: kind.__qualname__)
+def test_an_attribute_of_a_public_class_has_a_type(kind):
+    """A type checker needs no guess: it is declared in the class, or a parameter, whose type mypy asks for."""
+    declared = {*inspect.get_annotations(kind), *inspect.signature(kind.__init__).parameters}
+    assert set_attributes(kind) - declared == set()

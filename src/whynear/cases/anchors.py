@@ -65,7 +65,7 @@ def anchors_of(metric: LocalMetric) -> Anchors:
     return Anchors(metric)
 
 
-def check_measurable(metric: Metric, cases: NDArray[np.floating], label: str, names: Sequence[int] | NDArray) -> None:
+def check_measurable(metric: Metric, cases: NDArray[np.floating], label: str, names: Sequence[int] | Indices) -> None:
     """Refuse cases that a metric cannot measure: too large, or no anchors of a local metric."""
     metric.table(cases)
     if isinstance(metric, LocalMetric) and (others := anchors_of(metric).not_anchors(cases)).size:

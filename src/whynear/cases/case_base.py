@@ -98,6 +98,9 @@ class CaseBase:
     >>> folder.cleanup()
     """
 
+    path: Path
+    columns: tuple[str, ...]
+
     def __init__(
         self,
         path: str | os.PathLike[str],

@@ -172,6 +172,10 @@ class NullSpaceProjector(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
            [3. , 2.9]])
     """
 
+    mean_: Array
+    vectors_: Array
+    rank_: int
+
     def __init__(self, effective_dim: int | None = None) -> None:
         self.effective_dim = effective_dim
 

@@ -17,7 +17,7 @@ from whynear.learn.mixins import WithMetric
 from whynear.learn.restored import CheckedWhenLoaded
 from whynear.metric import LinearMetric, register
 from whynear.metric.projection import directions_of
-from whynear.utils.arrays import Array
+from whynear.utils.arrays import Array, Indices
 from whynear.utils.checks import check_parameters, whole
 from whynear.utils.columns import check_finite, check_magnitudes, check_plain, column_names, default_names
 from whynear.utils.row_names import names_of_rows
@@ -72,6 +72,15 @@ class MinimumNormRegressor(CheckedWhenLoaded, WithMetric, RegressorMixin, BaseEs
     >>> model.coef_.round(6).tolist()
     [1.0, 1.0]
     """
+
+    metric_: LinearMetric
+    origin_: Array
+    target_origin_: float
+    input_range_: Array
+    cases_: Array
+    targets_: Array
+    case_places_: Indices
+    row_names_: NDArray[Any] | None
 
     def __init__(self, effective_dim: int | None = None, fit_intercept: bool = True) -> None:
         self.effective_dim = effective_dim

@@ -103,6 +103,8 @@ class RejectOption(ClassifierMixin, BaseEstimator):
     True
     """
 
+    classes_: NDArray[Any]
+
     def __init__(
         self,
         learner: Any,

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from whynear.metric.base import Metric
 from whynear.metric.local import LocalMetric
 from whynear.search.exact import (
+    AnyMetric,
     NeighborSearch,
     check_k,
     checked_exclude,
@@ -60,6 +61,10 @@ class CandidateSearch:
     >>> search.lists.shape  # ``nearest`` and ``recall`` take new cases; the first call compiles for most of a minute
     (500, 20)
     """
+
+    metric: AnyMetric
+    cases: Array
+    lists: Indices
 
     def __init__(
         self,

@@ -1,5 +1,7 @@
 """Exact nearest neighbours under any metric value, in blocks of a byte budget."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
@@ -59,6 +61,9 @@ class NeighborSearch:
     >>> search.nearest([[2, 9]], k=2)
     (array([[1., 1.]]), array([[1, 2]]))
     """
+
+    metric: AnyMetric
+    cases: Any  # an array, sparse if Y is
 
     def __init__(
         self,

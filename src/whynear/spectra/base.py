@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from whynear.utils.arrays import Array
+from whynear.utils.arrays import Array, Indices
 from whynear.utils.text import listed
 
 
@@ -39,6 +39,7 @@ class SpectralTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator)
     """
 
     columns: Sequence[str] | Sequence[int] | None
+    channels_: Indices
 
     def fit(self, X: ArrayLike, y: Any = None) -> Self:  # noqa: ARG002 - a Pipeline passes y to every step
         """Check the parameters and find the channels."""
@@ -54,7 +55,7 @@ class SpectralTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator)
         values[:, self.channels_] = self._changed(values[:, self.channels_])
         return values
 
-    def _found_channels(self) -> Any:
+    def _found_channels(self) -> Indices:
         if self.columns is None:
             return np.arange(self.n_features_in_)
         names = list(getattr(self, "feature_names_in_", []))

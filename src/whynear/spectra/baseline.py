@@ -35,6 +35,8 @@ class Baseline(SpectralTransformer):
     [[0.0, 0.0, 0.0, 0.0]]
     """
 
+    basis_: Array
+
     def __init__(self, degree: int = 2, columns: Sequence[str] | Sequence[int] | None = None) -> None:
         self.degree = degree
         self.columns = columns

@@ -40,6 +40,8 @@ class SavitzkyGolay(SpectralTransformer):
     [[0, 2, 4, 6, 8]]
     """
 
+    window_: int
+
     def __init__(
         self,
         window: int = 11,

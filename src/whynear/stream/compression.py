@@ -3,9 +3,11 @@
 import numpy as np
 from numba import njit
 
+from whynear.utils.arrays import Array, Flags
+
 
 @njit(nogil=True, cache=True)
-def pairs_joined(cases, weights, n_left):
+def pairs_joined(cases: Array, weights: Array, n_left: int) -> Flags:
     """Join cases of one class to their nearest neighbours, the nearest pairs first, until ``n_left`` remain.
 
     Each pass finds the nearest neighbour of every case and joins the pairs of which neither was joined in this pass. A
@@ -51,7 +53,7 @@ def pairs_joined(cases, weights, n_left):
 
 
 @njit(nogil=True, cache=True)
-def k_means(cases, weights, centres, most_passes):
+def k_means(cases: Array, weights: Array, centres: Array, most_passes: int) -> None:
     """Move centres, of shape (n_features, n_centres), to the means of the cases nearest to them, until none moves.
 
     Time O(n n_centres d) for a pass. A centre to which no case is nearest stays.

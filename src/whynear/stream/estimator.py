@@ -127,6 +127,12 @@ class SelfAdjustingMemory(VotingCases, ClassifierMixin, BaseEstimator):
     'dog'
     """
 
+    classes_: NDArray[Any]
+    n_seen_: int
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+    input_range_: Array
+
     def __init__(
         self,
         n_neighbors: int = 5,

@@ -3,9 +3,13 @@
 import numpy as np
 from numba import njit
 
+from whynear.utils.arrays import Array, Indices
+
 
 @njit(nogil=True, cache=True)
-def guarded(predictions, codes, accuracies, fading, answers, chosen):
+def guarded(
+    predictions: Indices, codes: Indices, accuracies: Array, fading: float, answers: Indices, chosen: Indices
+) -> None:
     """Set the answers and the memories that gave them, and move the faded accuracies.
 
     Memory m answers case t if its accuracy a_m before t is the largest, the first of equal ones; then

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from whynear.utils.arrays import Array, Indices
+from whynear.utils.arrays import Array, Flags, Indices
 
 BASE, START, END, LONG_SIZE, N_LEVELS, FIRST_SLOT, N_CHANGES, PENDING = range(8)  # places in ``Memory.state``
 N_STATE = 8
@@ -83,7 +83,7 @@ class Work(NamedTuple):
 
 
 @njit(nogil=True, cache=True)
-def _work(k, n_classes, room):
+def _work(k: int, n_classes: int, room: int) -> Work:
     sq, long_sq, both_sq = np.empty(k), np.empty(k), np.empty(k)
     at, near, voters = np.empty(k, dtype=np.int64), np.empty(k, dtype=np.int64), np.empty(k, dtype=np.int64)
     long_at, both_at = np.empty(k, dtype=np.int64), np.empty(k, dtype=np.int64)
@@ -92,7 +92,9 @@ def _work(k, n_classes, room):
 
 
 @njit(nogil=True, cache=True)
-def add_weighted(cases, first, last, x, weights, begin, end, out):
+def add_weighted(
+    cases: Array, first: int, last: int, x: Array, weights: Array, begin: int, end: int, out: Array
+) -> None:
     """Add the features from ``begin`` to the squared distances of the cases at first to last - 1, by their weights."""
     d = len(x)
     for f in range(begin, end):
@@ -102,7 +104,7 @@ def add_weighted(cases, first, last, x, weights, begin, end, out):
 
 
 @njit(nogil=True, cache=True)
-def move_case_weights(cases, place, x, weights, pull, kept):
+def move_case_weights(cases: Array, place: int, x: Array, weights: Array, pull: float, kept: float) -> None:
     """Move the weights v of one case: log v_f <- kept log v_f - pull s_f, centred over f and clipped.
 
     s_f is the share of feature f in the squared distance from x to the case.
@@ -120,7 +122,9 @@ def move_case_weights(cases, place, x, weights, pull, kept):
 
 
 @njit(nogil=True, cache=True)
-def _add_features(cases, first, last, x, weights, begin, end, out):
+def _add_features(
+    cases: Array, first: int, last: int, x: Array, weights: Array, begin: int, end: int, out: Array
+) -> None:
     """Add the features from ``begin`` to the squared distances of the cases at first to last - 1, in their order."""
     if len(cases) > len(x):
         add_weighted(cases, first, last, x, weights, begin, end, out)
@@ -149,7 +153,7 @@ def _add_features(cases, first, last, x, weights, begin, end, out):
 
 
 @njit(nogil=True, cache=True)
-def _distances_below(cases, first, last, x, weights, limit, out):
+def _distances_below(cases: Array, first: int, last: int, x: Array, weights: Array, limit: float, out: Array) -> bool:
     """Set ``out`` to the squared distances of the cases at first to last - 1; False if all reach the limit early."""
     n = last - first
     out[:n] = 0.0
@@ -165,7 +169,18 @@ def _distances_below(cases, first, last, x, weights, limit, out):
 
 
 @njit(nogil=True, cache=True)
-def _distances_of_use(cases, first, last, x, weights, codes, code, own, other, out):
+def _distances_of_use(
+    cases: Array,
+    first: int,
+    last: int,
+    x: Array,
+    weights: Array,
+    codes: Indices,
+    code: int,
+    own: float,
+    other: float,
+    out: Array,
+) -> bool:
     """The same, with a limit for cases of the own class and one for those of other classes."""
     n, codes = last - first, codes[first:last]
     out[:n] = 0.0
@@ -181,7 +196,7 @@ def _distances_of_use(cases, first, last, x, weights, codes, code, own, other, o
 
 
 @njit(nogil=True, cache=True)
-def _insert(sq, at, n, k, new_sq, new_at):
+def _insert(sq: Array, at: Indices, n: int, k: int, new_sq: float, new_at: int) -> int:
     """Insert into the k nearest, which are sorted; return their number. The new one is behind equal ones."""
     place = min(n, k - 1)
     while place > 0 and sq[place - 1] > new_sq:
@@ -192,7 +207,7 @@ def _insert(sq, at, n, k, new_sq, new_at):
 
 
 @njit(nogil=True, cache=True)
-def _last_below(values, n, limit):
+def _last_below(values: Array, n: int, limit: float) -> int:
     """The last of the first n values that is below the limit; -1 if none is."""
     while n >= GLANCE:
         some = values[n - GLANCE : n]
@@ -208,7 +223,7 @@ def _last_below(values, n, limit):
 
 
 @njit(nogil=True, cache=True)
-def _last_of_use(values, n, codes, code, own, other):
+def _last_of_use(values: Array, n: int, codes: Indices, code: int, own: float, other: float) -> int:
     """The same, with a limit for cases of the own class and one for those of other classes."""
     while n >= GLANCE:
         some, their = values[n - GLANCE : n], codes[n - GLANCE : n]
@@ -224,7 +239,9 @@ def _last_of_use(values, n, codes, code, own, other):
 
 
 @njit(nogil=True, cache=True)
-def nearest(cases, first, last, x, weights, k, sq, at, block):
+def nearest(
+    cases: Array, first: int, last: int, x: Array, weights: Array, k: int, sq: Array, at: Indices, block: Array
+) -> int:
     """Find the k nearest of the cases at first to last - 1, the later of equal ones first; return their number."""
     n = 0
     limit = np.inf
@@ -243,7 +260,7 @@ def nearest(cases, first, last, x, weights, k, sq, at, block):
 
 
 @njit(nogil=True, cache=True)
-def vote(sq, codes, n, squared, votes):
+def vote(sq: Array, codes: Indices, n: int, squared: bool, votes: Array) -> int:
     """The class of largest support among n neighbours, nearest first; the first of equal ones.
 
     Votes are 1 / d^2 (or 1 / d), times that of the nearest; if some are at distance zero, only these vote, one each.
@@ -268,7 +285,7 @@ def vote(sq, codes, n, squared, votes):
 
 
 @njit(nogil=True, cache=True)
-def vote_weight(nearest_sq, sq, squared):
+def vote_weight(nearest_sq: float, sq: float, squared: bool) -> float:
     """The weight of a neighbour, one for the nearest."""
     if nearest_sq == 0.0:
         return 1.0 if sq == 0.0 else 0.0
@@ -276,7 +293,17 @@ def vote_weight(nearest_sq, sq, squared):
 
 
 @njit(nogil=True, cache=True)
-def merged(short_sq, short_at, n_short, long_sq, long_at, n_long, k, sq, at):
+def merged(
+    short_sq: Array,
+    short_at: Indices,
+    n_short: int,
+    long_sq: Array,
+    long_at: Indices,
+    n_long: int,
+    k: int,
+    sq: Array,
+    at: Indices,
+) -> int:
     """The k nearest of two sorted lists, of equal ones the short memory's first; places of the long are -1 - place."""
     i = j = n = 0
     while n < k and (i < n_short or j < n_long):
@@ -291,7 +318,7 @@ def merged(short_sq, short_at, n_short, long_sq, long_at, n_long, k, sq, at):
 
 
 @njit(nogil=True, cache=True)
-def chosen_memory(memory):
+def chosen_memory(memory: Memory) -> int:
     """The memory that was right most often over the short-term memory; the short one if the long one is empty."""
     best = SHORT
     if memory.state[LONG_SIZE] > 0:
@@ -302,7 +329,7 @@ def chosen_memory(memory):
 
 
 @njit(nogil=True, cache=True)
-def _look_through(memory, rule, x, code, work):
+def _look_through(memory: Memory, rule: Rule, x: Array, code: int, work: Work) -> tuple[int, int, bool, int, int, int]:
     """Find the k nearest in the short-term memory, and where their vote changes between right and wrong.
 
     Sets these in ``work``. Returns their number, the class that they vote for, whether the k newest are right, the
@@ -351,7 +378,7 @@ def _look_through(memory, rule, x, code, work):
 
 
 @njit(nogil=True, cache=True)
-def _append(memory, k, x, code, newest_right, n_changes, changed):
+def _append(memory: Memory, k: int, x: Array, code: int, newest_right: bool, n_changes: int, changed: Indices) -> None:
     """Put a case into the short-term memory, and list where its prediction changes."""
     state = memory.state
     place = state[END] - state[BASE]
@@ -380,7 +407,7 @@ def _append(memory, k, x, code, newest_right, n_changes, changed):
 
 
 @njit(nogil=True, cache=True)
-def _advance(memory, k, slot, start):
+def _advance(memory: Memory, k: int, slot: int, start: int) -> None:
     """Let a window start later. Its first k cases are not predicted."""
     base, right = memory.state[BASE], memory.right[slot]
     n_places = memory.state[END] - base
@@ -399,7 +426,7 @@ def _advance(memory, k, slot, start):
 
 
 @njit(nogil=True, cache=True)
-def move_windows(memory, rule):
+def move_windows(memory: Memory, rule: Rule) -> None:
     """Let all windows start where the size of the short-term memory says: the whole, the latest half, a quarter, ..."""
     state, n_slots = memory.state, len(memory.starts)
     first, last, size = state[START] - state[BASE], state[END] - state[BASE], state[END] - state[START]
@@ -417,7 +444,7 @@ def move_windows(memory, rule):
 
 
 @njit(nogil=True, cache=True)
-def better_window(memory, rule):
+def better_window(memory: Memory, rule: Rule) -> int:
     """The window to which the short-term memory shrinks: 0 for the whole, 1 for its latest half, 2 for a quarter, ...
 
     The window of the smallest error, the longest of equal ones. Else, with ``recent_rule``, the one that beats the
@@ -448,7 +475,7 @@ def better_window(memory, rule):
 
 
 @njit(nogil=True, cache=True)
-def _contradicted(memory, rule, cases, codes, removed):
+def _contradicted(memory: Memory, rule: Rule, cases: Array, codes: Indices, removed: Flags) -> None:
     """Mark the cases that contradict the short-term memory (clean, eqs. 4 and 5 of the paper).
 
     For each of its cases, in order: of the k nearest of ``cases`` that are not yet removed, those of another class that
@@ -489,7 +516,7 @@ def _contradicted(memory, rule, cases, codes, removed):
 
 
 @njit(nogil=True, cache=True)
-def _shrink(memory, rule, level):
+def _shrink(memory: Memory, rule: Rule, level: int) -> None:
     """Shorten the short-term memory to a window; what does not contradict it moves to the long-term memory."""
     state = memory.state
     slot = (state[FIRST_SLOT] + level) % len(memory.starts)
@@ -507,7 +534,7 @@ def _shrink(memory, rule, level):
 
 
 @njit(nogil=True, cache=True)
-def forget_oldest(memory, n):
+def forget_oldest(memory: Memory, n: int) -> None:
     """Let the short-term memory start n cases later; the windows stay."""
     first = memory.state[START] - memory.state[BASE]
     for kind in range(3):
@@ -517,7 +544,7 @@ def forget_oldest(memory, n):
 
 
 @njit(nogil=True, cache=True)
-def _close_gap(cases, place, n):
+def _close_gap(cases: Array, place: int, n: int) -> None:
     """Remove the case at a place; the later ones move up."""
     for f in range(len(cases)):
         row = cases[f, place:n]
@@ -526,14 +553,14 @@ def _close_gap(cases, place, n):
 
 
 @njit(nogil=True, cache=True)
-def _note_gap(at, j, n):
+def _note_gap(at: Indices, j: int, n: int) -> None:
     """Let the places after j in a list be those after the case at place j is removed."""
     for i in range(j + 1, n):
         at[i] -= at[i] > at[j]
 
 
 @njit(nogil=True, cache=True)
-def _clean_long(memory, rule, n, n_long, work):
+def _clean_long(memory: Memory, rule: Rule, n: int, n_long: int, work: Work) -> None:
     """Remove from the long-term memory what contradicts the newest case, whose nearest are in ``work``."""
     state = memory.state
     code = memory.codes[state[END] - 1 - state[BASE]]
@@ -554,7 +581,7 @@ def _clean_long(memory, rule, n, n_long, work):
 
 
 @njit(nogil=True, cache=True)
-def _part(memory, x, f, place):
+def _part(memory: Memory, x: Array, f: int, place: int) -> float:
     """What feature f adds to the squared distance from x to a case of the short-term memory."""
     weight = memory.weights[f]
     if len(memory.cases) > len(x):
@@ -563,7 +590,7 @@ def _part(memory, x, f, place):
 
 
 @njit(nogil=True, cache=True)
-def _learn_weights(memory, rule, x, hit, miss):
+def _learn_weights(memory: Memory, rule: Rule, x: Array, hit: int, miss: int) -> None:
     """Move the weights by the margin rule, after a case came.
 
     With d+ and d- the squared distances to the nearest hit and miss, s+_f and s-_f the shares of feature f in them,
@@ -599,7 +626,7 @@ def _learn_weights(memory, rule, x, hit, miss):
 
 
 @njit(nogil=True, cache=True)
-def _set_metric(memory, rule, x):
+def _set_metric(memory: Memory, rule: Rule, x: Array) -> None:
     """Move the running moments of the features by Welford's rule, and set the metric of now."""
     n = memory.state[END]
     for f in range(len(x)):
@@ -614,7 +641,7 @@ def _set_metric(memory, rule, x):
 
 
 @njit(nogil=True, cache=True)
-def _predict(memory, rule, n, label, n_long, work, found):
+def _predict(memory: Memory, rule: Rule, n: int, label: int, n_long: int, work: Work, found: Indices) -> None:
     """Set what the short-term memory, the long-term memory and both predict; ``work`` holds the nearest."""
     found[SHORT] = found[BOTH] = label
     found[LONG] = -1
@@ -632,7 +659,9 @@ def _predict(memory, rule, n, label, n_long, work, found):
 
 
 @njit(nogil=True, cache=True)
-def learn_cases(memory, rule, X, codes, n_classes, begun, predictions):
+def learn_cases(
+    memory: Memory, rule: Rule, X: Array, codes: Indices, n_classes: int, begun: int, predictions: Indices
+) -> int:
     """Predict and then learn the cases from ``begun`` on; return how many are done.
 
     Stops where a case needs room, and when the memories hold too much (then the state PENDING is set). Predictions are
@@ -680,7 +709,7 @@ def learn_cases(memory, rule, X, codes, n_classes, begun, predictions):
 
 
 @njit(nogil=True, cache=True)
-def voters(memory, rule, X, kind, first, sq, at):
+def voters(memory: Memory, rule: Rule, X: Array, kind: int, first: int, sq: Array, at: Indices) -> None:
     """Find the k nearest cases of each row in a memory; places of the long-term memory are -1 - place."""
     k, state = rule.n_neighbors, memory.state
     begin, end = state[START] - state[BASE], state[END] - state[BASE]

@@ -71,6 +71,16 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     2   3.0          0.0           1.0         0.0
     """
 
+    feature_names_in_: NDArray[Any]
+    n_features_in_: int
+    categories_: dict[str, list[str]]
+    orders_: dict[str, list[str]]
+    fill_values_: dict[str, Any]
+    n_filled_: dict[str, int]
+    indicators_: list[str]
+    sources_: list[str]
+    made_: list[str]
+
     def __init__(
         self,
         categories: Literal["onehot"] | None = None,
@@ -103,10 +113,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """Learn from the columns of a table that was `read`, one after the other; `fit` does so."""
         self.feature_names_in_ = np.array(columns, dtype=object)
         self.n_features_in_ = len(columns)
-        self.categories_: dict[str, list[str]] = {}
-        self.orders_: dict[str, list[str]] = {}
-        self.fill_values_: dict[str, Any] = {}
-        self.n_filled_: dict[str, int] = {}
+        self.categories_ = {}
+        self.orders_ = {}
+        self.fill_values_ = {}
+        self.n_filled_ = {}
         gaps = {}
         for name, column in zip(map(str, columns), values, strict=True):
             self._learn_column(name, column)

@@ -26,7 +26,7 @@ from whynear.learn.voting import VotingCases
 from whynear.metric import Evidence, LocalMetric, register
 from whynear.search import CandidateSearch, NeighborSearch
 from whynear.search.voting import Votes, cast_votes, vote_weights
-from whynear.utils.arrays import Array
+from whynear.utils.arrays import Array, Indices
 from whynear.utils.checks import check_parameters, choice, number, whole
 from whynear.utils.row_names import joined_names
 from whynear.utils.row_order import TimeOrder
@@ -135,6 +135,16 @@ class LANN(CheckedWhenLoaded, VotingCases, WithMetric, ClassifierMixin, BaseEsti
     >>> model.fit(X, y).metric_
     LocalMetric(150 anchors, 4 features: x0, x1, x2, ...)
     """
+
+    metric_: LocalMetric
+    classes_: NDArray[Any]
+    codes_: Indices
+    row_names_: NDArray[Any] | None
+    shared_: dict[str, Any]
+    local_: dict[str, Any]
+    candidate_recall_: float
+    loss_curve_: list[float]
+    n_iter_: int
 
     def __init__(
         self,

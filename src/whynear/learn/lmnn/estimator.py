@@ -8,7 +8,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.random import RandomState
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from whynear.learn.class_weights import ClassWeight, weighed
@@ -23,7 +23,7 @@ from whynear.learn.voting import VotingCases
 from whynear.metric import Evidence, LinearMetric, LocalMetric, register
 from whynear.search import NeighborSearch
 from whynear.search.voting import neighbor_votes
-from whynear.utils.arrays import Array
+from whynear.utils.arrays import Array, Indices
 from whynear.utils.checks import choice, number, whole
 
 
@@ -119,6 +119,17 @@ class LMNN(CheckedWhenLoaded, VotingCases, WithMetric, MapsCases, ClassifierMixi
     >>> model.transform(X).shape
     (150, 4)
     """
+
+    metric_: Any
+    classes_: NDArray[Any]
+    codes_: Indices
+    cases_: Array
+    row_names_: NDArray[Any] | None
+    n_votes_: int
+    best_params_: dict[str, Any]
+    search_results_: dict[str, list[Any]]
+    loss_curve_: list[float]
+    n_iter_: int
 
     def __init__(
         self,

@@ -42,6 +42,12 @@ class LVQ(CheckedWhenLoaded, WithMetric, ClassifierMixin, BaseEstimator):
     count_prototypes = False
     map_init = "auto"
     certainty_: float
+    metric_: Any
+    classes_: NDArray[Any]
+    prototypes_: Array
+    prototype_labels_: NDArray[Any]
+    loss_curve_: list[float]
+    n_iter_: int
 
     def __init__(
         self,

@@ -29,7 +29,7 @@ from whynear.learn.voting import VotingCases
 from whynear.metric import DiagonalMetric, Evidence, MinkowskiMetric
 from whynear.search import NeighborSearch
 from whynear.search.voting import cast_votes
-from whynear.utils.arrays import Array
+from whynear.utils.arrays import Array, Indices
 from whynear.utils.checks import Seed, check_parameters, choice, generator, number, whole
 from whynear.utils.columns import check_finite, check_magnitudes, column_names, default_names
 
@@ -48,6 +48,16 @@ class Weighting(NamedTuple):
 
 class RankedNeighbors(CheckedWhenLoaded, VotingCases, WithMetric, TransformerMixin, ClassifierMixin, BaseEstimator):
     """A learner of one weight per feature, judged by the mean rank of matches among mismatches."""
+
+    metric_: Any
+    classes_: NDArray[Any]
+    codes_: Indices
+    cases_: Array
+    row_names_: NDArray[Any] | None
+    uniform_rank_: float
+    mean_rank_: float
+    loss_curve_: list[float]
+    n_iter_: int
 
     def __init__(
         self,
