@@ -55,6 +55,14 @@ describe("requests", () => {
     await expect(get("/nothing")).rejects.toThrow(new Refusal("There is no GET /nothing."));
   });
 
+  it("that are given up or cut off while their answer is read are no answer", async () => {
+    for (const [thrown, expected] of [[new DOMException("given up", "AbortError"), "given up"],
+      [new SyntaxError("half of an object"), "The studio does not answer."]] as const) {
+      vi.stubGlobal("fetch", async () => ({ ok: true, status: 200, json: async () => { throw thrown; } }));
+      await expect(post("/x")).rejects.toThrow(expected);
+    }
+  });
+
   it("that reach no server say what to do", async () => {
     vi.stubGlobal("fetch", async () => { throw new TypeError("failed"); });
     await expect(post("/x")).rejects.toThrow("Start it again with whynear studio");

@@ -64,6 +64,13 @@ export interface Differences {
   };
 }
 
+const SILENT = "The studio does not answer. Start it again with whynear studio; nothing that is finished is lost.";
+
+/** Whether a request was given up for a newer one, which can happen while its answer is being read. */
+export function isAbort(error: unknown): boolean {
+  return error instanceof DOMException && error.name === "AbortError";
+}
+
 /** Why the server refused a request, as it says it. */
 export class Refusal extends Error {}
 
@@ -75,15 +82,19 @@ async function sent(method: string, path: string, body?: unknown, signal?: Abort
   try {
     return await fetch(`/api${path}`, init);
   } catch (error) {
-    if (error instanceof DOMException && error.name === "AbortError") throw error;
-    throw new Refusal("The studio does not answer. Start it again with whynear studio; nothing that is finished is lost.");
+    if (isAbort(error)) throw error;
+    throw new Refusal(SILENT);
   }
 }
 
 async function ask<T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
   const response = await sent(method, path, body, signal);
   if (response.status === 204) return undefined as T;
-  const answer: unknown = await response.json().catch(() => ({}));
+  const answer: unknown = await response.json().catch((error: unknown) => {
+    if (isAbort(error)) throw error;
+    if (response.ok) throw new Refusal(SILENT); // it ended while it answered
+    return {};
+  });
   if (!response.ok) throw new Refusal(String((answer as { detail?: unknown })
     .detail ?? `The studio answered ${response.status}.`));
   return answer as T;

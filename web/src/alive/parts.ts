@@ -4,7 +4,7 @@ import { isWrong, rowName, type PageData } from "../data";
 import { button, h, replace, type Child } from "../dom";
 import { code } from "../done";
 import type { Store } from "../selection";
-import { part, post } from "./api";
+import { isAbort, part, post } from "./api";
 
 /** A line that says what is being done or what went wrong. */
 export class Said {
@@ -16,7 +16,7 @@ export class Said {
   }
 
   fail(error: unknown): void {
-    if (error instanceof DOMException && error.name === "AbortError") return;
+    if (isAbort(error)) return;
     this.element.classList.add("failed");
     replace(this.element, error instanceof Error ? error.message : String(error));
   }
