@@ -22,7 +22,7 @@ def test_promises_certainties_and_rejected_cases_are_those_of_the_study():
         promises=(strict, loose),
         rejected=(SimpleNamespace(row="r2", reason="ambiguous"),),
     )
-    assert loose.sentence.startswith("Accepting 91.2 % of the cases")
+    assert loose.sentence.startswith("Accepting 91.2% of the cases")
     assert rejection_data(SimpleNamespace(rejection=held)) == {
         "sentences": [loose.sentence],
         "certainty": [0.988, 0.5],

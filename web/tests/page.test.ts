@@ -87,7 +87,7 @@ describe("rejection", () => {
   });
 
   it("is shown with a threshold that can be moved, and its cases can be chosen", () => {
-    const rejection = { sentences: ["Accepting 83 %."], certainty: [0.9, 0.8, 0.3, 0.95, 0.7, 0.99], promised: 0.8333,
+    const rejection = { sentences: ["Accepting 83%."], certainty: [0.9, 0.8, 0.3, 0.95, 0.7, 0.99], promised: 0.8333,
       promises: [[0.99, true, 0.8333, 5, 0, null]] as [number, boolean, number, number, number, null][],
       rejected: [["r3", "ambiguous"]] as [string, string][] };
     root = document.body.appendChild(document.createElement("div"));
@@ -103,7 +103,7 @@ describe("rejection", () => {
     slider.dispatchEvent(new Event("input"));
     shown.querySelector<HTMLElement>("#choose-rejected")!.click();
     expect(store.now.group).toEqual({ kind: "rows", places: [2] });
-    expect(find("#finding").textContent).toContain("Accepting 83 %.");
+    expect(find("#finding").textContent).toContain("Accepting 83%.");
   });
 });
 

@@ -162,7 +162,7 @@ class CaseBase:
         k : int, default=10
             How many cases to return; fewer if the base has fewer.
         filter_k : int, optional
-            How many of the nearest are passed to ``rerank``; without it 1 % of the base, at least k.
+            How many of the nearest are passed to ``rerank``; without it 1% of the base, at least k.
         rerank : callable, optional
             ``rerank(query, cases, payloads)`` gets the query as a Series, the cases that passed the filter as a
             DataFrame with their ids as index, and their payloads; it returns their similarities to the query, larger

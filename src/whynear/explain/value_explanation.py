@@ -60,7 +60,7 @@ class ValueExplanation(ByValue):
     unusual : tuple of UnusualValue
         Values of the case that are unlike the training rows; see `Explanation`.
     interval : tuple of float or None
-        Of the values measured in held-out rows, 90 % lay in such an interval around their predictions; None where this
+        Of the values measured in held-out rows, 90% lay in such an interval around their predictions; None where this
         is not known: for models not made by `study` or `learn_table`.
     cancels : bool
         Whether a single feature adds more than the whole range of the training targets, and others take it away again,
@@ -116,7 +116,7 @@ class ValueExplanation(ByValue):
     def _reason(self) -> str:
         difference = self.prediction - self.mean_prediction
         side = "above" if difference >= 0 else "below"
-        around = "" if self.interval is None else " (90 % interval {:.4g} to {:.4g})".format(*self.interval)
+        around = "" if self.interval is None else " (90% interval {:.4g} to {:.4g})".format(*self.interval)
         start = f"predicted {self.prediction:.4g}{around}, {abs(difference):.3g} {side} {self._mean}"
         ranked = self.ranked
         if not len(ranked) or not ranked.iloc[0]:

@@ -220,6 +220,6 @@ def percent(share: float) -> str:
     """Return a share as text.
 
     >>> percent(0.99), percent(0.9995)
-    ('99 %', '99.95 %')
+    ('99%', '99.95%')
     """
-    return f"{100 * share:.6g} %"
+    return f"{100 * share:.6g}%"

@@ -71,7 +71,7 @@ def predict_table(
     -------
     DataFrame
         For each row its name (``row``), its prediction (``predicted``) and, for classes, the ``probability`` of the
-        predicted class. For a numeric target, ``low`` and ``high``: of the values measured in held-out rows 90 % lay in
+        predicted class. For a numeric target, ``low`` and ``high``: of the values measured in held-out rows 90% lay in
         such an interval around their predictions; without them if the model was not made by `study` or `learn_table`,
         or from fewer than 19 rows. Three columns say on which unusual values the prediction rests, empty where there
         are none: ``filled_in`` (missing values, and what was taken instead), ``out_of_range`` (numbers, with their

@@ -42,7 +42,7 @@ def draw_verdicts(found: Verdicts, ax: Axes | None, most: int) -> Axes:
     for label in ax.get_yticklabels():
         label.set_parse_math(False)
     ax.set_ylim(-0.7, len(order) - 0.3)
-    ax.set_xlabel(f"points of {found.measure} lost without it (bars: 90 % interval)")
+    ax.set_xlabel(f"points of {found.measure} lost without it (bars: 90% interval)")
     tidy(ax, "x")
     legend_of_verdicts(ax, set(found.verdict[order].tolist()))
     return ax
