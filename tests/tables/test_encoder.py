@@ -63,7 +63,7 @@ def test_nothing_is_filled_in_or_encoded_by_default():
     gaps["count"] = 1.0
     assert not wn.TableEncoder("onehot").fit_transform(gaps)["size"].any()  # a column without any value
     gaps.loc[0, "colour"] = None
-    with pytest.raises(ValueError, match="lacks a value in 1 rows of column 'colour'"):
+    with pytest.raises(ValueError, match="lacks a value in 1 row of column 'colour'"):
         wn.TableEncoder("onehot").fit_transform(gaps)
 
 

@@ -46,7 +46,7 @@ def test_rows_longer_than_the_header_are_named(write):
 
 
 def test_empty_and_damaged_workbooks_are_refused(write, tmp_path):
-    with pytest.raises(ValueError, match="must have a row of names and rows below it, got 1 rows"):
+    with pytest.raises(ValueError, match="must have a row of names and rows below it, got 1 row"):
         read_table(write([["a", "b"]]))
     (tmp_path / "bad.xlsx").write_bytes(b"PK\x03\x04 nothing")
     with pytest.raises(ValueError, match=r"bad.xlsx must be a whole workbook, got a damaged one"):

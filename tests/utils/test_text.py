@@ -44,6 +44,7 @@ def test_lists_end_and_numbers_agree():
     assert listed(range(7)) == "'0', '1', '2', '3', '4' and 2 more"
     assert counted(1, "row", "rows") == "1 row"
     assert counted(0, "row", "rows") == "0 rows"
+    assert [counted(count, "feature") for count in (0, 1, 2)] == ["0 features", "1 feature", "2 features"]
 
 
 def pages() -> dict[str, str]:

@@ -33,6 +33,7 @@ from whynear.cases.two_phases import Filtered, Rerank, answer
 from whynear.metric import Metric
 from whynear.utils.arrays import Array
 from whynear.utils.checks import number, whole
+from whynear.utils.text import counted
 
 
 class CaseBase:
@@ -281,7 +282,7 @@ class CaseBase:
         self.close()
 
     def __repr__(self) -> str:
-        return f"CaseBase({str(self.path)!r}, {len(self.columns)} columns, {type(self._metric).__name__})"
+        return f"CaseBase({str(self.path)!r}, {counted(len(self.columns), 'column')}, {type(self._metric).__name__})"
 
     def _retrieve(
         self, query: Array, case: int | None, k: int, filter_k: int | None, rerank: Rerank | None, explain: bool

@@ -27,6 +27,7 @@ from whynear.utils.columns import (
     check_magnitudes,
     is_number,
 )
+from whynear.utils.text import counted
 
 Categories = Literal["auto", "onehot"]
 Impute = Literal["auto", "median", "most_frequent"]
@@ -208,7 +209,7 @@ def _check_numbers(X: pd.DataFrame, source: str) -> None:
 def _missing(X: pd.DataFrame, source: str) -> TableRefused:
     counts = X.isna().sum().sort_values(ascending=False, kind="stable")
     shown = ", ".join(f"{count} in column {name!r}" for name, count in counts.head(5).items())
-    more = f" and in {len(counts) - 5} more columns" if len(counts) > 5 else ""
+    more = f" and in {counted(len(counts) - 5, 'more column')}" if len(counts) > 5 else ""
     return TableRefused(
         f"{source} contains NaN: {shown}{more}. Fill them in (--impute median), or leave out these "
         f"columns (--drop {counts.index[0]!r}) or rows.",
@@ -274,7 +275,7 @@ def _not_numeric(frame: pd.DataFrame, odd: list[str], source: str, n_columns: in
     if "drop" not in remedies:
         hints.append(f"leave the column{'s' * (len(odd) > 1)} out (--drop {odd[0]!r})")
     return TableRefused(
-        f"{source}: {len(odd)} of {n_columns} columns {'is' if len(odd) == 1 else 'are'} not numeric: "
+        f"{source}: {len(odd)} of {counted(n_columns, 'column')} {'is' if len(odd) == 1 else 'are'} not numeric: "
         f"{shown}{more}, counting rows from 1 below the header. Correct the values, {', '.join(hints[:-1])}"
         f"{', ' * (len(hints) > 1)}or {hints[-1]}.",
         **{kind: tuple(names) for kind, names in remedies.items()},

@@ -16,7 +16,7 @@ from whynear.tables.informative_gaps import informative
 from whynear.tables.recorded import as_recorded
 from whynear.utils.arrays import Array
 from whynear.utils.columns import check_finite, check_same_columns, numbers
-from whynear.utils.text import listed
+from whynear.utils.text import counted, listed
 
 NEITHER_CATEGORY = 0.5  # in the one column of two categories
 ENCODING_HINT = "give every category its own column (categories='onehot'), or leave it out"
@@ -249,7 +249,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             return numbers(column, "X")[:, None]
         if column.isna().any():
             raise ValueError(
-                f"X lacks a value in {int(column.isna().sum())} rows of column {name!r}. Fill them in, or use impute."
+                f"X lacks a value in {counted(int(column.isna().sum()), 'row')} of column {name!r}. Fill it in, or use "
+                "impute."
             )
         texts, known = column.astype(str).to_numpy(), self.categories_[name]
         shown = self._shown(name)

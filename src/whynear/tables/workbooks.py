@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from whynear.tables.header import distinct_names
+from whynear.utils.text import counted
 
 
 def read_workbook(path: Path) -> tuple[pd.DataFrame, list[str]]:
@@ -34,7 +35,8 @@ def read_workbook(path: Path) -> tuple[pd.DataFrame, list[str]]:
     rows = [row for row in cells[1:] if any(cell is not None for cell in row)]
     if not rows:
         raise ValueError(
-            f"{path}: the sheet {sheets[0]!r} must have a row of names and rows below it, got {len(cells)} rows."
+            f"{path}: the sheet {sheets[0]!r} must have a row of names and rows below it, got "
+            f"{counted(len(cells), 'row')}."
         )
     header = _trimmed(cells[0])
     for number, row in enumerate(cells[1:], start=2):

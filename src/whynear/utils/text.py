@@ -25,13 +25,13 @@ def listed(names: Sequence[object], most: int = 5) -> str:
     return ", ".join(repr(str(name)) for name in names[:most]) + more
 
 
-def counted(count: int, one: str, many: str) -> str:
-    """Return a count with the singular or the plural words.
+def counted(count: int, one: str, many: str | None = None) -> str:
+    """Return a count with the singular or the plural words; the plural ends in -s where it is not given.
 
-    >>> counted(1, "row repeats", "rows repeat"), counted(2_500, "row repeats", "rows repeat")
-    ('1 row repeats', '2,500 rows repeat')
+    >>> counted(1, "row"), counted(3, "row"), counted(2_500, "row repeats", "rows repeat")
+    ('1 row', '3 rows', '2,500 rows repeat')
     """
-    return f"{count:,} {one if count == 1 else many}"
+    return f"{count:,} {one if count == 1 else many or f'{one}s'}"
 
 
 def in_runs(names: Sequence[str], order: Sequence[str]) -> str:
