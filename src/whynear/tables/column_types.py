@@ -17,6 +17,7 @@ from whynear.tables.encoder import TableEncoder, holds_text, is_ordered
 from whynear.tables.recorded import Codes
 from whynear.tables.refusal import TableRefused
 from whynear.tables.rows import numbers_in_file
+from whynear.tables.spellings import note_on_blanks, note_on_spellings
 from whynear.tables.written_numbers import is_written_number
 from whynear.utils.checks import choice
 from whynear.utils.columns import (
@@ -91,6 +92,8 @@ def features_of(
         if name not in named and not is_ordered(X[name]):
             _check_categories(X[name], source)
     notes += _categories_note(X, [name for name in text if categories == "auto" and name not in named])
+    for name in text:
+        notes += [*note_on_blanks(frame[name]), *note_on_spellings(X[name], "categories")]
     partly = X.columns[X.isna().any() & X.notna().any()]
     _check_numbers(X.drop(columns=text), source)
     if impute is None and len(partly):
