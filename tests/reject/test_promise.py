@@ -149,6 +149,13 @@ def test_ties_are_accepted_together():
     assert not promise_of(np.full(1000, 0.5), np.arange(1000) > 60, np.full(9, 0.5), 0.95, 0.9).given
 
 
+@pytest.mark.parametrize(("n_cases", "stated"), [(84, 230), (300, 900)])
+def test_the_number_that_is_stated_is_that_of_the_sentence(n_cases, stated):
+    promise = Promise(0.99, 0.9, False, 0.0, math.inf, n_cases, 80, 1, 900)
+    assert promise.stated_need == stated
+    assert str(stated) in promise.sentence
+
+
 def test_the_number_needed_is_the_smallest():
     needed = needed_cases(390, 2, 0.99, 0.9)
     assert holds(needed, math.ceil(2 / 390 * needed), 0.99, 0.9)

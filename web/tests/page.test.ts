@@ -43,6 +43,13 @@ describe("the page", () => {
     expect(find("#feature").textContent).toContain("Can be replaced by c (0.5 lost ± 0.2)");
   });
 
+  it("states the score with all features once, without an error of the difference from itself", () => {
+    expect(find("#sets figcaption").textContent)
+      .toBe("The large dot is the chosen number, 1; the dashed line is the score with all 3, 93.0%");
+    expect(all("#sets table td:nth-child(2)").slice(0, 3).map((cell) => cell.textContent))
+      .toEqual(["90.0% ± 2.0%", "92.0% ± 1.0%", "93.0%"]);
+  });
+
   it("has one selection everywhere", () => {
     find(".confusion td.wrong button").click();
     expect(find(".chosen-now").textContent).toContain("1 case of x predicted as </script>");

@@ -24,7 +24,14 @@ def rejection_data(study: Study) -> dict[str, Any] | None:
         "certainty": [decimals(share, 3) for share in found.certainty],
         "promised": None if given is None else short(given.coverage),
         "promises": [
-            [short(one.accuracy), bool(one.given), short(one.stated_coverage), one.n_accepted, one.n_wrong, one.needed]
+            [
+                short(one.accuracy),
+                bool(one.given),
+                short(one.stated_coverage),
+                one.n_accepted,
+                one.n_wrong,
+                one.stated_need,
+            ]
             for one in found.promises
         ],
         "rejected": [[label(case.row), str(case.reason)] for case in found.rejected],
