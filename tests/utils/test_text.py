@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whynear.utils.text import counted, harmless, listed, printable
+from whynear.utils.text import counted, harmless, listed, printable, short_number
 
 ROOT = Path(__file__).parents[2]
 WRITTEN_BY_USERS = ("docs/tables.md", "src/whynear/tables/written_numbers.py")  # cells such as 31 %
@@ -64,3 +64,10 @@ def is_text(node: ast.AST) -> bool:
 def test_percentages_are_written_in_one_way_everywhere():
     apart = re.compile(r"(\d|^) %(?![\w(]| \d)", re.MULTILINE)
     assert {name for name, text in pages().items() if apart.search(text)} <= set(WRITTEN_BY_USERS)
+
+
+def test_numbers_of_ordinary_size_are_written_without_an_exponent():
+    shown = {19_054.0: "19054", -245_000.4: "-245000", 9_999.7: "10000", 0.5: "0.5", 12.3456: "12.35", 2.5e7: "2.5e+07"}
+    assert {value: short_number(value) for value in shown} == shown
+    assert short_number(12_345.6, 3, signed=True) == "+12346"
+    assert short_number(-0.12345, 3, signed=True) == "-0.123"

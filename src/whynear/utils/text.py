@@ -34,6 +34,16 @@ def counted(count: int, one: str, many: str | None = None) -> str:
     return f"{count:,} {one if count == 1 else many or f'{one}s'}"
 
 
+def short_number(value: float, digits: int = 4, *, signed: bool = False) -> str:
+    """Return a number with so many significant digits, but with all digits before the point below a million.
+
+    >>> short_number(0.012345), short_number(19_054.2), short_number(1_234_567.0), short_number(1_234.5, 3, signed=True)
+    ('0.01235', '19054', '1.235e+06', '+1234')
+    """
+    whole = 10**digits - 0.5 <= abs(value) < 999_999.5
+    return f"{value:{'+' * signed}{'.0f' if whole else f'.{digits}g'}}"
+
+
 def in_runs(names: Sequence[str], order: Sequence[str]) -> str:
     """Return names in the given order; three or more in a row are shortened to the first and the last.
 
