@@ -172,7 +172,7 @@ def _ranked(profiles: pd.DataFrame) -> pd.DataFrame:
 def _with_value(explanation: Explanation, j: int) -> str:
     """Return the name of a feature and its value in the explained case."""
     value = explanation.values.iloc[j]
-    known = short_number(value).replace("-", "−") if isinstance(value, float | np.floating) else str(value)
+    known = short_number(float(value)).replace("-", "−") if isinstance(value, float | np.floating) else str(value)
     return f"{short_name(str(explanation.values.index[j]))} = {known if pd.notna(value) else 'missing'}"
 
 

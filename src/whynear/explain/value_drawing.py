@@ -95,4 +95,4 @@ def _with_value(why: ValueExplanation, name: str) -> str:
 
 
 def _number(value: object) -> str:
-    return short_number(value).replace("-", "−") if isinstance(value, float | np.floating) else str(value)
+    return short_number(float(value)).replace("-", "−") if isinstance(value, float | np.floating) else str(value)

@@ -248,4 +248,4 @@ class ValueExplanation(ByValue):
 def _shown(value: Any) -> str:
     if pd.isna(value):
         return ""
-    return short_number(value) if isinstance(value, float | np.floating) else str(value)
+    return short_number(float(value)) if isinstance(value, float | np.floating) else str(value)
