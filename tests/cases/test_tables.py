@@ -48,3 +48,12 @@ def test_another_metric_ranks_anew(tmp_path):
         assert base.retrieve([2.0, 0.0], k=1).payloads == [{"name": "x"}]
         found = base.retrieve([4.0, 1.0], k=3, filter_k=3, rerank=by)
     assert found.payloads[0] == {"name": None}
+
+
+def test_a_metric_of_categories_is_refused_by_its_columns_with_the_way_out(tmp_path):
+    table = pd.DataFrame({"size": [1.0, 2.0], "colour": ["red", "blue"], "kind": ["x", "y"]})
+    metric = wn.DiagonalMetric([1.0, 1.0], feature_names=["size", "colour=red"])
+    with pytest.raises(
+        ValueError, match=r"the categories of 'colour', .* Learn the metric without it \(--drop 'colour'\)"
+    ):
+        add_table(tmp_path / "base.db", table, metric)

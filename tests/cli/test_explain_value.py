@@ -42,7 +42,7 @@ def test_the_explanation_is_that_of_the_library(folder):
 def test_sentence_contributions_and_rows_are_printed_for_people(folder):
     text = explained(folder, "h05")
     assert text.startswith("predicted ")
-    assert "(90 % interval " in text
+    assert "(90% interval " in text
     lines = [line.split() for line in text.splitlines()]
     assert ["feature", "value", "mean", "per", "unit", "adds"] in lines
     assert ["row", "measured", "predicted", "distance", "differs", "most", "in"] in lines
@@ -93,7 +93,7 @@ def test_the_same_prediction_and_interval_in_predict_and_explain(folder):
 def test_predict_prints_and_writes_the_interval(folder, tmp_path):
     result = run("predict", folder / "model.whynear", folder / "houses.csv")
     assert result.stdout.splitlines()[0].split() == ["id", "predicted", "low", "high", "filled", "in"]
-    assert "Low to high: of the values measured in held-out rows, 90 % lay within such an interval." in result.stdout
+    assert "Low to high: of the values measured in held-out rows, 90% lay within such an interval." in result.stdout
     run("predict", folder / "model.whynear", folder / "houses.csv", "--out", tmp_path / "p.csv")
     assert list(pd.read_csv(tmp_path / "p.csv"))[:4] == ["id", "predicted", "low", "high"]
 

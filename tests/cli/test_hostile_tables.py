@@ -98,13 +98,14 @@ def _with_line(number, line):
     [
         (_with_line(5, "1,2\0,3,u\n"), "line 5: a text table must not have NUL bytes", "Remove it"),
         (_with_line(7, "1,2,3,u,4\n"), "line 7: every row must have 4 fields as the header has, got 5", "quote"),
+        (_with_line(1, "Measured in May\n"), "line 2: every row must have 1 field as the header has, got 4", "a title"),
         (_with_line(8, "1,2,u\n"), "line 8: every row must have 4 fields as the header has, got 3", "Complete"),
         (_with_line(9, '1,2,3,"u\n'), "line 9: quotes must be closed", "Correct the quotes."),
         (_with_line(3, "1,2,3,ü\n").encode("latin-1"), "got 0xfc at byte offset", "--encoding latin-1"),
         (TEXT.encode("utf-16"), "must be utf-8 text, got 0xff at byte offset 0 (line 1)", "--encoding utf-16"),
         (b"PK\x03\x04\0\0", "line 1: a text table must not have NUL bytes", "Remove it"),
     ],
-    ids=["NUL", "long row", "short row", "open quote", "latin-1", "utf-16", "no text at all"],
+    ids=["NUL", "long row", "title", "short row", "open quote", "latin-1", "utf-16", "no text at all"],
 )
 def test_damaged_text_is_refused_by_line(tmp_path, table, fact, remedy):
     said = refused(tmp_path, table, "--strict")

@@ -37,7 +37,7 @@ def test_the_preview_is_that_of_all_rows(folder, monkeypatch):
     result = study(folder, "--memory", "2GB")
     assert result.exit_code == 0, result.output
     said = " ".join(result.stdout.split())
-    assert "visits/: 600 rows, 3 features (2 numbers, 1 categories); 2 values missing in 2 columns" in said
+    assert "visits/: 600 rows, 3 features (numbers: 2, categories: 1); 2 values missing in 2 columns" in said
     counts = messy_table()["kind"].value_counts()
     assert f"target 'kind': 2 classes (sick {counts['sick']}, well {counts['well']})" in said
     assert "- 2 missing values were filled in by the median" in said

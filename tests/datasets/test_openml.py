@@ -99,7 +99,7 @@ def test_tecator_in_another_order_is_refused(openml, real_data):
 
 def test_another_shape_is_refused(openml):
     openml(pd.DataFrame({"a": [1.0, 2.0]}), pd.Series(["A", "B"]))
-    with pytest.raises(ValueError, match=r"2 rows and 1 features, expected \[20000, 16\].*WHYNEAR_DATA"):
+    with pytest.raises(ValueError, match=r"2 rows and 1 feature, expected \[20000, 16\].*WHYNEAR_DATA"):
         load("letter")
 
 

@@ -83,7 +83,7 @@ def gap(value, rows=(1, 25), column="b"):
         (gap(-np.inf), CLASSES, r"X contains infinity \(inf\): 2 in column 'b'\. Replace these values"),
         (gap(1e200), CLASSES, "X holds 1e\\+200 in column 'b': its square overflows"),
         (TABLE, pd.Series([None, *CLASSES[1:]]), "y contains NaN or None: 1 targets are missing. Drop these rows"),
-        (TABLE[:1], CLASSES[:1], "X has 1 rows in 5 partitions, and at least 2 are needed"),
+        (TABLE[:1], CLASSES[:1], "X has 1 row in 5 partitions, and at least 2 are needed"),
         (gap("much"), CLASSES, "could not convert string to float: 'much'"),
     ],
     ids=["NaN", "infinity", "size", "target", "one row", "text"],

@@ -312,7 +312,7 @@ def test_wrong_scores_are_refused_by_name():
         embedding_score(points, np.zeros(5))
     with pytest.raises(ValueError, match="one class for each of the 5 points, got 4"):
         embedding_score(points, np.zeros(4), n_neighbors=2)
-    with pytest.raises(ValueError, match="y lacks the class of 1 points"):
+    with pytest.raises(ValueError, match="y lacks the class of 1 point"):
         embedding_score(points, ["a", None, "b", "b", "a"], n_neighbors=2)
     with pytest.raises(ValueError, match="embedding contains NaN"):
         embedding_score(np.full((5, 2), np.nan), np.zeros(5), n_neighbors=2)

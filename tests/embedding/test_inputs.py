@@ -15,7 +15,7 @@ def test_classes_are_numbered_in_their_order():
     ("points", "y", "message"),
     [
         (np.zeros((3, 2)), ["a", "b"], "one class for each of the 3 points, got 2"),
-        (np.zeros((2, 2)), ["a", None], "y lacks the class of 1 points"),
+        (np.zeros((2, 2)), ["a", None], "y lacks the class of 1 point"),
         (np.full((2, 2), np.nan), ["a", "b"], "embedding contains NaN"),
     ],
 )

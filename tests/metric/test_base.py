@@ -45,7 +45,7 @@ def test_a_learner_may_go_on_training_without_changing_the_value():
     [
         (LinearMetric(np.ones((2, 5))), "LinearMetric(2 x 5 features: x0, x1, x2, ...)"),
         (DiagonalMetric([1, 2], ["a", "b"]), "DiagonalMetric(2 features: a, b)"),
-        (LocalMetric(np.ones((4, 1)), np.ones((4, 1))), "LocalMetric(4 anchors, 1 features: x0)"),
+        (LocalMetric(np.ones((4, 1)), np.ones((4, 1))), "LocalMetric(4 anchors, 1 feature: x0)"),
         (LocalMetric(np.ones((4, 3)), omegas=np.ones((4, 2, 3))), "LocalMetric(4 anchors, 2 x 3 features: x0, x1, x2)"),
     ],
 )

@@ -62,7 +62,7 @@ def test_it_holds_where_certainty_misleads():
         certainty = rng.random(1000)
         right = rng.random(1000) < np.where(certainty > 0.5, 0.94, 0.99)
         promise = promise_of(certainty, right, rng.random(500), 0.95, 0.9)
-        given_ += promise.given and promise.threshold > 0.42  # of the cases above .42 less than 95 % are right
+        given_ += promise.given and promise.threshold > 0.42  # of the cases above .42 less than 95% are right
     assert given_ <= binom.ppf(0.99, n_draws, 0.1)
 
 
@@ -149,6 +149,13 @@ def test_ties_are_accepted_together():
     assert not promise_of(np.full(1000, 0.5), np.arange(1000) > 60, np.full(9, 0.5), 0.95, 0.9).given
 
 
+@pytest.mark.parametrize(("n_cases", "stated"), [(84, 230), (300, 900)])
+def test_the_number_that_is_stated_is_that_of_the_sentence(n_cases, stated):
+    promise = Promise(0.99, 0.9, False, 0.0, math.inf, n_cases, 80, 1, 900)
+    assert promise.stated_need == stated
+    assert str(stated) in promise.sentence
+
+
 def test_the_number_needed_is_the_smallest():
     needed = needed_cases(390, 2, 0.99, 0.9)
     assert holds(needed, math.ceil(2 / 390 * needed), 0.99, 0.9)
@@ -161,7 +168,7 @@ def test_the_sentence_says_what_is_counted():
     certainty, right = np.linspace(0.1, 1, 400), np.ones(400, dtype=bool)
     promise = promise_of(certainty, right, certainty, 0.99, 0.9, "groups")
     assert str(promise) == (
-        "Accepting 100 % of the cases, at least 99 % of them are right, with a confidence of 90 %: of 400 accepted "
+        "Accepting 100% of the cases, at least 99% of them are right, with a confidence of 90%: of 400 accepted "
         "held-out cases (one case of each group) none was wrong."
     )
     assert "held-out groups" in promise_of(certainty[:9], right[:9], certainty, 0.99, 0.9, "groups").sentence
@@ -178,7 +185,7 @@ def test_plain_values_hold_no_infinity():
 def test_shares_are_rounded_down(share):
     stated = Promise(0.95, 0.9, True, share, 0.5, 1000, int(1000 * share), 0, None).stated_coverage
     assert share - 0.001 <= stated <= share + 1e-8
-    assert percent(0.995) == "99.5 %"
+    assert percent(0.995) == "99.5%"
 
 
 def test_one_step_is_a_binomial_test_whose_errors_are_few():

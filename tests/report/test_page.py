@@ -138,7 +138,7 @@ def test_the_case_with_unusual_values_is_shown_with_its_caution():
 
 
 def test_without_scripts_what_is_promised_can_be_read(study):
-    assert "cannot be promised" in study.rejection.sentences[0]  # at 99 % with 150 rows
+    assert "cannot be promised" in study.rejection.sentences[0]  # at 99% with 150 rows
     for sentence in study.rejection.sentences:
         assert sentence in words_of(render(study))
 

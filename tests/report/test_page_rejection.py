@@ -22,12 +22,12 @@ def test_promises_certainties_and_rejected_cases_are_those_of_the_study():
         promises=(strict, loose),
         rejected=(SimpleNamespace(row="r2", reason="ambiguous"),),
     )
-    assert loose.sentence.startswith("Accepting 91.2 % of the cases")
+    assert loose.sentence.startswith("Accepting 91.2% of the cases")
     assert rejection_data(SimpleNamespace(rejection=held)) == {
         "sentences": [loose.sentence],
         "certainty": [0.988, 0.5],
         "promised": 0.91272,
-        "promises": [[0.99, False, 0, 120, 1, 900], [0.95, True, 0.912, 120, 1, None]],
+        "promises": [[0.99, False, 0, 120, 1, 230], [0.95, True, 0.912, 120, 1, None]],
         "rejected": [["r2", "ambiguous"]],
     }
     held.promise = None

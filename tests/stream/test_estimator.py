@@ -78,7 +78,7 @@ def test_a_begun_stream_has_its_features_and_no_prediction():
 
 
 def test_the_papers_memory_is_reached_by_its_settings(real_data):
-    """A separate implementation had errors of 11.75 and 10.00 % with these settings."""
+    """A separate implementation had errors of 11.75 and 10.00% with these settings."""
     data = wn.datasets.load("outdoor", real_data)
     X, y = data.X.to_numpy(), np.asarray(data.y)
     paper = wn.SelfAdjustingMemory(

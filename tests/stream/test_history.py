@@ -38,7 +38,7 @@ def test_it_can_be_sent_shown_and_drawn(history):
     assert "<table" in history._repr_html_()
     ax = history.plot(most=2)
     assert ax.get_xlabel() == "case"
-    assert [text.get_text() for text in ax.get_legend().get_texts()][-2:] == ["1 others", "accuracy"]
+    assert [text.get_text() for text in ax.get_legend().get_texts()][-2:] == ["1 other", "accuracy"]
     assert history == wn.StreamHistory(
         history.table, history.relevances, history.advantage, history.notes, history.n_notes
     )

@@ -6,6 +6,8 @@ from matplotlib.figure import Figure
 import whynear as wn
 from tests.helpers.notebook_html import shown
 from tests.helpers.studies import hostile, iris_study
+from whynear.utils.axes import short_name
+from whynear.utils.text import printable
 
 
 @pytest.mark.slow
@@ -19,7 +21,9 @@ def test_a_study_shows_what_it_found_the_methods_and_the_features(measured):
     assert study.finding() in text
     assert all(caveat in text for caveat in study.caveats)
     assert all(name in text for name in study.accuracy)
-    assert repr(study.relevance) in text
+    frame = study.frame()
+    verdicts = zip(frame["feature"], frame["verdict"], strict=True)
+    assert all(f"{short_name(printable(name))} {word}" in text for name, word in verdicts)
 
 
 def test_the_plot_returns_its_axes_and_draws_into_given_ones():
@@ -28,6 +32,17 @@ def test_the_plot_returns_its_axes_and_draws_into_given_ones():
     assert study.plot(ax, most=3) is ax
     assert ax.has_data()
     assert study.plot().get_figure() is not ax.get_figure()
+
+
+def test_the_plot_shows_the_verdicts_of_the_features_in_the_order_of_the_table_of_features():
+    study = iris_study()
+    frame = study.frame()
+    ax = study.plot(Figure().add_subplot())
+    assert [label.get_text() for label in ax.get_yticklabels()][::-1] == frame["feature"].tolist()
+    assert {text.get_text() for text in ax.get_legend().get_texts()} == set(frame["verdict"])
+    first = study.plot(Figure().add_subplot(), most=2)
+    assert [label.get_text() for label in first.get_yticklabels()][::-1] == frame["feature"].tolist()[:2]
+    assert first.get_ylabel() == f"the first 2 of {len(frame)}"
 
 
 def test_a_study_does_not_change_with_the_tables_it_returned():

@@ -41,9 +41,9 @@ def test_relevance_is_stated_for_the_columns_of_the_table(study):
 
 @pytest.mark.usefixtures("blank_figures")
 def test_what_was_filled_in_is_said_and_kept_in_the_model(study, tmp_path):
-    (said,) = [text for text in study.caveats if "filled in" in text]
-    assert said.startswith("5 missing values were filled in by the median of the column")
-    assert "2 columns, most of them (3) in 'size'" in said
+    numbers, categories = [text for text in study.caveats if "filled in" in text]
+    assert numbers.startswith("3 missing values were filled in by the median of the column, in column 'size'")
+    assert categories.startswith("2 missing categories were filled in by the most frequent one of the column, 2 by '")
     with pytest.warns(UserWarning, match="contains the 2 anchors of a local metric"):
         written = study.save(tmp_path)
     model = wn.load(tmp_path / "model.whynear")

@@ -29,5 +29,22 @@ def test_filled_values_are_counted_and_informative_gaps_named():
         "Whether a value is missing depends on the target in column 'told': the column has an indicator of it; "
         "--impute median leaves it out."
     )
+    assert counted.endswith(
+        "in 2 columns, most of them (25) in 'told'; the model does the same when it predicts; --strict refuses them."
+    )
     assert len(filled_in(X, Y, "median")) == 1
     assert filled_in(X, Y, None) == []
+
+
+def test_filled_categories_are_named_with_the_one_that_fills_them():
+    X = pd.DataFrame({"sex": [None, "m", None, "f", "m", *["m", "f"] * 27, "m"], "a": [np.nan, *range(59)]})
+    numbers, categories = filled_in(X, Y, "median")
+    assert numbers == (
+        "1 missing value was filled in by the median of the column, in column 'a'; the model does the same when it "
+        "predicts."
+    )
+    assert categories == (
+        "2 missing categories were filled in by the most frequent one of the column, 2 by 'm' in 'sex'; the model does "
+        "the same when it predicts."
+    )
+    assert filled_in(X[["sex"]], Y, "median") == [categories]

@@ -1,3 +1,5 @@
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -63,7 +65,7 @@ def test_nothing_is_filled_in_or_encoded_by_default():
     gaps["count"] = 1.0
     assert not wn.TableEncoder("onehot").fit_transform(gaps)["size"].any()  # a column without any value
     gaps.loc[0, "colour"] = None
-    with pytest.raises(ValueError, match="lacks a value in 1 rows of column 'colour'"):
+    with pytest.raises(ValueError, match="lacks a value in 1 row of column 'colour'"):
         wn.TableEncoder("onehot").fit_transform(gaps)
 
 
@@ -193,3 +195,13 @@ def test_a_model_with_readings_indicators_and_orders_is_saved(tmp_path):
     assert again[0].n_filled_["age"] == 1
     assert_allclose(again.predict_proba(table), model.predict_proba(table))
     assert again[0].get_params() == encoder.get_params()
+
+
+def test_known_categories_are_found_behind_blanks():
+    encoder = wn.TableEncoder("onehot").fit(pd.DataFrame({"sex": ["f", "m", "x"], "other": ["a ", "a", "b"]}))
+    given = pd.DataFrame({"sex": [" f", "m ", "x"], "other": ["a ", "a", " b"]})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = encoder.transform(given)
+    assert found.loc[:, ["sex=f", "sex=m", "sex=x"]].to_numpy().tolist() == np.eye(3).tolist()
+    assert found["other=a "].tolist() == [1.0, 0.0, 0.0]  # which is a category of its own here

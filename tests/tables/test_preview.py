@@ -30,7 +30,7 @@ def test_a_preview_counts_missing_and_distinct_values():
         "missing": [1, 0],
         "distinct": [2, 2],
     }
-    assert summary(columns, 3) == "3 rows, 2 features (1 numbers, 1 categories); 1 values missing in 1 columns"
+    assert summary(columns, 3) == "3 rows, 2 features (numbers: 1, categories: 1); 1 value missing in 1 column"
 
 
 def test_columns_that_number_the_rows_are_found():

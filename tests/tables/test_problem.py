@@ -122,7 +122,7 @@ def test_a_problem_of_classes_counts_them_and_finds_their_rows():
     assert problem.classes == (("u", 2), ("v", 3))
     assert [rows.tolist() for rows in problem.rows_of_classes] == [[1, 3], [0, 2, 4]]
     assert problem.range is None
-    assert problem.summary == "5 rows, 1 features (1 numbers)"
+    assert problem.summary == "5 rows, 1 feature (numbers: 1)"
 
 
 def test_a_problem_of_numbers_has_a_range_and_no_classes():

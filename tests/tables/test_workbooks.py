@@ -45,8 +45,16 @@ def test_rows_longer_than_the_header_are_named(write):
         read_table(write([["a", "b"], [1, 2], [1, 2, 3]]))
 
 
+def test_a_title_above_the_names_is_refused_with_the_way_out(write):
+    said = (
+        r"row 3 of the sheet 'sheet 1' has 2 fields, the first row 1 name\. .* if there is a title above them, remove"
+    )
+    with pytest.raises(ValueError, match=said):
+        read_table(write([["Measured in May"], [], ["a", "b"], [1, 2]]))
+
+
 def test_empty_and_damaged_workbooks_are_refused(write, tmp_path):
-    with pytest.raises(ValueError, match="must have a row of names and rows below it, got 1 rows"):
+    with pytest.raises(ValueError, match="must have a row of names and rows below it, got 1 row"):
         read_table(write([["a", "b"]]))
     (tmp_path / "bad.xlsx").write_bytes(b"PK\x03\x04 nothing")
     with pytest.raises(ValueError, match=r"bad.xlsx must be a whole workbook, got a damaged one"):

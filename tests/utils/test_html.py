@@ -55,7 +55,7 @@ def test_names_that_cannot_be_encoded_are_shown():
 
 
 def test_a_metric_without_weight_shows_itself():
-    assert "0.0 %" in shown(DiagonalMetric([0.0, 0.0]))
+    assert "0.0%" in shown(DiagonalMetric([0.0, 0.0]))
 
 
 def layers(drawn):

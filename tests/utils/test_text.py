@@ -1,8 +1,15 @@
+import ast
+import re
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whynear.utils.text import counted, harmless, listed, printable
+from whynear.utils.text import counted, harmless, listed, printable, short_number
+
+ROOT = Path(__file__).parents[2]
+WRITTEN_BY_USERS = ("docs/tables.md", "src/whynear/tables/written_numbers.py")  # cells such as 31 %
 
 
 @given(st.text(st.characters(categories=["Cc", "Cs", "Lu", "Zs", "Zl", "Zp"])))
@@ -37,3 +44,30 @@ def test_lists_end_and_numbers_agree():
     assert listed(range(7)) == "'0', '1', '2', '3', '4' and 2 more"
     assert counted(1, "row", "rows") == "1 row"
     assert counted(0, "row", "rows") == "0 rows"
+    assert [counted(count, "feature") for count in (0, 1, 2)] == ["0 features", "1 feature", "2 features"]
+
+
+def pages() -> dict[str, str]:
+    """The guide, and all texts of the library and of its pages, by their files."""
+    found = [ROOT / "README.md", *ROOT.glob("docs/**/*.md"), *ROOT.glob("web/src/**/*.ts")]
+    texts = {path: path.read_text(encoding="utf-8") for path in found}
+    for path in ROOT.glob("src/whynear/**/*.py"):
+        parts = [node.value for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if is_text(node)]
+        texts[path] = "\n".join(parts)
+    return {str(path.relative_to(ROOT)): text for path, text in texts.items() if "_build" not in path.parts}
+
+
+def is_text(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def test_percentages_are_written_in_one_way_everywhere():
+    apart = re.compile(r"(\d|^) %(?![\w(]| \d)", re.MULTILINE)
+    assert {name for name, text in pages().items() if apart.search(text)} <= set(WRITTEN_BY_USERS)
+
+
+def test_numbers_of_ordinary_size_are_written_without_an_exponent():
+    shown = {19_054.0: "19054", -245_000.4: "-245000", 9_999.7: "10000", 0.5: "0.5", 12.3456: "12.35", 2.5e7: "2.5e+07"}
+    assert {value: short_number(value) for value in shown} == shown
+    assert short_number(12_345.6, 3, signed=True) == "+12346"
+    assert short_number(-0.12345, 3, signed=True) == "-0.123"

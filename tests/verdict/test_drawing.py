@@ -34,7 +34,7 @@ def test_drawing_uses_the_given_axes_and_shows_nothing(part, monkeypatch):
 def test_features_are_sorted_by_verdict_from_the_top():
     ax = made_up(("late", "b", "c", "d", "e")).plot()
     assert texts(ax.get_yticklabels())[::-1] == ["late", "e", "b", "c", "d"]
-    assert ax.get_xlabel() == "points of accuracy lost without it (bars: 90 % interval)"
+    assert ax.get_xlabel() == "points of accuracy lost without it (bars: 90% interval)"
     assert texts(made_up().plot(most=2).get_yticklabels())[::-1] == ["a", "b"]
 
 

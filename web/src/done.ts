@@ -39,6 +39,6 @@ function tolerancePart(tolerance: Tolerance): HTMLElement {
     ? "curve strong-line" : "curve plain-line" })));
   svg.append(s("line", { x1: x(best), x2: x(best), y1: frame.top, y2: frame.height - frame.bottom, class: "dashed" }));
   return h("div", {}, h("h3", {}, "How much the metric may change"),
-    note(`The error of the smallest map within each tolerance: ${columns[2]} (dark) and ${columns[1]} (light). The intervals use ${percent(best, 0)}: the largest that predicts held-out cases as well as the learned map, within a standard error, and at least 5 %. ${choice}`),
+    note(`The error of the smallest map within each tolerance: ${columns[2]} (dark) and ${columns[1]} (light). The intervals use ${percent(best, 0)}: the largest that predicts held-out cases as well as the learned map, within a standard error, and at least 5%. ${choice}`),
     h("div", { class: "narrow" }, figure(null, svg)));
 }

@@ -5,7 +5,7 @@ import { labels, ofClasses, type ClassErrors, type PageData } from "./data";
 import { button, h, note, scrolled, table, type Child } from "./dom";
 import { calibrationFigure, rocFigure } from "./error_figures";
 import { bar, dot, figure, legendMark } from "./figure";
-import { count, percent } from "./format";
+import { count, counted, percent } from "./format";
 import { rejectionPart } from "./rejection";
 import { residualsView } from "./residuals";
 import { extent, padded } from "./scale";
@@ -80,7 +80,7 @@ function matrix(errors: ClassErrors, store: Store): HTMLElement {
       if (!cases) return h("td", { class: "none" }, many ? "·" : "0");
       const group: Group = { kind: "cell", true: i, predicted: j };
       const made = button("", () => store.chooseGroup(group),
-        { title: `${classes[i]} predicted as ${classes[j]}: ${count(cases)} cases, ${percent(share)}`,
+        { title: `${classes[i]} predicted as ${classes[j]}: ${counted(cases, "case")}, ${percent(share)}`,
         "aria-label": `${count(cases)} of ${classes[i]} predicted as ${classes[j]}, ${percent(share)}` });
       made.append(count(cases), many ? "" : h("small", {}, percent(share)));
       parts.push([made, group]);

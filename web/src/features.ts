@@ -89,7 +89,7 @@ export function featuresView(data: PageData, store: Store): HTMLElement {
         { id: "verdict" }), found),
     detail,
     scrolled(h("table", { class: "wide-table" }, h("thead", {}, h("tr", {}, heads)), body)), more,
-    note(`Points of ${data.features.measure} lost without each ${data.noun}, with 90 % intervals. `, data.features.note,
+    note(`Points of ${data.features.measure} lost without each ${data.noun}, with 90% intervals. `, data.features.note,
       data.features.stability ? ` Stability is the share of ${data.features.resamples} resamples of the rows with the same verdict.`
         : null),
     data.profiles && profilesTable(data, data.profiles, store));

@@ -12,7 +12,7 @@ const MOST_LINES = 14; // features beside the words
 const EVIDENCE: Record<string, string> = { methods: "all methods", sets: "the sets", features: "the features",
   spectrum: "the spectrum" };
 export const LEAST_RANGE = [-0.2, 0.6]; // points, so that losses of nothing do not look like large ones
-const HALF_90 = 1.645; // standard errors on each side of a 90 % interval
+const HALF_90 = 1.645; // standard errors on each side of a 90% interval
 
 /** A link that chooses a feature and shows it. */
 export function featureLink(data: PageData, feature: number,
@@ -72,13 +72,13 @@ function legend(data: PageData): HTMLElement {
     u: `the rows do not settle it${data.features.resamples ? `, or fewer than three quarters of ${data.features.resamples} resamples agree` : ""}`,
   };
   const used = VERDICT_ORDER.filter((code) => data.features.verdict.includes(code));
-  return h("div", {}, note(`Models were refitted without each ${data.noun}, and the best of them may answer. Lines are 90 % intervals.`),
+  return h("div", {}, note(`Models were refitted without each ${data.noun}, and the best of them may answer. Lines are 90% intervals.`),
     h("dl", { class: "legend" }, used.map((code) =>
       [h("dt", {}, h("span", { class: `badge ${VERDICT_CLASS[code]}` }, VERDICTS[code])),
       h("dd", {}, meaning[code])])));
 }
 
-/** A line per feature: the points lost without it, with a 90 % interval. */
+/** A line per feature: the points lost without it, with a 90% interval. */
 export function verdictFigure(data: PageData, store: Store): SVGSVGElement {
   const { names, loss, error, order } = data.features;
   const shown = order.slice(0, MOST_LINES);

@@ -1,7 +1,7 @@
 /** The page of one study: its sections in order, a contents bar, and the selection in the address. */
 
 import { caseView } from "./case";
-import { count } from "./format";
+import { counted } from "./format";
 import { rowName, type PageData } from "./data";
 import { doneView } from "./done";
 import { button, h, replace, type Child } from "./dom";
@@ -47,7 +47,7 @@ export function showStudy(root: HTMLElement, data: PageData, additions: Addition
     { id, class: "view", "aria-labelledby": `${id}-title` }, h("h2", { id: `${id}-title` }, name), make(data, store),
     additions.below?.(id, store)));
   replace(root, h("header", {}, h("p", {},
-    `whynear study of ${data.source}: ${count(data.cases.rows.length)} cases, ${count(data.features.names.length)} ${data.noun}s`),
+    `whynear study of ${data.source}: ${counted(data.cases.rows.length, "case")}, ${counted(data.features.names.length, data.noun)}`),
     h("h1", {}, title(data))),
     h("nav", { class: "contents", "aria-label": "Contents" }, h("div", { class: "links" }, links), chosen),
       h("main", {}, sections),

@@ -38,7 +38,7 @@ export function rejectionPart(data: PageData, rejection: Rejection, store: Store
       h("div", {}, said, button("Choose the rejected cases", () =>
         store.set({ group: accepted < n ? { kind: "rows", places: order.slice(accepted) } : null, view: "map" }),
         { id: "choose-rejected" }), rejection.promises.length > 0 && promises(rejection))),
-    note("Each held-out case has a certainty, the probability that its prediction is right, estimated from the others. If only the most certain cases are accepted, more of them are right. A promise holds for new cases like these, in all accepted ones together, with a confidence of 90 %: in one of ten studies it may not. New cases are predicted with it by whynear predict --accuracy 0.99."),
+    note("Each held-out case has a certainty, the probability that its prediction is right, estimated from the others. If only the most certain cases are accepted, more of them are right. A promise holds for new cases like these, in all accepted ones together, with a confidence of 90%: in one of ten studies it may not. New cases are predicted with it by whynear predict --accuracy 0.99."),
     rejection.rejected.length > 0 && rejected(data, rejection, store));
 }
 
@@ -79,5 +79,5 @@ function rejected(data: PageData, rejection: Rejection, store: Store): HTMLEleme
   return h("div", {}, note(rejection.promised === null ? "Nothing is promised, so that no case is accepted. "
     : `${counted(rejection.rejected.length, "case")} of ${count(data.cases.rows.length)} are rejected. `,
     more > 0 && `These are the ${MOST_LISTED} least certain; the file rejected.csv contains all. `,
-      "Ambiguous: between classes. Outlier: farther from the nearest case or prototype than 95 % of the cases."), list);
+      "Ambiguous: between classes. Outlier: farther from the nearest case or prototype than 95% of the cases."), list);
 }

@@ -46,8 +46,6 @@ function curveFigure(data: PageData): HTMLElement {
   });
   const { svg, x, y, frame } = made;
   svg.append(s("line", { x1: frame.left, x2: frame.width - frame.right, y1: y(all), y2: y(all), class: "dashed" }),
-    s("text", { x: frame.left + 4, y: y(all) - 5, class: "tick" },
-      `all ${count(data.features.names.length)}: ${percent(all)}`),
     s("path", { d: path(drawn.map(([size, score]) => [x(size), y(score)])), class: "curve strong-line" }));
   for (const [size, score, error, features] of drawn) {
     const point = s("g", {}, s("line",
@@ -58,14 +56,14 @@ function curveFigure(data: PageData): HTMLElement {
     answering(point, `${size}: ${percent(score)} ± ${percent(error)}${features.length ? `, ${listed(features.map((j) => data.features.names[j]!), 8)}` : ""}`);
     svg.append(point);
   }
-  const chosen = sizes.includes(best.length) && `The large dot is the chosen number, ${best.length}`;
-  return figure(chosen, svg);
+  const chosen = sizes.includes(best.length) ? `The large dot is the chosen number, ${best.length}; t` : "T";
+  return figure(`${chosen}he dashed line is the score with all ${count(data.features.names.length)}, ${percent(all)}`, svg);
 }
 
 function sizesTable(data: PageData): HTMLElement {
   const named = data.sets.curve.filter(([, , , features]) => features.length > 0).slice(0, MOST_SIZES);
   return table([`#${data.noun}s`, "#score", "which"], named.map(([size, score, error, features]): Child[] => [
-    size, `${percent(score)}${error === null ? "" : ` ± ${percent(error)}`}`,
+    size, `${percent(score)}${error === null || size === data.features.names.length ? "" : ` ± ${percent(error)}`}`,
     h("span", { class: size === data.sets.best.length ? "chosen-set" : null }, size > 8
       ? listed(features.map((j) => data.features.names[j]!), 8) : members(data, features))]));
 }

@@ -72,7 +72,7 @@ function preprocessing(data: PageData, spectrum: Spectrum): HTMLElement {
   return h("details", {}, h("summary", {}, "How the spectra were preprocessed"),
     h("p", {}, spectrum.sentence, !spectrum.even
       && " The channels are not equally far apart, and smoothing, derivatives and baselines count them as if they were."),
-    note("Scores of ridge regression on all rows, each predicted from the others. The first whose error is within a standard error, or 5 %, of the best was taken. Scores of the study do not use this choice but those of its folds."),
+    note("Scores of ridge regression on all rows, each predicted from the others. The first whose error is within a standard error, or 5%, of the best was taken. Scores of the study do not use this choice but those of its folds."),
     table(["preprocessing", `#${data.kind === "numbers" ? "variance explained" : "rows predicted right"}`, ""],
       spectrum.preprocessing.map(([name, score, chosen]): Child[] =>
         [name + (chosen ? " (chosen)" : ""), percent(score), bar(0, Math.max(0, score), [0, 1], chosen ? "strong"

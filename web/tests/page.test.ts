@@ -43,6 +43,13 @@ describe("the page", () => {
     expect(find("#feature").textContent).toContain("Can be replaced by c (0.5 lost ± 0.2)");
   });
 
+  it("states the score with all features once, without an error of the difference from itself", () => {
+    expect(find("#sets figcaption").textContent)
+      .toBe("The large dot is the chosen number, 1; the dashed line is the score with all 3, 93.0%");
+    expect(all("#sets table td:nth-child(2)").slice(0, 3).map((cell) => cell.textContent))
+      .toEqual(["90.0% ± 2.0%", "92.0% ± 1.0%", "93.0%"]);
+  });
+
   it("has one selection everywhere", () => {
     find(".confusion td.wrong button").click();
     expect(find(".chosen-now").textContent).toContain("1 case of x predicted as </script>");
@@ -87,7 +94,7 @@ describe("rejection", () => {
   });
 
   it("is shown with a threshold that can be moved, and its cases can be chosen", () => {
-    const rejection = { sentences: ["Accepting 83 %."], certainty: [0.9, 0.8, 0.3, 0.95, 0.7, 0.99], promised: 0.8333,
+    const rejection = { sentences: ["Accepting 83%."], certainty: [0.9, 0.8, 0.3, 0.95, 0.7, 0.99], promised: 0.8333,
       promises: [[0.99, true, 0.8333, 5, 0, null]] as [number, boolean, number, number, number, null][],
       rejected: [["r3", "ambiguous"]] as [string, string][] };
     root = document.body.appendChild(document.createElement("div"));
@@ -103,7 +110,7 @@ describe("rejection", () => {
     slider.dispatchEvent(new Event("input"));
     shown.querySelector<HTMLElement>("#choose-rejected")!.click();
     expect(store.now.group).toEqual({ kind: "rows", places: [2] });
-    expect(find("#finding").textContent).toContain("Accepting 83 %.");
+    expect(find("#finding").textContent).toContain("Accepting 83%.");
   });
 });
 

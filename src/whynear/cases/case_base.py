@@ -33,6 +33,7 @@ from whynear.cases.two_phases import Filtered, Rerank, answer
 from whynear.metric import Metric
 from whynear.utils.arrays import Array
 from whynear.utils.checks import number, whole
+from whynear.utils.text import counted
 
 
 class CaseBase:
@@ -165,7 +166,7 @@ class CaseBase:
         k : int, default=10
             How many cases to return; fewer if the base has fewer.
         filter_k : int, optional
-            How many of the nearest are passed to ``rerank``; without it 1 % of the base, at least k.
+            How many of the nearest are passed to ``rerank``; without it 1% of the base, at least k.
         rerank : callable, optional
             ``rerank(query, cases, payloads)`` gets the query as a Series, the cases that passed the filter as a
             DataFrame with their ids as index, and their payloads; it returns their similarities to the query, larger
@@ -284,7 +285,7 @@ class CaseBase:
         self.close()
 
     def __repr__(self) -> str:
-        return f"CaseBase({str(self.path)!r}, {len(self.columns)} columns, {type(self._metric).__name__})"
+        return f"CaseBase({str(self.path)!r}, {counted(len(self.columns), 'column')}, {type(self._metric).__name__})"
 
     def _retrieve(
         self, query: Array, case: int | None, k: int, filter_k: int | None, rerank: Rerank | None, explain: bool

@@ -18,6 +18,7 @@ from whynear.metric.base import rebuild
 from whynear.utils.arrays import Array
 from whynear.utils.columns import check_columns, check_features, column_names, numbers, reads_as_number
 from whynear.utils.row_names import is_default, names_of_rows
+from whynear.utils.text import counted
 
 LARGEST_VALUE = float(np.finfo(np.float32).max)
 SMALLEST_VALUE = float(np.finfo(np.float32).tiny)
@@ -121,7 +122,8 @@ def fitting_metric(obj: Metric | BaseEstimator, columns: Sequence[str] | None) -
         return rebuild(type(metric), columns, arrays)
     if len(metric.feature_names) != len(columns):
         raise ValueError(
-            f"The metric has {metric.n_features} features and the case base {len(columns)} columns. "
+            f"The metric has {counted(metric.n_features, 'feature')} and the case base "
+            f"{counted(len(columns), 'column')}. "
             "Learn the metric on the columns of the base."
         )
     if not _unnamed(metric.feature_names):

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from whynear.utils import html
 from whynear.utils.arrays import Array
+from whynear.utils.text import counted
 
 MOST_FEATURES_NAMED = 2  # of each case, in a notebook
 LEAST_SHARE_NAMED = 0.001  # of the largest squared distance found
@@ -136,7 +137,7 @@ class Retrieval:
         reranked = "" if self.similarities is None else f", re-ranked out of the {self.n_filtered:,} nearest"
         more = html.more_of(len(self), len(shown), "case")
         table = html.table(list(columns), zip(*columns.values(), strict=True), more)
-        return html.block(html.heading(f"Retrieval({len(self):,} cases{reranked})"), table)
+        return html.block(html.heading(f"Retrieval({counted(len(self), 'case')}{reranked})"), table)
 
 
 def _in_one_line(entries: Any, between: str) -> str:

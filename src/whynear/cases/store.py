@@ -19,6 +19,7 @@ from whynear.cases.store_faults import CaseBaseError, damaged
 from whynear.metric import Metric
 from whynear.metric.base import rebuild
 from whynear.metric.files import METRICS
+from whynear.utils.text import counted
 
 FORMAT = 2  # 1 had no checksums
 SCHEMA = (
@@ -148,7 +149,7 @@ class Store:
     def check_complete(self, change: Change, n_cases: int) -> None:
         """Refuse another number of cases than a state has."""
         if n_cases != change.n_cases:
-            raise damaged(self.path, f"it has {n_cases} cases, and {change.n_cases} were stored")
+            raise damaged(self.path, f"it has {counted(n_cases, 'case')}, and {change.n_cases} were stored")
 
     def _described(self, columns: str) -> Any:
         found = self.database.first(f"SELECT {columns} FROM metric")

@@ -95,6 +95,13 @@ def rerank_by(model: Any) -> Rerank:
 def _features(frame: pd.DataFrame, columns: Sequence[str], source: str) -> Array:
     """Return the columns of a case base as numbers."""
     if missing := [name for name in columns if name not in frame.columns]:
+        encoded = dict.fromkeys(name.partition("=")[0] for name in missing if "=" in name)
+        if made_of := [name for name in encoded if name in frame.columns]:
+            raise ValueError(
+                f"{source}: the metric was learned with the categories of {listed(made_of)}, and a case base holds "
+                f"numbers only. Learn the metric without {'it' if len(made_of) == 1 else 'them'} "
+                f"({' '.join(f'--drop {name!r}' for name in made_of[:5])}), or add encoded rows in Python."
+            )
         raise ValueError(
             f"{source} lacks {listed(missing)} of the case base. Its columns are {listed(list(frame.columns))}."
         )

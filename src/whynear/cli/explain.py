@@ -15,7 +15,7 @@ from whynear.cli import options
 from whynear.cli.explain_value import show_value
 from whynear.cli.shell import errors_in_a_sentence, plain, warnings_in_a_sentence
 from whynear.utils.files import check_file
-from whynear.utils.text import counted, printable
+from whynear.utils.text import counted, printable, short_number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -122,5 +122,5 @@ def _cell(value: Any, signed: bool) -> str:
     if value is None:
         return ""
     if isinstance(value, float):
-        return f"{value:+.3g}" if signed else f"{value:.4g}"
+        return short_number(value, 3, signed=True) if signed else short_number(value)
     return plain(value)

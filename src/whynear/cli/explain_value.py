@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 
 from whynear.cli.shell import plain
+from whynear.utils.text import short_number
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -19,7 +20,7 @@ MOST_FEATURES = 10
 def show_value(console: Console, why: wn.ValueExplanation) -> None:
     """Print the sentence, the contributions to the prediction, and the nearest rows."""
     console.print(plain(repr(why)), style="bold", highlight=False)
-    start = f"the mean {why.mean_prediction:.4g}" if why.mean_prediction else "zero"
+    start = f"the mean {short_number(why.mean_prediction)}" if why.mean_prediction else "zero"
     console.print(f"What each feature adds to {start}", style="italic", highlight=False)
     console.print(_feature_table(why))
     if len(why.neighbors):
@@ -38,9 +39,11 @@ def _feature_table(why: wn.ValueExplanation) -> Table:
     for feature in map(str, ranked.index[:MOST_FEATURES]):
         value = _cell(why.values[feature]) or "missing"
         slope = _cell(why.coefficients[feature], signed=True)
-        table.add_row(plain(feature), value, _cell(why.mean_values[feature]), slope, f"{ranked[feature]:+.4g}")
+        table.add_row(
+            plain(feature), value, _cell(why.mean_values[feature]), slope, short_number(ranked[feature], signed=True)
+        )
     if (more := len(ranked) - MOST_FEATURES) > 0:
-        table.add_row(f"{more:,} more", "", "", "", f"{ranked.iloc[MOST_FEATURES:].sum():+.4g}")
+        table.add_row(f"{more:,} more", "", "", "", short_number(ranked.iloc[MOST_FEATURES:].sum(), signed=True))
     return table
 
 
@@ -53,7 +56,7 @@ def _neighbor_table(why: wn.ValueExplanation) -> Table:
     facts = why.neighbors[[why.kind, "measured", "predicted", "distance"]].itertuples(index=False)
     for (name, *numbers), shares in zip(facts, why.distance_shares.to_numpy(), strict=True):
         most = why.values.index[int(shares.argmax())] if shares.any() else ""
-        table.add_row(plain(name), *(f"{number:.4g}" for number in numbers), plain(most))
+        table.add_row(plain(name), *map(short_number, numbers), plain(most))
     return table
 
 
@@ -61,5 +64,5 @@ def _cell(value: Any, signed: bool = False) -> str:
     if value is None or value != value:
         return ""
     if isinstance(value, float):
-        return f"{value:+.4g}" if signed else f"{value:.4g}"
+        return short_number(value, signed=signed)
     return plain(value)

@@ -28,7 +28,7 @@ CAUTIONS = {
     "filled_in": "missing values that were filled in",
     "out_of_range": "values outside the training range",
 }
-INTERVAL = "Low to high: of the values measured in held-out rows, 90 % lay within such an interval."
+INTERVAL = "Low to high: of the values measured in held-out rows, 90% lay within such an interval."
 
 
 def predict(

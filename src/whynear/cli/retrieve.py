@@ -42,7 +42,7 @@ def retrieve(
     k: Annotated[int, typer.Option("-k", help="Number of cases to show.")] = 10,
     rerank: Annotated[Path | None, typer.Option(help="A saved model that re-ranks the filtered cases.")] = None,
     filter_k: Annotated[
-        int | None, typer.Option("--filter", help="Number of filtered cases; 1 % of all without it.")
+        int | None, typer.Option("--filter", help="Number of filtered cases; 1% of all without it.")
     ] = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Show the contribution of each feature to each distance.")

@@ -25,6 +25,7 @@ from whynear.study.estimate import estimate
 from whynear.study.settings import ClassScore, StudySettings
 from whynear.utils.files import check_folder
 from whynear.utils.lazy import nothing_collected
+from whynear.utils.text import short_number
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -222,7 +223,7 @@ def print_problem(console: Console, problem: Problem, settings: StudySettings) -
 def _values(problem: Problem) -> str:
     if problem.range is not None:
         least, most = problem.range
-        return f"numbers from {least:.4g} to {most:.4g}"
+        return f"numbers from {short_number(least)} to {short_number(most)}"
     shown = ", ".join(f"{plain(name)} {count:,}" for name, count in problem.classes[:MOST_CLASSES])
     return f"{len(problem.classes)} classes ({shown}{', ...' if len(problem.classes) > MOST_CLASSES else ''})"
 

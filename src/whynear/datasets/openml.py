@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from sklearn.datasets import fetch_openml
 from sklearn.utils import Bunch
 
+from whynear.utils.text import counted
+
 TABLE: dict[str, dict[str, Any]] = tomllib.loads((files(__package__) / "openml.toml").read_text(encoding="utf-8"))
 
 
@@ -31,7 +33,9 @@ def download(name: str) -> Bunch:
     X = _features(found.data, entry)
     target = pd.Series(found.target).iloc[: entry.get("rows")]
     if X.shape != tuple(entry["shape"]) or len(target) != len(X):
-        raise _changed(name, f"has {X.shape[0]} rows and {X.shape[1]} features, expected {entry['shape']}")
+        raise _changed(
+            name, f"has {counted(X.shape[0], 'row')} and {counted(X.shape[1], 'feature')}, expected {entry['shape']}"
+        )
     y, target_names = _target(name, target, entry)
     return Bunch(
         X=X,

@@ -17,6 +17,7 @@ from whynear.learn.inputs import forget_table
 from whynear.utils.arrays import Array
 from whynear.utils.columns import check_magnitudes, column_names, default_names, refuse_counts
 from whynear.utils.row_names import is_default, names_of_rows
+from whynear.utils.text import counted
 
 HEAD_ROWS = 2  # of a partition, by which a learner notes its columns
 
@@ -114,7 +115,9 @@ def read_table(learner: Any, pairs: Sequence[tuple[Any, Any]], *, classes: bool,
             raise ValueError(f"Partition {place} has other columns than the first. Give all the same columns.")
     n_rows = sum(summary.n_rows for summary in summaries)
     if n_rows < 2:
-        raise ValueError(f"X has {n_rows} rows in {len(summaries)} partitions, and at least 2 are needed.")
+        raise ValueError(
+            f"X has {counted(n_rows, 'row')} in {counted(len(summaries), 'partition')}, and at least 2 are needed."
+        )
     heads = [summary.head for summary in filled]
     head = pd.concat(heads) if isinstance(heads[0], pd.DataFrame) else np.concatenate(heads)
     validate_data(learner, head, dtype=np.float64, ensure_all_finite=False)  # notes the columns

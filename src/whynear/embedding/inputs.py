@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, column_or_1d
 
 from whynear.utils.arrays import Array
+from whynear.utils.text import counted
 
 
 def embedded_classes(embedding: ArrayLike, y: ArrayLike) -> tuple[Array, NDArray[Any], NDArray[np.intp]]:
@@ -19,6 +20,6 @@ def embedded_classes(embedding: ArrayLike, y: ArrayLike) -> tuple[Array, NDArray
     if len(labels) != len(points):
         raise ValueError(f"y must hold one class for each of the {len(points)} points, got {len(labels)} instead.")
     if missing := int(np.count_nonzero(pd.isna(labels))):
-        raise ValueError(f"y lacks the class of {missing} points. Leave these points out.")
+        raise ValueError(f"y lacks the class of {counted(missing, 'point. Leave it out', 'points. Leave them out')}.")
     classes, codes = np.unique(labels, return_inverse=True)
     return points, classes, codes

@@ -9,6 +9,7 @@ import pandas as pd
 from matplotlib.ticker import MaxNLocator
 
 from whynear.utils.axes import color_bar, new_axes, short_name, tidy
+from whynear.utils.text import short_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -171,7 +172,7 @@ def _ranked(profiles: pd.DataFrame) -> pd.DataFrame:
 def _with_value(explanation: Explanation, j: int) -> str:
     """Return the name of a feature and its value in the explained case."""
     value = explanation.values.iloc[j]
-    known = f"{value:.4g}".replace("-", "−") if isinstance(value, float | np.floating) else str(value)
+    known = short_number(float(value)).replace("-", "−") if isinstance(value, float | np.floating) else str(value)
     return f"{short_name(str(explanation.values.index[j]))} = {known if pd.notna(value) else 'missing'}"
 
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from whynear.explain.flip_search import FlipSearch, Movable, Point, nearest_first
 from whynear.metric.pipeline import FittedPipeline
 from whynear.utils.plain import plain_values
-from whynear.utils.text import listed
+from whynear.utils.text import listed, short_number
 
 MOST_FEATURES = 200  # that are tried, those of the largest weight
 MOST_DISCRETE = 20  # different whole numbers of a feature that takes no others
@@ -248,4 +248,4 @@ def _plain(value: Any) -> Any:
 
 
 def _shown(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else repr(value)
+    return short_number(value) if isinstance(value, float) else repr(value)

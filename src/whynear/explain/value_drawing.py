@@ -10,6 +10,7 @@ from matplotlib.ticker import MaxNLocator
 
 from whynear.explain.drawing import LEAST_SHARE_SHOWN, NEAREST, OTHER, no_formulas
 from whynear.utils.axes import color_bar, new_axes, short_name, tidy
+from whynear.utils.text import short_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -94,4 +95,4 @@ def _with_value(why: ValueExplanation, name: str) -> str:
 
 
 def _number(value: object) -> str:
-    return f"{value:.4g}".replace("-", "−") if isinstance(value, float | np.floating) else str(value)
+    return short_number(float(value)).replace("-", "−") if isinstance(value, float | np.floating) else str(value)

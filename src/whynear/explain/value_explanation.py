@@ -12,6 +12,7 @@ from whynear.explain.caution import with_caution
 from whynear.metric.unusual import UnusualValue
 from whynear.utils import html
 from whynear.utils.plain import plain_values
+from whynear.utils.text import short_number
 from whynear.utils.values import ByValue
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ class ValueExplanation(ByValue):
     unusual : tuple of UnusualValue
         Values of the case that are unlike the training rows; see `Explanation`.
     interval : tuple of float or None
-        Of the values measured in held-out rows, 90 % lay in such an interval around their predictions; None where this
+        Of the values measured in held-out rows, 90% lay in such an interval around their predictions; None where this
         is not known: for models not made by `study` or `learn_table`.
     cancels : bool
         Whether a single feature adds more than the whole range of the training targets, and others take it away again,
@@ -116,13 +117,15 @@ class ValueExplanation(ByValue):
     def _reason(self) -> str:
         difference = self.prediction - self.mean_prediction
         side = "above" if difference >= 0 else "below"
-        around = "" if self.interval is None else " (90 % interval {:.4g} to {:.4g})".format(*self.interval)
-        start = f"predicted {self.prediction:.4g}{around}, {abs(difference):.3g} {side} {self._mean}"
+        around = "" if self.interval is None else " (90% interval {} to {})".format(*map(short_number, self.interval))
+        start = (
+            f"predicted {short_number(self.prediction)}{around}, {short_number(abs(difference), 3)} {side} {self._mean}"
+        )
         ranked = self.ranked
         if not len(ranked) or not ranked.iloc[0]:
             return f"{start}: no feature adds to it{self._near()}"
         named = ranked[ranked.abs() >= LEAST_SHARE_NAMED * abs(ranked.iloc[0])].head(MOST_FEATURES_NAMED)
-        parts = ", ".join(f"{name!r} ({part:+.3g})" for name, part in named.items())
+        parts = ", ".join(f"{name!r} ({short_number(part, 3, signed=True)})" for name, part in named.items())
         return f"{start}: {parts}{self._together}{self._near()}"
 
     @property
@@ -131,7 +134,7 @@ class ValueExplanation(ByValue):
 
     @property
     def _mean(self) -> str:
-        return f"the mean {self.mean_prediction:.4g}" if self.mean_prediction else "zero"
+        return f"the mean {short_number(self.mean_prediction)}" if self.mean_prediction else "zero"
 
     def _near(self) -> str:
         """Return what was measured in the nearest rows."""
@@ -139,10 +142,11 @@ class ValueExplanation(ByValue):
         if not len(measured):
             return ""
         if len(measured) == 1:
-            return f"; the nearest {self.kind} measured {measured.iloc[0]:.4g}"
+            return f"; the nearest {self.kind} measured {short_number(measured.iloc[0])}"
         equal = int((self.neighbors["distance"] == 0).sum())
         nearest = f"the {len(measured)} nearest {self.kind}s" + (f" ({equal} at distance 0)" if equal else "")
-        return f"; {nearest} measured {measured.min():.4g} to {measured.max():.4g}, on average {measured.mean():.4g}"
+        least, most, mean = map(short_number, (measured.min(), measured.max(), measured.mean()))
+        return f"; {nearest} measured {least} to {most}, on average {mean}"
 
     def summary(self) -> tuple[Any, ...]:
         """Return the values of ``SUMMARY``: a line of a table of several explanations."""
@@ -244,4 +248,4 @@ class ValueExplanation(ByValue):
 def _shown(value: Any) -> str:
     if pd.isna(value):
         return ""
-    return f"{value:.4g}" if isinstance(value, float | np.floating) else str(value)
+    return short_number(float(value)) if isinstance(value, float | np.floating) else str(value)

@@ -18,6 +18,7 @@ from whynear.metric import Metric
 from whynear.utils import html
 from whynear.utils.checks import choice
 from whynear.utils.row_order import TimeOrder
+from whynear.utils.text import counted
 from whynear.utils.values import ByValue
 
 if TYPE_CHECKING:
@@ -66,10 +67,11 @@ class EffectiveDimension(ByValue):
         named, values = next(iter(lines.items()))
         best = float(values[kept == self.best][0])
         others = "" if self.best == kept[-1] else f" and {values[-1]:.3g} with {kept[-1]:g}"
+        directions = counted(self.best, "direction")
         return html.block(
-            html.heading(f"EffectiveDimension({self.best} directions of the data)"),
-            f"The {named} is {best:.3g} with {self.best} directions{others}.",
-            html.curve(lines, kept, self.best, f"{kept[-1]:g} directions kept"),
+            html.heading(f"EffectiveDimension({directions} of the data)"),
+            f"The {named} is {best:.3g} with {directions}{others}.",
+            html.curve(lines, kept, self.best, f"{counted(int(kept[-1]), 'direction')} kept"),
         )
 
 

@@ -18,6 +18,7 @@ from whynear.metric import LinearMetric
 from whynear.metric.steps import Units
 from whynear.utils import html
 from whynear.utils.arrays import Array
+from whynear.utils.text import counted
 from whynear.utils.values import ByValue
 
 if TYPE_CHECKING:
@@ -162,7 +163,7 @@ class Relevance(ByValue):
     def __repr__(self) -> str:
         counts = ", ".join(f"{np.count_nonzero(self.strength == kind)} {kind}" for kind in STRENGTHS[:3])
         unknown = np.count_nonzero(self.strength == "unknown")
-        return f"Relevance({len(self.lower)} features: {counts}{f', {unknown} unknown' if unknown else ''})"
+        return f"Relevance({counted(len(self.lower), 'feature')}: {counts}{f', {unknown} unknown' if unknown else ''})"
 
     @property
     def threshold(self) -> float:

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 from whynear.utils.columns import check_finite, check_magnitudes, check_plain, column_names, default_names
 from whynear.utils.row_names import names_of_rows, rows_at
 from whynear.utils.row_order import TimeOrder
+from whynear.utils.text import counted
 
 
 class Labelled(NamedTuple):
@@ -93,8 +94,9 @@ def warn_of_constant_columns(names: Sequence[str], varying: NDArray[np.bool_]) -
     constant = [name for name, varies in zip(names, varying, strict=True) if not varies]
     if constant:
         listed = ", ".join(constant[:10]) + (", ..." if len(constant) > 10 else "")
+        columns = counted(len(constant), "column, which gets", "columns, which get")
         warnings.warn(
-            f"X holds the same value in every row of {len(constant)} columns, which get no weight: {listed}.",
+            f"X holds the same value in every row of {columns} no weight: {listed}.",
             UserWarning,
             stacklevel=4,
         )

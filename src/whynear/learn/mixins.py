@@ -13,6 +13,7 @@ from whynear.metric import DiagonalMetric, LinearMetric, LocalMetric, Metric, as
 from whynear.metric.base import rebuild
 from whynear.utils.arrays import Array
 from whynear.utils.columns import check_same_columns
+from whynear.utils.text import counted
 
 
 class Predictions(NamedTuple):
@@ -42,7 +43,9 @@ class WithMetric:
         if given.scale is not None and np.isfinite(given.scale).sum() == expected:
             value = _with_columns(value, np.isfinite(given.scale))  # without columns that an earlier step removed
         if value.n_features != expected:
-            raise ValueError(f"metric must have the {expected} features of the learner, got {value.n_features}.")
+            raise ValueError(
+                f"metric must have the {counted(expected, 'feature')} of the learner, got {value.n_features}."
+            )
         if set(value.feature_names) == set(self.metric_.feature_names):
             check_same_columns(value.feature_names, self.metric_.feature_names, "metric")
         twin = copy.copy(self)

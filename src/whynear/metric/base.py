@@ -150,7 +150,7 @@ class Metric(ABC):
 
     def __repr__(self) -> str:
         shown = ", ".join(self.feature_names[:3]) + (", ..." if self.n_features > 3 else "")
-        return f"{type(self).__name__}({self._size()} features: {shown})"
+        return f"{type(self).__name__}({self._size()} feature{'s' * (self.n_features != 1)}: {shown})"
 
     def _repr_html_(self) -> str:
         seen = "" if self.scale is None else "Relevance as the learner saw the columns, each divided by its scale. "

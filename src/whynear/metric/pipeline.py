@@ -25,6 +25,7 @@ from whynear.spectra.recipes import recipe_name
 from whynear.tables.encoder import TableEncoder
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.columns import check_dense, check_finite, check_same_columns, column_names, default_names, numbers
+from whynear.utils.text import counted
 
 CLASSIFIER_ATTRIBUTES = ("metric_", "classes_", "predict", "predict_proba", "evidence")
 
@@ -287,7 +288,8 @@ class FittedPipeline:
             return table[list(self.columns)]
         if table.shape[1] != len(self.columns):
             raise ValueError(
-                f"{what} must have the {len(self.columns)} features of the learner, got {table.shape[1]} instead."
+                f"{what} must have the {counted(len(self.columns), 'feature')} of the learner, got {table.shape[1]} "
+                "instead."
             )
         return table.set_axis(list(self.columns), axis=1)
 

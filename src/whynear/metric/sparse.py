@@ -11,6 +11,7 @@ from scipy.spatial.distance import cdist
 from whynear.metric.base import Metric, finite
 from whynear.utils.arrays import Array
 from whynear.utils.columns import LARGEST_VALUE, SMALLEST_VALUE
+from whynear.utils.text import counted
 from whynear.utils.threads import row_blocks
 
 # Distances of which rounding may change more than this share are computed again from differences.
@@ -27,7 +28,7 @@ def sparse_table(metric: Metric, X: Any, what: str = "X") -> csr_array:
     if not issparse(X):
         return csr_array(metric.table(X, what))
     if X.ndim != 2 or X.shape[1] != metric.n_features:
-        raise ValueError(f"{what} must have {metric.n_features} features, got shape {X.shape} instead.")
+        raise ValueError(f"{what} must have {counted(metric.n_features, 'feature')}, got shape {X.shape} instead.")
     rows = csr_array(X, dtype=np.float64, copy=True)
     rows.sum_duplicates()
     largest = float(np.abs(rows.data).max(initial=0.0))  # NaN if one is

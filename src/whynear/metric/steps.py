@@ -20,6 +20,7 @@ from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, MinMaxScale
 
 from whynear.spectra import SpectralTransformer, StandardNormalVariate
 from whynear.utils.arrays import Array, Indices
+from whynear.utils.text import counted
 
 Units = Literal["per unit", "per standard deviation", "per scaled unit"]
 
@@ -193,8 +194,8 @@ def _pca(step: Any) -> list[Step]:
     varying = int(np.count_nonzero(deviations > 1e-7 * deviations.max(initial=0.0)))
     if varying < len(deviations):
         raise ValueError(
-            f"{type(step).__name__}(whiten=True) divides {len(deviations) - varying} directions in which the data "
-            f"do not vary by their rounding errors. Use n_components={varying}."
+            f"{type(step).__name__}(whiten=True) divides {counted(len(deviations) - varying, 'direction')} in which "
+            f"the data do not vary by their rounding errors. Use n_components={varying}."
         )
     return [_checked(step, step.components_ / deviations[:, None])]
 

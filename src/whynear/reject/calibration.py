@@ -63,7 +63,7 @@ class Calibration(ByValue):
         return promise_of(self.certainty, self.right, self.chosen_by, accuracy, confidence, self.unit)
 
     def is_outlier(self, nearness: Nearness) -> NDArray[np.bool_]:
-        """Return which cases are farther from the nearest prototype or training case than 95 % of the held-out ones."""
+        """Return which cases are farther from the nearest prototype or training case than 95% of the held-out ones."""
         if nearness.sq_nearest is None or not len(self.nearest):
             return np.zeros(len(nearness), dtype=bool)
         nearer = np.searchsorted(self.nearest, np.sqrt(nearness.sq_nearest), side="left")

@@ -10,6 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from whynear.utils.arrays import Array
+from whynear.utils.text import counted
 from whynear.utils.values import ByValue
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ class RejectCurve(ByValue):
         return draw_curve(self, ax)
 
     def __repr__(self) -> str:
-        return f"RejectCurve({self.n_cases} cases, area {self.area:.4f})"
+        return f"RejectCurve({counted(self.n_cases, 'case')}, area {self.area:.4f})"
 
 
 def curve_of(certainty: Array, right: NDArray[np.bool_]) -> RejectCurve:

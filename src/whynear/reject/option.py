@@ -191,7 +191,7 @@ class RejectOption(ClassifierMixin, BaseEstimator):
     def reasons(self, X: ArrayLike) -> NDArray[np.str_]:
         """Return why each case is rejected, "ambiguous" or "outlier"; empty for accepted cases.
 
-        An outlier is farther from the nearest prototype or training case than 95 % of the calibration cases.
+        An outlier is farther from the nearest prototype or training case than 95% of the calibration cases.
         """
         return self.decide(X).reason
 

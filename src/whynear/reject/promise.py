@@ -78,6 +78,12 @@ class Promise:
         return math.floor(1000 * self.coverage + 1e-9) / 1000
 
     @property
+    def stated_need(self) -> int | None:
+        """How many accepted cases the sentence asks for: ``needed``, or the fewest for any promise if fewer count."""
+        fewest = fewest_cases(self.accuracy, self.confidence)
+        return fewest if self.n_cases < fewest else self.needed
+
+    @property
     def sentence(self) -> str:
         """The promise, or why it cannot be given and how many cases are needed, in one sentence."""
         share, sure = percent(self.accuracy), percent(self.confidence)
@@ -220,6 +226,6 @@ def percent(share: float) -> str:
     """Return a share as text.
 
     >>> percent(0.99), percent(0.9995)
-    ('99 %', '99.95 %')
+    ('99%', '99.95%')
     """
-    return f"{100 * share:.6g} %"
+    return f"{100 * share:.6g}%"

@@ -21,10 +21,17 @@ def rejection_data(study: Study) -> dict[str, Any] | None:
     given = found.promise
     return {
         "sentences": list(found.sentences),
-        "certainty": [decimals(share, 3) for share in found.certainty],
+        "certainty": [decimals(chance, 3) for chance in found.certainty],
         "promised": None if given is None else share(given.coverage),
         "promises": [
-            [share(one.accuracy), bool(one.given), share(one.stated_coverage), one.n_accepted, one.n_wrong, one.needed]
+            [
+                share(one.accuracy),
+                bool(one.given),
+                share(one.stated_coverage),
+                one.n_accepted,
+                one.n_wrong,
+                one.stated_need,
+            ]
             for one in found.promises
         ],
         "rejected": [[label(case.row), str(case.reason)] for case in found.rejected],

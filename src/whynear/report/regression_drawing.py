@@ -28,7 +28,7 @@ def draw_predictions(predictions: pd.DataFrame, target: str, ax: Axes) -> Axes:
 
 
 def draw_residuals(predictions: pd.DataFrame, target: str, errors: Residuals, ax: Axes) -> Axes:
-    """Draw held-out errors over the predictions, lines between which 90 % of them lie, and rings on the largest."""
+    """Draw held-out errors over the predictions, lines between which 90% of them lie, and rings on the largest."""
     ax.axhline(0.0, color=LINE_COLOUR, linewidth=1, linestyle="--")
     for end in errors.interval or ():
         ax.axhline(end, color=LINE_COLOUR, linewidth=1, linestyle=":")

@@ -18,6 +18,7 @@ from whynear.search.sparse_cases import nearest_sparse, sparse_cases
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.checks import whole
 from whynear.utils.columns import check_dense
+from whynear.utils.text import counted
 from whynear.utils.threads import row_blocks, run_in_chunks
 
 AnyMetric = LinearMetric | DiagonalMetric | LocalMetric | MinkowskiMetric
@@ -199,7 +200,7 @@ def check_k(k: int, n_cases: int, *, excluding: bool) -> None:
     most = n_cases - excluding
     if whole("k", k) > most:
         raise ValueError(
-            f"k={k} is more than the {n_cases} cases{' less the excluded one' if excluding else ''}. "
+            f"k={k} is more than the {counted(n_cases, 'case')}{' less the excluded one' if excluding else ''}. "
             f"Use 1 <= k <= {most}."
         )
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from whynear.utils.axes import CLASS_COLORS, new_axes, short_name, tidy
+from whynear.utils.text import counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,7 +25,7 @@ def draw_history(history: StreamHistory, ax: Axes | None, most: int) -> Axes:
     names = [short_name(str(shares.columns[place])) for place in first]
     if len(rest):
         areas.append(shares.iloc[:, rest].sum(axis=1))
-        names.append(f"{len(rest)} others")
+        names.append(counted(len(rest), "other"))
     cases = history.table["case"]
     colors = [*(CLASS_COLORS[place % len(CLASS_COLORS)] for place in range(len(first))), "#c8ccd0"]
     if len(cases):

@@ -14,6 +14,7 @@ from whynear.stream.record import COLUMNS, Record
 from whynear.utils import html
 from whynear.utils.arrays import Array
 from whynear.utils.plain import plain_values
+from whynear.utils.text import counted
 from whynear.utils.values import ByValue
 
 if TYPE_CHECKING:
@@ -92,7 +93,10 @@ class StreamHistory(ByValue):
 
     def __repr__(self) -> str:
         cases = 0 if self.table.empty else int(self.table["case"].iloc[-1])
-        return f"StreamHistory({cases:,} cases in {len(self.table)} intervals: {len(self.replacements)} replacements)"
+        return (
+            f"StreamHistory({counted(cases, 'case')} in {counted(len(self.table), 'interval')}: "
+            f"{counted(len(self.replacements), 'replacement')})"
+        )
 
     def _repr_html_(self) -> str:
         shown = self.table.tail(html.MOST_ROWS)

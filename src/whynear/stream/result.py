@@ -80,8 +80,9 @@ class StreamResult(ByValue):
         """Return what was found, in words."""
         best = "" if self.accuracy > self.no_change_accuracy else " Predicting no change is better here."
         said = (
-            f"{self.target!r} was predicted in {self.n_predicted:,} rows of {self.source} before they were learned, "
-            f"{self.accuracy:.1%} rightly; the class of the row before is right in {self.no_change_accuracy:.1%}.{best}"
+            f"{self.target!r} was predicted in {counted(self.n_predicted, 'row')} of {self.source} before they were "
+            f"learned, {self.accuracy:.1%} rightly; the class of the row before is right in "
+            f"{self.no_change_accuracy:.1%}.{best}"
         )
         aside = [
             (self.n_late, "late row", "late rows"),
@@ -113,7 +114,7 @@ class StreamResult(ByValue):
         }
 
     def __repr__(self) -> str:
-        return f"StreamResult({self.source}: {self.n_predicted:,} rows, accuracy {self.accuracy:.1%})"
+        return f"StreamResult({self.source}: {counted(self.n_predicted, 'row')}, accuracy {self.accuracy:.1%})"
 
 
 def write_result(result: StreamResult, folder: Path) -> None:

@@ -65,7 +65,7 @@ class WhatIf(BaseModel):
 
     prediction: Any
     true: Any = Field(description="The target of the row; None for a case that is no row of the table.")
-    interval: tuple[float, float] | None = Field(description="For a numeric target, where 90 % of rows lie.")
+    interval: tuple[float, float] | None = Field(description="For a numeric target, where 90% of rows lie.")
     probabilities: dict[str, float] = Field(description="Of each class; empty for a numeric target.")
     support: dict[str, float] = Field(description="The votes for each class.")
     values: dict[str, Value]

@@ -149,7 +149,7 @@ class Bands:
 def bands_of(spectra: pd.DataFrame, axis: SpectralAxis) -> Bands:
     """Divide the channels of preprocessed spectra into bands of neighbours that vary together.
 
-    Neighbouring bands are merged as in Ward's clustering, until merging more would leave less than 90 % of the variance
+    Neighbouring bands are merged as in Ward's clustering, until merging more would leave less than 90% of the variance
     described by the means of the bands. There are at least ten bands and at most thirty.
     """
     values = spectra[list(axis.columns)].to_numpy(dtype=np.float64)

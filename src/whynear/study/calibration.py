@@ -27,7 +27,7 @@ class CalibrationBin:
     right : float
         The share of them that is right.
     least, most : float
-        The 95 % interval of that share (Wilson).
+        The 95% interval of that share (Wilson).
     count : int
         The number of predictions.
     """
@@ -80,7 +80,7 @@ def _bin(code: int, probability: Array, right: NDArray[np.bool_]) -> Calibration
 
 
 def wilson_interval(share: float, count: int) -> tuple[float, float]:
-    """Return the 95 % interval of a share of independent rows (Wilson 1927).
+    """Return the 95% interval of a share of independent rows (Wilson 1927).
 
     >>> least, most = wilson_interval(0.5, 10)
     >>> f"{least:.3f} {most:.3f}"

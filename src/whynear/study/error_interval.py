@@ -15,7 +15,7 @@ COVERED = 0.9  # share of the values measured in new rows that lie within the in
 
 
 def error_interval(errors: Array) -> tuple[float, float] | None:
-    """Return two of the errors, measured less predicted, between which that of a new row lies with 90 % probability.
+    """Return two of the errors, measured less predicted, between which that of a new row lies with 90% probability.
 
     They are those at places floor(0.05 (n + 1)) and ceil(0.95 (n + 1)) in the order of size (split conformal
     prediction); None where there are too few rows for these.

@@ -23,6 +23,7 @@ from whynear.study.score import NAMES, direction, score_without_features, shown
 from whynear.study.spectra import Spectra
 from whynear.tables.encoder import holds_text
 from whynear.tables.problem import Problem
+from whynear.utils.text import counted
 from whynear.verdict import Verdicts
 from whynear.verdict.stability import AGREED
 
@@ -221,8 +222,9 @@ def _score(problem: Problem, comparison: Comparison, interpretation: Interpretat
     expected, plain = comparison.score, comparison.score_of(PLAIN)
     if problem.kind == "numbers":
         error, spread = root_mean_squared_error(comparison.predictions, comparison.weights), _spread(problem)
+        directions = counted(interpretation.effective_dim, "direction")
         return (
-            f"A linear map of {interpretation.effective_dim} directions predicts held-out values with a typical "
+            f"A linear map of {directions} predicts held-out values with a typical "
             f"error of {error:.3g}, where the mean alone errs by {spread:.3g}: it explains {expected} of the "
             f"variance, plain kNN {plain}."
         )

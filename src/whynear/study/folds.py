@@ -15,6 +15,7 @@ from whynear.tables.groups import groups_by_class
 from whynear.tables.problem import kind_of_target
 from whynear.utils.row_groups import split_rows
 from whynear.utils.row_order import RowSplit, Separation, TimeOrder, n_different, taken
+from whynear.utils.text import counted
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,8 +116,8 @@ def possible_folds(y: NDArray[Any], wanted: int, groups: Separation | None = Non
     """Return the number of folds, which is the one wanted or the largest possible, and a caveat if it is smaller."""
     if isinstance(groups, TimeOrder):
         most = n_different(groups) - 1
-        fact = f"Column {groups.name!r} has {most + 1} different times"
-        return (wanted, ()) if wanted <= most else (most, (f"{fact}, so at most {most} folds can be made.",))
+        fact = f"Column {groups.name!r} has {counted(most + 1, 'different time')}"
+        return (wanted, ()) if wanted <= most else (most, (f"{fact}, so at most {counted(most, 'fold')} can be made.",))
     if groups is not None:
         return _folds_of_groups(y, wanted, groups)
     if kind_of_target(y) == "numbers":
@@ -131,15 +132,17 @@ def possible_folds(y: NDArray[Any], wanted: int, groups: Separation | None = Non
 
 
 def _folds_of_groups(y: NDArray[Any], wanted: int, groups: pd.Series) -> tuple[int, tuple[str, ...]]:
-    most, fact = groups.nunique(), f"Column {groups.name!r} has {groups.nunique()} groups"
+    most, fact = groups.nunique(), f"Column {groups.name!r} has {counted(groups.nunique(), 'group')}"
     if kind_of_target(y) == "classes":
         by_class = groups_by_class(y, groups)
         if (smallest := int(by_class.min())) < most:
             most = smallest
-            fact = f"Class {str(np.unique(y)[by_class.argmin()])!r} occurs in {most} groups of {groups.name!r}"
+            fact = (
+                f"Class {str(np.unique(y)[by_class.argmin()])!r} occurs in {counted(most, 'group')} of {groups.name!r}"
+            )
     if most < 2:
         raise ValueError(
-            f"{fact.replace('groups of', 'group of')}, and one to learn from and one to hold out are needed. Leave out "
+            f"{fact}, and one to learn from and one to hold out are needed. Leave out "
             "this class, or add rows of other groups."
         )
     return (wanted, ()) if wanted <= most else (most, (f"{fact}, so {most} folds were made instead of {wanted}.",))

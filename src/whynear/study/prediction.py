@@ -32,7 +32,7 @@ from whynear.utils.arrays import Array
 from whynear.utils.columns import check_finite, check_magnitudes, first_non_number
 from whynear.utils.files import StrPath
 from whynear.utils.row_names import names_of_rows
-from whynear.utils.text import listed
+from whynear.utils.text import counted, listed
 
 MOST_UNUSUAL = 5  # values that a cell names
 
@@ -71,7 +71,7 @@ def predict_table(
     -------
     DataFrame
         For each row its name (``row``), its prediction (``predicted``) and, for classes, the ``probability`` of the
-        predicted class. For a numeric target, ``low`` and ``high``: of the values measured in held-out rows 90 % lay in
+        predicted class. For a numeric target, ``low`` and ``high``: of the values measured in held-out rows 90% lay in
         such an interval around their predictions; without them if the model was not made by `study` or `learn_table`,
         or from fewer than 19 rows. Three columns say on which unusual values the prediction rests, empty where there
         are none: ``filled_in`` (missing values, and what was taken instead), ``out_of_range`` (numbers, with their
@@ -266,8 +266,8 @@ def cases_for(model: Any, frame: pd.DataFrame, source: str, index: str | None = 
         frame = frame if index is None else frame.drop(columns=index)
         if frame.shape[1] != len(names):
             raise ValueError(
-                f"{source} has {frame.shape[1]} columns, and the model takes {len(names)} by position, because it was "
-                f"fitted without names. Keep the columns it was fitted to, in their order. {has}"
+                f"{source} has {counted(frame.shape[1], 'column')}, and the model takes {len(names)} by position, "
+                f"because it was fitted without names. Keep the columns it was fitted to, in their order. {has}"
             )
         return frame
     if missing := [name for name in names if name not in frame.columns]:

@@ -35,7 +35,7 @@ class PreprocessingChoice:
     ----------
     chosen : str
         The simplest whose loss on held-out rows exceeds the least by at most a standard error of the difference, or by
-        at most 5 %.
+        at most 5%.
     scores : Series
         By preprocessing, the simplest first: the share of held-out rows predicted right by ridge regression on the
         classes, or the share of variance explained.

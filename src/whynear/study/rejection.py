@@ -52,7 +52,7 @@ class Rejection:
     curve : RejectCurve
         The share of accepted cases that is right, over the share accepted.
     promises : tuple of Promise
-        Those at 99 %, 95 % and 90 %; none where rows follow each other in time.
+        Those at 99%, 95% and 90%; none where rows follow each other in time.
     rejected : tuple of RejectedCase
         The cases that the strictest promise that is given rejects, the least certain first; all if none is given.
     refusal : str
@@ -76,7 +76,7 @@ class Rejection:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """The strictest promise that is given, then why there is none at 99 %, and which rows count."""
+        """The strictest promise that is given, then why there is none at 99%, and which rows count."""
         if self.refusal:
             return (self.refusal,)
         first, given = self.promises[0], self.promise

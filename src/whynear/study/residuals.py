@@ -42,7 +42,7 @@ class Residuals:
     largest : tuple of Residual
         The rows with the largest absolute errors, largest first.
     interval : tuple of float or None
-        The errors, measured less predicted, between which 90 % of them lie; see `error_interval`.
+        The errors, measured less predicted, between which 90% of them lie; see `error_interval`.
     patterns : tuple of ErrorPattern
         What goes with large errors.
     """

@@ -186,8 +186,10 @@ class Study:
         return frame.assign(stand_ins=others).reset_index(drop=True)
 
     def plot(self, ax: Axes | None = None, most: int = 25) -> Axes:
-        """Draw the intervals of the most relevant features."""
-        return self.relevance.plot(ax, most)
+        """Draw the intervals of the first ``most`` features in the order of `frame`, coloured by their verdicts."""
+        from whynear.verdict.drawing import draw_first_bounds
+
+        return draw_first_bounds(self.verdicts, ax, most)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain numbers, strings and lists: ``study.json`` without the names of its files."""
@@ -216,8 +218,18 @@ class Study:
             self.finding(),
             *self.caveats,
             html.table(["each method by itself", score, ""], rows),
-            Markup(self.relevance._repr_html_()),
+            self._table_of_features(),
         )
+
+    def _table_of_features(self) -> Markup:
+        frame = self.frame()
+        shown, (low, high) = frame.head(html.MOST_ROWS), html.rounded(frame[["lower", "upper"]]).T
+        lost = [
+            f"{loss:.1f} ± {error:.1f}" for loss, error in zip(shown["loss_without"], shown["loss_error"], strict=True)
+        ]
+        rows = zip(shown["feature"], shown["verdict"], lost, low, high, strict=False)
+        headers = ["feature", "verdict", "points lost without it", "least weight", "most weight"]
+        return html.table(headers, list(rows), html.more_of(len(frame), len(shown), "feature"))
 
     def _bar(self, method: MethodScores, within: tuple[float, float]) -> Markup:
         return html.bar(

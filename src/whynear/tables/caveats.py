@@ -7,8 +7,11 @@ from numpy.typing import NDArray
 
 from whynear.tables.column_types import Impute
 from whynear.tables.copies import caveats_of_repeats
+from whynear.tables.encoder import holds_text, is_ordered
 from whynear.tables.informative_gaps import informative_gaps
 from whynear.utils.text import counted, listed
+
+MOST_NAMED = 5  # columns
 
 
 def unchanging(X: pd.DataFrame) -> list[str]:
@@ -34,20 +37,37 @@ def filled_in(X: pd.DataFrame, y: NDArray[Any], impute: Impute | None, missing: 
     ``missing`` are the missing values of each column, where X holds only some of the rows.
     """
     counts = (X.isna().sum() if missing is None else missing)[X.notna().any()]
-    if impute is None or not (total := int(counts.sum())):
+    if impute is None or not counts.sum():
         return []
-    most = counts.idxmax()
-    values = counted(total, "missing value was", "missing values were")
-    columns = counted(int((counts > 0).sum()), "column", "columns")
+    of_text = counts[[name for name in counts.index if holds_text(X[name]) and not is_ordered(X[name])]]
     how = "the most frequent value" if impute == "most_frequent" else "the median"
-    refused = "; --strict refuses them" if impute == "auto" else ""
+    same = f"the model does the same when it predicts{'; --strict refuses them' if impute == 'auto' else ''}."
     informative = informative_gaps(X, y) if impute == "auto" else []
     return [
-        f"{values} filled in by {how} of the column (categories by the most frequent), in {columns}, most of them "
-        f"({int(counts.max()):,}) in {str(most)!r}; the model does the same when it predicts{refused}.",
+        *_filled_numbers(counts.drop(of_text.index), how, same),
+        *_filled_categories(X, of_text[of_text > 0], same),
         *(
             f"Whether a value is missing depends on the target in column {name!r}: the column has an indicator of it; "
             "--impute median leaves it out."
             for name in informative
         ),
     ]
+
+
+def _filled_numbers(counts: pd.Series, how: str, same: str) -> list[str]:
+    if not counts.sum():
+        return []
+    values = counted(int(counts.sum()), "missing value was", "missing values were")
+    columns = counted(int((counts > 0).sum()), "column")
+    most = f"most of them ({int(counts.max()):,}) in" if (counts > 0).sum() > 1 else ""
+    where = f"in {columns}, {most} {str(counts.idxmax())!r}" if most else f"in column {str(counts.idxmax())!r}"
+    return [f"{values} filled in by {how} of the column, {where}; {same}"]
+
+
+def _filled_categories(X: pd.DataFrame, counts: pd.Series, same: str) -> list[str]:
+    if not len(counts):
+        return []
+    values = counted(int(counts.sum()), "missing category was", "missing categories were")
+    by = [f"{count:,} by {X[name].dropna().astype(str).mode()[0]!r} in {str(name)!r}" for name, count in counts.items()]
+    more = f" and in {counted(len(by) - MOST_NAMED, 'more column')}" if len(by) > MOST_NAMED else ""
+    return [f"{values} filled in by the most frequent one of the column, {', '.join(by[:MOST_NAMED])}{more}; {same}"]

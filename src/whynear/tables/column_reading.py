@@ -226,8 +226,8 @@ def listed_plainly(words: tuple[str, ...]) -> str:
 def _missing_note(code: str, columns: dict[str, int], hint: str) -> str:
     total = sum(columns.values())
     shown = ", ".join(f"{name!r} ({count:,})" for name, count in list(columns.items())[:5])
-    more = f" and {len(columns) - 5} more columns" if len(columns) > 5 else ""
-    times = counted(total, "value", "values")
+    more = f" and {counted(len(columns) - 5, 'more column')}" if len(columns) > 5 else ""
+    times = counted(total, "value")
     return f"{code!r} was taken as missing: {times}, in {shown}{more}{hint}."
 
 

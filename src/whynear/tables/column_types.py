@@ -17,6 +17,7 @@ from whynear.tables.encoder import TableEncoder, holds_text, is_ordered
 from whynear.tables.recorded import Codes
 from whynear.tables.refusal import TableRefused
 from whynear.tables.rows import numbers_in_file
+from whynear.tables.spellings import note_on_blanks, note_on_spellings
 from whynear.tables.written_numbers import is_written_number
 from whynear.utils.checks import choice
 from whynear.utils.columns import (
@@ -27,6 +28,7 @@ from whynear.utils.columns import (
     check_magnitudes,
     is_number,
 )
+from whynear.utils.text import counted
 
 Categories = Literal["auto", "onehot"]
 Impute = Literal["auto", "median", "most_frequent"]
@@ -90,6 +92,8 @@ def features_of(
         if name not in named and not is_ordered(X[name]):
             _check_categories(X[name], source)
     notes += _categories_note(X, [name for name in text if categories == "auto" and name not in named])
+    for name in text:
+        notes += [*note_on_blanks(frame[name]), *note_on_spellings(X[name], "categories")]
     partly = X.columns[X.isna().any() & X.notna().any()]
     _check_numbers(X.drop(columns=text), source)
     if impute is None and len(partly):
@@ -208,7 +212,7 @@ def _check_numbers(X: pd.DataFrame, source: str) -> None:
 def _missing(X: pd.DataFrame, source: str) -> TableRefused:
     counts = X.isna().sum().sort_values(ascending=False, kind="stable")
     shown = ", ".join(f"{count} in column {name!r}" for name, count in counts.head(5).items())
-    more = f" and in {len(counts) - 5} more columns" if len(counts) > 5 else ""
+    more = f" and in {counted(len(counts) - 5, 'more column')}" if len(counts) > 5 else ""
     return TableRefused(
         f"{source} contains NaN: {shown}{more}. Fill them in (--impute median), or leave out these "
         f"columns (--drop {counts.index[0]!r}) or rows.",
@@ -274,7 +278,7 @@ def _not_numeric(frame: pd.DataFrame, odd: list[str], source: str, n_columns: in
     if "drop" not in remedies:
         hints.append(f"leave the column{'s' * (len(odd) > 1)} out (--drop {odd[0]!r})")
     return TableRefused(
-        f"{source}: {len(odd)} of {n_columns} columns {'is' if len(odd) == 1 else 'are'} not numeric: "
+        f"{source}: {len(odd)} of {counted(n_columns, 'column')} {'is' if len(odd) == 1 else 'are'} not numeric: "
         f"{shown}{more}, counting rows from 1 below the header. Correct the values, {', '.join(hints[:-1])}"
         f"{', ' * (len(hints) > 1)}or {hints[-1]}.",
         **{kind: tuple(names) for kind, names in remedies.items()},

@@ -14,8 +14,9 @@ from typing import IO, Any
 import pandas as pd
 
 from whynear.tables.cells import MISSING_WORDS
-from whynear.tables.header import distinct_names
+from whynear.tables.header import BELOW_A_TITLE, distinct_names
 from whynear.tables.written_numbers import Decimal, written_numbers
+from whynear.utils.text import counted
 
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 _CODE = re.compile(r"[+-]?0\d+(\.\d*)?")  # such as 007, which is no number
@@ -183,9 +184,11 @@ def _check(text: _Text, separator: str) -> tuple[list[str], int, int]:
             elif not header:
                 header, pending = row, 0
             elif len(row) != len(header):
+                is_title = len(row) > len(header) and (not n_rows or len(header) == 1)
+                way_out = BELOW_A_TITLE if is_title else "Complete or quote the fields of this line."
                 raise ValueError(
-                    f"{path}, line {line}: every row must have {len(header)} fields as the header has, "
-                    f"got {len(row)} instead. Complete or quote the fields of this line."
+                    f"{path}, line {line}: every row must have {counted(len(header), 'field')} as the header has, "
+                    f"got {len(row)} instead. {way_out}"
                 )
             else:
                 n_rows += 1

@@ -16,7 +16,7 @@ from whynear.tables.informative_gaps import informative
 from whynear.tables.recorded import as_recorded
 from whynear.utils.arrays import Array
 from whynear.utils.columns import check_finite, check_same_columns, numbers
-from whynear.utils.text import listed
+from whynear.utils.text import counted, listed
 
 NEITHER_CATEGORY = 0.5  # in the one column of two categories
 ENCODING_HINT = "give every category its own column (categories='onehot'), or leave it out"
@@ -98,7 +98,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def fit(self, X: pd.DataFrame, y: ArrayLike | None = None) -> Self:
         """Find the categories, the values that replace missing ones, and with a target the informative gaps."""
         self.check_settings()
-        frame = self.read_frame(X)
+        frame = as_recorded(_frame(X), self.readings or {}, self.missing or {})
         return self.fit_columns(list(frame.columns), (frame[name] for name in frame), y)
 
     def check_settings(self) -> None:
@@ -147,8 +147,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return self.read(_frame(X))
 
     def read(self, X: pd.DataFrame) -> pd.DataFrame:
-        """Return a table with its columns read as ``readings`` and ``missing`` say."""
-        return as_recorded(X, self.readings or {}, self.missing or {})
+        """Return a table read as ``readings`` and ``missing`` say; known categories without blanks around them."""
+        frame = as_recorded(X, self.readings or {}, self.missing or {})
+        categories = {name: known for name, known in getattr(self, "categories_", {}).items() if name in frame.columns}
+        blanks = {name: _written_with_blanks(frame[name], known) for name, known in categories.items()}
+        changed = {name: frame[name].astype(object).replace(texts) for name, texts in blanks.items() if texts}
+        return frame.assign(**changed) if changed else frame
 
     def get_feature_names_out(self, input_features: Sequence[str] | None = None) -> NDArray[Any]:
         """Return the names of the columns that `transform` makes."""
@@ -259,7 +263,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             return numbers(column, "X")[:, None]
         if column.isna().any():
             raise ValueError(
-                f"X lacks a value in {int(column.isna().sum())} rows of column {name!r}. Fill them in, or use impute."
+                f"X lacks a value in {counted(int(column.isna().sum()), 'row')} of column {name!r}. Fill it in, or use "
+                "impute."
             )
         texts, known = column.astype(str).to_numpy(), self.categories_[name]
         shown = self._shown(name)
@@ -285,6 +290,12 @@ def holds_text(column: pd.Series[Any]) -> bool:
 def is_ordered(column: pd.Series[Any]) -> bool:
     """Return whether a column holds categories with an order."""
     return isinstance(column.dtype, pd.CategoricalDtype) and bool(column.dtype.ordered)
+
+
+def _written_with_blanks(column: pd.Series[Any], known: list[str]) -> dict[str, str]:
+    """Return the texts of a column that are known categories but for blanks around them, each with its category."""
+    unknown = [value for value in column.unique() if isinstance(value, str) and value not in known]
+    return {text: text.strip() for text in unknown if text.strip() in known}
 
 
 def _frame(X: Any) -> pd.DataFrame:

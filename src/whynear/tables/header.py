@@ -2,6 +2,9 @@
 
 from collections import Counter
 
+# The way out where the first row has fewer fields than the next.
+BELOW_A_TITLE = "The names of the columns must come first: if there is a title above them, remove it from the file."
+
 
 def distinct_names(header: list[str]) -> tuple[list[str], list[str]]:
     """Return names without blanks around them, none empty, none twice; and notes on what was changed."""

@@ -96,7 +96,7 @@ def _check_infinite(table: PartedTable, scan: Scan, settings: Mapping[str, Any],
     counts = {name: found.infinite for name, found in scan.columns.items() if found.infinite and name not in drop}
     if counts and not {"inf", "-inf"} & set(settings["missing"]):
         shown = ", ".join(f"{count:,} in column {name!r}" for name, count in list(counts.items())[:5])
-        more = f" and in {len(counts) - 5} more columns" if len(counts) > 5 else ""
+        more = f" and in {counted(len(counts) - 5, 'more column')}" if len(counts) > 5 else ""
         raise TableRefused(
             f"{table.source} contains infinity (inf): {shown}{more}. Replace these values or drop their rows.",
             missing=("-inf", "inf"),

@@ -14,6 +14,7 @@ from whynear.tables.encoder import holds_text, is_ordered
 from whynear.tables.recorded import DATE
 from whynear.tables.rows import numbers_in_file
 from whynear.utils.columns import as_numbers
+from whynear.utils.text import counted
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,8 @@ def row_names(X: pd.DataFrame) -> list[str]:
 def summary(columns: pd.DataFrame, n_rows: int) -> str:
     """Return the preview in a sentence."""
     counts = columns["kind"].value_counts()
-    kinds = ", ".join(f"{count} {kind}" for kind, count in counts.items())
+    kinds = ", ".join(f"{kind}: {count}" for kind, count in counts.items())
     missing = int(columns["missing"].sum())
-    gaps = f"; {missing:,} values missing in {int((columns['missing'] > 0).sum())} columns" if missing else ""
-    return f"{n_rows:,} rows, {len(columns)} features ({kinds}){gaps}"
+    in_columns = counted(int((columns["missing"] > 0).sum()), "column")
+    gaps = f"; {counted(missing, 'value')} missing in {in_columns}" if missing else ""
+    return f"{counted(n_rows, 'row')}, {counted(len(columns), 'feature')} ({kinds}){gaps}"

@@ -12,6 +12,7 @@ from whynear.tables.cells import as_text
 from whynear.tables.column_types import kind_of
 from whynear.tables.refusal import TableRefused
 from whynear.tables.rows import numbers_in_file
+from whynear.tables.spellings import note_on_spellings
 from whynear.utils.columns import as_numbers
 from whynear.utils.text import listed
 
@@ -36,7 +37,7 @@ def _as_written(column: pd.Series) -> pd.Series:
 def target_of(
     column: pd.Series, source: str, bins: int | None, measured: bool = False, is_number: bool = False
 ) -> tuple[NDArray[Any], list[str]]:
-    """Return the class of each row, and a caveat where classes that differ only in blanks were merged.
+    """Return the class of each row, and caveats where classes differ only in blanks around them or in case.
 
     With ``measured``, a numeric target with many different values is returned as numbers instead of refused. With
     ``is_number``, a numeric target counts as one with many different values.
@@ -67,7 +68,8 @@ def target_of(
     spellings = given.groupby(names.to_numpy()).nunique()
     merged = list(spellings.index[spellings > 1])
     caveat = f"Classes that differ only in blanks around their names were merged: {listed(merged)}."
-    return names.to_numpy(dtype=str), [caveat] if merged else []
+    alike = note_on_spellings(names.astype(object), "classes")
+    return names.to_numpy(dtype=str), [*([caveat] if merged else []), *alike]
 
 
 def unusable_target(rows: Sequence[int], count: int, fault: str, name: str, source: str) -> str:

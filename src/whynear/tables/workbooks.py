@@ -9,7 +9,8 @@ from typing import Any
 
 import pandas as pd
 
-from whynear.tables.header import distinct_names
+from whynear.tables.header import BELOW_A_TITLE, distinct_names
+from whynear.utils.text import counted
 
 
 def read_workbook(path: Path) -> tuple[pd.DataFrame, list[str]]:
@@ -34,14 +35,17 @@ def read_workbook(path: Path) -> tuple[pd.DataFrame, list[str]]:
     rows = [row for row in cells[1:] if any(cell is not None for cell in row)]
     if not rows:
         raise ValueError(
-            f"{path}: the sheet {sheets[0]!r} must have a row of names and rows below it, got {len(cells)} rows."
+            f"{path}: the sheet {sheets[0]!r} must have a row of names and rows below it, got "
+            f"{counted(len(cells), 'row')}."
         )
     header = _trimmed(cells[0])
     for number, row in enumerate(cells[1:], start=2):
         if len(_trimmed(row)) > len(header):
+            is_first = not any(map(_trimmed, cells[1 : number - 1]))
+            way_out = BELOW_A_TITLE if is_first else "Name the columns, or clear what stands beside the table."
             raise ValueError(
                 f"{path}: row {number} of the sheet {sheets[0]!r} has {len(_trimmed(row))} fields, the first row "
-                f"{len(header)} names. Name the columns, or clear what stands beside the table."
+                f"{counted(len(header), 'name')}. {way_out}"
             )
     names, notes = distinct_names(["" if name is None else str(name) for name in header])
     if len(sheets) > 1:

@@ -16,7 +16,7 @@ from sklearn.utils import check_array
 
 from whynear.utils.arrays import Array
 from whynear.utils.row_names import rows_at
-from whynear.utils.text import listed
+from whynear.utils.text import counted, listed
 
 # The square of a value outside these limits leaves the range of float64: a distance would become infinite or zero.
 LARGEST_VALUE = 1e150
@@ -150,7 +150,8 @@ def check_features(X: ArrayLike, feature_names: Sequence[str], what: str = "X") 
     )
     if values.shape[1] != len(feature_names):
         raise ValueError(
-            f"{what} must have {len(feature_names)} features ({listed(feature_names)}), got {values.shape[1]} instead."
+            f"{what} must have {counted(len(feature_names), 'feature')} ({listed(feature_names)}), got "
+            f"{values.shape[1]} instead."
         )
     check_finite(values, names or feature_names, what)
     check_magnitudes(values, names or feature_names, what)
@@ -236,5 +237,5 @@ def _without(names: Sequence[str], others: Sequence[str]) -> list[str]:
 def _counted(names: Sequence[str], counts: NDArray[Any]) -> str:
     """Return the columns with a count above zero, the largest first."""
     order = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
-    more = f" and in {len(order) - 5} more columns" if len(order) > 5 else ""
+    more = f" and in {counted(len(order) - 5, 'more column')}" if len(order) > 5 else ""
     return ", ".join(f"{counts[i]} in column {names[i]!r}" for i in order[:5]) + more

@@ -151,9 +151,9 @@ def in_percent(share: float) -> str:
     """Return a share as text in percent.
 
     >>> in_percent(0.125), in_percent(0.00004)
-    ('12.5 %', '< 0.1 %')
+    ('12.5%', '< 0.1%')
     """
-    return "< 0.1 %" if 0 < share < 0.0005 else f"{100 * share:.1f} %"
+    return "< 0.1%" if 0 < share < 0.0005 else f"{100 * share:.1f}%"
 
 
 def _name(value: object) -> Markup:

@@ -25,13 +25,23 @@ def listed(names: Sequence[object], most: int = 5) -> str:
     return ", ".join(repr(str(name)) for name in names[:most]) + more
 
 
-def counted(count: int, one: str, many: str) -> str:
-    """Return a count with the singular or the plural words.
+def counted(count: int, one: str, many: str | None = None) -> str:
+    """Return a count with the singular or the plural words; the plural ends in -s where it is not given.
 
-    >>> counted(1, "row repeats", "rows repeat"), counted(2_500, "row repeats", "rows repeat")
-    ('1 row repeats', '2,500 rows repeat')
+    >>> counted(1, "row"), counted(3, "row"), counted(2_500, "row repeats", "rows repeat")
+    ('1 row', '3 rows', '2,500 rows repeat')
     """
-    return f"{count:,} {one if count == 1 else many}"
+    return f"{count:,} {one if count == 1 else many or f'{one}s'}"
+
+
+def short_number(value: float, digits: int = 4, *, signed: bool = False) -> str:
+    """Return a number with so many significant digits, but with all digits before the point below a million.
+
+    >>> short_number(0.012345), short_number(19_054.2), short_number(1_234_567.0), short_number(1_234.5, 3, signed=True)
+    ('0.01235', '19054', '1.235e+06', '+1234')
+    """
+    whole = 10**digits - 0.5 <= abs(value) < 999_999.5
+    return f"{value:{'+' * signed}{'.0f' if whole else f'.{digits}g'}}"
 
 
 def in_runs(names: Sequence[str], order: Sequence[str]) -> str:

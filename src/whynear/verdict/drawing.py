@@ -14,6 +14,8 @@ from whynear.verdict.decisions import INDISPENSABLE, NO_EVIDENCE, REPLACEABLE, U
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from whynear.interpret import Relevance
+    from whynear.utils.arrays import Indices
     from whynear.verdict.result import Verdicts
     from whynear.verdict.stand_ins import StandIns
     from whynear.verdict.sufficient import SufficientSets
@@ -42,7 +44,7 @@ def draw_verdicts(found: Verdicts, ax: Axes | None, most: int) -> Axes:
     for label in ax.get_yticklabels():
         label.set_parse_math(False)
     ax.set_ylim(-0.7, len(order) - 0.3)
-    ax.set_xlabel(f"points of {found.measure} lost without it (bars: 90 % interval)")
+    ax.set_xlabel(f"points of {found.measure} lost without it (bars: 90% interval)")
     tidy(ax, "x")
     legend_of_verdicts(ax, set(found.verdict[order].tolist()))
     return ax
@@ -61,9 +63,25 @@ def draw_bounds(found: Verdicts, ax: Axes | None, most: int) -> Axes:
     assert relevance is not None, "there are intervals to draw"
     if len(relevance.feature_names) > most:
         return relevance.plot(ax, most)
-    ax = ax or new_axes(6.5, 1.6 + 0.26 * len(relevance.feature_names))
+    order = np.lexsort((np.arange(len(relevance.upper)), -relevance.upper, -relevance.lower))
+    return _draw_lines(found, relevance, order, ax)
+
+
+def draw_first_bounds(found: Verdicts, ax: Axes | None, most: int) -> Axes:
+    """Draw the intervals of the first features in the order of their verdicts, one line each."""
+    relevance = found.relevance
+    assert relevance is not None, "there are intervals to draw"
+    first = [relevance.feature_names.index(found.feature_names[j]) for j in found.order[:most]]
+    ax = _draw_lines(found, relevance, np.array(first), ax)
+    if len(first) < len(found.feature_names):
+        ax.set_ylabel(f"the first {len(first)} of {len(found.feature_names):,}")
+    return ax
+
+
+def _draw_lines(found: Verdicts, relevance: Relevance, from_the_top: Indices, ax: Axes | None) -> Axes:
+    order = from_the_top[::-1]
+    ax = ax or new_axes(6.5, 1.6 + 0.26 * len(order))
     words = dict(zip(found.feature_names, found.verdict, strict=True))
-    order = np.lexsort((np.arange(len(relevance.upper)), -relevance.upper, -relevance.lower))[::-1]
     for place, j in enumerate(order):
         style = STYLES[str(words[relevance.feature_names[j]])]
         ends, height = [relevance.lower[j], relevance.upper[j]], [place, place]
@@ -77,7 +95,7 @@ def draw_bounds(found: Verdicts, ax: Axes | None, most: int) -> Axes:
     ax.set_xlim(left=0.0)
     ax.set_xlabel(f"least and most weight in the metric ({relevance.units})")
     tidy(ax, "x")
-    legend_of_verdicts(ax, set(found.verdict.tolist()))
+    legend_of_verdicts(ax, {str(words[relevance.feature_names[j]]) for j in order})
     return ax
 
 

@@ -68,7 +68,7 @@ class LeftOut:
         return (
             f"Without {listed(self.features)}, the {others} {_shown(self.without, self.without_error)} "
             f"({self.measure}); all together {_shown(self.with_all, self.with_all_error)}. The difference of "
-            f"{_shown(self.lost, self.lost_error)} is {size} than twice its standard error."
+            f"{100 * self.lost:.1f} ± {100 * self.lost_error:.1f} points is {size} than twice its standard error."
         )
 
     def frame(self) -> pd.DataFrame:
@@ -175,4 +175,4 @@ def check_left_out(features: list[str], names: list[str]) -> tuple[tuple[str, ..
 
 
 def _shown(value: float, error: float) -> str:
-    return f"{100 * value:.1f} ± {100 * error:.1f} %"
+    return f"{value:.1%} ± {error:.1%}"

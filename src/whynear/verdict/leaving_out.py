@@ -33,7 +33,7 @@ class Costs:
     deviations : ndarray of shape (n_features,)
         The increase of the loss of held-out rows, in its standard errors.
     most : ndarray of shape (n_features,)
-        Points that may be lost at most, with 95 % confidence.
+        Points that may be lost at most, with 95% confidence.
     """
 
     losses: Array

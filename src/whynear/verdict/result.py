@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from whynear.interpret import Relevance
 from whynear.utils import html
 from whynear.utils.arrays import Array, Indices
+from whynear.utils.text import counted
 from whynear.utils.values import ByValue
 from whynear.verdict.decisions import WORDS
 from whynear.verdict.stand_ins import StandIns
@@ -143,7 +144,7 @@ class Verdicts(ByValue):
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{np.count_nonzero(self.verdict == word)} {word}" for word in WORDS)
-        return f"Verdicts({len(self.feature_names)} features: {counts})"
+        return f"Verdicts({counted(len(self.feature_names), 'feature')}: {counts})"
 
     def _repr_html_(self) -> str:
         lost = [f"{loss:.1f} ± {error:.1f}" for loss, error in zip(self.loss, self.error, strict=True)]
@@ -153,6 +154,6 @@ class Verdicts(ByValue):
         return html.block(
             html.heading(repr(self)),
             f"{self.measure} {self.score:.1%} with all features; points lost without each, and the share of "
-            f"{self.n_resamples} resamples with the same verdict.",
+            f"{counted(self.n_resamples, 'resample')} with the same verdict.",
             html.table(["feature", "verdict", "points lost without it", "stability"], rows, more),
         )

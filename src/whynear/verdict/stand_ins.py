@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 NEEDED = 1.645  # standard errors of loss that a member's absence must cost
 RECOVERED = 2.33  # standard errors of loss that its stand-in must win back
 NOT_WORSE = 1.645  # standard errors of loss that the stand-in may cost
-MOST_PRICE = 3.0  # points that the stand-in may cost, with 95 % confidence
+MOST_PRICE = 3.0  # points that the stand-in may cost, with 95% confidence
 ALIKE = 0.4  # correlation of a feature with its stand-in, at least
 MOST_NAMED = 8  # stand-ins of one member
 

@@ -16,6 +16,7 @@ from whynear.utils import html
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.checks import Seed, generator, number
 from whynear.utils.progress import ProgressArgument, Report, listener, within
+from whynear.utils.text import counted
 from whynear.utils.threads import one_blas_thread
 from whynear.utils.values import ByValue
 from whynear.verdict.feature_columns import FeatureColumns, chosen_rows, feature_columns
@@ -94,7 +95,8 @@ class SufficientSets(ByValue):
 
     def __repr__(self) -> str:
         return (
-            f"SufficientSets({len(self.best)} of {self.curve['n_features'].iloc[-1]} features: {', '.join(self.best)})"
+            f"SufficientSets({len(self.best)} of {counted(self.curve['n_features'].iloc[-1], 'feature')}: "
+            f"{', '.join(self.best)})"
         )
 
     def _repr_html_(self) -> str:

@@ -1,7 +1,7 @@
 /** Start a study: a file or an example, a preview, choices with their consequences, and what it will cost. */
 
 import { button, choice, h, note, replace, table, type Child } from "../dom";
-import { count } from "../format";
+import { count, counted } from "../format";
 import { get, part, post, type Example, type Preview, type Settings, type StudyInfo, type TableInfo } from "./api";
 import { Said } from "./parts";
 import { inWords, withoutOptions } from "./words";
@@ -62,7 +62,7 @@ export class Start {
         [["", "choose"], ...tables.map((one): [string, string] => [one.id, one.name])], (id) => id
         && this.take({ table: id })),
         choice("An example", [["", "choose"], ...examples.map((one): [string, string] =>
-          [one.name, `${one.name}${one.rows ? ` (${count(one.rows)} rows, ${count(one.features ?? 0)} features)` : ""}`])],
+          [one.name, `${one.name}${one.rows ? ` (${counted(one.rows, "row")}, ${counted(one.features ?? 0, "feature")})` : ""}`])],
           (name) => name && this.take({ example: name }), { id: "example" }));
     });
   }
@@ -168,6 +168,6 @@ export class Start {
       return [column.name, kind, count(column.missing), count(column.distinct), column.examples.slice(0, 3)
         .join(" · "), select];
     })), found.columns.length > MOST_COLUMNS
-      && note(`${count(found.columns.length - MOST_COLUMNS)} more columns are features.`));
+      && note(`${counted(found.columns.length - MOST_COLUMNS, "more column is a feature", "more columns are features")}.`));
   }
 }

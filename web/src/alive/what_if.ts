@@ -147,7 +147,7 @@ class WhatIfPart {
     const classes = Object.entries(found.probabilities).sort((a, b) => b[1] - a[1]).slice(0, 8);
     return [
       h("p", { class: "lead" }, "Predicted ", h("strong", {}, textOf(found.prediction as Value)), found.interval
-        && ` (90 % of rows lie between ${short(found.interval[0])} and ${short(found.interval[1])})`,
+        && ` (90% of rows lie between ${short(found.interval[0])} and ${short(found.interval[1])})`,
         found.true !== null && found.true !== undefined
           && `; ${changed ? "the row itself is" : "in truth"} ${textOf(found.true as Value)}`),
       classes.length > 0 && table(["class", "#probability", ""], classes.map(([name, share]): Child[] =>

@@ -25,6 +25,7 @@ from whynear.search import NeighborSearch
 from whynear.search.voting import neighbor_votes
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.checks import choice, number, whole
+from whynear.utils.text import counted
 
 
 @register
@@ -265,7 +266,7 @@ class LMNN(CheckedWhenLoaded, VotingCases, WithMetric, MapsCases, ClassifierMixi
         counts = np.bincount(data.codes)
         small = np.flatnonzero(counts <= n_neighbors)
         if len(small):
-            named = ", ".join(f"{data.classes.tolist()[c]!r} ({counts[c]} rows)" for c in small[:5])
+            named = ", ".join(f"{data.classes.tolist()[c]!r} ({counted(counts[c], 'row')})" for c in small[:5])
             warnings.warn(
                 f"n_neighbors={n_neighbors} is more than some classes have other rows: {named}"
                 f"{', ...' if len(small) > 5 else ''}. Their cases get as many target neighbours as there are.",

@@ -12,6 +12,7 @@ from sklearn.model_selection import ParameterGrid, StratifiedKFold
 from whynear.learn.class_weights import weighed
 from whynear.learn.inputs import Labelled
 from whynear.utils.arrays import Array
+from whynear.utils.text import counted
 
 Folds = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
 
@@ -54,7 +55,7 @@ def _folds(data: Labelled, cv: int, random_state: Any) -> Folds:
     if n_splits < 2:
         raise ValueError(
             f"An inner search needs cv >= 2 and a class of at least two rows, got cv={cv!r} and classes of at most "
-            f"{np.bincount(data.codes).max()} rows. Leave tune=False."
+            f"{counted(np.bincount(data.codes).max(), 'row')}. Leave tune=False."
         )
     splitter = StratifiedKFold(n_splits, shuffle=True, random_state=random_state)
     with warnings.catch_warnings():

@@ -9,6 +9,7 @@ from whynear.learn.blocks import Block, Blocks, class_squares, class_sums, summe
 from whynear.learn.lvq import objective as glvq
 from whynear.metric import DiagonalMetric, LinearMetric, LocalMetric, Metric
 from whynear.utils.arrays import Array, Indices
+from whynear.utils.text import counted
 
 
 @dataclass(frozen=True)
@@ -76,8 +77,8 @@ class Quantizer:
             if maps.ndim == 1 + isinstance(metric, LocalMetric):
                 raise TypeError(
                     f"{type(metric).__name__} weighs columns, and the learner learns along "
-                    f"{coordinates.directions.shape[1]} directions (effective_dim): its weights cannot be learned "
-                    "further. Fit anew without effective_dim."
+                    f"{counted(coordinates.directions.shape[1], 'direction')} (effective_dim): its weights cannot be "
+                    "learned further. Fit anew without effective_dim."
                 )
             maps = maps @ coordinates.directions
         return cls(maps, coordinates.inside(prototypes), labels, isinstance(metric, LocalMetric))
