@@ -20,7 +20,7 @@ from whynear.stream.result import StreamResult, write_result
 from whynear.stream.rows import MISSING, STANDARD_INPUT, Part, Rows, numbers_of_rows, opened_rows, times_of
 from whynear.tables.writing import csv_text
 from whynear.utils.checks import whole
-from whynear.utils.files import StrPath, check_folder
+from whynear.utils.files import StrPath, check_folder, remove_halves
 from whynear.utils.progress import ProgressArgument, listener
 
 UNFINISHED = "unfinished.whynear"  # the model and the counts after the latest part
@@ -165,6 +165,8 @@ class _Run:
             raise FileExistsError(
                 f"{folder} holds a finished run. Choose another folder with --out, or --overwrite it."
             )
+        for name in (UNFINISHED, *FILES):
+            remove_halves(folder / name)
         return cls(folder, rows, counts, model, columns)
 
     def parts_left(self, every: int) -> Iterator[Part]:
