@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Any
@@ -264,13 +264,26 @@ class _Run:
 
     def _write(self, text: str) -> None:
         data = text.encode()
-        self.file.write(data)
+        with self._named_faults():
+            self.file.write(data)
         self.counts.n_bytes += len(data)
+
+    @contextmanager
+    def _named_faults(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise OSError(
+                error.errno,
+                f"{self.folder / PART_OF_PREDICTIONS} could not be written ({error.strerror}). Free some space on the "
+                "disk: the same command goes on after the latest part that is complete.",
+            ) from error
 
     def keep(self, digest: str) -> None:
         """Bring predictions and then the state to the disk; a killed run goes on from here."""
-        self.file.flush()
-        os.fsync(self.file.fileno())
+        with self._named_faults():
+            self.file.flush()
+            os.fsync(self.file.fileno())
         self.counts.digest, self.counts.names = digest, list(self.names)
         self.model.counts_ = asdict(self.counts)
         save(self.model, self.folder / UNFINISHED)
