@@ -7,6 +7,7 @@ from tests.helpers.case_bases import filled
 from whynear.cases import index_cache
 from whynear.cases.case_base import CaseBase
 from whynear.cases.index_file import map_arrays
+from whynear.utils import files
 
 
 @pytest.fixture
@@ -74,6 +75,26 @@ def test_removed_cases_leave_the_index_file(indexed):
         base.remove([5, 6])
         assert not indexed.with_name("base-index").exists()
     assert answer(indexed) == truth(indexed)
+
+
+def test_removed_cases_leave_what_a_killed_process_wrote_of_the_index(indexed, monkeypatch):
+    class Killed(BaseException):
+        """Ends a process where it stands."""
+
+    def killed(*_):
+        raise Killed
+
+    index, beside = indexed.with_name("base-index"), set(indexed.parent.iterdir())
+    index.unlink()
+    with monkeypatch.context() as patch, CaseBase(indexed) as base:
+        patch.setattr(files.os, "replace", killed)
+        patch.setattr(files.os, "unlink", killed)
+        with pytest.raises(Killed):
+            base.retrieve([0.0, 0.0])
+    assert any(path.name.startswith(".base-index.") for path in indexed.parent.iterdir())
+    with CaseBase(indexed) as base:
+        base.remove([5, 6])
+    assert set(indexed.parent.iterdir()) <= beside
 
 
 def test_an_index_that_cannot_be_written_stays_in_memory(indexed, monkeypatch):

@@ -1,4 +1,6 @@
+import errno
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -8,6 +10,7 @@ import pandas as pd
 import pytest
 from pandas.testing import assert_frame_equal
 
+from whynear.engine import sharing
 from whynear.engine.sharing import in_a_file, mapped
 
 
@@ -41,6 +44,17 @@ def test_the_file_is_removed_and_nothing_is_written_without_values():
     assert not os.path.exists(os.path.dirname(path))
     with in_a_file({}) as path:
         assert path is None
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
+def test_a_full_disk_is_named_with_the_bytes_and_the_way_out(monkeypatch):
+    monkeypatch.setattr(sharing.Path, "open", lambda *_: os.fdopen(os.open("/dev/full", os.O_WRONLY), "wb"))
+    sharing_ones = in_a_file({"X": np.ones(10_000)})
+    with pytest.raises(OSError, match=r"shared could not .* needs 80\d\d\d bytes\. .*TMPDIR\).*--n-jobs 1\)") as fault:
+        sharing_ones.__enter__()
+    assert fault.value.errno == errno.ENOSPC
+    folder = re.match("(.*)/shared", fault.value.strerror)[1]
+    assert not os.path.exists(folder)
 
 
 SCRIPT = """

@@ -1,37 +1,36 @@
-"""Kill ``whynear stream`` at random times, and count what is lost or counted twice.
+"""Kill ``whynear stream`` at random moments, and count what is lost or counted twice.
 
 The command runs in forked processes, which need not import anything again. To repeat it with more kills:
-``python -m tests.helpers.stream_kills 200 --seed 0``.
+``python -m tests.kills stream --kills 200 --seed 0``.
 """
 
-import argparse
 import json
 import multiprocessing
 import random
 import signal
-import tempfile
 import time
 from contextlib import suppress
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from tests.helpers.slow_memory import drifting_stream
+from tests.kills.processes import kill_at_operation
 from whynear.cli.app import app
 from whynear.stream.running import UNFINISHED, run_stream
 
 SETTINGS = {"every": 20, "max_size": 100}
 N_ROWS = 500
 LONGEST_WAIT = 0.1  # seconds between a state on disk and the kill
+MOST_OPERATIONS = 60  # on files before a kill: several states, or all that is written at the end
 
 
 class Killed(NamedTuple):
     kills: int
     lost: int  # rows
     twice: int  # rows
-    differing: int  # results that are not those of a run without kills
+    differing: int  # folders that are not those of a run without kills
 
 
 def write_rows(path, seed=0):
@@ -52,14 +51,19 @@ def state_of(out):
 
 
 def kill_at_random(table, out, most, rng):
-    """Kill the command at random times, each after it has gone on, then let it finish; return how often."""
+    """Kill the command after it has gone on for a random time, or at an operation on a file; return how often.
+
+    After so many kills it is left to finish.
+    """
     options = [f"--{name.replace('_', '-')}={value}" for name, value in SETTINGS.items()]
     words = ["stream", str(table), "--target", "kind", "--out", str(out), "--quiet", *options]
     killed = 0
     while True:
-        before, process = state_of(out), multiprocessing.get_context("fork").Process(target=app, args=(words,))
+        number = rng.randint(1, MOST_OPERATIONS) if killed < most and rng.random() < 0.5 else None
+        before = state_of(out)
+        process = multiprocessing.get_context("fork").Process(target=_command, args=(words, out, number))
         process.start()
-        if killed < most:
+        if killed < most and number is None:
             while state_of(out) == before and process.is_alive():
                 time.sleep(0.002)
             time.sleep(rng.uniform(0.0, LONGEST_WAIT))
@@ -72,6 +76,15 @@ def kill_at_random(table, out, most, rng):
             return killed
 
 
+def _command(words, out, number):
+    kill_at_operation(out, number)
+    app(words)
+
+
+def files_of(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
 def kill_and_count(n_kills, seed, folder, suffix=".csv"):
     """Kill runs over tables until there are so many kills."""
     rng, found, turn = random.Random(seed), Killed(0, 0, 0, 0), 0
@@ -81,10 +94,7 @@ def kill_and_count(n_kills, seed, folder, suffix=".csv"):
         run_stream(str(table), "kind", folder / f"whole{turn}", **SETTINGS, random_state=0)
         kills = kill_at_random(table, out, n_kills - found.kills, rng)
         rows = pd.read_csv(out / "predictions.csv")["row"]
-        same = all(
-            (out / name).read_bytes() == (folder / f"whole{turn}" / name).read_bytes()
-            for name in ("predictions.csv", "stream.json")
-        )
+        same = files_of(out) == files_of(folder / f"whole{turn}")
         counted = json.loads((out / "stream.json").read_text())["n_rows"] == N_ROWS
         found = Killed(
             found.kills + kills,
@@ -93,17 +103,3 @@ def kill_and_count(n_kills, seed, folder, suffix=".csv"):
             found.differing + (not (same and counted)),
         )
     return found
-
-
-def main():
-    parser = argparse.ArgumentParser(description="Kill `whynear stream` at random times.")
-    parser.add_argument("kills", type=int)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--suffix", default=".csv", choices=[".csv", ".parquet"])
-    given = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        print(f"seed {given.seed}: {kill_and_count(given.kills, given.seed, Path(folder), given.suffix)}", flush=True)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,34 +1,63 @@
-"""Kills of a process that adds cases to a case base."""
+"""Kills of a process that adds cases to a case base, and keeps its index in a file.
 
+The processes are forked from this one, which has searched before, so that nothing is imported or compiled again.
+"""
+
+import multiprocessing
+import random
 import time
 from collections import Counter
 
-import numpy as np
-
-from tests.kills import work
-from tests.kills.processes import Victim, fork_server
+from tests.helpers.writers import METRIC, add_until_killed, batch
+from tests.kills.processes import Victim, kill_at_operation
 from whynear.cases.case_base import CaseBase
 
 KILLS_PER_BASE = 25  # then a new one, so that reading all of it stays short
+MOST_OPERATIONS = 40  # on files before a kill
+MOST_BATCHES = 6
+LONGEST_WAIT = 0.05  # seconds after the last batch that was waited for
 
 
 def run(folder, count, seed):
-    """Kill writers at random moments; after each kill every acknowledged batch is there, and whole."""
-    context, rng = fork_server(), np.random.default_rng(seed)
+    """Kill writers at random moments; after each kill every acknowledged batch is there, and whole.
+
+    A third of the kills are aimed at an operation on a file, most of which write the index.
+    """
+    with CaseBase(folder / "other base", METRIC) as base:
+        X, payloads = batch(0, 0, 300)
+        base.add(X, payloads)
+        base.retrieve(X[0], k=5)
+    context, rng = multiprocessing.get_context("fork"), random.Random(seed)
     acknowledged, promised = 0, {}
     for number in range(count):
         if number % KILLS_PER_BASE == 0:
             promised = {}
         path = folder / f"base {number // KILLS_PER_BASE}"
-        victim = Victim(context, work.add_until_killed, path, number)
-        first = victim.heard() if rng.random() < 0.8 else None  # the others may be killed while they open the file
-        time.sleep(rng.uniform(0, 0.1))
-        for turn, ids in [*([first] if first else []), *victim.kill()]:
+        for turn, ids in killed(context, path, number, rng):
             promised |= {case: [number, turn] for case in ids}
             acknowledged += 1
         if path.exists() and promised:
             check(path, promised)
     return f"{count} kills, {acknowledged} acknowledged batches: all there, none halved"
+
+
+def killed(context, path, number, rng):
+    """Kill a writer; return what it acknowledged."""
+    operation = rng.randint(1, MOST_OPERATIONS) if rng.random() < 1 / 3 else None
+    victim = Victim(context, add_and_be_killed, path, number, operation)
+    heard = []
+    for _ in range(rng.randint(0, MOST_BATCHES) if operation is None else 10**6):
+        if (report := victim.heard()) is None:
+            break
+        heard.append(report)
+    if operation is None:
+        time.sleep(rng.uniform(0, LONGEST_WAIT))
+    return heard + victim.kill()
+
+
+def add_and_be_killed(path, number, operation, acknowledged):
+    kill_at_operation(path.parent, operation)
+    add_until_killed(path, number, acknowledged)
 
 
 def check(path, promised):

@@ -3,8 +3,11 @@
 import multiprocessing
 import os
 import signal
+import sys
 
 PATIENCE = 300  # seconds, on a busy machine
+CHANGES_BESIDE = ("os.remove", "os.rmdir")  # also named relative to a folder that is being removed
+CHANGES = ("open", "os.rename", "os.mkdir", "shutil.rmtree", *CHANGES_BESIDE)
 
 
 def fork_server():
@@ -12,6 +15,20 @@ def fork_server():
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["tests.kills.work"])
     return context
+
+
+def kill_at_operation(folder, number):
+    """Let this process be killed right before an operation on a file of a folder; return the list of those done."""
+    done = []
+
+    def count(event, arguments):
+        if event in CHANGES and (event in CHANGES_BESIDE or str(arguments[0]).startswith(str(folder))):
+            done.append(event)
+            if len(done) == number:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    sys.addaudithook(count)
+    return done
 
 
 class Victim:
@@ -29,6 +46,11 @@ class Victim:
             return self.pipe.recv() if self.pipe.poll(seconds) else None
         except EOFError:
             return None
+
+    def ended(self, seconds):
+        """Wait so long for the end of the process; return its exit code, None if it still works."""
+        self.process.join(seconds)
+        return self.process.exitcode
 
     def kill(self):
         """Kill the process; return what it had reported before and nobody had read."""

@@ -1,6 +1,5 @@
 """What the processes do that are killed. Imported by a fork server, so that each starts at once."""
 
-from tests.helpers.writers import add_until_killed as add_until_killed
 from whynear.studio import server
 
 

@@ -11,7 +11,7 @@ from sklearn.datasets import load_iris
 import whynear as wn
 from tests.helpers.blank_figures import save_empty
 from whynear.report import writing
-from whynear.report.earlier import FILES
+from whynear.report.earlier import FILES, finish_moving
 from whynear.report.writing import UNFINISHED, write_study
 
 
@@ -72,6 +72,31 @@ def test_older_files_stay_where_a_file_cannot_be_written(study, tmp_path, monkey
         write_study(study, tmp_path, overwrite=True)
     assert [path.name for path in tmp_path.iterdir()] == ["relevance.csv"]
     assert (tmp_path / "relevance.csv").read_text() == "older"
+
+
+class Killed(BaseException):
+    """Ends a process where it stands."""
+
+
+@pytest.mark.usefixtures("blank")
+@pytest.mark.parametrize("last", ["report.html", "relevance.csv", "study.json"])
+def test_files_are_not_taken_for_a_study_before_all_of_them_are_written(study, tmp_path, monkeypatch, last):
+    real = writing.write_whole
+
+    def killed(path: Path, *how):
+        if path.name == last:
+            raise Killed
+        real(path, *how)
+
+    (tmp_path / UNFINISHED).mkdir()
+    (tmp_path / UNFINISHED / "study.json").write_text("of another study")
+    (tmp_path / "study.json").write_text("older")
+    monkeypatch.setattr(writing, "write_whole", killed)
+    with pytest.raises(Killed):
+        write_study(study, tmp_path, overwrite=True)
+    (tmp_path / "study.json").unlink()
+    finish_moving(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == [UNFINISHED]
 
 
 @pytest.mark.usefixtures("blank")

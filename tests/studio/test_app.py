@@ -37,5 +37,18 @@ def test_wrong_input_is_one_sentence(client):
     assert answer.status_code == 422
 
 
+def test_a_full_disk_is_one_sentence_and_nothing_of_the_table_is_left(client, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    before = client.get("/api/tables").json()
+    monkeypatch.setattr("whynear.studio.uploads.check_size", full)
+    answer = client.post("/api/tables", params={"name": "x.csv"}, content=b"a,b\n1,2\n")
+    assert answer.status_code == 507
+    assert answer.json()["detail"] == "The disk of the project is full. Free some space, and try again."
+    assert client.get("/api/tables").json() == before
+    assert not list(client.app.state.studio.project.folder.glob("tables/*"))
+
+
 def test_the_hosts_have_the_port():
     assert hosts_of("http://127.0.0.1:80") == {"127.0.0.1:80", "localhost:80"}

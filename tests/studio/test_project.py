@@ -36,13 +36,69 @@ def test_a_table_lies_in_a_folder_of_its_own(tmp_path):
     project = Project(tmp_path / "p")
     row = project.new_table("../x.csv")
     path = project.folder / row["file"]
-    assert path.parent.is_dir()
     assert path.parent.parent == project.folder / "tables"
-    project.store.add_table({**row, "bytes": 1})
+    project.half_of(row).write_text("x")
+    assert project.add_table(row)["bytes"] == 1
     assert project.file_of(row["id"]) == path
+    assert path.read_text() == "x"
     project.remove_table(row["id"])
     assert not path.parent.exists()
     project.close()
+
+
+class Killed(BaseException):
+    """Ends a process where it stands."""
+
+
+def killed(*_, **__):
+    raise Killed
+
+
+def put_table(project, *, whole=True):
+    row = project.new_table("x.csv")
+    project.half_of(row).write_text("x")
+    return project.add_table(row) if whole else row
+
+
+def folders_in(project):
+    return [path.name for kind in ("tables", "studies") for path in sorted((project.folder / kind).glob("*"))]
+
+
+def test_what_was_sent_in_half_when_the_server_was_killed_is_gone(tmp_path):
+    project = Project(tmp_path)
+    kept = put_table(project)["id"]
+    put_table(project, whole=False)
+    project.close()
+    again = Project(tmp_path)
+    assert folders_in(again) == [kept]
+    again.close()
+
+
+@pytest.mark.parametrize("step", ["add_table", "remove_table", "remove_study"])
+@pytest.mark.parametrize("noted", [True, False])
+def test_a_server_killed_at_any_step_leaves_a_table_or_study_whole_or_nothing_of_it(tmp_path, monkeypatch, step, noted):
+    project = Project(tmp_path)
+    row = put_table(project, whole=step != "add_table")
+    study = {"id": "a" * 16, "name": "s", "source": "x.csv", "table_id": row["id"], "target": "y", "settings": {}}
+    project.store.add_study({**study, "state": "finished"})
+    project.folder_of(study["id"]).mkdir(parents=True)
+    given = {"add_table": row, "remove_table": row["id"], "remove_study": study["id"]}[step]
+    with monkeypatch.context() as patch:
+        if not noted:
+            patch.setattr(project.store, step, killed)
+        elif step == "add_table":
+            patch.setattr("whynear.studio.project.os.replace", killed)
+        else:
+            patch.setattr("whynear.studio.project.shutil.rmtree", killed)
+        with pytest.raises(Killed):
+            getattr(project, step)(given)
+    project.close()
+    again = Project(tmp_path)
+    known = [known["id"] for known in (*again.store.tables(), *again.store.studies())]
+    assert folders_in(again) == known
+    assert (row["id"] in known) == (noted if step == "add_table" else step != "remove_table" or not noted)
+    assert all(again.file_of(known["id"]).read_text() == "x" for known in again.store.tables())
+    again.close()
 
 
 def test_one_server_at_a_time_works_in_a_folder(tmp_path):

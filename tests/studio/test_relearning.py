@@ -13,8 +13,8 @@ def live_of(folder, study, table, **settings):
     """The finished study of a table of a project, ready to answer."""
     studio = idle_studio(folder)
     row = studio.project.new_table("table.csv")
-    table.to_csv(studio.project.folder / row["file"], index=False)
-    studio.store.add_table({**row, "bytes": 1})
+    table.to_csv(studio.project.half_of(row), index=False)
+    studio.project.add_table(row)
     number = add_finished(studio.project, study, table=row["id"], settings=settings)
     return studio, number, live_study(studio.project, studio.store.study(number))
 

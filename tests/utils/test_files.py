@@ -2,7 +2,8 @@
 
 import pytest
 
-from whynear.utils.files import check_file, check_folder
+from whynear.utils import files
+from whynear.utils.files import check_file, check_folder, remove_halves, write_whole
 
 
 def test_a_place_for_a_file(tmp_path):
@@ -23,3 +24,25 @@ def test_a_place_for_a_folder(tmp_path):
     (tmp_path / "a.csv").mkdir()
     with pytest.raises(FileExistsError, match="it is a folder"):
         check_folder(tmp_path, ["a.csv"])
+
+
+@pytest.mark.parametrize("name", ["a.csv", "[a]*.csv", "a" * 50])
+def test_only_what_a_killed_process_left_of_a_file_is_removed(tmp_path, monkeypatch, name):
+    class Killed(BaseException):
+        """Ends a process where it stands."""
+
+    def killed(*_):
+        raise Killed
+
+    kept = {tmp_path / each for each in (name, f"{name}.0123456789abcdef", ".a.csv", f".{name[:32]}.mine", ".b.0123")}
+    for path in kept:
+        path.write_text("mine")
+    with monkeypatch.context() as patch:
+        patch.setattr(files.os, "replace", killed)
+        patch.setattr(files.os, "unlink", killed)
+        with pytest.raises(Killed):
+            write_whole(tmp_path / name, lambda file: file.write(b"half"), 4)
+    assert len(set(tmp_path.iterdir()) - kept) == 1
+    remove_halves(tmp_path / name)
+    assert set(tmp_path.iterdir()) == kept
+    remove_halves(tmp_path / "no" / "where")

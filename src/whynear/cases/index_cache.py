@@ -15,6 +15,7 @@ from whynear.cases.index_file import map_arrays, write_arrays
 from whynear.cases.store import Change, Store
 from whynear.metric import Metric
 from whynear.search.products import GlobalForm, LocalForm, Products
+from whynear.utils.files import remove_halves
 
 # For fewer cases an index is built faster than its file is written.
 FEWEST_CASES_KEPT = 10_000
@@ -57,6 +58,7 @@ class IndexCache:
     def _discard(self) -> None:
         with contextlib.suppress(OSError):
             self.path.unlink(missing_ok=True)
+        remove_halves(self.path)
 
     def _kept(self, index: Index) -> Index:
         """Write the index to its file and return it mapped from there, so that readers share memory."""

@@ -6,7 +6,7 @@ import contextlib
 import mmap
 import pickle
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -32,14 +32,27 @@ def in_a_file(shared: Mapping[str, Any] | None) -> Iterator[str | None]:
     head = cloudpickle.dumps(dict(shared), protocol=5, buffer_callback=buffers.append)
     with tempfile.TemporaryDirectory(prefix="whynear-", ignore_cleanup_errors=True) as folder:
         path = Path(folder) / "shared"
+        _write(path, [memoryview(head), *(buffer.raw() for buffer in buffers)])
+        yield str(path)
+
+
+def _write(path: Path, parts: Sequence[memoryview]) -> None:
+    """Write parts of a file, and their places to another one beside it."""
+    places = []
+    try:
         with path.open("wb") as file:
-            places = []
-            for part in (head, *(buffer.raw() for buffer in buffers)):
+            for part in parts:
                 file.write(bytes(-file.tell() % ALIGNED))
                 places.append((file.tell(), len(part)))
                 file.write(part)
         path.with_suffix(".places").write_bytes(pickle.dumps(places))
-        yield str(path)
+    except OSError as error:
+        needed = sum(len(part) for part in parts)
+        raise OSError(
+            error.errno,
+            f"{path} could not be written ({error.strerror}): what the processes share needs {needed} bytes. Name a "
+            "folder for temporary files on a larger disk (TMPDIR), or use one process (--n-jobs 1).",
+        ) from error
 
 
 @lru_cache(maxsize=1)

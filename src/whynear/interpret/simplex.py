@@ -13,8 +13,9 @@ least norm maximises s instead: its target is the column 2 d.
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from whynear.utils.compiling import njit
 
 RUNNING, OPTIMAL, FAILED = 0, 1, 2
 TOLERANCE = 1e-10  # of reduced costs, with the least norm mu scaled to one

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from whynear.learn.inputs import Labelled, range_of_columns
 from whynear.utils.arrays import Array, Indices
+from whynear.utils.compiling import njit
 from whynear.utils.threads import row_blocks
 
 Result = TypeVar("Result")

@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from numba import njit
 from numpy.typing import NDArray
+
+from whynear.utils.compiling import njit
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})

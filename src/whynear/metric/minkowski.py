@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from whynear.metric.base import Metric, finite, frozen_weights, read_only, unscaled
 from whynear.metric.steps import Units
 from whynear.utils.arrays import Array
 from whynear.utils.columns import LARGEST_VALUE, SMALLEST_VALUE
+from whynear.utils.compiling import njit
 
 
 class MinkowskiMetric(Metric):

@@ -34,6 +34,7 @@ def write_study(study: Study, folder: Path, *, overwrite: bool = False) -> list[
     check_no_other_study(folder, study.problem.source, study.problem.target, study.inputs, overwrite=overwrite)
     new = folder / UNFINISHED
     new.mkdir(parents=True, exist_ok=True)
+    (new / RECORD).unlink(missing_ok=True)  # of a study that was never moved, since another one is in the folder
     pictures = dict(figures(study))
     texts = {
         **{name: csv_text(frame) for name, frame in tables(study)},
@@ -42,11 +43,12 @@ def write_study(study: Study, folder: Path, *, overwrite: bool = False) -> list[
     }
     names = (RECORD, "model.whynear", *texts)
     record = {**study.to_dict(), "files": list(names)}
-    texts[RECORD] = json.dumps(record, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
+    text = json.dumps(record, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
     try:
         _save_model(study.model, new, folder)
         with ThreadPoolExecutor(FILES_AT_ONCE) as writers:
             deque(writers.map(lambda name: _write(new / name, texts[name].encode()), texts), maxlen=0)
+        _write(new / RECORD, text.encode())  # last: with it the files are taken for a whole study
     except OSError:
         shutil.rmtree(new, ignore_errors=True)
         raise

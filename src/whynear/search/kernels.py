@@ -3,8 +3,9 @@
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from whynear.utils.compiling import njit
 
 
 @njit(cache=True, nogil=True, inline="always")

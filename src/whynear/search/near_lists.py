@@ -10,9 +10,9 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from whynear.utils.compiling import njit
 from whynear.utils.threads import run_in_chunks
 
 Floats = NDArray[np.float32]

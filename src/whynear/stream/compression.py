@@ -1,7 +1,8 @@
 """Compression of cases to half as many, class by class; compiled."""
 
 import numpy as np
-from numba import njit
+
+from whynear.utils.compiling import njit
 
 from whynear.utils.arrays import Array, Flags
 

@@ -1,7 +1,8 @@
 """The guard: of memories with different metrics, the one with the best faded accuracy answers; compiled."""
 
 import numpy as np
-from numba import njit
+
+from whynear.utils.compiling import njit
 
 from whynear.utils.arrays import Array, Indices
 

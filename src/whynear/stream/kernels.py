@@ -14,9 +14,9 @@ loses that case, it goes back over the changes listed there.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from whynear.utils.arrays import Array, Flags, Indices
+from whynear.utils.compiling import njit
 
 BASE, START, END, LONG_SIZE, N_LEVELS, FIRST_SLOT, N_CHANGES, PENDING = range(8)  # places in ``Memory.state``
 N_STATE = 8

@@ -62,6 +62,7 @@ def unpacked(fields: dict[str, Any], settings: Settings, n_classes: int) -> Stre
 
 def _packed_memory(memory: Memory) -> dict[str, Any]:
     fields = {name: value for name, value in tight(memory)._asdict().items() if name not in MADE_AGAIN}
+    fields["state"][FIRST_SLOT] = 0  # as in a loaded memory, so that equal memories give equal files
     return {**fields, "right": fields["right"][memory.state[FIRST_SLOT]]}  # of the longest window
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Any
@@ -20,7 +20,7 @@ from whynear.stream.result import StreamResult, write_result
 from whynear.stream.rows import MISSING, STANDARD_INPUT, Part, Rows, numbers_of_rows, opened_rows, times_of
 from whynear.tables.writing import csv_text
 from whynear.utils.checks import whole
-from whynear.utils.files import StrPath, check_folder
+from whynear.utils.files import StrPath, check_folder, remove_halves
 from whynear.utils.progress import ProgressArgument, listener
 
 UNFINISHED = "unfinished.whynear"  # the model and the counts after the latest part
@@ -165,6 +165,8 @@ class _Run:
             raise FileExistsError(
                 f"{folder} holds a finished run. Choose another folder with --out, or --overwrite it."
             )
+        for name in (UNFINISHED, *FILES):
+            remove_halves(folder / name)
         return cls(folder, rows, counts, model, columns)
 
     def parts_left(self, every: int) -> Iterator[Part]:
@@ -262,13 +264,26 @@ class _Run:
 
     def _write(self, text: str) -> None:
         data = text.encode()
-        self.file.write(data)
+        with self._named_faults():
+            self.file.write(data)
         self.counts.n_bytes += len(data)
+
+    @contextmanager
+    def _named_faults(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise OSError(
+                error.errno,
+                f"{self.folder / PART_OF_PREDICTIONS} could not be written ({error.strerror}). Free some space on the "
+                "disk: the same command goes on after the latest part that is complete.",
+            ) from error
 
     def keep(self, digest: str) -> None:
         """Bring predictions and then the state to the disk; a killed run goes on from here."""
-        self.file.flush()
-        os.fsync(self.file.fileno())
+        with self._named_faults():
+            self.file.flush()
+            os.fsync(self.file.fileno())
         self.counts.digest, self.counts.names = digest, list(self.names)
         self.model.counts_ = asdict(self.counts)
         save(self.model, self.folder / UNFINISHED)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from typing import Any
 
 from fastapi import FastAPI, Request, Response
@@ -20,7 +21,7 @@ DESCRIPTION = (
     "Studies of tables, and questions to finished ones. Scripts send the token that the project keeps in token.json: "
     "Authorization: Bearer TOKEN."
 )
-STATUSES = (400, 401, 403, 404, 409, 413, 422)
+STATUSES = (400, 401, 403, 404, 409, 413, 422, 507)
 
 
 def make_app(studio: Studio) -> FastAPI:
@@ -42,6 +43,7 @@ def make_app(studio: Studio) -> FastAPI:
     app.add_exception_handler(RequestValidationError, _invalid)
     for kind in (ValueError, TypeError, ImportError):
         app.add_exception_handler(kind, _bad_input)
+    app.add_exception_handler(OSError, _not_stored)
     app.add_middleware(Guard, hosts=hosts_of(studio.address), keys=studio.keys)
     return app
 
@@ -75,6 +77,13 @@ async def _refused(_request: Request, error: Exception) -> Response:
 
 async def _bad_input(_request: Request, error: Exception) -> Response:
     return JSONResponse({"detail": str(error)}, 400)
+
+
+async def _not_stored(_request: Request, error: Exception) -> Response:
+    assert isinstance(error, OSError), "it is registered for these"
+    if error.errno == errno.ENOSPC:
+        return JSONResponse({"detail": "The disk of the project is full. Free some space, and try again."}, 507)
+    return JSONResponse({"detail": str(error)}, 500)
 
 
 async def _invalid(_request: Request, error: Exception) -> Response:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import secrets
 import shutil
 import sqlite3
@@ -15,6 +17,7 @@ from whynear.utils.text import printable
 STATE = "studio.db"
 LOCK = "studio.lock"
 MOST_LETTERS = 100  # of the name of a file
+HALF = ".half"  # ends the name of a folder that is being filled or removed
 SEPARATORS = '/\\:*?"<>|'
 
 
@@ -30,18 +33,41 @@ class Project:
         self.folder = folder.resolve()
         self._lock = _locked(self.folder / LOCK)
         self.store = Store(self.folder / STATE)
+        self._finish_halves()
 
     def close(self) -> None:
         """Close the files; another server may then use the folder."""
         self.store.close()
         self._lock.close()
 
+    def _finish_halves(self) -> None:
+        """Finish what a killed server began: folders of tables and studies that are known stay, others are removed."""
+        for kind, rows in (("tables", self.store.tables()), ("studies", self.store.studies())):
+            known = {row["id"] for row in rows}
+            for half in [*(self.folder / kind).glob(f"*{HALF}")]:
+                folder = half.with_name(half.name.removesuffix(HALF))
+                if folder.name in known and not folder.exists():
+                    os.replace(half, folder)
+                else:
+                    shutil.rmtree(half, ignore_errors=True)
+
     def new_table(self, name: str) -> Row:
-        """Return the id of a new table, its cleaned name, and the path for its file, whose folder is made."""
+        """Return the id of a new table, its cleaned name, and the path for its file, which it gets by `add_table`."""
         table, clean = new_id(), file_name(name)
-        path = self.folder / "tables" / table / clean
-        path.parent.mkdir(parents=True)
-        return {"id": table, "name": clean, "file": str(path.relative_to(self.folder))}
+        row = {"id": table, "name": clean, "file": str(Path("tables", table, clean))}
+        self.half_of(row).parent.mkdir(parents=True)
+        return row
+
+    def half_of(self, row: Row) -> Path:
+        """Return the path for the file of a new table until all of it is there."""
+        path = self.folder / row["file"]
+        return _half(path.parent) / path.name
+
+    def add_table(self, row: Row) -> Row:
+        """Add a table whose file is complete to the project."""
+        self.store.add_table({**row, "bytes": self.half_of(row).stat().st_size})
+        os.replace(self.half_of(row).parent, self.file_of(row["id"]).parent)
+        return self.store.table(row["id"])
 
     def file_of(self, table: str) -> Path:
         """Return the file of a table."""
@@ -49,9 +75,9 @@ class Project:
 
     def remove_table(self, table: str) -> None:
         """Remove a table and its file."""
-        path = self.file_of(table)
+        half = _set_aside(self.file_of(table).parent)
         self.store.remove_table(table)
-        shutil.rmtree(path.parent, ignore_errors=True)
+        shutil.rmtree(half, ignore_errors=True)
 
     def folder_of(self, study: str) -> Path:
         """Return the folder of a study of this project."""
@@ -76,9 +102,20 @@ class Project:
 
     def remove_study(self, study: str) -> None:
         """Remove a study and all its files."""
-        folder = self.folder_of(study)
+        half = _set_aside(self.folder_of(study))
         self.store.remove_study(study)
-        shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(half, ignore_errors=True)
+
+
+def _half(folder: Path) -> Path:
+    return folder.with_name(folder.name + HALF)
+
+
+def _set_aside(folder: Path) -> Path:
+    """Rename a folder that is to be removed, so that a project finds it again after a kill; return its new path."""
+    with contextlib.suppress(FileNotFoundError):
+        os.replace(folder, _half(folder))
+    return _half(folder)
 
 
 def new_id() -> str:

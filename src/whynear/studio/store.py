@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import sqlite3
 import time
@@ -43,16 +44,35 @@ CREATE TABLE IF NOT EXISTS sessions (digest TEXT PRIMARY KEY, created REAL NOT N
 Row = dict[str, Any]
 
 
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    """Turn errors of SQLite about the file into built-in ones that name it."""
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        full = error.sqlite_errorcode == sqlite3.SQLITE_FULL
+        remedy = "Free some space on the disk" if full else "Check the disk and the permissions"
+        text = f"{path} could not be read or written ({error}). {remedy}, or choose another folder (--folder)."
+        raise OSError(errno.ENOSPC if full else errno.EIO, text) from error
+    except sqlite3.DatabaseError as error:
+        if error.sqlite_errorcode not in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
+            raise
+        raise ValueError(
+            f"{path} is damaged ({error}). Restore a copy of it, or choose another folder (--folder)."
+        ) from error
+
+
 class Store:
     """One connection, shared by the threads of the server; every method is one transaction."""
 
     def __init__(self, path: Path) -> None:
         self.path, self._lock = path, RLock()
-        self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-        self._connection.row_factory = sqlite3.Row
-        for pragma in ("journal_mode = WAL", "synchronous = NORMAL", "foreign_keys = ON"):
-            self._connection.execute(f"PRAGMA {pragma}")
-        (found,) = self._connection.execute("PRAGMA user_version").fetchone()
+        with _explained(path):
+            self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+            self._connection.row_factory = sqlite3.Row
+            for pragma in ("journal_mode = WAL", "synchronous = NORMAL", "foreign_keys = ON"):
+                self._connection.execute(f"PRAGMA {pragma}")
+            (found,) = self._connection.execute("PRAGMA user_version").fetchone()
         if found > FORMAT:
             raise ValueError(
                 f"{path} has format {found}, and this version reads format {FORMAT}: pip install --upgrade whynear."
@@ -70,17 +90,18 @@ class Store:
 
     @contextmanager
     def _changing(self) -> Iterator[sqlite3.Connection]:
-        with self._lock:
+        with self._lock, _explained(self.path):
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield self._connection
                 self._connection.execute("COMMIT")
             except BaseException:
-                self._connection.execute("ROLLBACK")
+                if self._connection.in_transaction:  # SQLite may have rolled it back itself, such as on a full disk
+                    self._connection.execute("ROLLBACK")
                 raise
 
     def _rows(self, statement: str, values: Sequence[Any] = ()) -> list[Row]:
-        with self._lock:
+        with self._lock, _explained(self.path):
             return [dict(row) for row in self._connection.execute(statement, values).fetchall()]
 
     def _insert(self, table: str, row: Row) -> None:

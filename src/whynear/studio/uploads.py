@@ -34,7 +34,7 @@ async def receive_table(project: Project, name: str, announced: int | None, chun
     if announced is not None and announced > MOST_BYTES:
         raise _too_large(announced)
     row = project.new_table(name)
-    path, received = project.folder / row["file"], 0
+    path, received = project.half_of(row), 0
     try:
         with path.open("wb") as file:
             async for chunk in chunks:
@@ -62,17 +62,14 @@ def copy_table(project: Project, path: Path) -> Row:
         ):
             return row
     row = project.new_table(path.name)
-    shutil.copyfile(path, project.folder / row["file"])
+    shutil.copyfile(path, project.half_of(row))
     return added(project, row)
 
 
 def added(project: Project, row: Row) -> Row:
     """Check a table whose file is complete, and add it to the project."""
-    path = project.folder / row["file"]
-    check_size(path)
-    row = {**row, "bytes": path.stat().st_size}
-    project.store.add_table(row)
-    return project.store.table(row["id"])
+    check_size(project.half_of(row))
+    return project.add_table(row)
 
 
 def check_ending(name: str) -> None:

@@ -3,6 +3,7 @@
 import contextlib
 import errno
 import os
+import re
 import secrets
 import shutil
 import stat
@@ -31,7 +32,7 @@ def _replace(target: str, write: Callable[[IO[bytes]], object]) -> None:
     """Replace ``target`` by what ``write`` writes, in one step, once it is on the disk."""
     mode = _mode_of(target)
     folder, name = os.path.split(target)
-    temporary = os.path.join(folder, f".{name[:32]}.{secrets.token_hex(8)}")
+    temporary = os.path.join(folder, _beginning(name) + secrets.token_hex(8))
     try:
         with open(temporary, "xb", opener=partial(os.open, mode=0o666 if mode is None else mode)) as file:
             if mode is not None:
@@ -50,6 +51,21 @@ def _replace(target: str, write: Callable[[IO[bytes]], object]) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+
+
+def _beginning(name: str) -> str:
+    """Return how the name of a file begins that is written beside its target, before 16 random digits."""
+    return f".{name[:32]}."
+
+
+def remove_halves(path: StrPath) -> None:
+    """Remove what killed processes left beside a file while they wrote it; one that still writes fails then."""
+    folder, name = os.path.split(os.path.realpath(path))
+    half = re.compile(re.escape(_beginning(name)) + "[0-9a-f]{16}")
+    with contextlib.suppress(OSError):
+        for found in os.listdir(folder):
+            if half.fullmatch(found):
+                os.unlink(os.path.join(folder, found))
 
 
 def _mode_of(target: str) -> int | None:

@@ -16,10 +16,10 @@ metric, so that anchors may share one.
 from enum import IntEnum
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from whynear.utils.arrays import Indices
+from whynear.utils.compiling import njit
 
 Floats = NDArray[np.floating]
 Rule = tuple[int, float, float, float, int, float, float]  # n_classes, beta, step, decay, constraint, low, high

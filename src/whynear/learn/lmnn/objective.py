@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from whynear.metric import DiagonalMetric
 from whynear.search.exact import NeighborSearch
 from whynear.utils.arrays import Array
+from whynear.utils.compiling import njit
 from whynear.utils.threads import row_blocks
 
 Pairs = tuple[NDArray[np.int32], NDArray[np.int32]]

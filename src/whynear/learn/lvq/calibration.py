@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 
 import numpy as np
-from numba import njit
 
 from whynear.learn.blocks import Block, Blocks, Cases, parts_of, summed
 from whynear.metric import LocalMetric, Metric
 from whynear.utils.arrays import Array, Indices
+from whynear.utils.compiling import njit
 
 MOST_CERTAINTY = 1e4  # a larger factor leaves no probability between zero and one
 SAMPLED_ROWS = 50_000

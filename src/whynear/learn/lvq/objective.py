@@ -11,11 +11,11 @@ array ``omega`` of shape (n_components, d), or (d,) for the diagonal one, whose 
 from enum import IntEnum
 
 import numpy as np
-from numba import njit
 
 from whynear.learn.blocks import Block, Cases
 from whynear.metric import Metric
 from whynear.utils.arrays import Array, Indices
+from whynear.utils.compiling import njit
 from whynear.utils.threads import row_blocks
 
 BLOCK_BYTES = 2 << 20  # of mapped cases at a time: they stay in the cache between the two products

@@ -8,8 +8,9 @@ zero in every feature, so that ties between copies stay ties whatever the weight
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from whynear.utils.compiling import njit
 
 NEARLY_WHOLE_SHARE = 0.999  # of one feature, beyond which the rest is summed anew, because a difference would lose it
 
