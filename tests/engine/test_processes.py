@@ -15,11 +15,13 @@ from tests.helpers.pieces import (
     double,
     is_gone,
     killed_once,
+    killed_then_unsendable,
     limits,
     raising,
     unsendable,
 )
 from whynear.engine.pieces import Done, Failed, Piece
+from whynear.engine.pool import Pool
 from whynear.engine.processes import KILLED, WORTH_STARTING, Processes
 
 TABLE = {"table": {"x": np.arange(100.0)}}
@@ -105,7 +107,7 @@ def test_a_process_that_was_killed_while_it_had_nothing_to_do_is_replaced(proces
     assert len(of(few.run(additions(6), TABLE))) == 6
 
 
-def test_an_exception_and_a_result_that_cannot_be_sent_are_told(processes):
+def test_an_exception_and_a_result_that_cannot_be_sent_are_reported(processes):
     pieces = [Piece(raising, {"number": 3}), Piece(unsendable, {}), Piece(double, {"number": 1})]
     found = {piece.work.__name__: done for piece, done in processes(2).run(pieces)}
     assert isinstance(found["raising"].error, KeyError)
@@ -119,6 +121,26 @@ def test_where_there_is_no_room_for_what_they_share_pieces_are_done_here(process
 
     monkeypatch.setattr("whynear.engine.sharing.tempfile.TemporaryDirectory", full)
     assert {process for *_, process in of(processes(2).run(additions(3), TABLE)).values()} == {os.getpid()}
+
+
+@pytest.mark.parametrize("error", [RuntimeError("can't start new thread"), BlockingIOError(11, "no process")])
+@pytest.mark.parametrize("also_here", [False, True])
+def test_where_no_process_can_be_started_pieces_are_done_here(processes, monkeypatch, error, also_here):
+    def refuse(*_):
+        raise error
+
+    monkeypatch.setattr(Pool, "submit", refuse)
+    found = of(processes(2, also_here=also_here).run(additions(3), TABLE))
+    assert {process for *_, process in found.values()} == {os.getpid()}
+    assert sorted(found) == [0, 1, 2]
+
+
+def test_a_piece_whose_process_was_killed_has_a_reason_where_its_result_cannot_be_sent(processes, tmp_path):
+    pieces = [Piece(killed_then_unsendable, {"marker": str(tmp_path / "was killed")}), Piece(double, {"number": 1})]
+    found = {piece.work.__name__: done for piece, done in processes(2).run(pieces)}
+    assert isinstance(found["killed_then_unsendable"], Failed)
+    assert "pickle" in found["killed_then_unsendable"].reason.lower()
+    assert isinstance(found["double"], Done)
 
 
 def pids_of_pieces(_=None):

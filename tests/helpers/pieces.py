@@ -49,6 +49,12 @@ def unsendable():
     return lambda: None
 
 
+def killed_then_unsendable(marker):
+    """Kill the worker the first time, and return then what no process can send."""
+    killed_once(marker)
+    return (number for number in range(3))
+
+
 def limits():
     """Return the threads that BLAS, OpenMP and compiled loops have inside a piece."""
     of_libraries = [(one["user_api"], one["num_threads"]) for one in threadpool_info()]

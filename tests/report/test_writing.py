@@ -11,7 +11,7 @@ from sklearn.datasets import load_iris
 import whynear as wn
 from tests.helpers.blank_figures import save_empty
 from whynear.report import writing
-from whynear.report.earlier import FILES, finish_moving
+from whynear.report.earlier import FILES, RECORD, finish_moving
 from whynear.report.writing import UNFINISHED, write_study
 
 
@@ -110,3 +110,34 @@ def test_a_warning_names_the_file_by_its_final_path(study, tmp_path, monkeypatch
         write_study(study, tmp_path)
     assert str(caught[0].message) == f"{tmp_path / 'model.whynear'} contains rows."
     assert not (tmp_path / UNFINISHED).exists()
+
+
+class BackwardsWriters:
+    """Writers that are done in another order than they were given: threads may be."""
+
+    def __init__(self, _n_threads):
+        pass
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    def map(self, write, names):
+        return [write(name) for name in reversed(list(names))]
+
+
+@pytest.mark.usefixtures("blank")
+def test_the_record_is_written_when_all_other_files_are_there(study, tmp_path, monkeypatch):
+    folder, real, there = tmp_path / UNFINISHED, writing.write_whole, []
+
+    def write(path, *words):
+        if path.name == RECORD:
+            there.extend(one.name for one in folder.iterdir())
+        real(path, *words)
+
+    monkeypatch.setattr(writing, "ThreadPoolExecutor", BackwardsWriters)
+    monkeypatch.setattr(writing, "write_whole", write)
+    written = {path.name for path in write_study(study, tmp_path)}
+    assert set(there) == written - {RECORD}

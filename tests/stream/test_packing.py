@@ -7,7 +7,7 @@ from numpy.testing import assert_array_equal
 import whynear as wn
 from tests.helpers.slow_memory import drifting_stream
 from whynear.stream.kernels import FIRST_SLOT, N_LEVELS
-from whynear.stream.packing import MADE_AGAIN, packed, unpacked
+from whynear.stream.packing import DERIVED_ARRAYS, packed, unpacked
 
 SMALL = {"n_neighbors": 3, "min_size": 8, "max_size": 60, "random_state": 1}
 
@@ -80,4 +80,4 @@ def test_values_that_do_not_fit_together_are_refused(name, change):
 def test_what_can_be_made_again_is_not_saved():
     X, y = drifting_stream(0, n=200)
     fields = packed(wn.SelfAdjustingMemory(**SMALL).partial_fit(X, y)._state)
-    assert not set(fields["memories"][0]) & set(MADE_AGAIN)
+    assert not set(fields["memories"][0]) & set(DERIVED_ARRAYS)

@@ -12,7 +12,7 @@ def filled(n_lines):
         record.count(right, right, ~right)
         seen += n
         assert record.is_due(seen)
-        record.add(seen, 1, 0, 50, 7, np.array([0.25, 0.75]), ["a", "b"])
+        record.add(seen, 1, 0, 50, 7, np.array([0.25, 0.75]))
     return record, seen
 
 
@@ -28,7 +28,7 @@ def test_lines_are_at_equal_intervals_and_count_every_case_once():
 
 def test_a_later_feature_has_no_share_before_it_came():
     record, seen = filled(2)
-    record.add(seen + 100, 1, 0, 50, 7, np.array([0.2, 0.3, 0.5]), ["a", "b", "c"])
+    record.add(seen + 100, 1, 0, 50, 7, np.array([0.2, 0.3, 0.5]))
     assert np.isnan(record.lines[:2, -1]).all()
     assert record.lines[2, -1] == 0.5
 

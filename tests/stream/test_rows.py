@@ -36,10 +36,10 @@ def test_empty_input_and_unknown_columns_are_refused():
 
 
 def test_cells_are_numbers_or_missing():
-    values = numbers_of_rows([["1", "x"], [" ?", "y"], ["2e1", ""]], [0], ["a"], 1)
+    values = numbers_of_rows([["1", "x"], [" ?", "y"], ["2e1", ""]], [0], ["a"], [1, 2, 3])
     assert_array_equal(values[:, 0], [1.0, np.nan, 20.0])
     with pytest.raises(ValueError, match="Column 'b' holds 'x' in row 5"):
-        numbers_of_rows([["1", "x"]], [1], ["b"], 5)
+        numbers_of_rows([["1", "x"]], [1], ["b"], [5])
 
 
 def test_parquet_rows_are_those_of_the_text(tmp_path):
@@ -52,7 +52,8 @@ def test_parquet_rows_are_those_of_the_text(tmp_path):
     assert [part.first for part in parts] == [1, 3]
     assert [part.share for part in parts] == [0.5, 1.0]
     for part, other in zip(parts, of_text, strict=True):
-        assert_array_equal(*(numbers_of_rows(each.rows, [0, 1], ["a", "n"], 1) for each in (part, other)))
+        found, expected = (numbers_of_rows(each.rows, [0, 1], ["a", "n"], range(2)) for each in (part, other))
+        assert_array_equal(found, expected)
         assert [row[2] for row in part.rows] == [row[2] for row in other.rows]
 
 

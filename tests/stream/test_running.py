@@ -96,7 +96,7 @@ def test_another_table_or_setting_does_not_go_on_with_an_unfinished_run(table, t
         patch.setattr(running._Run, "finish", stopped)
         with pytest.raises(OSError, match="stopped"):
             run_stream(str(table), "kind", tmp_path / "out", every=100, **SMALL)
-    with pytest.raises(FileExistsError, match="other settings"):
+    with pytest.raises(FileExistsError, match="other columns or settings"):
         run_stream(str(table), "kind", tmp_path / "out", every=100, **{**SMALL, "max_size": 90})
     lines = table.read_text().splitlines()
     table.write_text("\n".join([lines[0], *lines[2:], lines[1]]))
@@ -129,6 +129,54 @@ def test_text_in_a_column_is_refused_with_the_way_out(tmp_path):
     with pytest.raises(ValueError, match=r"Column 'colour' holds 'red' in row 1.*--drop 'colour'"):
         run_stream(str(tmp_path / "rows.csv"), "kind", tmp_path / "out")
     assert run_stream(str(tmp_path / "rows.csv"), "kind", tmp_path / "out", drop=["colour"]).n_predicted == 2
+
+
+def test_the_row_of_a_refused_value_is_counted_with_those_left_out(tmp_path):
+    (tmp_path / "rows.csv").write_text("id,a,kind\nr1,1,x\nr1,1,x\nr2,2,\nr3,red,y\n")
+    with pytest.raises(ValueError, match="Column 'a' holds 'red' in row 4"):
+        run_stream(str(tmp_path / "rows.csv"), "kind", tmp_path / "out", index="id")
+
+
+def test_a_row_without_a_time_is_not_late_and_hides_no_late_one(tmp_path):
+    lines = ["day,a,kind", *(f"{day},{n},{'xy'[n % 2]}" for n, day in enumerate([1, 2, "", 3, "nan", 2.5, 4]))]
+    (tmp_path / "rows.csv").write_text("\n".join(lines))
+    assert run_stream(str(tmp_path / "rows.csv"), "kind", tmp_path / "out", time="day").n_late == 1
+
+
+@pytest.fixture
+def unfinished(table, tmp_path, monkeypatch):
+    """The folder of a run over a table that was stopped after its third part of 100 rows."""
+    kept, keep = [], running._Run.keep
+
+    def stop(self, digest):
+        keep(self, digest)
+        kept.append(digest)
+        if len(kept) == 3:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(running._Run, "keep", stop)
+        with pytest.raises(KeyboardInterrupt):
+            run_stream(str(table), "kind", tmp_path / "out", every=100, **SMALL)
+    return tmp_path / "out"
+
+
+def test_a_table_that_lost_rows_does_not_end_an_unfinished_run(table, unfinished):
+    whole = table.read_text()
+    table.write_text("\n".join(whole.splitlines()[:251]))
+    with pytest.raises(ValueError, match=r"has 250 rows, and the unfinished run .* has learned 300"):
+        run_stream(str(table), "kind", unfinished, every=100, **SMALL)
+    assert (unfinished / UNFINISHED).exists()
+    table.write_text(whole)
+    assert run_stream(str(table), "kind", unfinished, every=100, **SMALL).n_rows == 500
+
+
+def test_other_parts_and_other_columns_do_not_go_on_with_an_unfinished_run(table, unfinished):
+    with pytest.raises(ValueError, match="ended after row 300, where no part of every=250 rows ends"):
+        run_stream(str(table), "kind", unfinished, every=250, **SMALL)
+    for columns in ({"drop": ["a"]}, {"time": "a"}, {"index": "a"}):
+        with pytest.raises(FileExistsError, match="other columns or settings"):
+            run_stream(str(table), "kind", unfinished, every=100, **columns, **SMALL)
 
 
 @pytest.mark.slow

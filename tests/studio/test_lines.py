@@ -1,14 +1,15 @@
 import ast
+from typing import get_args
 
 import pytest
 
-from whynear.studio.lines import VIEWS, Shown, lines_for
+from whynear.studio.lines import Shown, View, lines_for
 from whynear.study.settings import StudySettings
 
 HOSTILE = "x'); import os; os.system('rm -rf /') #\n"
 
 
-@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("view", get_args(View))
 def test_names_of_a_table_are_only_text_in_the_code(view):
     settings = StudySettings(drop=(HOSTILE,), index=HOSTILE)
     shown = Shown(

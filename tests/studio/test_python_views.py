@@ -1,11 +1,12 @@
 import contextlib
 import io
+from typing import get_args
 
 import pytest
 
 from whynear.studio.faults import Refused
 from whynear.studio.flips import smallest_flips
-from whynear.studio.lines import VIEWS, Shown, lines_for
+from whynear.studio.lines import Shown, View, lines_for
 from whynear.studio.live_models import CaseQuery, FlipQuery
 from whynear.studio.python_views import python_of
 from whynear.studio.study_models import PythonQuery
@@ -26,7 +27,7 @@ def printed(flowers, live, tmp_path, monkeypatch, **query):
 
 
 @pytest.mark.parametrize(
-    "view", [pytest.param(one, marks=pytest.mark.slow) if one in OF_STUDIES else one for one in VIEWS]
+    "view", [pytest.param(one, marks=pytest.mark.slow) if one in OF_STUDIES else one for one in get_args(View)]
 )
 def test_the_lines_of_every_view_run(flowers, live, tmp_path, monkeypatch, view):
     studio, number = flowers

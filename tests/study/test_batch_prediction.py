@@ -1,4 +1,5 @@
 import warnings
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -176,3 +177,12 @@ def test_rejected_rows_are_marked_in_every_batch(whole, small_batches, tmp_path)
     for name in ("accepted", "certainty", "reason"):
         assert found[name].tolist() == expected[name].tolist()
     assert written.promise == expected.attrs["promise"] != ""
+
+
+def test_a_table_without_rows_is_refused_and_no_file_is_left(tmp_path):
+    iris = wn.datasets.load("iris")
+    learner = wn.GRLVQ(random_state=0).fit(iris.X, iris.y)
+    for predict in (wn.predict_table, partial(wn.predict_to_parquet, out=tmp_path / "predictions.parquet")):
+        with pytest.raises(ValueError, match="has no rows to predict"):
+            predict(learner, iris.X.iloc[:0])
+    assert not list(tmp_path.iterdir())

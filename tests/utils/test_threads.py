@@ -4,7 +4,6 @@ import subprocess
 import sys
 import textwrap
 import time
-from functools import partial
 
 import numpy as np
 import pytest
@@ -13,7 +12,6 @@ from hypothesis import strategies as st
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from whynear.utils.threads import (
-    in_threads,
     n_threads,
     one_blas_thread,
     openmp_threads,
@@ -151,13 +149,6 @@ def test_libraries_that_are_loaded_later_have_one_thread_too():
         env={**os.environ, "OMP_NUM_THREADS": "2"},
     )  # fmt: skip
     assert done.stdout.strip() == "[] [1]"
-
-
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_every_task_is_called_once(n_jobs):
-    called = []
-    in_threads([partial(called.append, number) for number in range(20)], n_jobs)
-    assert sorted(called) == list(range(20))
 
 
 FORKED = """

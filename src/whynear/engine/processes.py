@@ -6,7 +6,7 @@ import contextlib
 import pickle
 import threading
 from collections import deque
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from multiprocessing import current_process
 from queue import SimpleQueue
@@ -93,59 +93,93 @@ class Processes:
         self, todo: deque[Piece], shared: Mapping[str, Any] | None, path: str | None
     ) -> Generator[Outcome, None, list[Piece]]:
         """Run pieces until none is left, or a process is killed; return those that were lost then."""
-        sent: dict[Future[Done | Failed], Piece] = {}
-        finished: SimpleQueue[Future[Done | Failed]] = SimpleQueue()
-        lost: list[Piece] = []
-        changes = threading.Lock()
-
-        def send_next() -> None:
-            with changes:
-                if not todo:
-                    return
-                piece = todo.popleft()
-                try:
-                    future = self._send(piece, path)
-                except RuntimeError:  # the processes have been ended meanwhile
-                    todo.appendleft(piece)
-                    return
-                sent[future] = piece
-            future.add_done_callback(note)
-
-        def note(future: Future[Done | Failed]) -> None:  # in a thread of the pool: no process waits for this one
-            if not future.cancelled() and future.exception() is None:
-                send_next()
-            finished.put(future)
-
-        def outcome(future: Future[Done | Failed]) -> Iterator[Outcome]:
-            with changes:
-                piece = sent.pop(future)
-            try:
-                yield piece, future.result()
-            except BrokenProcessPool:
-                lost.append(piece)
-            except Exception as error:  # the result could not be sent
-                yield piece, Failed(f"{type(error).__name__}: {error}")
-
+        sending = _Sending(todo, lambda piece: self._send(piece, path))
         for _ in range(self.n_others + 1):  # one waits, so that no process does
-            send_next()
-        while sent:
-            while self.also_here and finished.empty() and not lost:
-                with changes:
-                    piece = todo.popleft() if todo else None
-                if piece is None:
-                    break
-                yield piece, try_piece(piece, Task(versions(), 1), shared)
-            yield from outcome(finished.get())
-        if lost or todo:
+            sending.send_next()
+        if not sending.sent:  # no process can be started
+            piece = todo.popleft()
+            yield piece, try_piece(piece, Task(versions(), self.n_workers), shared)
+        while sending.sent:
+            while self.also_here and sending.none_finished and (next_here := sending.taken()) is not None:
+                yield next_here, try_piece(next_here, Task(versions(), 1), shared)
+            if (outcome := sending.finished_one()) is not None:
+                yield outcome
+        if sending.lost or todo:
             self._end()
-        return lost
+        return sending.lost
 
     def _alone(self, piece: Piece, path: str | None) -> Done | Failed:
         try:
-            return self._send(piece, path).result()
+            return _result(self._send(piece, path))
         except BrokenProcessPool:
             self._end()
             return KILLED
+        except (RuntimeError, OSError) as error:
+            return Failed(f"no process can be started for it: {error}")
+
+
+class _Sending:
+    """Pieces that are being done by other processes; whenever one is done, the next is sent.
+
+    ``sent`` are those that no process has returned yet, ``lost`` those whose process was killed.
+    """
+
+    def __init__(self, todo: deque[Piece], send: Callable[[Piece], Future[Done | Failed]]) -> None:
+        self.todo, self._send = todo, send
+        self.sent: dict[Future[Done | Failed], Piece] = {}
+        self.lost: list[Piece] = []
+        self._finished: SimpleQueue[Future[Done | Failed]] = SimpleQueue()
+        self._changes = threading.Lock()
+
+    @property
+    def none_finished(self) -> bool:
+        """Whether no result waits, and no process was killed."""
+        return self._finished.empty() and not self.lost
+
+    def send_next(self) -> None:
+        """Send the next piece, if there is one and a process to send it to."""
+        with self._changes:
+            if not self.todo:
+                return
+            piece = self.todo.popleft()
+            try:
+                future = self._send(piece)
+            except (RuntimeError, OSError):  # the processes have been ended meanwhile, or none can be started
+                self.todo.appendleft(piece)
+                return
+            self.sent[future] = piece
+        future.add_done_callback(self._note)
+
+    def taken(self) -> Piece | None:
+        """Return the next piece, to be done here; None if there is none."""
+        with self._changes:
+            return self.todo.popleft() if self.todo else None
+
+    def finished_one(self) -> Outcome | None:
+        """Wait for a piece that was sent, and return it with its result; None if its process was killed."""
+        future = self._finished.get()
+        with self._changes:
+            piece = self.sent.pop(future)
+        try:
+            return piece, _result(future)
+        except BrokenProcessPool:
+            self.lost.append(piece)
+            return None
+
+    def _note(self, future: Future[Done | Failed]) -> None:  # in a thread of the pool: no process waits for this one
+        if not future.cancelled() and future.exception() is None:
+            self.send_next()
+        self._finished.put(future)
+
+
+def _result(future: Future[Done | Failed]) -> Done | Failed:
+    """Return the result of a piece; BrokenProcessPool is raised if its process was killed."""
+    try:
+        return future.result()
+    except BrokenProcessPool:
+        raise
+    except Exception as error:  # the result could not be sent
+        return Failed(f"{type(error).__name__}: {error}")
 
 
 def _try_with_file(piece: Piece, task: Task, path: str | None) -> Done | Failed:

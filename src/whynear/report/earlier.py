@@ -51,7 +51,8 @@ def move_in(folder: Path, names: Iterable[str]) -> None:
         os.replace(folder / RECORD, new / OLDER)
     outdated = _names(new / OLDER) - {*names, RECORD} if (new / OLDER).exists() else set()
     for name in outdated:
-        (folder / name).unlink(missing_ok=True)
+        if (folder / name).is_file():  # a damaged record may list a folder
+            (folder / name).unlink()
     for name in sorted(names, key=RECORD.__eq__):
         if (new / name).exists():
             os.replace(new / name, folder / name)
@@ -62,12 +63,6 @@ def finish_moving(folder: Path) -> None:
     new = folder / UNFINISHED
     if not (folder / RECORD).exists() and (new / RECORD).is_file():
         move_in(folder, _names(new / RECORD))
-
-
-def files_of_study(folder: Path) -> set[str]:
-    """Return the names of the files of the study that a folder holds; those outside the folder are not its files."""
-    names = _names(folder / RECORD) if (folder / RECORD).exists() else set()
-    return {name for name in names if (folder / name).is_file()}
 
 
 def _names(record: Path) -> set[str]:

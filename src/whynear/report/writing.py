@@ -43,12 +43,12 @@ def write_study(study: Study, folder: Path, *, overwrite: bool = False) -> list[
     }
     names = (RECORD, "model.whynear", *texts)
     record = {**study.to_dict(), "files": list(names)}
-    text = json.dumps(record, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
     try:
         _save_model(study.model, new, folder)
         with ThreadPoolExecutor(FILES_AT_ONCE) as writers:
-            deque(writers.map(lambda name: _write(new / name, texts[name].encode()), texts), maxlen=0)
-        _write(new / RECORD, text.encode())  # last: with it the files are taken for a whole study
+            deque(writers.map(lambda name: _write(new / name, texts[name]), texts), maxlen=0)
+        # Last, because it says that all others are there.
+        _write(new / RECORD, json.dumps(record, indent=1, allow_nan=False, ensure_ascii=False) + "\n")
     except OSError:
         shutil.rmtree(new, ignore_errors=True)
         raise
@@ -57,7 +57,8 @@ def write_study(study: Study, folder: Path, *, overwrite: bool = False) -> list[
     return [folder / name for name in names]
 
 
-def _write(path: Path, data: bytes) -> None:
+def _write(path: Path, text: str) -> None:
+    data = text.encode()
     write_whole(path, methodcaller("write", data), len(data))
 
 

@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from whynear.utils.compiling import njit
-
 from whynear.utils.arrays import Array, Indices
+from whynear.utils.compiling import njit
 
 
 @njit(nogil=True, cache=True)

@@ -22,7 +22,9 @@ from whynear.utils.arrays import Array, Indices
 LEAST_ROOM = 512  # cases
 CHANGES_PER_CASE = 4  # room for changes at first
 MOST_PASSES = 100  # of k-means
-PLACED = ("cases", "codes", "right", "listed", "memory_right")  # the last axis is one of cases
+# Of `Memory`: arrays whose last axis is one of cases, in the short-term and in the long-term memory.
+SHORT_ARRAYS = ("cases", "codes", "right", "listed", "memory_right")
+LONG_ARRAYS = ("long_cases", "long_codes", "long_numbers")
 
 
 class Compression(NamedTuple):
@@ -66,7 +68,7 @@ def with_room(memory: Memory, rule: Rule) -> Memory:
     first, last = (int(state[name] - state[BASE]) for name in (START, END))
     short, long, old = last - first, int(state[LONG_SIZE]), _changes_before(memory, first)
     room = max(len(memory.codes), _room(max(LEAST_ROOM, 2 * short)))
-    new = {name: _moved(getattr(memory, name), first, last, room) for name in PLACED}
+    new = {name: _moved(getattr(memory, name), first, last, room) for name in SHORT_ARRAYS}
     changes = _moved_changes(memory, first, old)
     new["listed"][:short] = np.maximum(new["listed"][:short] - old, -1)
     change_room = max(len(memory.changes), 2 * len(changes) + short, CHANGES_PER_CASE * room)
@@ -74,8 +76,7 @@ def with_room(memory: Memory, rule: Rule) -> Memory:
     new["changes"][: len(changes)] = changes
     if memory.long_cases.shape[1] < (needed := min(rule.max_size + 1, long + room)):  # they grow together
         long_room = min(rule.max_size + 1, _room(2 * needed))
-        names = ("long_cases", "long_codes", "long_numbers")
-        new |= {name: _moved(getattr(memory, name), 0, long, long_room) for name in names}
+        new |= {name: _moved(getattr(memory, name), 0, long, long_room) for name in LONG_ARRAYS}
     state[BASE], state[N_CHANGES] = state[START], len(changes)
     return memory._replace(**new)
 
@@ -85,8 +86,8 @@ def tight(memory: Memory) -> Memory:
     state = memory.state.copy()
     first, last, long = int(state[START] - state[BASE]), int(state[END] - state[BASE]), int(state[LONG_SIZE])
     old = _changes_before(memory, first)
-    new: dict[str, Any] = {name: getattr(memory, name)[..., first:last].copy() for name in PLACED}
-    new |= {name: getattr(memory, name)[..., :long].copy() for name in ("long_cases", "long_codes", "long_numbers")}
+    new: dict[str, Any] = {name: getattr(memory, name)[..., first:last].copy() for name in SHORT_ARRAYS}
+    new |= {name: getattr(memory, name)[..., :long].copy() for name in LONG_ARRAYS}
     new["listed"] = np.maximum(new["listed"] - old, -1).astype(np.int32)
     new["changes"] = _moved_changes(memory, first, old)
     state[BASE], state[N_CHANGES] = state[START], len(new["changes"])

@@ -19,12 +19,11 @@ from whynear.stream.kernels import (
     Memory,
     Rule,
 )
-from whynear.stream.memory import new_memory, tight
+from whynear.stream.memory import LONG_ARRAYS, SHORT_ARRAYS, new_memory, tight
 from whynear.stream.record import COLUMNS, COUNTS, Record
 from whynear.stream.state import Settings, StreamState
 
-# Found again from the other arrays.
-MADE_AGAIN = ("starts", "n_right", "memory_n_right", "weights_before")
+DERIVED_ARRAYS = ("starts", "n_right", "memory_n_right", "weights_before")  # found again from the others
 
 
 def packed(state: StreamState) -> dict[str, Any]:
@@ -61,7 +60,7 @@ def unpacked(fields: dict[str, Any], settings: Settings, n_classes: int) -> Stre
 
 
 def _packed_memory(memory: Memory) -> dict[str, Any]:
-    fields = {name: value for name, value in tight(memory)._asdict().items() if name not in MADE_AGAIN}
+    fields = {name: value for name, value in tight(memory)._asdict().items() if name not in DERIVED_ARRAYS}
     fields["state"][FIRST_SLOT] = 0  # as in a loaded memory, so that equal memories give equal files
     return {**fields, "right": fields["right"][memory.state[FIRST_SLOT]]}  # of the longest window
 
@@ -76,9 +75,9 @@ def _unpacked_memory(fields: dict[str, Any], rule: Rule, n_features: int, n_clas
     empty = new_memory(n_features, rule)
     arrays = {name: _checked(fields[name], like, name) for name, like in empty._asdict().items() if name in fields}
     n = end - start
-    for name in ("cases", "codes", "right", "listed", "memory_right"):
+    for name in SHORT_ARRAYS:
         _require(arrays[name].shape[-1] == n, name)
-    for name in ("long_cases", "long_codes", "long_numbers"):
+    for name in LONG_ARRAYS:
         _require(arrays[name].shape[-1] == n_long, name)
     _require(len(arrays["changes"]) == n_changes, "changes")
     for name in ("codes", "long_codes"):

@@ -1,7 +1,5 @@
 """What a stream learner notes about itself while it learns; its length is bounded."""
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -45,13 +43,10 @@ class Record:
         found = (np.ones_like(right), right, learned & ~plain, plain & ~learned)
         self.counts = [before + int(np.count_nonzero(now)) for before, now in zip(self.counts, found, strict=True)]
 
-    def add(
-        self, n_seen: int, metric: int, memory: int, short: int, long: int, shares: Array, features: Sequence[str]
-    ) -> None:
+    def add(self, n_seen: int, metric: int, memory: int, short: int, long: int, shares: Array) -> None:
         """Add a line; of too many lines every second one is joined to the next."""
         line = [n_seen, metric, memory, short, long, *self.counts, *shares]
-        gap = len(COLUMNS) + len(features) - self.lines.shape[1]
-        if gap:
+        if gap := len(line) - self.lines.shape[1]:  # new features
             self.lines = np.hstack([self.lines, np.full((len(self.lines), gap), np.nan)])
         self.lines = np.vstack([self.lines, line])
         self.counts = [0] * len(COUNTS)

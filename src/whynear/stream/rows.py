@@ -24,7 +24,7 @@ from whynear.utils.text import listed
 STANDARD_INPUT = "-"
 BATCH_ROWS = 5_000  # of a Parquet file, read at once
 SEPARATORS = (",", ";", "\t", "|")
-MISSING = frozenset({*MISSING_WORDS, "", "?"})
+MISSING_CELLS = frozenset({*MISSING_WORDS, "", "?"})
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,11 @@ class Part:
     rows: list[list[str]]
     digest: str  # of all rows up to the last one
     share: float  # of the file that is read
+
+    @property
+    def last(self) -> int:
+        """The number of the last row."""
+        return self.first + len(self.rows) - 1
 
 
 class Rows(ABC):
@@ -162,18 +167,20 @@ def opened_rows(table: str, encoding: str = "utf-8") -> Iterator[Rows]:
         ) from None
 
 
-def numbers_of_rows(rows: Sequence[Sequence[str]], places: Sequence[int], names: Sequence[str], first: int) -> Array:
-    """Return cells as numbers, missing ones as NaN; ``first`` is the number of the first row, for errors."""
+def numbers_of_rows(
+    rows: Sequence[Sequence[str]], places: Sequence[int], names: Sequence[str], numbers: Sequence[int]
+) -> Array:
+    """Return cells as numbers, missing ones as NaN; ``numbers`` are those of the rows, for errors."""
     values = np.empty((len(rows), len(places)))
-    for i, row in enumerate(rows):
+    for i, (row, number) in enumerate(zip(rows, numbers, strict=True)):
         for j, place in enumerate(places):
-            values[i, j] = _number(row[place], names[j], first + i)
+            values[i, j] = _number(row[place], names[j], number)
     return values
 
 
 def _number(cell: str, name: str, row: int) -> float:
     text = cell.strip()
-    if text in MISSING:
+    if text in MISSING_CELLS:
         return np.nan
     try:
         return float(text)
@@ -185,12 +192,13 @@ def _number(cell: str, name: str, row: int) -> float:
 
 
 def times_of(cells: Sequence[str]) -> list[Any]:
-    """Return times as numbers if all are, else as text, whose order is that of ISO dates.
+    """Return times as numbers if all are, else as text, whose order is that of ISO dates; missing ones as None.
 
-    >>> times_of(["10", "9"]), times_of(["2024-01-31", "9"])
-    ([10.0, 9.0], ['2024-01-31', '9'])
+    >>> times_of(["10", "", "9"]), times_of(["2024-01-31", "9"])
+    ([10.0, None, 9.0], ['2024-01-31', '9'])
     """
+    known = [None if cell.strip() in MISSING_CELLS else cell.strip() for cell in cells]
     try:
-        return [float(cell) for cell in cells]
+        return [None if cell is None else float(cell) for cell in known]
     except ValueError:
-        return [cell.strip() for cell in cells]
+        return known

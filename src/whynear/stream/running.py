@@ -5,48 +5,35 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, field
+from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from whynear.metric import load, save
+from whynear.metric import save
 from whynear.stream.estimator import SelfAdjustingMemory
 from whynear.stream.result import StreamResult, write_result
-from whynear.stream.rows import MISSING, STANDARD_INPUT, Part, Rows, numbers_of_rows, opened_rows, times_of
+from whynear.stream.rows import MISSING_CELLS, Part, Rows, numbers_of_rows, opened_rows, times_of
+from whynear.stream.unfinished import (
+    FILES,
+    PART_OF_PREDICTIONS,
+    PREDICTIONS,
+    UNFINISHED,
+    Counts,
+    continued,
+    opened_predictions,
+    remove_run,
+)
 from whynear.tables.writing import csv_text
 from whynear.utils.checks import whole
 from whynear.utils.files import StrPath, check_folder, remove_halves
 from whynear.utils.progress import ProgressArgument, listener
 
-UNFINISHED = "unfinished.whynear"  # the model and the counts after the latest part
-PART_OF_PREDICTIONS = "predictions.csv.part"
-FILES = ("stream.json", "predictions.csv", "history.csv", "history.svg", "report.html", "model.whynear")
 REMEMBERED_NAMES = 5_000  # of the latest rows, among which a name is found again
-
-
-@dataclass
-class Counts:
-    """What a run has counted so far; all of it is in the file for an unfinished run."""
-
-    source: str
-    target: str
-    digest: str = ""  # of the rows read
-    n_rows: int = 0  # read
-    n_predicted: int = 0
-    n_right: int = 0
-    n_same: int = 0  # of the class of the row before
-    n_late: int = 0
-    n_repeated: int = 0
-    n_without_target: int = 0
-    n_bytes: int = 0  # of the predictions written
-    latest: Any = None  # the latest time so far
-    last_label: str | None = None
-    names: list[str] = field(default_factory=list)  # of the latest rows
 
 
 def run_stream(
@@ -102,7 +89,8 @@ def run_stream(
     folder, report = Path(out), listener(progress)
     check_folder(folder, FILES)
     with opened_rows(table, encoding) as rows:
-        run = _Run.begun(folder, rows, target, [*drop], index, time, settings, overwrite=overwrite)
+        wanted = Counts(rows.source, target, index, time, list(drop))
+        run = _Run.begun(folder, rows, wanted, SelfAdjustingMemory(**settings), overwrite=overwrite)
         for part in run.parts_left(every):
             run.learn(part)
             run.keep(part.digest)
@@ -113,12 +101,11 @@ def run_stream(
 class _Run:
     """A run: the model, the counts, and the file of predictions."""
 
-    def __init__(
-        self, folder: Path, rows: Rows, counts: Counts, model: SelfAdjustingMemory, columns: dict[str, int | None]
-    ) -> None:
+    def __init__(self, folder: Path, rows: Rows, counts: Counts, model: SelfAdjustingMemory) -> None:
         self.folder, self.rows, self.counts, self.model = folder, rows, counts, model
-        self.target, self.index, self.time = columns["target"], columns["index"], columns["time"]
-        aside = {place for place in columns.values() if place is not None}
+        self.target = rows.place(counts.target)
+        self.index, self.time = (None if name is None else rows.place(name) for name in (counts.index, counts.time))
+        aside = set(map(rows.place, counts.columns))
         self.places = [place for place in range(len(rows.columns)) if place not in aside]
         self.features = [rows.columns[place] for place in self.places]
         if not self.features:
@@ -126,73 +113,50 @@ class _Run:
         if not hasattr(model, "n_seen_"):
             model.begin(self.features)
         self.names: deque[str] = deque(counts.names, REMEMBERED_NAMES)
-        self.file: IO[bytes] = _predictions_at(folder, counts.n_bytes)
+        self.file = opened_predictions(folder, counts.n_bytes)
 
     @classmethod
-    def begun(
-        cls,
-        folder: Path,
-        rows: Rows,
-        target: str,
-        drop: list[str],
-        index: str | None,
-        time: str | None,
-        settings: dict[str, Any],
-        *,
-        overwrite: bool,
-    ) -> _Run:
+    def begun(cls, folder: Path, rows: Rows, wanted: Counts, model: SelfAdjustingMemory, *, overwrite: bool) -> _Run:
         """Begin a run, or go on with the unfinished one in the folder."""
-        columns: dict[str, int | None] = {f"left out: {name}": rows.place(name) for name in drop}
-        columns |= {"target": rows.place(target)}
-        columns |= {
-            kind: None if name is None else rows.place(name) for kind, name in (("index", index), ("time", time))
-        }
-        model, counts = SelfAdjustingMemory(**settings), Counts(rows.source, target)
+        for name in wanted.columns:
+            rows.place(name)  # refuses unknown ones before anything is removed
         folder.mkdir(parents=True, exist_ok=True)
         if overwrite:
-            _remove(folder)
-        if (folder / UNFINISHED).exists():
-            kept = load(folder / UNFINISHED)
-            before = Counts(**kept.counts_)
-            same = (before.source, before.target) == (counts.source, target) and repr(kept) == repr(model)
-            if not same:
-                raise FileExistsError(
-                    f"{folder} holds an unfinished run of {before.source} with the target {before.target!r}, or with "
-                    "other settings. Choose another folder with --out, or --overwrite it."
-                )
-            model, counts = kept, before
-        elif (folder / "stream.json").exists():
-            raise FileExistsError(
-                f"{folder} holds a finished run. Choose another folder with --out, or --overwrite it."
-            )
+            remove_run(folder)
+        model, counts = continued(folder, model, wanted)
         for name in (UNFINISHED, *FILES):
             remove_halves(folder / name)
-        return cls(folder, rows, counts, model, columns)
+        return cls(folder, rows, counts, model)
 
     def parts_left(self, every: int) -> Iterator[Part]:
         """Yield the parts that are not yet learned; those before them must be the same as in the run before."""
-        done = self.counts.n_rows
+        done, n_rows = self.counts.n_rows, 0
         for part in self.rows.parts(every):
-            last = part.first + len(part.rows) - 1
-            if last > done:
-                if part.first <= done:
-                    raise ValueError(
-                        f"every={every} divides the rows otherwise than the unfinished run, which has {done:,} rows. "
-                        "Give the same --every, or --overwrite."
-                    )
-                yield part
-            elif last == done and part.digest != self.counts.digest:
+            n_rows = part.last
+            if part.first <= done < part.last:
+                raise ValueError(
+                    f"The unfinished run in {self.folder} ended after row {done:,}, where no part of every={every} "
+                    "rows ends: its parts were of another size, or rows were added since. Give the same --every and "
+                    "the same rows, or --overwrite."
+                )
+            if part.last == done and part.digest != self.counts.digest:
                 raise ValueError(
                     f"The first {done:,} rows of {self.rows.source} differ from those of the unfinished run in "
                     f"{self.folder}. Give the same rows, or --overwrite."
                 )
+            if part.first > done:
+                yield part
+        if n_rows < done:
+            raise ValueError(
+                f"{self.rows.source} has {n_rows:,} rows, and the unfinished run in {self.folder} has learned "
+                f"{done:,}. Give the same rows, or --overwrite."
+            )
 
     def learn(self, part: Part) -> None:
         """Predict and learn the rows of a part, and write the predictions."""
-        assert self.target is not None
         rows, numbers = self._kept_rows(part)
         if rows:
-            values = numbers_of_rows(rows, self.places, self.features, part.first)
+            values = numbers_of_rows(rows, self.places, self.features, numbers)
             labels = np.array([row[self.target].strip() for row in rows])
             found = self._predicted(values, labels)
             self._count(labels, found)
@@ -200,11 +164,10 @@ class _Run:
             frame = pd.DataFrame({"row": names, "actual": labels, "predicted": found})
             text = csv_text(frame.assign(right=[int(a == b) for a, b in zip(labels, found, strict=True)]))
             self._write(text if self.counts.n_bytes == 0 else text.partition("\n")[2])
-        self.counts.n_rows = part.first + len(part.rows) - 1
+        self.counts.n_rows = part.last
 
     def _kept_rows(self, part: Part) -> tuple[list[list[str]], list[int]]:
         """Return the rows to predict and their numbers: none that repeats another, none without a target."""
-        assert self.target is not None
         self._count_late(part)
         rows, numbers = [], []
         known = set(self.names)
@@ -216,7 +179,7 @@ class _Run:
                     continue
                 known.add(row[self.index])
                 self.names.append(row[self.index])
-            if row[self.target].strip() in MISSING:
+            if row[self.target].strip() in MISSING_CELLS:
                 self.counts.n_without_target += 1
                 continue
             rows.append(row)
@@ -231,7 +194,7 @@ class _Run:
             if latest is not None and type(latest) is type(now) and now < latest:
                 self.counts.n_late += 1
                 self._note(number, "late: its time is before that of an earlier row")
-            else:
+            elif now is not None:
                 self.counts.latest = now
 
     def _note(self, number: int, text: str) -> None:
@@ -308,26 +271,6 @@ class _Run:
             model=self.model,
         )
         write_result(result, self.folder)
-        os.replace(self.folder / PART_OF_PREDICTIONS, self.folder / "predictions.csv")
+        os.replace(self.folder / PART_OF_PREDICTIONS, self.folder / PREDICTIONS)
         (self.folder / UNFINISHED).unlink()
         return result
-
-
-def _predictions_at(folder: Path, n_bytes: int) -> IO[bytes]:
-    """Open the file of predictions at the end of those that are counted; later ones are removed."""
-    path = folder / PART_OF_PREDICTIONS
-    if n_bytes and not path.exists():  # killed while it finished
-        os.replace(folder / "predictions.csv", path)
-    file = path.open("r+b" if n_bytes else "wb")
-    file.truncate(n_bytes)
-    file.seek(n_bytes)
-    return file
-
-
-def _remove(folder: Path) -> None:
-    for name in (UNFINISHED, PART_OF_PREDICTIONS, *FILES):
-        with suppress(FileNotFoundError):
-            (folder / name).unlink()
-
-
-__all__ = ["FILES", "STANDARD_INPUT", "Counts", "run_stream"]

@@ -106,9 +106,7 @@ class StreamState:
 
     def _note_now(self) -> None:
         memory = self.memory
-        self.record.add(
-            self.n_seen, self.answering, kernels.chosen_memory(memory), *_sizes(memory), self.shares(), self.features
-        )
+        self.record.add(self.n_seen, self.answering, kernels.chosen_memory(memory), *_sizes(memory), self.shares())
 
     def shares(self) -> Array:
         """Return the share of each feature in the mean squared distance of all cases so far, under the metric shown.

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from whynear.study.settings import TABLE_SETTINGS, StudySettings
 
 View = Literal[
     "study", "features", "sets", "errors", "map", "case", "what-if", "flip", "leave-out", "lock", "marks", "compare"
 ]
-VIEWS: tuple[str, ...] = get_args(View)
 OF_A_MODEL = (*TABLE_SETTINGS, "class_weight", "random_state", "encoding")  # settings that `learn_table` takes too
 
 

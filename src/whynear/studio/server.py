@@ -23,7 +23,6 @@ from whynear.studio.study_models import NewStudy
 from whynear.studio.uploads import copy_table
 
 HOST = "127.0.0.1"
-PORT = 8777
 PORTS_TRIED = 100
 TOKEN_FILE = "token.json"
 ENDING_SECONDS = 2

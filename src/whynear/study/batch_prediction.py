@@ -20,7 +20,7 @@ from whynear.datasets.opening import Table, open_table
 from whynear.metric.unusual import UnusualKind
 from whynear.reject.option import RejectOption
 from whynear.study.memory_limit import MemoryLimit
-from whynear.study.prediction import predicted_rows, predictor_from, with_numbers, with_option
+from whynear.study.prediction import check_any_rows, predicted_rows, predictor_from, with_numbers, with_option
 from whynear.study.training_rows import column_of_names
 from whynear.tables.folder import is_text_file
 from whynear.tables.parquet import name_of_index
@@ -121,6 +121,7 @@ def predict_to_parquet(
     predictor, option = with_option(predictor_from(model), accuracy, confidence)
     report, limit = listener(progress), MemoryLimit.of_prediction(memory)
     batches = _opened(predictor, table, index, encoding, limit)
+    check_any_rows(batches.n_rows, batches.source)
     unusual: Counter[str] = Counter()
     needed = BYTES_PER_PREDICTION * batches.n_rows
     with warnings.catch_warnings(record=True) as caught:

@@ -98,11 +98,18 @@ def predict_table(
     """
     predictor, option = with_option(predictor_from(model), accuracy, confidence)
     frame, source, index = _named_table(predictor, table, index, encoding)
+    check_any_rows(len(frame), source)
     found = predicted_rows(predictor, frame, source, index, option)
     found.attrs |= {"source": source, "index": index}
     if option is not None:
         found.attrs["promise"] = option.promise.sentence
     return found
+
+
+def check_any_rows(n_rows: int, source: str) -> None:
+    """Refuse a table without rows."""
+    if not n_rows:
+        raise ValueError(f"{source} has no rows to predict. Give a table with at least one row.")
 
 
 def with_option(model: Any, accuracy: float | None, confidence: float) -> tuple[Any, RejectOption | None]:

@@ -44,22 +44,6 @@ def short_number(value: float, digits: int = 4, *, signed: bool = False) -> str:
     return f"{value:{'+' * signed}{'.0f' if whole else f'.{digits}g'}}"
 
 
-def in_runs(names: Sequence[str], order: Sequence[str]) -> str:
-    """Return names in the given order; three or more in a row are shortened to the first and the last.
-
-    >>> in_runs(["a", "b", "c", "e"], ["a", "b", "c", "d", "e"])
-    'a to c, e'
-    """
-    places = {name: place for place, name in enumerate(order)}
-    runs: list[list[str]] = []
-    for name in sorted(names, key=places.__getitem__):
-        if runs and places[runs[-1][-1]] == places[name] - 1:
-            runs[-1].append(name)
-        else:
-            runs.append([name])
-    return ", ".join(f"{run[0]} to {run[-1]}" if len(run) > 2 else ", ".join(run) for run in runs)
-
-
 def harmless(name: str) -> str:
     """Return a printable name that no spreadsheet evaluates as a formula."""
     name = printable(name)

@@ -3,7 +3,7 @@
 import os
 import sys
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import lru_cache
@@ -104,16 +104,6 @@ def run_in_chunks(
             starts.clear()
             if stop is not None:
                 stop.set()
-
-
-def in_threads(tasks: Sequence[Callable[[], object]], n_jobs: int | None = None, stop: Event | None = None) -> None:
-    """Call every task, on threads; see `run_in_chunks`."""
-
-    def work(first: int, last: int) -> None:
-        for task in tasks[first:last]:
-            task()
-
-    run_in_chunks(work, len(tasks), 1, n_jobs, stop)
 
 
 def one_blas_thread(size: int = 0) -> AbstractContextManager[None]:

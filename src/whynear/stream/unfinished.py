@@ -1,0 +1,87 @@
+"""The state of a run over a stream in its folder: what was counted, the model, and the predictions so far."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+from whynear.metric import load
+from whynear.stream.estimator import SelfAdjustingMemory
+
+UNFINISHED = "unfinished.whynear"  # the model and the counts after the latest part
+PREDICTIONS, PART_OF_PREDICTIONS = "predictions.csv", "predictions.csv.part"
+RECORD = "stream.json"
+FILES = (RECORD, PREDICTIONS, "history.csv", "history.svg", "report.html", "model.whynear")
+
+
+@dataclass
+class Counts:
+    """What a run has counted so far, and of which columns; all of it is in the file for an unfinished run."""
+
+    source: str
+    target: str
+    index: str | None = None
+    time: str | None = None
+    drop: list[str] = field(default_factory=list)
+    digest: str = ""  # of the rows read
+    n_rows: int = 0  # read
+    n_predicted: int = 0
+    n_right: int = 0
+    n_same: int = 0  # of the class of the row before
+    n_late: int = 0
+    n_repeated: int = 0
+    n_without_target: int = 0
+    n_bytes: int = 0  # of the predictions written
+    latest: Any = None  # the latest time so far
+    last_label: str | None = None
+    names: list[str] = field(default_factory=list)  # of the latest rows
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns that are no features."""
+        return [self.target, *(name for name in (self.index, self.time) if name is not None), *self.drop]
+
+    def is_of(self, other: Counts) -> bool:
+        """Return whether both count the same columns of the same table."""
+        names = ("source", "target", "index", "time", "drop")
+        return all(getattr(self, name) == getattr(other, name) for name in names)
+
+
+def continued(folder: Path, model: SelfAdjustingMemory, counts: Counts) -> tuple[SelfAdjustingMemory, Counts]:
+    """Return model and counts of the unfinished run in a folder, or those given if there is none.
+
+    A finished run, and an unfinished one of another table or with other settings, are refused.
+    """
+    if (folder / UNFINISHED).exists():
+        kept = load(folder / UNFINISHED)
+        before = Counts(**kept.counts_)
+        if before.is_of(counts) and repr(kept) == repr(model):
+            return kept, before
+        raise FileExistsError(
+            f"{folder} holds an unfinished run of {before.source} with the target {before.target!r}, or with other "
+            "columns or settings. Choose another folder with --out, or --overwrite it."
+        )
+    if (folder / RECORD).exists():
+        raise FileExistsError(f"{folder} holds a finished run. Choose another folder with --out, or --overwrite it.")
+    return model, counts
+
+
+def opened_predictions(folder: Path, n_bytes: int) -> IO[bytes]:
+    """Open the file of predictions at the end of those that are counted; later ones are removed."""
+    path = folder / PART_OF_PREDICTIONS
+    if n_bytes and not path.exists():  # killed while it finished
+        os.replace(folder / PREDICTIONS, path)
+    file = path.open("r+b" if n_bytes else "wb")
+    file.truncate(n_bytes)
+    file.seek(n_bytes)
+    return file
+
+
+def remove_run(folder: Path) -> None:
+    """Remove all files of a run."""
+    for name in (UNFINISHED, PART_OF_PREDICTIONS, *FILES):
+        with suppress(FileNotFoundError):
+            (folder / name).unlink()

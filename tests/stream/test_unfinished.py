@@ -1,0 +1,52 @@
+"""The state of a run in its folder."""
+
+from dataclasses import asdict
+
+import pytest
+
+import whynear as wn
+from whynear.stream.unfinished import (
+    FILES,
+    PART_OF_PREDICTIONS,
+    UNFINISHED,
+    Counts,
+    continued,
+    opened_predictions,
+    remove_run,
+)
+
+COUNTS = Counts("rows.csv", "kind", index="id", drop=["colour"], n_rows=7)
+
+
+def kept_in(folder, counts):
+    model = wn.SelfAdjustingMemory(random_state=0).begin(["a"])
+    model.counts_ = asdict(counts)
+    wn.save(model, folder / UNFINISHED)
+
+
+def test_the_kept_run_goes_on_if_table_columns_and_settings_are_the_same(tmp_path):
+    wanted, model = Counts("rows.csv", "kind", index="id", drop=["colour"]), wn.SelfAdjustingMemory(random_state=0)
+    assert continued(tmp_path, model, wanted) == (model, wanted)
+    kept_in(tmp_path, COUNTS)
+    assert continued(tmp_path, model, wanted)[1] == COUNTS
+    for other in (Counts("rows.csv", "kind"), Counts("more.csv", "kind", index="id", drop=["colour"])):
+        with pytest.raises(FileExistsError, match="holds an unfinished run of rows"):
+            continued(tmp_path, model, other)
+    with pytest.raises(FileExistsError, match="holds an unfinished run"):
+        continued(tmp_path, wn.SelfAdjustingMemory(random_state=1), wanted)
+
+
+def test_predictions_go_on_where_they_were_counted(tmp_path):
+    (tmp_path / PART_OF_PREDICTIONS).write_bytes(b"row,actual\nhalf a li")
+    with opened_predictions(tmp_path, 11) as file:
+        file.write(b"1,x\n")
+    assert (tmp_path / PART_OF_PREDICTIONS).read_bytes() == b"row,actual\n1,x\n"
+
+
+def test_a_finished_run_is_refused_until_it_is_removed(tmp_path):
+    for name in (*FILES, "notes.txt"):
+        (tmp_path / name).write_text("")
+    with pytest.raises(FileExistsError, match="holds a finished run"):
+        continued(tmp_path, wn.SelfAdjustingMemory(), COUNTS)
+    remove_run(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
