@@ -152,8 +152,7 @@ class _Run:
         if overwrite:
             _remove(folder)
         if (folder / UNFINISHED).exists():
-            kept = load(folder / UNFINISHED)
-            before = Counts(**kept.counts_)
+            kept, before = _unfinished(folder / UNFINISHED)
             same = (before.source, before.target) == (counts.source, target) and repr(kept) == repr(model)
             if not same:
                 raise FileExistsError(
@@ -298,11 +297,35 @@ class _Run:
         return result
 
 
+def _unfinished(path: Path) -> tuple[SelfAdjustingMemory, Counts]:
+    """Return the model and the counts of an unfinished run; a file of another kind or content is refused."""
+    kept = load(path)
+    counts = getattr(kept, "counts_", None)
+    if not isinstance(kept, SelfAdjustingMemory) or not isinstance(counts, dict) or not _are_counts(counts):
+        raise ValueError(f"{path} is not the state of an unfinished run. Begin anew with --overwrite.")
+    return kept, Counts(**counts)
+
+
+def _are_counts(counts: dict[Any, Any]) -> bool:
+    """Return whether all counts are there, each of its kind."""
+    wanted = asdict(Counts("", ""))
+    if counts.keys() != wanted.keys():
+        return False
+    plain = {name: value for name, value in counts.items() if name not in ("latest", "last_label")}
+    kinds = all(type(value) is type(wanted[name]) for name, value in plain.items())
+    least = all(value >= 0 for value in plain.values() if type(value) is int)
+    texts = all(type(name) is str for name in counts["names"]) if kinds else False
+    return kinds and least and texts and isinstance(counts["latest"], str | int | float | None)
+
+
 def _predictions_at(folder: Path, n_bytes: int) -> IO[bytes]:
     """Open the file of predictions at the end of those that are counted; later ones are removed."""
     path = folder / PART_OF_PREDICTIONS
-    if n_bytes and not path.exists():  # killed while it finished
-        os.replace(folder / "predictions.csv", path)
+    finished = folder / "predictions.csv"
+    if n_bytes and not path.exists() and finished.exists():  # killed while it finished
+        os.replace(finished, path)
+    if n_bytes and (not path.exists() or path.stat().st_size < n_bytes):
+        raise ValueError(f"{path} lacks predictions of the unfinished run. Begin anew with --overwrite.")
     file = path.open("r+b" if n_bytes else "wb")
     file.truncate(n_bytes)
     file.seek(n_bytes)
