@@ -169,7 +169,7 @@ def _opened(path: Path) -> Iterator[Any]:
             yield file
     except PermissionError:
         raise
-    except (pyarrow.ArrowException, OSError, ValueError) as error:
+    except (pyarrow.ArrowException, OSError, ValueError, RecursionError) as error:
         raise ValueError(
             f"{path} must be a whole parquet file, got a damaged one instead ({error}). Export it again."
         ) from error
