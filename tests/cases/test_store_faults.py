@@ -67,3 +67,15 @@ def test_only_locks_are_busy():
     assert is_busy(sqlite_error(sqlite3.SQLITE_BUSY_SNAPSHOT))
     assert not is_busy(sqlite_error(sqlite3.SQLITE_FULL))
     assert not is_busy(sqlite3.Error("without a code"))
+
+
+def test_a_message_of_sqlite_that_quotes_no_text_is_a_damaged_file():
+    with pytest.raises(CaseBaseError, match=r"base is damaged .*Restore a copy"), explained(Path("base")):
+        b"malformed database schema (ca\xf1es)".decode()
+
+
+def test_a_schema_that_is_no_text_is_a_damaged_file(tmp_path):
+    path = filled(tmp_path / "base")
+    path.write_bytes(path.read_bytes().replace(b"CREATE TABLE cases", b"CREATE TABLE ca\xf1es"))
+    with pytest.raises(CaseBaseError, match="base is damaged"):
+        CaseBase(path)

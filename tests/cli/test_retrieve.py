@@ -164,3 +164,9 @@ def test_names_and_payloads_cannot_command_the_terminal(tmp_path):
     assert result.exit_code == 0, result.output
     assert not set(result.output) & set("\x1b\x07")
     assert "[red]1" in result.stdout
+
+
+def test_values_on_several_lines_are_refused_in_a_sentence(folder):
+    found = run("retrieve", folder / "base", "--values", "a=1\rb=2")
+    assert found.exit_code == 2
+    assert "Error: --values must be one line of name=value" in found.output

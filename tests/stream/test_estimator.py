@@ -13,6 +13,7 @@ import whynear as wn
 from tests.helpers.learners import FAILED_BY_VOTING
 from tests.helpers.slow_memory import drifting_stream
 from whynear.testing import check_learner
+from whynear.utils.archive import ArchiveError
 
 SMALL = {"n_neighbors": 3, "min_size": 8, "max_size": 60}
 NAMES = ["a", "b", "c"]
@@ -123,3 +124,26 @@ def test_explanations_name_the_remembered_cases():
 def test_wrong_settings_are_refused_by_name(settings, fact):
     with pytest.raises(ValueError, match=fact):
         wn.SelfAdjustingMemory(**settings).partial_fit([[1.0], [2.0]], [0, 1])
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("_state", None),
+        ("classes_", np.array([0, 0])),
+        ("classes_", 3),
+        ("feature_names_in_", np.array(["x", "y", "z"], dtype=object)),
+        ("input_range_", np.zeros((2, 9))),
+        ("n_seen_", 5),
+    ],
+)
+def test_a_file_of_a_stream_that_does_not_fit_together_is_refused(tmp_path, name, value):
+    X, y = drifting_stream(0, n=60)
+    model = wn.SelfAdjustingMemory(max_size=60, random_state=0).fit(pd.DataFrame(X, columns=["a", "b", "c"]), y)
+    if value is None:
+        delattr(model, name)
+    else:
+        setattr(model, name, value)
+    wn.save(model, tmp_path / "file")
+    with pytest.raises(ArchiveError, match="its content does not fit together"):
+        wn.load(tmp_path / "file")

@@ -184,3 +184,28 @@ def test_other_parts_and_other_columns_do_not_go_on_with_an_unfinished_run(table
 def test_a_killed_command_ends_like_one_that_was_not(suffix, tmp_path):
     found = kill_and_count(5, seed=3, folder=tmp_path, suffix=suffix)
     assert found == (5, 0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [None, 3, {}, {"n_rows": "7"}, {"n_bytes": -1}, {"names": [1]}, {"names": None}, {"latest": []}, {"n_more": 1}],
+)
+def test_a_state_of_another_content_is_refused(table, unfinished, counts):
+    model = wn.load(unfinished / UNFINISHED)
+    model.counts_ = {**model.counts_, **counts} if isinstance(counts, dict) and counts else counts
+    wn.save(model, unfinished / UNFINISHED)
+    with pytest.raises(ValueError, match=r"unfinished\.whynear is not the state of an unfinished run.*--overwrite"):
+        run_stream(str(table), "kind", unfinished, every=100, **SMALL)
+
+
+def test_a_model_of_another_kind_is_no_state(table, unfinished):
+    wn.save(wn.GRLVQ(), unfinished / UNFINISHED)
+    with pytest.raises(ValueError, match="is not the state of an unfinished run"):
+        run_stream(str(table), "kind", unfinished, every=100, **SMALL)
+
+
+@pytest.mark.parametrize("damage", [lambda path: path.write_bytes(b"row,actual\n"), lambda path: path.unlink()])
+def test_lost_predictions_are_not_filled_up(table, unfinished, damage):
+    damage(unfinished / running.PART_OF_PREDICTIONS)
+    with pytest.raises(ValueError, match=r"lacks predictions of the unfinished run. Begin anew with --overwrite"):
+        run_stream(str(table), "kind", unfinished, every=100, **SMALL)

@@ -48,3 +48,7 @@ def test_what_a_column_and_a_value_are():
     assert not holds_strings(pd.Series([1.0]))
     assert not holds_strings(pd.Series(pd.Categorical(["a"])))
     assert [spelling(value) for value in (" ? ", -999.0, 0.5)] == ["?", "-999", "0.5"]
+
+
+def test_whole_numbers_that_no_float_holds_are_spelled():
+    assert spelling(10**310) == "1" + "0" * 310

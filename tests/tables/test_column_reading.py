@@ -121,3 +121,10 @@ def test_a_target_of_classes_keeps_its_names():
     assert target(["+", "-"] * 3) == ["+", "-"] * 3
     assert target([1, 2] * 3, category=("y",)) == ["1", "2"] * 3
     assert target(["10%", "20%"] * 3, number=("y",)) == [10, 20] * 3
+
+
+def test_dates_of_any_year_are_days():
+    column, reader = read(["2821-10-14", "1021-01-02"], date=("a",))
+    assert_allclose(column, [311108, -346614])
+    assert "dates from 1021-01-02 to 2821-10-14" in reader.notes()[-1]
+    assert read([None, None], date=("a",))[1].notes() == []

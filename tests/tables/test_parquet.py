@@ -77,3 +77,52 @@ def test_a_row_group_is_read_in_tables_of_a_few_rows(tmp_path):
     pieces = list(parquet.parquet_batches(tmp_path / "t.parquet", 0, 4))
     assert [len(piece) for piece in pieces] == [4, 2]
     assert_frame_equal(pd.concat(pieces, ignore_index=True), frame[:6])
+
+
+def written(path, **columns):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    pq.write_table(pa.table(columns), path, compression="none")
+    return path
+
+
+def test_text_that_is_not_utf_8_is_refused_by_the_name_of_the_file(tmp_path):
+    path = written(tmp_path / "t.parquet", a=["plain", "words"])
+    path.write_bytes(path.read_bytes().replace(b"words", b"w\xffrds"))
+    with pytest.raises(ValueError, match=r"t\.parquet must be a whole parquet file"):
+        read_parquet(path)
+    with pytest.raises(ValueError, match=r"t\.parquet must be a whole parquet file"):
+        list(parquet.parquet_batches(path, 0, 10))
+
+
+@pytest.mark.parametrize(
+    ("note", "is_refused"),
+    [
+        (b"{", True),
+        (b"\xf0", True),
+        (b"[" * 200_000, True),
+        (b"[]", False),
+        (b'{"index_columns": 7}', False),
+        (b'{"index_columns": ["a", "a"]}', False),
+    ],
+)
+def test_a_note_of_pandas_of_another_kind_is_refused_or_left_out(tmp_path, note, is_refused):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    table, path = pa.table({"a": [1, 2], "b": [3, 4]}), tmp_path / "t.parquet"
+    pq.write_table(table.replace_schema_metadata({b"pandas": note}), path)
+    for read in (read_parquet, parquet.parquet_facts):
+        if is_refused:
+            with pytest.raises(ValueError, match=r"t\.parquet must be a whole parquet file"):
+                read(path)
+        else:
+            assert read(path) is not None
+
+
+def test_bytes_are_read_as_text(tmp_path):
+    path = written(tmp_path / "t.parquet", a=[b"\xc3\xbc", None, b"\xff"], b=["x", "y", "z"])
+    assert read_parquet(path)[0]["a"].tolist()[::2] == ["ü", "\\xff"]
+    assert read_parquet(path)[0]["a"].isna().tolist() == [False, True, False]
+    assert parquet.parquet_facts(path).kinds == ("text", "text")

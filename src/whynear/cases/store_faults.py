@@ -29,6 +29,8 @@ def explained(path: Path, needed: int = 0) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         raise _explained(error, path, needed) from error
+    except UnicodeDecodeError as error:  # the message of an error of SQLite, which quotes the bytes of the file
+        raise damaged(path, "a text in it is not UTF-8") from error
 
 
 def is_busy(error: sqlite3.Error) -> bool:

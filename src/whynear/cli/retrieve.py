@@ -90,7 +90,11 @@ def _check_choices(
 def _named_values(text: str) -> dict[str, str]:
     """Return the values of a case written as name=value,name=value; a field with a comma is in double quotes."""
     values: dict[str, str] = {}
-    for field in next(csv.reader([text], skipinitialspace=True), []):
+    try:
+        fields = next(csv.reader([text], skipinitialspace=True), [])
+    except csv.Error as error:
+        raise ValueError(f"--values must be one line of name=value,name=value, got another text ({error}).") from None
+    for field in fields:
         name, sign, value = field.rpartition("=")
         if not sign or not name.strip():
             raise ValueError(f"--values must be written as name=value,name=value, got {field!r} instead.")

@@ -136,7 +136,7 @@ def load(path: StrPath) -> Any:
         raise ArchiveError(f"{path} cannot be read: {error}") from error
     except MemoryError as error:
         raise ArchiveError(f"{path} cannot be read: {TOO_LARGE}.") from error
-    except (KeyError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError, SyntaxError) as error:
+    except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError, SyntaxError) as error:
         raise ArchiveError(f"{path} cannot be read: its content does not fit together ({error}).") from error
     if not isinstance(found, Metric | BaseEstimator):
         raise ArchiveError(f"{path} cannot be read: it holds a {type(found).__name__}, which is no metric or model.")

@@ -379,8 +379,17 @@ class SelfAdjustingMemory(VotingCases, ClassifierMixin, BaseEstimator):
 
     def restore_fields(self) -> None:
         """Make the state from the plain values that `whynear.load` set, after checking them."""
-        if hasattr(self, "_state"):
-            fields: Any = self._state
-            self._state = unpacked(fields, self._settings(0), len(getattr(self, "classes_", ())))
-            if self._state.n_seen != self.n_seen_ or len(self._state.features) != self.n_features_in_:
-                raise ValueError("the stream has another number of cases or features than stated")
+        if not hasattr(self, "_state"):
+            if hasattr(self, "n_seen_") or hasattr(self, "classes_"):
+                raise ValueError("the stream has no memories")
+            return
+        fields: Any = self._state
+        classes = getattr(self, "classes_", np.empty(0))
+        if not isinstance(classes, np.ndarray) or len(np.unique(classes)) != len(classes):
+            raise ValueError("the classes of the stream are not an array of different ones")
+        self._state = unpacked(fields, self._settings(0), len(classes))
+        if self._state.n_seen != self.n_seen_ or len(self._state.features) != self.n_features_in_:
+            raise ValueError("the stream has another number of cases or features than stated")
+        names, known = getattr(self, "feature_names_in_", self._state.features), getattr(self, "input_range_", None)
+        if list(names) != self._state.features or (known is not None and np.shape(known) != (2, self.n_features_in_)):
+            raise ValueError("the stream has other features than stated")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
@@ -56,8 +56,7 @@ def continued(folder: Path, model: SelfAdjustingMemory, counts: Counts) -> tuple
     A finished run, and an unfinished one of another table or with other settings, are refused.
     """
     if (folder / UNFINISHED).exists():
-        kept = load(folder / UNFINISHED)
-        before = Counts(**kept.counts_)
+        kept, before = _state_in(folder / UNFINISHED)
         if before.is_of(counts) and repr(kept) == repr(model):
             return kept, before
         raise FileExistsError(
@@ -69,11 +68,39 @@ def continued(folder: Path, model: SelfAdjustingMemory, counts: Counts) -> tuple
     return model, counts
 
 
+def _state_in(path: Path) -> tuple[SelfAdjustingMemory, Counts]:
+    """Return the model and the counts of an unfinished run; a file of another kind or content is refused."""
+    kept = load(path)
+    counts = getattr(kept, "counts_", None)
+    if not isinstance(kept, SelfAdjustingMemory) or not isinstance(counts, dict) or not _are_counts(counts):
+        raise ValueError(f"{path} is not the state of an unfinished run. Begin anew with --overwrite.")
+    return kept, Counts(**counts)
+
+
+def _are_counts(counts: dict[Any, Any]) -> bool:
+    """Return whether all counts are there, each of its kind."""
+    wanted = asdict(Counts("", ""))
+    if counts.keys() != wanted.keys():
+        return False
+    optional = {name: counts[name] for name, value in wanted.items() if value is None}
+    plain = {name: value for name, value in counts.items() if name not in optional}
+    return (
+        all(type(value) is type(wanted[name]) for name, value in plain.items())
+        and all(value >= 0 for value in plain.values() if isinstance(value, int))
+        and all(isinstance(name, str) for name in (*counts["names"], *counts["drop"]))
+        and isinstance(optional.pop("latest"), str | int | float | None)
+        and all(isinstance(value, str | None) for value in optional.values())
+    )
+
+
 def opened_predictions(folder: Path, n_bytes: int) -> IO[bytes]:
     """Open the file of predictions at the end of those that are counted; later ones are removed."""
     path = folder / PART_OF_PREDICTIONS
-    if n_bytes and not path.exists():  # killed while it finished
-        os.replace(folder / PREDICTIONS, path)
+    finished = folder / PREDICTIONS
+    if n_bytes and not path.exists() and finished.exists():  # killed while it finished
+        os.replace(finished, path)
+    if n_bytes and (not path.exists() or path.stat().st_size < n_bytes):
+        raise ValueError(f"{path} lacks predictions of the unfinished run. Begin anew with --overwrite.")
     file = path.open("r+b" if n_bytes else "wb")
     file.truncate(n_bytes)
     file.seek(n_bytes)

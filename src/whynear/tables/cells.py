@@ -76,4 +76,5 @@ def spelling(value: Any) -> str:
     """Return a value as text, a whole number without a point."""
     if isinstance(value, str):
         return value.strip()
-    return str(int(value)) if float(value).is_integer() else str(value)
+    is_whole = isinstance(value, int) or float(value).is_integer()  # an int may be too large for a float
+    return str(int(value)) if is_whole else str(value)

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from whynear.tables.cells import as_text, holds_strings, is_code, missing_signs, spelling
-from whynear.tables.dates import date_formats, days
+from whynear.tables.dates import date_formats, date_of, days
 from whynear.tables.recorded import CATEGORY, DATE, NUMBER, NUMBER_OR_MISSING, not_numbers_note
 from whynear.tables.refusal import TableRefused
 from whynear.tables.written_numbers import Decimal, WrittenNumbers, numbers_or_missing, written_numbers
@@ -207,10 +207,9 @@ class ColumnReader:
                 drop=(name,),
             )
         self.readings[name] = f"{DATE} {formats[0]}"
-        first, last = (pd.Timestamp(0) + pd.Timedelta(days=bound(values)) for bound in (np.nanmin, np.nanmax))
-        self._notes.append(
-            f"Column {name!r} holds dates from {first:%Y-%m-%d} to {last:%Y-%m-%d}: taken as days since 1970-01-01."
-        )
+        if len(found := values[~np.isnan(values)]):
+            first, last = date_of(found.min()), date_of(found.max())
+            self._notes.append(f"Column {name!r} holds dates from {first} to {last}: taken as days since 1970-01-01.")
         return pd.Series(values, index=column.index, name=column.name)
 
 

@@ -71,6 +71,15 @@ def days(column: pd.Series, form: str) -> Array | None:
     return np.where(np.isnat(values), math.nan, (values - np.datetime64(0, "D")) / _DAY)
 
 
+def date_of(n_days: float) -> str:
+    """Return the date of a number of days since 1970-01-01, of any year.
+
+    >>> date_of(0.9), date_of(311107)
+    ('1970-01-01', '2821-10-13')
+    """
+    return str(np.datetime64(0, "D") + math.floor(n_days))
+
+
 def _text(value: Any) -> Any:
     """Return a whole number such as 20200131 as text; a date stays what it is."""
     if isinstance(value, float) and value.is_integer():

@@ -60,7 +60,7 @@ def parquet_facts(path: Path) -> ParquetFacts:
             tuple(notes),
             tuple(_kind(kind) for kind in schema.types),
             tuple(metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)),
-            tuple(_saved_index(schema.pandas_metadata or {}, names)),
+            tuple(_saved_index(schema, names)),
         )
 
 
@@ -69,7 +69,8 @@ def parquet_batches(path: Path, group: int, n_rows: int) -> Iterator[pd.DataFram
     with _opened(path) as file:
         names, _ = distinct_names([str(name) for name in file.schema_arrow.names])
         for batch in file.iter_batches(n_rows, row_groups=[group], use_threads=False):
-            yield pd.DataFrame({name: column.to_pandas() for name, column in zip(names, batch.columns, strict=True)})
+            batch.validate(full=True)
+            yield pd.DataFrame({name: _series(column) for name, column in zip(names, batch.columns, strict=True)})
 
 
 def read_parquet(path: Path) -> tuple[pd.DataFrame, list[str]]:
@@ -77,15 +78,19 @@ def read_parquet(path: Path) -> tuple[pd.DataFrame, list[str]]:
     with _opened(path) as file:
         schema = file.schema_arrow
         names, notes = distinct_names([str(name) for name in schema.names])
+        index = _saved_index(schema, names)
         parts: list[list[pd.Series]] = [[] for _ in names]
         for batch in file.iter_batches(BATCH_ROWS):
+            batch.validate(full=True)  # pyarrow does not look at the bytes of texts by itself
             for place, column in enumerate(batch.columns):
-                parts[place].append(column.to_pandas())
+                parts[place].append(_series(column))
     columns: dict[str, pd.Series] = {}
     for place, name in enumerate(names):
         columns[name] = joined(parts[place])
         parts[place] = []
-    frame = _indexed(pd.DataFrame(columns), schema.pandas_metadata or {})
+    frame = pd.DataFrame(columns)
+    if index:
+        frame = frame.set_index(index).rename_axis([name_of_index(name) for name in index])
     if frame.empty:
         raise ValueError(
             f"{path} must have rows and columns, got a table of {frame.shape[0]} x {frame.shape[1]} instead. "
@@ -106,20 +111,34 @@ def _same_categories(parts: list[pd.Series]) -> bool:
     return all(part.dtype == parts[0].dtype for part in parts)
 
 
-def _indexed(frame: pd.DataFrame, metadata: dict[str, Any]) -> pd.DataFrame:
-    """Return the table with the index that pandas saved as columns."""
-    saved = _saved_index(metadata, frame.columns)
-    return frame.set_index(saved).rename_axis([name_of_index(name) for name in saved]) if saved else frame
-
-
 def name_of_index(column: str) -> str | None:
     """Return the name of the index that pandas saved in a column; None if it has none."""
     return None if column.startswith("__index_level_") else column
 
 
-def _saved_index(metadata: dict[str, Any], names: Iterable[str]) -> list[str]:
-    known = set(names)
-    return [name for name in metadata.get("index_columns", ()) if isinstance(name, str) and name in known]
+def _saved_index(schema: Any, names: Iterable[str]) -> list[str]:
+    """Return the columns that pandas saved its index in; none where its note in the file is of another kind."""
+    known, note = set(names), schema.pandas_metadata
+    saved = note.get("index_columns") if isinstance(note, dict) else None
+    listed = saved if isinstance(saved, list) else []
+    return list(dict.fromkeys(name for name in listed if isinstance(name, str) and name in known))
+
+
+def _series(column: Any) -> pd.Series:
+    """Return a column of a batch; bytes as text, as some programs store it, and those that are no text by numbers."""
+    types = import_module("pyarrow.types")
+    if types.is_dictionary(column.type) and _is_bytes(column.type.value_type):
+        column = column.dictionary_decode()
+    if not _is_bytes(column.type):
+        return column.to_pandas()
+    texts = [None if value is None else value.decode(errors="backslashreplace") for value in column.to_pylist()]
+    return pd.Series(texts, dtype="str")
+
+
+def _is_bytes(kind: Any) -> bool:
+    types = import_module("pyarrow.types")
+    checks = (types.is_binary, types.is_large_binary, types.is_fixed_size_binary, types.is_binary_view)
+    return any(check(kind) for check in checks)
 
 
 def _kind(kind: Any) -> str | None:
@@ -130,7 +149,7 @@ def _kind(kind: Any) -> str | None:
         return None
     if types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind) or types.is_decimal(kind):
         return NUMBERS
-    if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
+    if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind) or _is_bytes(kind):
         return TEXT
     return DATES if types.is_date(kind) or types.is_timestamp(kind) else str(kind)
 
@@ -150,7 +169,7 @@ def _opened(path: Path) -> Iterator[Any]:
             yield file
     except PermissionError:
         raise
-    except (pyarrow.ArrowException, OSError, ValueError) as error:
+    except (pyarrow.ArrowException, OSError, ValueError, RecursionError) as error:
         raise ValueError(
             f"{path} must be a whole parquet file, got a damaged one instead ({error}). Export it again."
         ) from error
