@@ -1,3 +1,6 @@
+import tracemalloc
+import zipfile
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -64,3 +67,51 @@ def test_empty_and_damaged_workbooks_are_refused(write, tmp_path):
 def test_formulas_are_read_as_the_values_they_had_and_never_run(write):
     back, _ = read_table(write([["a", "b"], [1, "=1+1"], [2, "=cmd()"]]))
     assert back["b"].isna().all()  # a workbook that was never calculated holds none
+
+
+def with_change(path, part, before, after):
+    """Replace bytes of a part of a workbook."""
+    with zipfile.ZipFile(path) as good:
+        parts = {name: good.read(name) for name in good.namelist()}
+    assert before in parts[part]
+    with zipfile.ZipFile(path, "w") as file:
+        for name, data in parts.items():
+            file.writestr(name, data.replace(before, after) if name == part else data)
+    return path
+
+
+SHEET = "xl/worksheets/sheet1.xml"
+
+
+@pytest.mark.parametrize(
+    ("part", "before", "after"),
+    [
+        (SHEET, b"</row>", b""),
+        (SHEET, b"summaryBelow", b"sumaryBelow"),
+        ("xl/workbook.xml", b"<sheet ", b"<sheet"),
+        ("xl/workbook.xml", b"</workbook>", b""),
+        ("xl/styles.xml", b"patternType", b"patter.Type"),
+    ],
+)
+def test_a_workbook_with_a_damaged_part_is_refused_by_its_name(write, part, before, after):
+    path = with_change(write([["a", "b"], [1, "x"], [2, "y"]]), part, before, after)
+    with pytest.raises(ValueError, match=r"table.xlsx must be a whole workbook, got a damaged one instead \(.+\)"):
+        read_table(path)
+
+
+def test_a_wrong_size_stated_in_a_sheet_loses_no_row(write):
+    path = with_change(
+        write([["a", "b"], [1, "x"], [2, "y"]]), SHEET, b'<dimension ref="A1:B3"', b'<dimension ref="A1:A2"'
+    )
+    assert read_table(path)[0].to_dict("list") == {"a": [1, 2], "b": ["x", "y"]}
+
+
+def test_a_cell_far_below_takes_no_memory_for_the_rows_before(write):
+    path = with_change(write([["a"], [1]]), SHEET, b'<dimension ref="A1:A2"', b'<dimension ref="A1:XFD20000"')
+    far = b'<row r="20000"><c r="XFD20000"><v>1</v></c></row></sheetData>'
+    tracemalloc.start()
+    with pytest.raises(ValueError, match=r"row 20000 of the sheet 'sheet 1' has 16384 fields, the first row 1 names"):
+        read_table(with_change(path, SHEET, b"</sheetData>", far))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 20 << 20

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import zipfile
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -24,27 +24,28 @@ def read_workbook(path: Path) -> tuple[pd.DataFrame, list[str]]:
     try:
         book = openpyxl.load_workbook(path, read_only=True, data_only=True)
         sheets = book.sheetnames
-        cells = [list(row) for row in book.worksheets[0].iter_rows(values_only=True)]
+        cells = list(_rows(book.worksheets[0]))
         book.close()
     except PermissionError:
         raise
-    except (zipfile.BadZipFile, OSError, KeyError, ValueError, IndexError) as error:
+    except Exception as error:  # openpyxl and its parser raise many kinds of errors on damaged parts
+        fact = str(error) or type(error).__name__
         raise ValueError(
-            f"{path} must be a whole workbook, got a damaged one instead ({error}). Export it again."
+            f"{path} must be a whole workbook, got a damaged one instead ({fact}). Export it again."
         ) from error
-    rows = [row for row in cells[1:] if any(cell is not None for cell in row)]
+    rows = [row for row in cells[1:] if row]
     if not rows:
         raise ValueError(
             f"{path}: the sheet {sheets[0]!r} must have a row of names and rows below it, got "
             f"{counted(len(cells), 'row')}."
         )
-    header = _trimmed(cells[0])
+    header = cells[0]
     for number, row in enumerate(cells[1:], start=2):
-        if len(_trimmed(row)) > len(header):
-            is_first = not any(map(_trimmed, cells[1 : number - 1]))
+        if len(row) > len(header):
+            is_first = not any(cells[1 : number - 1])
             way_out = BELOW_A_TITLE if is_first else "Name the columns, or clear what stands beside the table."
             raise ValueError(
-                f"{path}: row {number} of the sheet {sheets[0]!r} has {len(_trimmed(row))} fields, the first row "
+                f"{path}: row {number} of the sheet {sheets[0]!r} has {len(row)} fields, the first row "
                 f"{counted(len(header), 'name')}. {way_out}"
             )
     names, notes = distinct_names(["" if name is None else str(name) for name in header])
@@ -56,7 +57,9 @@ def read_workbook(path: Path) -> tuple[pd.DataFrame, list[str]]:
     return pd.DataFrame(columns), notes
 
 
-def _trimmed(row: list[Any]) -> list[Any]:
-    """Return a row without the empty cells at its end."""
-    last = max((place for place, cell in enumerate(row) if cell is not None), default=-1)
-    return row[: last + 1]
+def _rows(sheet: Any) -> Iterator[Sequence[Any]]:
+    """Yield the rows of a sheet without the empty cells at their ends."""
+    sheet.reset_dimensions()  # those stated in a file may be wrong, and rows beyond them would be left out
+    for row in sheet.iter_rows(values_only=True):
+        last = max((place for place, cell in enumerate(row) if cell is not None), default=-1)
+        yield row[: last + 1]
