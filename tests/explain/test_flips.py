@@ -5,7 +5,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import whynear as wn
-from whynear.explain.flips import flips
+from whynear.explain.flips import Flip, flips
 
 LEARNERS = [wn.GMLVQ(random_state=0), wn.LMNN(random_state=0)]
 
@@ -149,3 +149,8 @@ def test_several_cases_are_refused():
     X, y = moons()
     with pytest.raises(ValueError, match="one case"):
         flips(wn.GRLVQ(random_state=0).fit(X, y), X, X)
+
+
+def test_one_standard_deviation_is_singular():
+    assert str(Flip(("age",), (57.0,), (76.1,), (1.04,), 1.04, "ill")).endswith("'ill' (1 standard deviation)")
+    assert str(Flip(("age",), (57.0,), (76.1,), (1.1,), 1.1, "ill")).endswith("'ill' (1.1 standard deviations)")

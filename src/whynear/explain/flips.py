@@ -55,7 +55,8 @@ class Flip:
         """Return the change in a sentence."""
         moves = zip(self.features, self.before, self.after, strict=True)
         words = ", ".join(f"{name!r} from {_shown(old)} to {_shown(new)}" for name, old, new in moves)
-        return f"{words}: {self.prediction!r} ({self.size:.2g} standard deviations)"
+        size = f"{self.size:.2g}"
+        return f"{words}: {self.prediction!r} ({size} standard deviation{'s' * (size != '1')})"
 
 
 @dataclass(frozen=True)
