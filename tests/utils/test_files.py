@@ -2,7 +2,7 @@
 
 import pytest
 
-from whynear.utils.files import check_file, check_folder
+from whynear.utils.files import check_file, check_folder, write_data
 
 
 def test_a_place_for_a_file(tmp_path):
@@ -23,3 +23,9 @@ def test_a_place_for_a_folder(tmp_path):
     (tmp_path / "a.csv").mkdir()
     with pytest.raises(FileExistsError, match="it is a folder"):
         check_folder(tmp_path, ["a.csv"])
+
+
+@pytest.mark.parametrize("data", ["größer\n", b"\x00\xff"])
+def test_text_and_bytes_are_written_as_they_are(tmp_path, data):
+    write_data(tmp_path / "file", data)
+    assert (tmp_path / "file").read_bytes() == (data.encode() if isinstance(data, str) else data)

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whynear.utils.text import counted, harmless, listed, printable
+from whynear.utils.text import counted, harmless, label, listed, printable
 
 
 @given(st.text(st.characters(categories=["Cc", "Cs", "Lu", "Zs", "Zl", "Zp"])))
@@ -37,3 +37,7 @@ def test_lists_end_and_numbers_agree():
     assert listed(range(7)) == "'0', '1', '2', '3', '4' and 2 more"
     assert counted(1, "row", "rows") == "1 row"
     assert counted(0, "row", "rows") == "0 rows"
+
+
+def test_a_missing_value_is_called_missing():
+    assert label(float("nan")) == label(None) == "missing"

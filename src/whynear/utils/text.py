@@ -2,6 +2,7 @@
 
 import unicodedata
 from collections.abc import Sequence
+from typing import Any
 
 _BLANKS = "\t\n\v\f\r\x85\u2028\u2029"
 # Text direction marks can change the order in which a line is shown.
@@ -32,6 +33,17 @@ def counted(count: int, one: str, many: str) -> str:
     ('1 row repeats', '2,500 rows repeat')
     """
     return f"{count:,} {one if count == 1 else many}"
+
+
+def label(value: Any) -> str:
+    """Return a value as text, a missing one as such.
+
+    >>> label(1.23456), label("red"), label(None)
+    ('1.235', 'red', 'missing')
+    """
+    if value is None or value != value:
+        return "missing"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def harmless(name: str) -> str:
