@@ -13,6 +13,7 @@ from whynear.studio.studio import Studio, example_named, examples, studio_of
 from whynear.studio.study_models import Choice
 from whynear.studio.table_models import Example, Preview, TableInfo
 from whynear.studio.uploads import receive_table
+from whynear.utils.text import counted
 
 router = APIRouter(prefix="/api", tags=["tables"])
 Used = Annotated[Studio, Depends(studio_of)]
@@ -40,7 +41,7 @@ def remove_table(studio: Used, table: str) -> None:
     """Remove a table that no study uses."""
     studio.store.table(table)
     if studies := studio.store.studies_of_table(table):
-        raise WrongState(f"The table is used by {len(studies)} studies. Delete them first.")
+        raise WrongState(f"The table is used by {counted(len(studies), 'study', 'studies')}. Delete them first.")
     studio.project.remove_table(table)
 
 
