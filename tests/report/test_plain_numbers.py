@@ -5,7 +5,7 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whynear.report.plain_numbers import STEPS, all_printable, decimals, label, short, steps
+from whynear.report.plain_numbers import STEPS, all_printable, decimals, short, steps
 
 numbers = st.floats(-1e9, 1e9).map(lambda number: round(number, 6))
 
@@ -20,7 +20,6 @@ def test_what_is_not_finite_is_missing():
     for value in (float("nan"), float("inf"), -float("inf")):
         assert short(value) is None
         assert decimals(value, 1) is None
-    assert label(float("nan")) == label(None) == "missing"
 
 
 @given(st.lists(numbers, min_size=1, max_size=30))

@@ -67,7 +67,7 @@ def test_older_files_stay_where_a_file_cannot_be_written(study, tmp_path, monkey
         if path.name == "report.html":
             raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(writing, "write_whole", fail)
+    monkeypatch.setattr(writing, "write_data", fail)
     with pytest.raises(OSError, match="No space left"):
         write_study(study, tmp_path, overwrite=True)
     assert [path.name for path in tmp_path.iterdir()] == ["relevance.csv"]
@@ -130,7 +130,7 @@ class BackwardsWriters:
 
 @pytest.mark.usefixtures("blank")
 def test_the_record_is_written_when_all_other_files_are_there(study, tmp_path, monkeypatch):
-    folder, real, there = tmp_path / UNFINISHED, writing.write_whole, []
+    folder, real, there = tmp_path / UNFINISHED, writing.write_data, []
 
     def write(path, *words):
         if path.name == RECORD:
@@ -138,6 +138,6 @@ def test_the_record_is_written_when_all_other_files_are_there(study, tmp_path, m
         real(path, *words)
 
     monkeypatch.setattr(writing, "ThreadPoolExecutor", BackwardsWriters)
-    monkeypatch.setattr(writing, "write_whole", write)
+    monkeypatch.setattr(writing, "write_data", write)
     written = {path.name for path in write_study(study, tmp_path)}
     assert set(there) == written - {RECORD}

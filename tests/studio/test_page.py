@@ -9,15 +9,16 @@ from whynear.studio import page
 
 def test_the_data_of_the_page_are_plain_json(tmp_path):
     page.write_page_data(small_study(), tmp_path)
-    held = json.loads((tmp_path / page.FILE).read_text())
+    held = json.loads((tmp_path / page.DATA_FILE).read_text())
     assert [sentence for sentence, _ in held["finding"]["sentences"]] == list(small_study().findings.sentences)
 
 
 def test_rows_beside_the_cases_are_a_file_of_their_own(tmp_path):
     study = with_rows(small_study(), 40_000)
     page.write_page_data(study, tmp_path)
-    assert json.loads((tmp_path / page.FILE).read_text())["others"] == {"total": 40_000, "count": 15_000}
-    assert (tmp_path / page.POINTS).read_bytes() == packed_rows(study.others, ["setosa", "versicolor", "virginica"])
+    assert json.loads((tmp_path / page.DATA_FILE).read_text())["others"] == {"total": 40_000, "count": 15_000}
+    expected = packed_rows(study.others, ["setosa", "versicolor", "virginica"])
+    assert (tmp_path / page.POINTS_FILE).read_bytes() == expected
 
 
 def test_the_page_has_no_inline_script_and_loads_nothing_from_elsewhere():
@@ -37,7 +38,7 @@ def test_what_the_page_names_is_served_and_nothing_else_of_the_folder(tmp_path, 
     (tmp_path / "index.html").write_text("built")
     (tmp_path / "assets" / "app.js").write_text("1")
     (tmp_path / "secret.py").write_text("1")
-    monkeypatch.setattr(page, "BUILT", tmp_path)
+    monkeypatch.setattr(page, "BUILT_PAGE", tmp_path)
     assert set(page.page_files()) == {"index.html", "assets/app.js"}
 
 

@@ -71,7 +71,7 @@ def test_a_parquet_file_is_counted_by_its_end(tmp_path, monkeypatch):
     with pytest.raises(TooLarge, match="100 rows"):
         uploads.check_size(path)
     monkeypatch.setattr(uploads, "MOST_ROWS", 100)
-    monkeypatch.setattr(uploads, "MOST_UNPACKED", 1000)
+    monkeypatch.setattr(uploads, "MOST_UNPACKED_BYTES", 1000)
     with pytest.raises(TooLarge, match="when it is read"):
         uploads.check_size(path)
 
@@ -93,3 +93,11 @@ def test_what_cannot_be_copied_is_named(project, tmp_path):
     (tmp_path / "x.pickle").write_bytes(b"x")
     with pytest.raises(Refused, match="must end in"):
         uploads.copy_table(project, tmp_path / "x.pickle")
+
+
+def test_a_copy_that_is_refused_leaves_nothing(project, tmp_path):
+    (tmp_path / "empty.csv").touch()
+    with pytest.raises(Refused, match="is empty"):
+        uploads.copy_table(project, tmp_path / "empty.csv")
+    assert not list((project.folder / "tables").iterdir())
+    assert project.store.tables() == []

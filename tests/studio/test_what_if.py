@@ -1,10 +1,16 @@
+from pathlib import Path
+
 import numpy as np
+import pandas as pd
 import pytest
 
 import whynear as wn
+from whynear.metric.pipeline import FittedPipeline
 from whynear.studio.faults import NotFound, Refused
+from whynear.studio.live import Live
 from whynear.studio.live_models import CaseQuery
-from whynear.studio.what_if import what_if
+from whynear.studio.what_if import case_of, what_if
+from whynear.study.settings import StudySettings
 
 
 def test_a_row_is_explained_as_the_library_explains_it(live, iris):
@@ -45,6 +51,16 @@ def test_a_numeric_target_has_an_interval_and_contributions(measured_live):
     assert low < answer.prediction < high
     mean = float(np.mean(measured_live.problem.y))
     assert mean + sum(answer.contributions.values()) == pytest.approx(answer.prediction)
+
+
+def test_a_model_of_fewer_features_ignores_changes_of_the_others():
+    values = np.random.default_rng(0).normal(size=20)
+    rows = pd.DataFrame({"a": values, "colour": ["red", "blue"] * 10, "kind": ["x"] * 10 + ["y"] * 10})
+    problem = wn.learn_table(rows, "kind", learner="grlvq").problem
+    smaller = FittedPipeline.of(wn.learn_table(rows, "kind", learner="grlvq", drop="colour").model)
+    live = Live(Path(), "rows", "kind", StudySettings(), problem)
+    case = case_of(live, CaseQuery(row=1, values={"colour": "blue", "a": 5}), smaller)
+    assert case.to_dict("list") == {"a": [5.0]}
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 
 from whynear.utils import files
-from whynear.utils.files import check_file, check_folder, remove_halves, write_whole
+from whynear.utils.files import check_file, check_folder, remove_halves, write_data, write_whole
 
 
 def test_a_place_for_a_file(tmp_path):
@@ -46,3 +46,9 @@ def test_only_what_a_killed_process_left_of_a_file_is_removed(tmp_path, monkeypa
     remove_halves(tmp_path / name)
     assert set(tmp_path.iterdir()) == kept
     remove_halves(tmp_path / "no" / "where")
+
+
+@pytest.mark.parametrize("data", ["größer\n", b"\x00\xff"])
+def test_text_and_bytes_are_written_as_they_are(tmp_path, data):
+    write_data(tmp_path / "file", data)
+    assert (tmp_path / "file").read_bytes() == (data.encode() if isinstance(data, str) else data)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whynear.utils.text import counted, harmless, listed, printable, short_number
+from whynear.utils.text import counted, harmless, label, listed, printable, short_number
 
 ROOT = Path(__file__).parents[2]
 WRITTEN_BY_USERS = ("docs/tables.md", "src/whynear/tables/written_numbers.py")  # cells such as 31 %
@@ -71,3 +71,7 @@ def test_numbers_of_ordinary_size_are_written_without_an_exponent():
     assert {value: short_number(value) for value in shown} == shown
     assert short_number(12_345.6, 3, signed=True) == "+12346"
     assert short_number(-0.12345, 3, signed=True) == "-0.123"
+
+
+def test_a_missing_value_is_called_missing():
+    assert label(float("nan")) == label(None) == "missing"

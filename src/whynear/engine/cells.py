@@ -8,13 +8,12 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from operator import methodcaller
 from pathlib import Path
 from typing import Any
 
 from whynear.engine.code_state import code_digest
 from whynear.engine.pieces import Done, Piece
-from whynear.utils.files import write_whole
+from whynear.utils.files import write_data
 from whynear.utils.plain import plain_values
 
 Result = dict[str, Any]
@@ -64,8 +63,7 @@ class CellStore:
         path = self.folder / cell.name
         path.parent.mkdir(parents=True, exist_ok=True)
         content = {"arguments": dict(cell.arguments), "seconds": done.seconds, "result": done.result}
-        data = json.dumps(content, allow_nan=False).encode()
-        write_whole(path, methodcaller("write", data), len(data))
+        write_data(path, json.dumps(content, allow_nan=False))
         self._read[cell.name] = done
 
     def result(self, cell: Cell) -> Result:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import io
-from operator import methodcaller
 from pathlib import Path
 
 from whynear.explain.explanation import Explanation
 from whynear.explain.value_explanation import ValueExplanation
-from whynear.utils.files import StrPath, write_whole
+from whynear.utils.files import StrPath, write_data
 
 MOST_FEATURES_SHOWN = 10
 
@@ -21,4 +20,4 @@ def write_picture(why: Explanation | ValueExplanation, path: StrPath, most: int 
     why.plot(figure.add_subplot(), most=most)
     buffer = io.BytesIO()
     figure.savefig(buffer, format=Path(path).suffix.lower().removeprefix("."), bbox_inches="tight", dpi=150)
-    write_whole(path, methodcaller("write", buffer.getvalue()), buffer.tell())
+    write_data(path, buffer.getvalue())

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from whynear.report.plain_numbers import decimals, label, short, steps
+from whynear.report.plain_numbers import decimals, short, steps
 from whynear.study.reasons import Near, Reason
 from whynear.study.value_cases import ValueReason
+from whynear.utils.text import label
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

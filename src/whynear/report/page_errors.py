@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from whynear.report.plain_numbers import decimals, label, share, short
+from whynear.report.plain_numbers import decimals, share, short
 from whynear.study.errors import ErrorAnatomy
 from whynear.study.residuals import Residuals
 from whynear.study.roc import RocCurve
+from whynear.utils.text import label
 
 if TYPE_CHECKING:
     from whynear.study.result import Study

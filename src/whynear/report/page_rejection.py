@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from whynear.report.plain_numbers import decimals, label, share
+from whynear.report.plain_numbers import decimals, share
+from whynear.utils.text import label
 
 if TYPE_CHECKING:
     from whynear.study.result import Study

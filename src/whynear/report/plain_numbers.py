@@ -45,17 +45,6 @@ def _whole(number: float) -> float | int:
     return int(number) if number == int(number) and abs(number) < 1e15 else number
 
 
-def label(value: Any) -> str:
-    """Return a value as text, a missing one as such.
-
-    >>> label(1.23456), label("red"), label(None)
-    ('1.235', 'red', 'missing')
-    """
-    if value is None or value != value:
-        return "missing"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
 def steps(values: Iterable[float]) -> dict[str, Any]:
     """Return coordinates as whole steps between the least and the most of them.
 

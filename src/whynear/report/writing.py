@@ -7,7 +7,6 @@ import shutil
 import warnings
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
-from operator import methodcaller
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +16,7 @@ from whynear.report.figures import figures
 from whynear.report.page import render
 from whynear.report.tables import tables
 from whynear.tables.writing import csv_text
-from whynear.utils.files import check_folder, write_whole
+from whynear.utils.files import check_folder, write_data
 
 if TYPE_CHECKING:
     from whynear.study.result import Study
@@ -46,20 +45,15 @@ def write_study(study: Study, folder: Path, *, overwrite: bool = False) -> list[
     try:
         _save_model(study.model, new, folder)
         with ThreadPoolExecutor(FILES_AT_ONCE) as writers:
-            deque(writers.map(lambda name: _write(new / name, texts[name]), texts), maxlen=0)
+            deque(writers.map(lambda name: write_data(new / name, texts[name]), texts), maxlen=0)
         # Last, because it says that all others are there.
-        _write(new / RECORD, json.dumps(record, indent=1, allow_nan=False, ensure_ascii=False) + "\n")
+        write_data(new / RECORD, json.dumps(record, indent=1, allow_nan=False, ensure_ascii=False) + "\n")
     except OSError:
         shutil.rmtree(new, ignore_errors=True)
         raise
     move_in(folder, names)
     shutil.rmtree(new, ignore_errors=True)
     return [folder / name for name in names]
-
-
-def _write(path: Path, text: str) -> None:
-    data = text.encode()
-    write_whole(path, methodcaller("write", data), len(data))
 
 
 def _save_model(model: Any, new: Path, folder: Path) -> None:

@@ -6,7 +6,6 @@ import contextlib
 import json
 from collections.abc import Callable, Sequence
 from importlib import metadata
-from operator import methodcaller
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ from whynear.reproduce.drawing import draw_outcome, outcome_size
 from whynear.reproduce.experiment import Experiment
 from whynear.reproduce.outcome import Outcome, outcome
 from whynear.reproduce.page import page
-from whynear.utils.files import write_whole
+from whynear.utils.files import write_data
 
 CELLS = "cells"
 PAGE = "reproduction.md"
@@ -85,7 +84,7 @@ def reproduce(
     try:
         run_cells(cells, store, n_jobs=n_jobs, engine=engine, address=address, watch=note)
     finally:
-        _write(folder / RUN, json.dumps(_run(folder, store), indent=1) + "\n")
+        write_data(folder / RUN, json.dumps(_run(folder, store), indent=1) + "\n")
         write_page(folder, folder / PAGE)
     if errors:
         name, error = next(iter(errors.items()))
@@ -97,7 +96,7 @@ def write_page(folder: Path, path: Path) -> None:
     """Write the page about all outcomes in a folder; paths of figures are relative to the page."""
     pictures = "" if path.parent == folder else f"{folder.relative_to(path.parent).as_posix()}/"
     run = json.loads((folder / RUN).read_text(encoding="utf-8"))
-    _write(path, page(known_outcomes(folder), run, pictures))
+    write_data(path, page(known_outcomes(folder), run, pictures))
 
 
 def known_outcomes(folder: Path) -> list[Outcome]:
@@ -120,8 +119,8 @@ def _finish(name: str, experiment: Experiment, store: CellStore, folder: Path) -
     """Compute the values, draw the figure, and write both."""
     seconds = sum(done.seconds for cell in set(experiment.cells) if (done := store.find(cell)) is not None)
     result = outcome(experiment.plan, experiment.measure(store.result), round(seconds, 1))
-    _write(folder / f"{name}.svg", _drawn(name, experiment, store, result))
-    _write(folder / f"{name}.json", json.dumps(result.to_dict(), indent=1, allow_nan=False) + "\n")
+    write_data(folder / f"{name}.svg", _drawn(name, experiment, store, result))
+    write_data(folder / f"{name}.json", json.dumps(result.to_dict(), indent=1, allow_nan=False) + "\n")
     return result
 
 
@@ -130,8 +129,3 @@ def _drawn(name: str, experiment: Experiment, store: CellStore, result: Outcome)
     if draw is None:
         return svg_text(name, lambda figure: draw_outcome(figure, result), outcome_size(result))
     return svg_text(name, lambda figure: draw(figure, store.result), experiment.size)
-
-
-def _write(path: Path, text: str) -> None:
-    data = text.encode()
-    write_whole(path, methodcaller("write", data), len(data))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 from dataclasses import dataclass
-from operator import methodcaller
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ from whynear.stream.estimator import SelfAdjustingMemory
 from whynear.stream.history import StreamHistory
 from whynear.tables.writing import write_csv
 from whynear.utils import html
-from whynear.utils.files import write_whole
+from whynear.utils.files import write_data
 from whynear.utils.plain import plain_values
 from whynear.utils.text import counted
 from whynear.utils.values import ByValue
@@ -121,10 +120,10 @@ def write_result(result: StreamResult, folder: Path) -> None:
     """Write all files of a result but the predictions, each completely or not at all; stream.json last."""
     figure = _figure(result)
     write_csv(result.frame(), folder / "history.csv")
-    _write_text(folder / "history.svg", figure)
-    _write_text(folder / "report.html", _page(result, figure))
+    write_data(folder / "history.svg", figure)
+    write_data(folder / "report.html", _page(result, figure))
     save(result.model, folder / "model.whynear")
-    _write_text(folder / "stream.json", json.dumps(result.to_dict(), allow_nan=False, indent=1))
+    write_data(folder / "stream.json", json.dumps(result.to_dict(), allow_nan=False, indent=1))
 
 
 def _figure(result: StreamResult) -> str:
@@ -144,8 +143,3 @@ def _page(result: StreamResult, figure: str) -> str:
     said = [html.note(result.finding()), drawn, html.heading("The latest intervals"), latest]
     body = html.block(*said, *([html.heading("Notes"), notes] if notes else []))
     return Markup(PAGE).format(title=html.text(f"Stream: {result.source}"), body=body)
-
-
-def _write_text(path: Path, text: str) -> None:
-    data = text.encode()
-    write_whole(path, methodcaller("write", data), len(data))

@@ -12,7 +12,7 @@ from whynear.utils.text import counted, listed
 
 FEW_ROWS = 20  # of a class
 MOST_CLASSES_NAMED = 4
-UNEVEN = 0.9  # share of the largest class
+UNEVEN_SHARE = 0.9  # of the largest class
 
 
 def consequences(problem: Problem, settings: StudySettings) -> list[Consequence]:
@@ -43,7 +43,7 @@ def _of_target(problem: Problem, settings: StudySettings) -> Iterator[Consequenc
     yield Consequence(setting="target", text=f"{problem.target!r} has {len(problem.classes)} classes: {names}{more}.")
     total = sum(count for _, count in problem.classes)
     largest, most_rows = max(problem.classes, key=lambda one: one[1])
-    if most_rows > UNEVEN * total and settings.score == "accuracy":
+    if most_rows > UNEVEN_SHARE * total and settings.score == "accuracy":
         text = (
             f"{most_rows / total:.0%} of the rows are {largest!r}: always predicting it is right as often. Score by "
             "balanced accuracy to count all classes alike."
@@ -78,7 +78,7 @@ def _of_columns(settings: StudySettings) -> Iterator[Consequence]:
     if settings.drop:
         yield Consequence(setting="drop", text=f"Left out: {listed(settings.drop)}.")
     if settings.missing:
-        yield Consequence(setting="missing", text=f"{listed(settings.missing)} are read as missing values.")
+        yield Consequence(setting="missing", text=f"Read as missing: {listed(settings.missing)}.")
     for name, what in (("category", "categories"), ("number", "numbers"), ("date", "dates")):
         if columns := getattr(settings, name):
             yield Consequence(setting=name, text=f"Read as {what}: {listed(columns)}.")

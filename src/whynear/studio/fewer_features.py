@@ -20,7 +20,7 @@ from whynear.studio.live_models import LeaveOutAnswer, LeaveOutQuery, Locked
 from whynear.studio.store import Store
 from whynear.study.learning import learn_table
 from whynear.study.sample import at_most
-from whynear.study.settings import COMPARED_ROWS, TABLE_SETTINGS
+from whynear.study.settings import COMPARED_ROWS
 from whynear.study.spectra import without_preprocessing
 from whynear.tables.problem import Problem
 from whynear.utils.text import listed, printable
@@ -75,8 +75,7 @@ def lock(store: Store, live: Live, study: str, query: LeaveOutQuery) -> Locked:
     """Fit the learner to all rows with the remaining features, and keep it beside the model of the study."""
     answer = leave_out(live, query)
     given = live.settings
-    settings = {name: getattr(given, name) for name in TABLE_SETTINGS}
-    settings["drop"] = (*given.drop, *columns_of(live, answer.features))
+    settings = {**given.of_table(), "drop": (*given.drop, *columns_of(live, answer.features))}
     learned = learn_table(
         live.table,
         live.target,

@@ -58,11 +58,10 @@ def list_rows(live: Asked) -> RowNames:
 @router.get("/features/{place}/values", response_class=Response)
 def values_of_feature(live: Asked, place: int) -> Response:
     """Return the values of a column of numbers for all rows: float32 in little-endian order; NaN is missing."""
-    numbers = [column for column in features_of(live) if column.kind != "category"]
-    names = [column.name for column in features_of(live)]
-    if not 0 <= place < len(names) or names[place] not in {column.name for column in numbers}:
+    columns = features_of(live)
+    if not 0 <= place < len(columns) or columns[place].kind == "category":
         raise NotFound(f"There is no column of numbers at place {place}.")
-    values = live.problem.X[names[place]].to_numpy(dtype=np.float64, na_value=np.nan)
+    values = live.problem.X[columns[place].name].to_numpy(dtype=np.float64, na_value=np.nan)
     return Response(values.astype("<f4").tobytes(), media_type="application/octet-stream")
 
 

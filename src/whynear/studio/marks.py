@@ -18,7 +18,8 @@ from whynear.studio.live import Live
 from whynear.studio.live_models import Found, Kept, Ranking
 from whynear.utils.arrays import Array, Indices
 
-BASE = "marked.cases"
+CASE_BASE = "marked.cases"
+NO_TRIPLES = "There is nothing to learn from yet: mark one case as like the query, and one as unlike it."
 Triple = tuple[int, int, int]
 Marked = Sequence[tuple[Any, Any, bool]]  # query, found case, whether they are alike
 
@@ -38,11 +39,16 @@ def triples_of(marks: Marked) -> list[tuple[Any, Any, Any]]:
     ]
 
 
+def places_of_triples(live: Live, marks: Marked) -> list[Triple]:
+    """Return the triples of marks as places of rows."""
+    return [(live.place_of(one), live.place_of(two), live.place_of(three)) for one, two, three in triples_of(marks)]
+
+
 def ranking(live: Live, marks: Marked, query: int | str, k: int = 10) -> Ranking:
     """Return the rows nearest to a query by the metric of the study, and their ranks by the one learned from marks."""
     if not 1 <= k <= len(live.row_names) - 1:
         raise Refused(f"k must be from 1 to {len(live.row_names) - 1}, got {k} instead.")
-    triples = _places(live, triples_of(marks))
+    triples = places_of_triples(live, marks)
     before, learned = study_metric(live), learned_metric(live, tuple(triples))
     of_study = _sq_distances(live, before, query)
     of_marks = None if learned is None else _sq_distances(live, learned, query)
@@ -77,10 +83,10 @@ def ranking(live: Live, marks: Marked, query: int | str, k: int = 10) -> Ranking
 
 def keep(live: Live, marks: Marked) -> Kept:
     """Save all rows as a case base under the metric learned from the marks; one that exists gets the new metric."""
-    learned = learned_metric(live, tuple(_places(live, triples_of(marks))))
+    learned = learned_metric(live, tuple(places_of_triples(live, marks)))
     if learned is None:
-        raise Refused("There is nothing to learn from yet: mark one case as like the query, and one as unlike it.")
-    path = live.folder.parent / BASE
+        raise Refused(NO_TRIPLES)
+    path = live.folder.parent / CASE_BASE
     with CaseBase(path, learned) as base:
         if not len(base):
             base.add(live.numbers(), [{live.target: plain(label)} for label in live.problem.y])
@@ -108,10 +114,6 @@ def learned_metric(live: Live, triples: tuple[Triple, ...]) -> Metric | None:
         warnings.simplefilter("ignore", UserWarning)
         slider = Slider(n_jobs=1, random_state=live.settings.random_state)
         return slider.fit_triplets(live.numbers(), np.array(triples)).metric_
-
-
-def _places(live: Live, triples: Sequence[tuple[Any, Any, Any]]) -> list[Triple]:
-    return [(live.place_of(one), live.place_of(two), live.place_of(three)) for one, two, three in triples]
 
 
 def _sq_distances(live: Live, metric: Metric, query: int | str) -> Array:
@@ -147,7 +149,7 @@ def _weights(live: Live, metric: Metric) -> dict[str, float]:
 
 
 def _is_kept(live: Live, metric: Metric) -> bool:
-    path = live.folder.parent / BASE
+    path = live.folder.parent / CASE_BASE
     if not path.exists():
         return False
     with CaseBase(path) as base:

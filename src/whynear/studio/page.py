@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import json
-from operator import methodcaller
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from whynear.report.packed_rows import packed_rows
 from whynear.report.page_cases import class_names
 from whynear.report.page_data import page_data
-from whynear.utils.files import write_whole
+from whynear.utils.files import write_data
 from whynear.utils.plain import plain_values
 
 if TYPE_CHECKING:
     from whynear.study.result import Study
 
-BUILT = Path(__file__).parents[1] / "report" / "static"  # from TypeScript
-FILE, POINTS = "page.json", "points.bin"
+BUILT_PAGE = Path(__file__).parents[1] / "report" / "static"  # from TypeScript
+DATA_FILE, POINTS_FILE = "page.json", "points.bin"
 KINDS = {
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
@@ -31,10 +30,8 @@ def write_page_data(study: Study, folder: Path) -> None:
     shown = page_data(study)
     if study.others is not None:
         del shown["others"]["packed"]
-        packed = packed_rows(study.others, class_names(study))
-        write_whole(folder / POINTS, methodcaller("write", packed), len(packed))
-    data = json.dumps(plain_values(shown), allow_nan=False, ensure_ascii=False).encode()
-    write_whole(folder / FILE, methodcaller("write", data), len(data))
+        write_data(folder / POINTS_FILE, packed_rows(study.others, class_names(study)))
+    write_data(folder / DATA_FILE, json.dumps(plain_values(shown), allow_nan=False, ensure_ascii=False))
 
 
 def page_files() -> dict[str, tuple[bytes, str]]:
@@ -43,7 +40,7 @@ def page_files() -> dict[str, tuple[bytes, str]]:
     They are read once, and no other file can be asked for.
     """
     return {
-        path.relative_to(BUILT).as_posix(): (path.read_bytes(), KINDS[path.suffix])
-        for path in sorted(BUILT.rglob("*"))
+        path.relative_to(BUILT_PAGE).as_posix(): (path.read_bytes(), KINDS[path.suffix])
+        for path in sorted(BUILT_PAGE.rglob("*"))
         if path.suffix in KINDS
     }

@@ -6,7 +6,7 @@ from whynear.studio.faults import Refused
 from whynear.studio.fewer_features import columns_of, learner_name
 from whynear.studio.lines import Shown, lines_for
 from whynear.studio.live import LOCKED, MODEL, Live
-from whynear.studio.marks import triples_of
+from whynear.studio.marks import NO_TRIPLES, places_of_triples
 from whynear.studio.studio import Studio
 from whynear.studio.study_models import PythonLines, PythonQuery
 
@@ -16,12 +16,9 @@ def python_of(studio: Studio, live: Live, study: str, query: PythonQuery) -> Pyt
     if query.view == "compare" and query.other is None:
         raise Refused("Name the study to compare with (other).")
     other = "" if query.other is None else str(studio.project.results_of(studio.finished(query.other)["id"]))
-    triples = [
-        (live.place_of(one), live.place_of(two), live.place_of(three))
-        for one, two, three in triples_of(studio.store.marks(study))
-    ]
+    triples = places_of_triples(live, studio.store.marks(study))
     if query.view == "marks" and not triples:
-        raise Refused("There is nothing to learn from yet: mark one case as like the query, and one as unlike it.")
+        raise Refused(NO_TRIPLES)
     if query.view == "leave-out" and not query.features:
         raise Refused("Name the features to leave out (features): tick at least one.")
     shown = Shown(

@@ -25,7 +25,7 @@ from whynear.utils.progress import Report, within
 from whynear.utils.text import counted, listed, printable
 from whynear.verdict.verdicts import verdicts_by
 
-SCORED = 0.1  # share of the work after which the score is known
+SCORED_SHARE = 0.1  # of the work, after which the score is known
 MOST_NAMED = 4
 
 
@@ -38,7 +38,7 @@ def run_relearning(job: dict[str, Any], say: Say, progress: Callable[[str, float
     query = LeaveOutQuery(features=job["relearn"])
     progress("fit again on the same folds", 0.02)
     say({"event": "score", "value": leave_out(live, query, settings.n_jobs).model_dump()})
-    moves = moved(live, query, within(_forwards(progress), SCORED, 1.0))
+    moves = moved(live, query, within(_forwards(progress), SCORED_SHARE, 1.0))
     say({"event": "finished", "value": moves.model_dump()})
 
 
@@ -109,10 +109,10 @@ def _judged(verdicts: Mapping[str, Any]) -> dict[str, Judged]:
 def _sentence(moves: list[Move], left: list[str], best: list[str]) -> str:
     others = [move for move in moves if move.has_other_verdict]
     swapped = sum(move.has_other_stand_ins for move in moves)
-    told = [f"{move.feature!r} from {move.before.verdict} to {move.after.verdict}" for move in others[:MOST_NAMED]]
+    named = [f"{move.feature!r} from {move.before.verdict} to {move.after.verdict}" for move in others[:MOST_NAMED]]
     more = f" and {len(others) - MOST_NAMED} more" if len(others) > MOST_NAMED else ""
     verdicts = (
-        f"{counted(len(others), 'verdict moves', 'verdicts move')}: {', '.join(told)}{more}"
+        f"{counted(len(others), 'verdict moves', 'verdicts move')}: {', '.join(named)}{more}"
         if others
         else "no verdict moves"
     )

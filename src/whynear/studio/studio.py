@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from fastapi import Request
@@ -43,13 +44,9 @@ class Studio:
 
     def start(self, wanted: NewStudy, expected: float | None = None) -> str:
         """Add a study to those that wait, and return its id; ``expected`` is how long it will take."""
-        if (wanted.table is None) == (wanted.example is None):
-            raise Refused("Give either the id of a table (table) or the name of a data set (example).")
+        table = self.table_of(wanted)
         wanted.settings.checked()
-        if wanted.example is not None:
-            source = example_named(wanted.example).name
-        else:
-            source = self.store.table(str(wanted.table))["name"]
+        source = table if isinstance(table, str) else table.name
         study = new_id()
         row = {
             "id": study,
@@ -65,6 +62,14 @@ class Studio:
         self.store.add_study(row)
         self.runner.start_next()
         return study
+
+    def table_of(self, wanted: NewStudy) -> str | Path:
+        """Return the table of a new study as the library takes it: a path, or the name of a data set."""
+        if (wanted.table is None) == (wanted.example is None):
+            raise Refused("Give either the id of a table (table) or the name of a data set (example).")
+        return (
+            self.project.file_of(wanted.table) if wanted.table is not None else example_named(str(wanted.example)).name
+        )
 
     def info(self, study: str) -> StudyInfo:
         """Return a study as the API shows it."""

@@ -14,7 +14,7 @@ from whynear.studio.comparing import compared
 from whynear.studio.faults import NotFound, Refused
 from whynear.studio.previews import preview
 from whynear.studio.runner import OVER
-from whynear.studio.studio import Studio, example_named, info_of, studio_of
+from whynear.studio.studio import Studio, info_of, studio_of
 from whynear.studio.study_models import Differences, Files, NewStudy, Rename, StudyInfo
 
 router = APIRouter(prefix="/api", tags=["studies"])
@@ -36,12 +36,7 @@ def list_studies(studio: Used) -> list[StudyInfo]:
 @router.post("/studies", status_code=201)
 def start_study(studio: Used, wanted: NewStudy) -> StudyInfo:
     """Start a study, or let it wait until those before it have ended. A refusal says what to change."""
-    if (wanted.table is None) == (wanted.example is None):
-        raise Refused("Give either the id of a table (table) or the name of a data set (example).")
-    settings = wanted.settings.checked()
-    name = wanted.example
-    table = studio.project.file_of(wanted.table) if wanted.table is not None else example_named(name or "").name
-    shown = preview(table, wanted.target, settings)
+    shown = preview(studio.table_of(wanted), wanted.target, wanted.settings.checked())
     if shown.refusal is not None:
         raise Refused(shown.refusal.message)
     taken = wanted.model_copy(update={"target": shown.target})
@@ -117,14 +112,14 @@ def resume_study(studio: Used, study: str) -> StudyInfo:
 def page_of_study(studio: Used, study: str) -> Response:
     """Return everything that the page shows of a finished study, as JSON."""
     studio.finished(study)
-    return FileResponse(studio.project.results_of(study) / page.FILE, media_type="application/json")
+    return FileResponse(studio.project.results_of(study) / page.DATA_FILE, media_type="application/json")
 
 
 @router.get("/studies/{study}/points", response_class=Response)
 def points_of_study(studio: Used, study: str) -> Response:
     """Return the rows beside the cases of a study of a large table, as `whynear.report.packed_rows` packs them."""
     studio.finished(study)
-    path = studio.project.results_of(study) / page.POINTS
+    path = studio.project.results_of(study) / page.POINTS_FILE
     if not path.exists():
         raise NotFound(f"All rows of this study are cases: GET /api/studies/{study}/page contains them.")
     return FileResponse(path, media_type="application/octet-stream")

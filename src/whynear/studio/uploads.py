@@ -7,6 +7,7 @@ import shutil
 import zipfile
 import zlib
 from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -19,9 +20,9 @@ from whynear.utils.sizes import in_words
 
 MOST_BYTES = 512 << 20  # of a file, also when it is unpacked
 MOST_ROWS = 1_000_000
-MOST_UNPACKED = 2 << 30  # bytes of the numbers of a Parquet file
+MOST_UNPACKED_BYTES = 2 << 30  # of the numbers of a Parquet file
 ENDINGS = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz", ".parquet", ".xlsx")
-PIECE = 1 << 20
+PIECE_BYTES = 1 << 20
 WAY_OUT = "Use the command line for larger tables: whynear study TABLE --memory 2GB."
 
 
@@ -33,19 +34,15 @@ async def receive_table(project: Project, name: str, announced: int | None, chun
     check_ending(name)
     if announced is not None and announced > MOST_BYTES:
         raise _too_large(announced)
-    row = project.new_table(name)
-    path, received = project.half_of(row), 0
-    try:
-        with path.open("wb") as file:
+    with _new_table(project, name) as row:
+        received = 0
+        with project.half_of(row).open("wb") as file:
             async for chunk in chunks:
                 received += len(chunk)
                 if received > MOST_BYTES:
                     raise _too_large(received)
                 file.write(chunk)
         return await run_in_threadpool(added, project, row)
-    except BaseException:
-        shutil.rmtree(path.parent, ignore_errors=True)
-        raise
 
 
 def copy_table(project: Project, path: Path) -> Row:
@@ -61,9 +58,20 @@ def copy_table(project: Project, path: Path) -> Row:
             and _same(project.folder / row["file"], path)
         ):
             return row
-    row = project.new_table(path.name)
-    shutil.copyfile(path, project.half_of(row))
-    return added(project, row)
+    with _new_table(project, path.name) as row:
+        shutil.copyfile(path, project.half_of(row))
+        return added(project, row)
+
+
+@contextmanager
+def _new_table(project: Project, name: str) -> Iterator[Row]:
+    """Return a new table whose file is to be written; its folder is removed if that fails."""
+    row = project.new_table(name)
+    try:
+        yield row
+    except BaseException:
+        shutil.rmtree(project.half_of(row).parent, ignore_errors=True)
+        raise
 
 
 def added(project: Project, row: Row) -> Row:
@@ -105,7 +113,7 @@ def _pieces(path: Path) -> Iterator[bytes]:
     packed = path.name.lower().endswith(".gz")
     try:
         with gzip.open(path) if packed else path.open("rb") as file:
-            yield from iter(partial(file.read, PIECE), b"")
+            yield from iter(partial(file.read, PIECE_BYTES), b"")
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise Refused(f"{path.name} is no whole gzip file ({error}). Compress it again.") from None
 
@@ -116,7 +124,7 @@ def _check_parquet(path: Path) -> None:
     facts = parquet_facts(path)
     if facts.n_rows > MOST_ROWS:
         raise TooLarge(f"{path.name} has {facts.n_rows:,} rows, and at most {MOST_ROWS:,} are taken. {WAY_OUT}")
-    if (n_bytes := 8 * facts.n_rows * len(facts.names)) > MOST_UNPACKED:
+    if (n_bytes := 8 * facts.n_rows * len(facts.names)) > MOST_UNPACKED_BYTES:
         raise TooLarge(f"{path.name} has {in_words(n_bytes)} when it is read. {WAY_OUT}")
 
 
@@ -138,5 +146,7 @@ def _same(first: Path, second: Path) -> bool:
     if not first.is_file():
         return False
     with first.open("rb") as one, second.open("rb") as other:
-        pairs = zip(iter(partial(one.read, PIECE), b""), iter(partial(other.read, PIECE), b""), strict=False)
+        pairs = zip(
+            iter(partial(one.read, PIECE_BYTES), b""), iter(partial(other.read, PIECE_BYTES), b""), strict=False
+        )
         return all(some == others for some, others in pairs)

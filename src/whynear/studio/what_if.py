@@ -32,7 +32,8 @@ def case_of(live: Live, query: CaseQuery, fitted: FittedPipeline) -> pd.DataFram
     else:
         usual: dict[str, Any] = {one.name: [one.usual] for one in features_of(live)}
         case = live.problem.X.iloc[[0]].assign(**usual)
-    changed = {name: [_read(name, value, fitted)] for name, value in query.values.items()}
+    taken = {name: value for name, value in query.values.items() if name in fitted.columns}  # by a locked model fewer
+    changed = {name: [_read(name, value, fitted)] for name, value in taken.items()}
     return case.assign(**changed)[list(fitted.columns)]
 
 

@@ -24,7 +24,7 @@ from whynear.study.prediction import check_any_rows, predicted_rows, predictor_f
 from whynear.study.training_rows import column_of_names
 from whynear.tables.folder import is_text_file
 from whynear.tables.parquet import name_of_index
-from whynear.tables.parts import open_parts, rows_and_columns
+from whynear.tables.parts import has_parts, open_parts, rows_and_columns
 from whynear.tables.rows import named_rows
 from whynear.tables.text_encoding import AUTO
 from whynear.utils.files import StrPath, check_file, write_whole
@@ -153,9 +153,7 @@ def is_too_large(table: Table, encoding: str = AUTO, memory: str | int | None = 
 
 def _path_of_parts(table: Table) -> Path | None:
     """Return the path of a table that can be read in parts; None for others."""
-    path = Path(table) if isinstance(table, str | PathLike) else None
-    has_parts = path is not None and (path.is_dir() or (path.suffix.lower() == ".parquet" and path.is_file()))
-    return path if has_parts else None
+    return Path(table) if isinstance(table, str | PathLike) and has_parts(Path(table)) else None
 
 
 def _opened(model: Any, table: Table, index: str | None, encoding: str, limit: MemoryLimit) -> _Batches:

@@ -14,7 +14,7 @@ from whynear.explain import Explanation, ValueExplanation
 from whynear.explain.why import explain_case
 from whynear.study.bands import Bands
 from whynear.study.comparison import Comparison
-from whynear.study.progress import Progress
+from whynear.utils.progress import Report
 from whynear.utils.row_names import plain_name
 
 MOST_CLASSES = 6  # the largest ones, of which cases are explained
@@ -84,7 +84,7 @@ def _values_frame(cases: Sequence[Case]) -> pd.DataFrame:
 
 
 def explained_cases(
-    X: pd.DataFrame, y: NDArray[Any], comparison: Comparison, report: Progress, bands: Bands | None = None
+    X: pd.DataFrame, y: NDArray[Any], comparison: Comparison, report: Report, bands: Bands | None = None
 ) -> tuple[Case, ...]:
     """Explain a typical, a borderline and a wrongly predicted case of each class, by the learner chosen without it.
 

@@ -19,9 +19,8 @@ from whynear.study.fold_choice import FoldAnswers, parts_within, simplest_of_the
 from whynear.study.folds import folds_of, held_out_places, in_order
 from whynear.study.methods import BASELINES, NUMERIC_BASELINES, SIMPLEST_FIRST, Methods
 from whynear.study.probabilities import of_predictions
-from whynear.study.progress import Progress
 from whynear.study.score import OF_PROBABILITIES, Measure, Score, score_of, share_right
-from whynear.utils.progress import silent
+from whynear.utils.progress import Report, silent
 from whynear.utils.row_order import Separation, groups_in, taken
 
 
@@ -169,7 +168,7 @@ def compare_classifiers(
     methods: Methods,
     *,
     n_folds: int,
-    report: Progress,
+    report: Report,
     groups: Separation | None = None,
     measure: Measure = "accuracy",
     weights: pd.Series | None = None,

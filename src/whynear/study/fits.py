@@ -19,10 +19,10 @@ from whynear.study.estimate import fit_seconds
 from whynear.study.kept_fits import KeptFits
 from whynear.study.methods import Methods
 from whynear.study.probabilities import aligned
-from whynear.study.progress import Progress
 from whynear.study.time_left import FitWatch
 from whynear.tables.problem import kind_of_target
 from whynear.utils.arrays import Array, Indices
+from whynear.utils.progress import Report
 from whynear.utils.row_order import Separation, taken
 
 
@@ -113,7 +113,7 @@ def fit_and_predict(name: str, part: int, keep: bool, fits: Fits) -> tuple[Any, 
     return model if keep else None, made.predicted, made.shares, made.classes
 
 
-def answers(fits: Fits, wanted: Sequence[str], report: Progress, workers: Workers | None = None) -> Iterator[Answer]:
+def answers(fits: Fits, wanted: Sequence[str], report: Report, workers: Workers | None = None) -> Iterator[Answer]:
     """Yield the answers of the methods of every part, in any order; the models of those wanted, outside of choices.
 
     Fits that are kept of an interrupted study are not repeated.
@@ -155,7 +155,7 @@ def _pieces(fits: Fits, wanted: Sequence[str]) -> list[Piece]:
     return sorted(pieces, key=lambda piece: (fits.parts[piece.arguments["part"]].fold, -piece.weight))
 
 
-def _saying(fits: Fits, todo: Sequence[Piece], report: Progress, n_at_once: int) -> Callable[[Piece, float], None]:
+def _saying(fits: Fits, todo: Sequence[Piece], report: Report, n_at_once: int) -> Callable[[Piece, float], None]:
     """Report the first fit; return what reports the next one after each that is done."""
     watch = FitWatch(report, [(piece.arguments["name"], piece.weight) for piece in todo], n_at_once)
     places, n_folds = {piece: place for place, piece in enumerate(todo)}, max(part.fold for part in fits.parts)

@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from whynear.study.progress import Progress
 from whynear.tables.groups import groups_by_class
 from whynear.tables.problem import kind_of_target
+from whynear.utils.progress import Report
 from whynear.utils.row_groups import split_rows
 from whynear.utils.row_order import RowSplit, Separation, TimeOrder, n_different, taken
 from whynear.utils.text import counted
@@ -37,12 +37,12 @@ class Fold:
     @property
     def known_weights(self) -> pd.Series | None:
         """The weights of the training rows, copied."""
-        return None if self.weights is None else self.weights.iloc[self.train]
+        return taken(self.weights, self.train)
 
     @property
     def held_out_weights(self) -> pd.Series | None:
         """The weights of the held-out rows, copied."""
-        return None if self.weights is None else self.weights.iloc[self.test]
+        return taken(self.weights, self.test)
 
     @property
     def known_groups(self) -> Separation | None:
@@ -69,7 +69,7 @@ def folds_of(
     y: NDArray[Any],
     n_folds: int,
     seed: int,
-    report: Progress,
+    report: Report,
     groups: Separation | None = None,
     weights: pd.Series | None = None,
 ) -> Iterator[Fold]:

@@ -26,9 +26,9 @@ from whynear.interpret.tolerance import LEAST
 from whynear.metric import DiagonalMetric, LocalMetric, Metric, as_metric
 from whynear.metric.pipeline import FittedPipeline
 from whynear.study.methods import Methods
-from whynear.study.progress import Progress
 from whynear.tables.groups import groups_by_class
 from whynear.tables.problem import kind_of_target
+from whynear.utils.progress import Report
 from whynear.utils.row_order import Separation
 from whynear.verdict.stability import AGREED
 
@@ -87,7 +87,7 @@ def interpret(
     sources: Sequence[str] | None,
     effective_dim: int | None,
     methods: Methods,
-    report: Progress,
+    report: Report,
     groups: Separation | None = None,
     weights: pd.Series | None = None,
 ) -> Interpretation:

@@ -7,15 +7,13 @@ import json
 import time
 import warnings
 from collections.abc import Callable
-from functools import cache
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 from numpy.typing import NDArray
 
-import whynear
+from whynear.engine.code_state import versions
 from whynear.learn.registry import LEARNERS
 from whynear.metric import load, save
 from whynear.metric.steps import estimators_of
@@ -23,7 +21,6 @@ from whynear.utils.archive import ArchiveError
 from whynear.utils.row_order import Separation, TimeOrder
 
 WORTH_KEEPING = 0.2  # seconds that a fit took
-PACKAGES = ("whynear", "numba", "numpy", "scikit-learn", "scipy")
 
 
 class KeptFits:
@@ -92,7 +89,7 @@ class KeptFits:
 def _digest(
     facts: dict[str, Any], X: pd.DataFrame, y: NDArray[Any], groups: Separation | None, weights: pd.Series | None
 ) -> str:
-    digest = hashlib.sha256(json.dumps([_code(), facts], sort_keys=True, default=repr).encode())
+    digest = hashlib.sha256(json.dumps([versions(), facts], sort_keys=True, default=repr).encode())
     digest.update(json.dumps([list(map(str, X.columns)), list(map(str, X.dtypes))]).encode())
     digest.update(pd.util.hash_pandas_object(X).to_numpy().tobytes())
     for values in (y, groups.times if isinstance(groups, TimeOrder) else groups, weights):
@@ -100,10 +97,3 @@ def _digest(
         if values is not None:
             digest.update(pd.util.hash_pandas_object(pd.Series(values), index=False).to_numpy().tobytes())
     return digest.hexdigest()[:20]
-
-
-@cache
-def _code() -> list[Any]:
-    """Return what tells versions of the code apart, also while it is being changed."""
-    sources = sorted(Path(whynear.__file__).parent.rglob("*.py"))
-    return [*map(version, PACKAGES), *((path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in sources)]

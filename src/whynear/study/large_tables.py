@@ -19,7 +19,7 @@ from whynear.tables.column_names import checked_target
 from whynear.tables.column_reading import ReadAs
 from whynear.tables.folder import is_text_file
 from whynear.tables.large_problem import problem_from_scan
-from whynear.tables.parts import Part, PartedTable, open_parts, rows_and_columns
+from whynear.tables.parts import Part, PartedTable, has_parts, open_parts, rows_and_columns
 from whynear.tables.problem import Problem, names_of
 from whynear.tables.reading import NamedTable
 from whynear.tables.refusal import with_suggestion
@@ -45,7 +45,7 @@ def beyond_memory(table: Any, settings: StudySettings) -> PartedTable | None:
     encoding = "utf-8" if settings.strict and settings.encoding == AUTO else settings.encoding
     if path.is_file() and is_text_file(path):
         limit.check_text_file(path)
-    if not (path.is_dir() or (path.suffix.lower() == ".parquet" and path.is_file())):
+    if not has_parts(path):
         return None
     n_rows, n_columns = rows_and_columns(path, encoding)
     return None if n_rows <= limit.rows(n_columns) else open_parts(path, encoding)

@@ -7,14 +7,13 @@ from typing import Any
 
 from whynear.utils.progress import Report, within
 
-Progress = Report
 Finished = Callable[[str, Any], None]
 
 
 class Steps:
     """Passes steps and finished parts on to two functions, if they are given."""
 
-    def __init__(self, progress: Progress | None = None, finished: Finished | None = None) -> None:
+    def __init__(self, progress: Report | None = None, finished: Finished | None = None) -> None:
         self.progress, self.finished = progress, finished
 
     def __call__(self, step: str, share: float) -> None:
@@ -27,6 +26,6 @@ class Steps:
         if self.finished is not None:
             self.finished(part, value)
 
-    def within(self, first: float, last: float) -> Progress:
+    def within(self, first: float, last: float) -> Report:
         """Return a function for the reports of one part of the study, which runs from share ``first`` to ``last``."""
         return within(self, first, last)

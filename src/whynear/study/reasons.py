@@ -21,10 +21,10 @@ from whynear.metric.unusual import UnusualValue
 from whynear.study.bands import Bands
 from whynear.study.cases import Case
 from whynear.study.comparison import Comparison
-from whynear.study.progress import Progress
 from whynear.study.spread import explained_places
 from whynear.study.voters import Voters, voters_of
 from whynear.utils.arrays import Indices
+from whynear.utils.progress import Report
 
 SHOWN_PARTS = 8  # features of a case
 CASES_AT_ONCE = 20  # in a piece of work
@@ -87,7 +87,7 @@ def reasons_of(
     X: pd.DataFrame,
     comparison: Comparison,
     cases: Sequence[Case],
-    report: Progress,
+    report: Report,
     bands: Bands | None = None,
     workers: Workers | None = None,
 ) -> tuple[Reason, ...]:

@@ -22,9 +22,8 @@ from whynear.study.fits import Fits, Part, answers
 from whynear.study.folds import folds_of, held_out_places, in_order
 from whynear.study.interpretation import fewest_directions
 from whynear.study.methods import MINIMUM_NORM, NUMERIC_BASELINES, Methods, n_varying
-from whynear.study.progress import Progress
 from whynear.study.training_rows import remember_rows
-from whynear.utils.progress import silent
+from whynear.utils.progress import Report, silent
 from whynear.utils.row_order import Separation, groups_in, n_different, taken
 
 FEWEST_OTHERS = 5  # values of a column that are not its most frequent one
@@ -37,7 +36,7 @@ def compare_regressors(
     *,
     n_folds: int,
     effective_dim: int | None,
-    report: Progress,
+    report: Report,
     groups: Separation | None = None,
     weights: pd.Series | None = None,
     workers: Workers | None = None,

@@ -84,7 +84,6 @@ class StudySettings:
             raise ValueError(
                 f"folds={self.folds!r} leaves no rows to fit or no rows to hold out. Use a whole number >= 2."
             )
-
         if self.spectra not in (None, True, False):
             raise ValueError(
                 f"spectra must be True, False or None (found from the columns), got {self.spectra!r} instead."

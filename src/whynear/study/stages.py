@@ -30,7 +30,7 @@ from whynear.study.preprocessing import Preprocessing
 from whynear.study.progress import Steps
 from whynear.study.reasons import Reason, reasons_of
 from whynear.study.regression import compare_regressors, relevance_profile, with_directions
-from whynear.study.rejection import Rejection, rejection_of, remember_rejection
+from whynear.study.rejection import rejection_of, remember_rejection
 from whynear.study.residuals import Residuals, residuals_of
 from whynear.study.result import Study
 from whynear.study.sample import at_most
@@ -57,6 +57,7 @@ def studied(
         settings.random_state, problem.encoder, settings.n_jobs, settings.class_weight, preprocessing, kept
     )
     comparison, few_folds = _compared(used, settings, methods, steps, workers)
+    shown = used if used.times is None else used.rows(comparison.places)
     steps.finish("comparison", comparison)
     steps("learn the metric from all rows", 0.6)
     rows = at_most(problem, LEARNED_ROWS[comparison.chosen], settings.random_state) if of_classes else problem
@@ -71,7 +72,7 @@ def studied(
     if large is not None:
         model, few_rows = large.learned(comparison.chosen, model, rows)
         on_parts = large.judged(model, steps.within(0.6, 0.62))
-    rejection = _rejection(used, comparison, model, settings) if of_classes else None
+    rejection = rejection_of(shown, comparison, model, settings.random_state) if of_classes else None
     if rejection is not None:
         model = remember_rejection(model, rejection)
     steps.finish("model", model)
@@ -95,7 +96,6 @@ def studied(
     )
     steps.finish("verdicts", judged)
     steps("map the cases", 0.85)
-    shown = used if used.times is None else used.rows(comparison.places)
     maps = maps_of(shown, model, settings.random_state)
     others = other_rows_of(problem, shown, maps, model, settings.random_state)
     cases, reasons = _explained(shown, comparison, steps, bands, workers)
@@ -177,11 +177,6 @@ def _compared(
         workers=workers,
     )
     return comparison, caveats
-
-
-def _rejection(used: Problem, comparison: Comparison, model: Any, settings: StudySettings) -> Rejection:
-    shown = used if used.times is None else used.rows(comparison.places)
-    return rejection_of(shown, comparison, model, settings.random_state)
 
 
 def refitted(model: Any) -> Any:

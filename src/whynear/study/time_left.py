@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from whynear.learn.registry import LEARNERS
-from whynear.study.progress import Progress
+from whynear.utils.progress import Report
 
 SHORT_SECONDS = 90  # up to which seconds are said, in tens
 
@@ -78,7 +78,7 @@ class FitWatch:
         How many fits run at the same time.
     """
 
-    def __init__(self, report: Progress, planned: Iterable[tuple[str, float]], n_at_once: int = 1) -> None:
+    def __init__(self, report: Report, planned: Iterable[tuple[str, float]], n_at_once: int = 1) -> None:
         self.report, self.left, self.share = report, TimeLeft(planned, n_at_once), 0.0
 
     def begin(self, step: str, method: str) -> None:

@@ -15,11 +15,11 @@ from whynear.metric.unusual import UnusualValue, unusual_values
 from whynear.study.bands import Bands
 from whynear.study.cases import Case
 from whynear.study.comparison import Comparison
-from whynear.study.progress import Progress
 from whynear.study.spread import explained_places
 from whynear.study.voters import Voters, near_rows_of
 from whynear.utils.arrays import Indices
 from whynear.utils.plain import plain_values
+from whynear.utils.progress import Report
 from whynear.utils.row_names import plain_name
 
 SHOWN_PARTS = 8  # features of a row
@@ -52,7 +52,7 @@ class ValueReason:
 
 
 def explained_values(
-    X: pd.DataFrame, comparison: Comparison, report: Progress, bands: Bands | None = None
+    X: pd.DataFrame, comparison: Comparison, report: Report, bands: Bands | None = None
 ) -> tuple[Case, ...]:
     """Explain a typical row, the largest overestimate and underestimate, and the row with most unusual values.
 
@@ -89,7 +89,7 @@ def selected_values(predictions: pd.DataFrame, unusual: Indices) -> list[tuple[i
 
 
 def value_reasons(
-    X: pd.DataFrame, comparison: Comparison, cases: Sequence[Case], report: Progress, bands: Bands | None = None
+    X: pd.DataFrame, comparison: Comparison, cases: Sequence[Case], report: Report, bands: Bands | None = None
 ) -> tuple[ValueReason, ...]:
     """Explain the rows with the largest errors, and others in even steps; ``cases`` have explanations."""
     known = {case.place: case.why for case in cases if isinstance(case.why, ValueExplanation)}

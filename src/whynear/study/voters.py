@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from whynear.explain import Explanation, ValueExplanation
+from whynear.utils.text import label
 
 MOST_VOTERS = 8
 MOST_FEATURES = 6
@@ -35,12 +35,12 @@ def voters_of(why: Explanation) -> Voters:
     facts = (why.neighbors[name].tolist()[:MOST_VOTERS] for name in (why.nearest.kind, "label", "distance", "vote"))
     held = why.neighbor_values.iloc[:MOST_VOTERS, most].to_numpy()
     lines = [
-        (str(name), str(label), f"{distance:.3g}", f"{vote:.3g}", *map(_shown, values))
-        for name, label, distance, vote, values in zip(*facts, held, strict=True)
+        (str(name), str(voted), f"{distance:.3g}", f"{vote:.3g}", *map(label, values))
+        for name, voted, distance, vote, values in zip(*facts, held, strict=True)
     ]
     features, own = why.contributions.columns[most], why.values.iloc[most]
     parts = why.contributions.iloc[:MOST_VOTERS, most]
-    return Voters(tuple(map(str, features)), tuple(map(_shown, own)), tuple(lines), _tuples(parts))
+    return Voters(tuple(map(str, features)), tuple(map(label, own)), tuple(lines), _tuples(parts))
 
 
 def near_rows_of(why: ValueExplanation) -> Voters:
@@ -48,18 +48,12 @@ def near_rows_of(why: ValueExplanation) -> Voters:
     features = list(why.ranked.index[:MOST_FEATURES])
     facts = why.neighbors[[why.kind, "measured", "predicted", "distance"]].itertuples(index=False)
     lines = [
-        (str(name), *(f"{number:.4g}" for number in numbers), *map(_shown, values))
+        (str(name), *(f"{number:.4g}" for number in numbers), *map(label, values))
         for (name, *numbers), values in zip(facts, why.neighbor_values[features].to_numpy(), strict=True)
     ]
     parts = why.neighbor_contributions[features]
-    return Voters(tuple(map(str, features)), tuple(map(_shown, why.values[features])), tuple(lines), _tuples(parts))
+    return Voters(tuple(map(str, features)), tuple(map(label, why.values[features])), tuple(lines), _tuples(parts))
 
 
 def _tuples(parts: pd.DataFrame) -> tuple[tuple[float, ...], ...]:
     return tuple(tuple(map(float, line)) for line in parts.to_numpy())
-
-
-def _shown(value: Any) -> str:
-    if value is None or value != value:
-        return "missing"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -97,6 +97,11 @@ def _is_text(column: pd.Series) -> bool:
     return isinstance(column.dtype, pd.CategoricalDtype) or bool(column.isna().all()) or holds_strings(column)
 
 
+def has_parts(path: Path) -> bool:
+    """Return whether a path is that of a table that can be read in parts: a Parquet file or a folder."""
+    return path.is_dir() or (path.suffix.lower() == ".parquet" and path.is_file())
+
+
 def rows_and_columns(path: Path, encoding: str = AUTO) -> tuple[int, int]:
     """Return the size of the table of a Parquet file or of a folder; rows of text files are estimated from the first.
 

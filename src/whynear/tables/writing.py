@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from operator import methodcaller
-
 import pandas as pd
 
-from whynear.utils.files import StrPath, write_whole
+from whynear.utils.files import StrPath, write_data
 from whynear.utils.text import harmless, printable
 
 
@@ -20,5 +18,4 @@ def csv_text(frame: pd.DataFrame) -> str:
 
 def write_csv(frame: pd.DataFrame, path: StrPath) -> None:
     """Write a table as comma-separated values, completely or not at all."""
-    data = csv_text(frame).encode()
-    write_whole(path, methodcaller("write", data), len(data))
+    write_data(path, csv_text(frame))

@@ -10,6 +10,7 @@ import stat
 import tempfile
 from collections.abc import Callable, Iterable
 from functools import partial
+from operator import methodcaller
 from pathlib import Path
 from typing import IO
 
@@ -26,6 +27,12 @@ def write_whole(path: StrPath, write: Callable[[IO[bytes]], object], needed: int
         _replace(os.path.realpath(path), write)
     except OSError as error:
         raise _explained(error, path, needed) from error
+
+
+def write_data(path: StrPath, data: bytes | str) -> None:
+    """Write bytes, or text in UTF-8, completely or not at all; see `write_whole`."""
+    content = data.encode() if isinstance(data, str) else data
+    write_whole(path, methodcaller("write", content), len(content))
 
 
 def _replace(target: str, write: Callable[[IO[bytes]], object]) -> None:

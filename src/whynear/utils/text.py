@@ -2,6 +2,7 @@
 
 import unicodedata
 from collections.abc import Sequence
+from typing import Any
 
 _BLANKS = "\t\n\v\f\r\x85\u2028\u2029"
 # Text direction marks can change the order in which a line is shown.
@@ -42,6 +43,17 @@ def short_number(value: float, digits: int = 4, *, signed: bool = False) -> str:
     """
     whole = 10**digits - 0.5 <= abs(value) < 999_999.5
     return f"{value:{'+' * signed}{'.0f' if whole else f'.{digits}g'}}"
+
+
+def label(value: Any) -> str:
+    """Return a value as text, a missing one as such.
+
+    >>> label(1.23456), label("red"), label(None)
+    ('1.235', 'red', 'missing')
+    """
+    if value is None or value != value:
+        return "missing"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def harmless(name: str) -> str:
