@@ -81,7 +81,7 @@ class Killed(BaseException):
 @pytest.mark.usefixtures("blank")
 @pytest.mark.parametrize("last", ["report.html", "relevance.csv", "study.json"])
 def test_files_are_not_taken_for_a_study_before_all_of_them_are_written(study, tmp_path, monkeypatch, last):
-    real = writing.write_whole
+    real = writing.write_data
 
     def killed(path: Path, *how):
         if path.name == last:
@@ -91,7 +91,7 @@ def test_files_are_not_taken_for_a_study_before_all_of_them_are_written(study, t
     (tmp_path / UNFINISHED).mkdir()
     (tmp_path / UNFINISHED / "study.json").write_text("of another study")
     (tmp_path / "study.json").write_text("older")
-    monkeypatch.setattr(writing, "write_whole", killed)
+    monkeypatch.setattr(writing, "write_data", killed)
     with pytest.raises(Killed):
         write_study(study, tmp_path, overwrite=True)
     (tmp_path / "study.json").unlink()

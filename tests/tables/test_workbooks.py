@@ -110,7 +110,7 @@ def test_a_cell_far_below_takes_no_memory_for_the_rows_before(write):
     path = with_change(write([["a"], [1]]), SHEET, b'<dimension ref="A1:A2"', b'<dimension ref="A1:XFD20000"')
     far = b'<row r="20000"><c r="XFD20000"><v>1</v></c></row></sheetData>'
     tracemalloc.start()
-    with pytest.raises(ValueError, match=r"row 20000 of the sheet 'sheet 1' has 16384 fields, the first row 1 names"):
+    with pytest.raises(ValueError, match=r"row 20000 of the sheet 'sheet 1' has 16384 fields, the first row 1 name\."):
         read_table(with_change(path, SHEET, b"</sheetData>", far))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
