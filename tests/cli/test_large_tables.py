@@ -40,7 +40,8 @@ def test_the_preview_is_that_of_all_rows(folder, monkeypatch):
     assert "visits/: 600 rows, 3 features (numbers: 2, categories: 1); 2 values missing in 2 columns" in said
     counts = messy_table()["kind"].value_counts()
     assert f"target 'kind': 2 classes (sick {counts['sick']}, well {counts['well']})" in said
-    assert "- 2 missing values were filled in by the median" in said
+    assert "- 1 missing value was filled in by the median of the column, in column 'gap'" in said
+    assert "- 1 missing category was filled in by the most frequent one of the column, 1 by '" in said
     assert "The model has seen no row of 1 of 12 row groups: of their 50 rows it predicts" in said
     assert "Caveat: Of 600 rows, a random 300 were used to compare learners" in said
     record = json.loads((folder / "../out/study.json").read_text())

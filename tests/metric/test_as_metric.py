@@ -177,7 +177,7 @@ def test_an_unfitted_learner_is_refused():
 def test_whitened_components_of_fewer_rows_than_columns():
     wide = np.random.default_rng(0).standard_normal((20, 50))
     wide[:, 7] = 3.0
-    with pytest.raises(ValueError, match=r"1 directions in which the data do not vary .* n_components=19"):
+    with pytest.raises(ValueError, match=r"1 direction in which the data do not vary .* n_components=19"):
         as_metric(PCA(whiten=True).fit(wide))
     pca = PCA(19, whiten=True).fit(wide)
     assert_allclose(as_metric(pca).sq_distances(wide), euclidean(pca.transform(wide)), rtol=1e-8, atol=1e-9)

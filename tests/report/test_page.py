@@ -118,7 +118,7 @@ def test_a_numeric_target_is_named_in_the_heading_and_its_cases_are_explained():
         side = "low" if case.true > case.why.prediction else "high"
         assert said.startswith(f"Measured {case.true:.4g}, predicted {case.why.prediction:.4g}")
         assert said.endswith(f"The prediction is {abs(case.true - case.why.prediction):.3g} too {side}.")
-    for kind in ("A typical case", "The largest overestimate", "The largest underestimate"):
+    for kind in ("A case with the median error", "The largest overestimate", "The largest underestimate"):
         assert f"<h3>{kind}: row " in text
     for error in study.errors.largest:
         assert f'<td class="name">{error.row}</td>' in text

@@ -88,7 +88,7 @@ def test_selected_cases_have_a_heading_and_a_sentence(study):
         assert line["place"] == case.place
         assert line["text"].lower() == f"{case.why!s}.".lower()
     lines = {line["kind"] for line in selected_data(houses_study())}
-    assert {"A typical case", "The largest overestimate", "The case with most unusual values"} <= lines
+    assert {"A case with the median error", "The largest overestimate", "The case with most unusual values"} <= lines
 
 
 def test_of_many_unusual_values_a_few_are_listed_those_that_explain_first(monkeypatch):

@@ -20,7 +20,7 @@ MOST_VALUES = 60_000  # of all cases together
 MOST_FEATURES = 12  # with the value of every case
 MOST_UNUSUAL = 8  # values of a case
 HEADINGS = {
-    "typical": "A typical case",
+    "typical": "A case with the median error",
     "overestimate": "The largest overestimate",
     "underestimate": "The largest underestimate",
     "unusual": "The case with most unusual values",
