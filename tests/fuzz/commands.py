@@ -48,6 +48,8 @@ def answered(*words):
 def check_sentence(*words):
     """Without --debug, a refusal is one sentence and code 2."""
     found = run(*words)
+    if not isinstance(found.exception, SystemExit | None):
+        raise found.exception
     assert found.exit_code in (0, BAD_INPUT), found.output
     lines = [line for line in found.stderr.splitlines() if line.startswith("Error: ")]
     assert len(lines) == (found.exit_code == BAD_INPUT), found.output

@@ -5,7 +5,7 @@ import pytest
 from tests.fuzz.law import fuzz
 from tests.fuzz.readers import READERS
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::UserWarning")]
 
 MUTANTS = {
     "case-base": 100,

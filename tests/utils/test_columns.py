@@ -126,3 +126,9 @@ def test_masked_values_and_dates_are_no_plain_numbers(X, fact):
     with pytest.raises(ValueError, match=fact):
         check_plain(X)
     check_plain(np.ma.masked_array([[1.0, 2.0]]))
+
+
+def test_a_whole_number_beyond_all_floats_is_infinite():
+    assert_array_equal(numbers(pd.Series([10**310, "1", None], dtype=object)), [np.inf, 1, np.nan])
+    with pytest.raises(ValueError, match=r"X holds 'x' in column 'a', row 2 .*, which is not a number"):
+        numbers(pd.Series([10**310, "x"], name="a", dtype=object))

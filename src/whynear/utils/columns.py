@@ -83,8 +83,11 @@ def numbers(column: pd.Series, what: str = "X") -> Array:
         raise ValueError(f"{what} holds dates or durations in column {column.name!r}: turn them into numbers first.")
     try:
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError) as error:
         found = first_non_number(column)
+        if found is None and isinstance(error, OverflowError):  # whole numbers beyond all floats, read as infinite
+            gone = column.isna()
+            return np.array([math.nan if g else _float(value) for value, g in zip(column, gone, strict=True)])
         if found is None:
             raise
         row = f", row {rows_at(found[:1], column)}" if len(column) > 1 else ""
@@ -102,6 +105,8 @@ def reads_as_number(value: Any) -> bool:
     """Return whether a value is a number, text that ``float`` parses, or missing."""
     try:
         float(value)
+    except OverflowError:
+        return True
     except (TypeError, ValueError):
         return pd.api.types.is_scalar(value) and bool(pd.isna(value))
     return True
