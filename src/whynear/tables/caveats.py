@@ -1,5 +1,6 @@
 """What limits the results of a table, in sentences."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -31,10 +32,17 @@ def remarks_on(X: pd.DataFrame, y: NDArray[Any], groups: pd.Series | None = None
     return remarks
 
 
-def filled_in(X: pd.DataFrame, y: NDArray[Any], impute: Impute | None, missing: pd.Series | None = None) -> list[str]:
+def filled_in(
+    X: pd.DataFrame,
+    y: NDArray[Any],
+    impute: Impute | None,
+    missing: pd.Series | None = None,
+    usual: Mapping[str, str] | None = None,
+) -> list[str]:
     """Return caveats on the missing values that are filled in, and on those that depend on the target.
 
-    ``missing`` are the missing values of each column, where X holds only some of the rows.
+    ``missing`` are the missing values of each column, and ``usual`` the most frequent categories, where X holds only
+    some of the rows.
     """
     counts = (X.isna().sum() if missing is None else missing)[X.notna().any()]
     if impute is None or not counts.sum():
@@ -45,7 +53,7 @@ def filled_in(X: pd.DataFrame, y: NDArray[Any], impute: Impute | None, missing: 
     informative = informative_gaps(X, y) if impute == "auto" else []
     return [
         *_filled_numbers(counts.drop(of_text.index), how, same),
-        *_filled_categories(X, of_text[of_text > 0], same),
+        *_filled_categories(X, of_text[of_text > 0], usual or {}, same),
         *(
             f"Whether a value is missing depends on the target in column {name!r}: the column has an indicator of it; "
             "--impute median leaves it out."
@@ -64,10 +72,11 @@ def _filled_numbers(counts: pd.Series, how: str, same: str) -> list[str]:
     return [f"{values} filled in by {how} of the column, {where}; {same}"]
 
 
-def _filled_categories(X: pd.DataFrame, counts: pd.Series, same: str) -> list[str]:
+def _filled_categories(X: pd.DataFrame, counts: pd.Series, usual: Mapping[str, str], same: str) -> list[str]:
     if not len(counts):
         return []
     values = counted(int(counts.sum()), "missing category was", "missing categories were")
-    by = [f"{count:,} by {X[name].dropna().astype(str).mode()[0]!r} in {str(name)!r}" for name, count in counts.items()]
+    modes = {name: usual.get(str(name)) or X[name].dropna().astype(str).mode()[0] for name in counts.index}
+    by = [f"{count:,} by {modes[name]!r} in {str(name)!r}" for name, count in counts.items()]
     more = f" and in {counted(len(by) - MOST_NAMED, 'more column')}" if len(by) > MOST_NAMED else ""
     return [f"{values} filled in by the most frequent one of the column, {', '.join(by[:MOST_NAMED])}{more}; {same}"]

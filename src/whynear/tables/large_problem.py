@@ -116,16 +116,19 @@ def _with_counts(
 ) -> Problem:
     """Return the problem with missing and different values, classes and range of all rows."""
     codes = {} if problem.encoder is None else problem.encoder.missing or {}
-    columns = problem.columns.set_index("column")
+    columns, usual = problem.columns.set_index("column"), {}
     for name in columns.index:
         found = scan.columns[name]
         signs = [code for code in codes.get(name, ()) if code in found.levels]
         missing = found.missing + sum(found.levels[code] for code in signs)
         columns.loc[name, "missing"] = max(missing, int(columns.loc[name, "missing"]))
         columns.loc[name, "distinct"] = max(found.distinct - len(signs), int(columns.loc[name, "distinct"]))
+        kept = {level: count for level, count in found.levels.items() if level not in signs}
+        if kept and not found.has_many_levels:
+            usual[name] = min(kept, key=lambda level: (-kept[level], level))
     impute = None if settings["strict"] and settings["impute"] == "auto" else settings["impute"]
     sampled = filled_in(problem.X, problem.y, impute)
-    filled = filled_in(problem.X, problem.y, impute, columns["missing"])
+    filled = filled_in(problem.X, problem.y, impute, columns["missing"], usual)
     known = problem.classes
     counted_classes = tuple((name, scan.classes.counts[name]) for name, _ in known if name in scan.classes.counts)
     is_counted = len(counted_classes) == len(known) > 0
