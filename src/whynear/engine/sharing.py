@@ -16,7 +16,7 @@ try:
 except ImportError:  # joblib before 1.6 brings its own
     from joblib.externals import cloudpickle
 
-ALIGNED = 64  # bytes, at a multiple of which each array begins
+ALIGNMENT = 64  # bytes, at a multiple of which each array begins
 
 
 @contextlib.contextmanager
@@ -35,7 +35,7 @@ def in_a_file(shared: Mapping[str, Any] | None) -> Iterator[str | None]:
         with path.open("wb") as file:
             places = []
             for part in (head, *(buffer.raw() for buffer in buffers)):
-                file.write(bytes(-file.tell() % ALIGNED))
+                file.write(bytes(-file.tell() % ALIGNMENT))
                 places.append((file.tell(), len(part)))
                 file.write(part)
         path.with_suffix(".places").write_bytes(pickle.dumps(places))
