@@ -180,7 +180,7 @@ def _learned(
         rows = at_most(problem, LEARNED_ROWS[comparison.chosen], settings.random_state)
     else:
         rows = problem
-    rows = rows if large is None else large.with_telling(rows)
+    rows = rows if large is None else large.with_rare_rows(rows)
     model = methods.fitted(comparison.chosen, rows.X, rows.y, rows.separation, rows.weights)
     if problem.kind == "classes":
         return model, rows
