@@ -5,7 +5,7 @@ from numpy.testing import assert_allclose
 
 from tests.helpers.nearness import some_nearness
 from whynear.learn.lvq.calibration import relative_distances
-from whynear.reject.measures import MEASURES, OF_PROBABILITIES, OF_PROTOTYPES, measures_of, usual_measures
+from whynear.reject.measures import MEASURES, PROBABILITY_MEASURES, PROTOTYPE_MEASURES, measures_of, usual_measures
 from whynear.reject.nearness import Nearness
 
 
@@ -13,8 +13,8 @@ def test_each_kind_of_classifier_has_its_measures():
     of_cases, of_prototypes = some_nearness(), some_nearness(shares=False)
     of_probabilities = some_nearness(distances=False, shares=False)
     assert usual_measures(of_cases) == MEASURES == tuple(measures_of(of_cases))
-    assert usual_measures(of_prototypes) == OF_PROTOTYPES
-    assert usual_measures(of_probabilities) == OF_PROBABILITIES == tuple(measures_of(of_probabilities))
+    assert usual_measures(of_prototypes) == PROTOTYPE_MEASURES
+    assert usual_measures(of_probabilities) == PROBABILITY_MEASURES == tuple(measures_of(of_probabilities))
 
 
 def test_values_are_those_of_their_formulas():

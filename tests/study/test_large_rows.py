@@ -98,11 +98,11 @@ def test_a_row_that_cannot_be_predicted_is_named(opened, whole):
         rows.judged(model, silent)
 
 
-def test_the_model_is_fitted_to_the_sample_and_telling_rows(opened, whole):
+def test_the_model_is_fitted_to_the_sample_and_rare_rows(opened, whole):
     whole.loc[17, "colour"] = "green"
     sample, rows, _ = opened(frame=whole, group="heavy")
-    all_rows = rows.with_telling(sample)
-    assert len(all_rows.X) == len(sample.X) + len(rows.telling.X) == len(all_rows.groups) == len(all_rows.y)
+    all_rows = rows.with_rare_rows(sample)
+    assert len(all_rows.X) == len(sample.X) + len(rows.rare_rows.X) == len(all_rows.groups) == len(all_rows.y)
     assert "green" in set(all_rows.X["colour"])
     assert all_rows.weights is None
     model, caveats = rows.learned("lann", "the model", all_rows)
@@ -132,7 +132,7 @@ def distributed(monkeypatch):
 def test_all_rows_that_are_not_held_out_are_learned_from(opened, distributed, whole):
     whole.loc[7, "kind"] = "once"
     sample, rows, held_out = opened(frame=whole)
-    rows_in_memory = rows.with_telling(sample)
+    rows_in_memory = rows.with_rare_rows(sample)
     model, caveats = rows.learned("grlvq", fitted(rows_in_memory), rows_in_memory)
     learned = sorted(row for part in distributed["parts"] for row in part)
     assert learned == sorted(set(range(1, 601)) - {8} - set(held_out.index + 1))

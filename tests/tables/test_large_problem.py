@@ -39,13 +39,13 @@ def both(tmp_path):
 
 
 def test_columns_are_read_as_those_of_the_whole_table(both):
-    sample, telling, whole = both(messy_table())
+    sample, rare_rows, whole = both(messy_table())
     pd.testing.assert_frame_equal(sample.columns, whole.columns, check_dtype=False)
     assert sample.encoder.get_params() == whole.encoder.get_params()
     assert (sample.classes, sample.summary, sample.target) == (whole.classes, whole.summary, whole.target)
-    assert list(sample.X.columns) == list(telling.X.columns) == list(whole.X.columns)
+    assert list(sample.X.columns) == list(rare_rows.X.columns) == list(whole.X.columns)
     assert len(sample.X) == 30
-    assert 0 < len(telling.X) < 100
+    assert 0 < len(rare_rows.X) < 100
     counting = ("'?' was taken as missing", "Column 'name' was set aside", "Column 'fat'")
     assert [said for said in whole.decisions if said not in sample.decisions and not said.startswith(counting)] == []
     assert any("1 missing value was filled in" in said or "2 missing values were" in said for said in sample.decisions)
@@ -53,8 +53,8 @@ def test_columns_are_read_as_those_of_the_whole_table(both):
 
 def test_rows_keep_their_numbers_and_values(both):
     frame = messy_table()
-    sample, telling, whole = both(frame)
-    for part in (sample, telling):
+    sample, rare_rows, whole = both(frame)
+    for part in (sample, rare_rows):
         pd.testing.assert_frame_equal(part.X, whole.X.loc[part.X.index], check_dtype=False)
         assert (part.y == frame["kind"].to_numpy()[part.X.index - 1]).all()
     assert sample.X.index.name is None
@@ -74,16 +74,16 @@ def test_rows_are_named_by_the_index_that_pandas_saved(both):
 
 
 def test_no_row_of_a_part_that_is_held_out_is_learned_from(both):
-    sample, telling, _ = both(messy_table(), held_out=(2, 5))
-    rows = np.concatenate([sample.X.index, telling.X.index])
+    sample, rare_rows, _ = both(messy_table(), held_out=(2, 5))
+    rows = np.concatenate([sample.X.index, rare_rows.X.index])
     assert not ((rows > 200) & (rows <= 300)).any()
     assert not (rows > 500).any()
 
 
 def test_groups_times_and_weights_go_with_their_rows(both):
     frame = messy_table().assign(ward=np.arange(600) % 7, heavy=np.arange(600) % 3 + 1.0)
-    sample, telling, whole = both(frame, group="ward", weight="heavy")
-    for part in (sample, telling):
+    sample, rare_rows, whole = both(frame, group="ward", weight="heavy")
+    for part in (sample, rare_rows):
         assert (part.weights == whole.weights.loc[part.X.index]).all()
         wards = frame["ward"].to_numpy()[part.X.index - 1]
         assert pd.Series(part.groups.to_numpy()).groupby(wards).nunique().max() == 1
@@ -200,8 +200,8 @@ def test_ordered_categories_keep_their_order(both):
     grades = pd.CategoricalDtype(["low", "mid", "high"], ordered=True)
     frame = messy_table().assign(grade=pd.Series(np.arange(600) % 3).map(dict(enumerate(grades.categories))))
     frame["grade"] = frame["grade"].astype(grades)
-    sample, telling, whole = both(frame)
-    assert sample.X["grade"].dtype == telling.X["grade"].dtype == whole.X["grade"].dtype == grades
+    sample, rare_rows, whole = both(frame)
+    assert sample.X["grade"].dtype == rare_rows.X["grade"].dtype == whole.X["grade"].dtype == grades
     assert sample.columns["kind"].tolist() == whole.columns["kind"].tolist()
 
 

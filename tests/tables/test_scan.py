@@ -35,7 +35,7 @@ def scanned(table, n_rows=64, **words):
 def test_one_pass_gives_the_same_whatever_the_batches(table, whole, n_rows):
     found, usual = scanned(table, n_rows), scanned(table)
     assert found.sample.equals(usual.sample)
-    assert found.telling.equals(usual.telling)
+    assert found.rare_rows.equals(usual.rare_rows)
     assert found.classes.counts == usual.classes.counts == whole["kind"].value_counts().to_dict()
     assert found.columns["a"].missing == 1
     assert found.columns["a"].mean == pytest.approx(whole["a"].mean())
@@ -44,14 +44,14 @@ def test_one_pass_gives_the_same_whatever_the_batches(table, whole, n_rows):
 
 def test_rows_are_those_of_the_table_by_their_numbers(table, whole):
     found = scanned(table)
-    rows = pd.concat([found.sample, found.telling])
+    rows = pd.concat([found.sample, found.rare_rows])
     assert rows.index.is_unique
     pd.testing.assert_frame_equal(rows, whole.set_axis(range(1, 401), axis=0).loc[rows.index])
 
 
-def test_telling_rows_hold_rare_values_and_extremes(table, whole):
+def test_rare_rows_hold_rare_values_and_extremes(table, whole):
     found = scanned(table, n_sample=1)
-    rows = pd.concat([found.sample, found.telling])
+    rows = pd.concat([found.sample, found.rare_rows])
     assert {"rare", "x", "y", "z"} <= set(rows["text"])
     assert rows["a"].isna().any()
     assert {whole["a"].min(), whole["a"].max()} <= set(rows["a"])
@@ -108,6 +108,6 @@ def test_progress_names_the_row(table):
     assert said == [(f"read the table, row {row} of 400", row / 400) for row in (1, 101, 201, 301)]
 
 
-def test_a_table_of_the_target_alone_has_no_telling_rows(tmp_path):
+def test_a_table_of_the_target_alone_has_no_rare_rows(tmp_path):
     pd.DataFrame({"kind": list("uv") * 5}).to_parquet(tmp_path / "t.parquet")
-    assert scanned(open_parts(tmp_path / "t.parquet")).telling.empty
+    assert scanned(open_parts(tmp_path / "t.parquet")).rare_rows.empty

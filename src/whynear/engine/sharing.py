@@ -16,7 +16,7 @@ try:
 except ImportError:  # joblib before 1.6 brings its own
     from joblib.externals import cloudpickle
 
-ALIGNED = 64  # bytes, at a multiple of which each array begins
+ALIGNMENT = 64  # bytes, at a multiple of which each array begins
 
 
 @contextlib.contextmanager
@@ -42,7 +42,7 @@ def _write(path: Path, parts: Sequence[memoryview]) -> None:
     try:
         with path.open("wb") as file:
             for part in parts:
-                file.write(bytes(-file.tell() % ALIGNED))
+                file.write(bytes(-file.tell() % ALIGNMENT))
                 places.append((file.tell(), len(part)))
                 file.write(part)
         path.with_suffix(".places").write_bytes(pickle.dumps(places))

@@ -15,7 +15,7 @@ from whynear.utils.arrays import Array, Indices
 from whynear.utils.row_groups import split_rows
 from whynear.utils.values import ByValue
 
-FREE, SLOPE_PENALTY, CLASS_PENALTY, HELD = 1e-6, 10.0, 5.0, 1e12
+FREE_PENALTY, SLOPE_PENALTY, CLASS_PENALTY, HELD_PENALTY = 1e-6, 10.0, 5.0, 1e12
 N_FOLDS = 10
 
 
@@ -60,8 +60,8 @@ def fit_certainty(
     mean, scale = table.mean(axis=0), table.std(axis=0)
     scale = np.where(scale > 1e-12 * (np.abs(low) + np.abs(high)), scale, 1.0)
     Z = np.column_stack([np.ones(len(table)), (table - mean) / scale])
-    penalties = np.array([FREE] + [SLOPE_PENALTY] * len(names))
-    codes, class_penalty = (predicted, CLASS_PENALTY) if len(names) > 1 else (np.zeros_like(predicted), HELD)
+    penalties = np.array([FREE_PENALTY] + [SLOPE_PENALTY] * len(names))
+    codes, class_penalty = (predicted, CLASS_PENALTY) if len(names) > 1 else (np.zeros_like(predicted), HELD_PENALTY)
     w, intercepts = fit_logistic(Z, right, penalties, codes, n_classes, class_penalty)
     return CertaintyModel(tuple(names), low, high, mean, scale, w[1:], w[0] + intercepts)
 

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 from whynear.metric.steps import estimators_of
 from whynear.utils.row_order import TimeOrder
 
-OF_STREAMS = ("learn_one", "prequential")
+STREAM_METHODS = ("learn_one", "prequential")
 
 
 def check_learner(learner: Any) -> None:
@@ -22,7 +22,7 @@ def check_learner(learner: Any) -> None:
         kind = learner.__name__ if isinstance(learner, type) else type(learner).__name__
         raise TypeError(f"learner must be a classifier such as GMLVQ(), got {kind} instead.")
     last = next(reversed(estimators_of(learner)), learner)
-    if any(hasattr(last, name) for name in OF_STREAMS):
+    if any(hasattr(last, name) for name in STREAM_METHODS):
         raise TypeError(
             f"learner={type(last).__name__}() learns from a stream, for which nothing can be promised: the promise "
             "holds for cases of the same distribution as the calibration cases, and under drift that changes. Use a "

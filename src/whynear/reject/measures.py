@@ -12,8 +12,8 @@ from whynear.utils.arrays import Array, Indices
 
 Measure = Literal["relative_distance", "nearest_distance", "probability", "near_share", "margin"]
 MEASURES: tuple[Measure, ...] = ("relative_distance", "nearest_distance", "probability", "near_share", "margin")
-OF_PROTOTYPES: tuple[Measure, ...] = ("relative_distance", "nearest_distance", "probability")
-OF_PROBABILITIES: tuple[Measure, ...] = ("probability", "margin")
+PROTOTYPE_MEASURES: tuple[Measure, ...] = ("relative_distance", "nearest_distance", "probability")
+PROBABILITY_MEASURES: tuple[Measure, ...] = ("probability", "margin")
 LEAST_PROBABILITY = 1e-4  # of a prediction and of its complement
 
 
@@ -23,8 +23,8 @@ def usual_measures(nearness: Nearness) -> tuple[Measure, ...]:
     Distances that cannot be compared with each other are left out.
     """
     if nearness.sq_by_class is None:
-        return OF_PROBABILITIES
-    names = OF_PROTOTYPES if nearness.near_shares is None else MEASURES
+        return PROBABILITY_MEASURES
+    names = PROTOTYPE_MEASURES if nearness.near_shares is None else MEASURES
     return names if nearness.same_units else tuple(name for name in names if name != "nearest_distance")
 
 

@@ -13,7 +13,7 @@ from whynear.search import NeighborSearch
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.values import ByValue
 
-CONSTANT = 1e-12  # the share of its size by which a column that is constant varies, from rounding
+ROUNDING_SHARE = 1e-12  # of its size, by which a column that is constant varies
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +45,7 @@ class NearCases(ByValue):
 
     def _search(self) -> NeighborSearch:
         spread = self.cases.std(axis=0)
-        varies = spread > CONSTANT * np.abs(self.cases).max(axis=0)
+        varies = spread > ROUNDING_SHARE * np.abs(self.cases).max(axis=0)
         return NeighborSearch(DiagonalMetric(np.where(varies, spread, np.inf) ** -2.0), self.cases)
 
     def _shares(self, nearest: Indices, n_classes: int) -> Array:

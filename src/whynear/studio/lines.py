@@ -11,7 +11,7 @@ from whynear.study.settings import TABLE_SETTINGS, StudySettings
 View = Literal[
     "study", "features", "sets", "errors", "map", "case", "what-if", "flip", "leave-out", "lock", "marks", "compare"
 ]
-OF_A_MODEL = (*TABLE_SETTINGS, "class_weight", "random_state", "encoding")  # settings that `learn_table` takes too
+MODEL_SETTINGS = (*TABLE_SETTINGS, "class_weight", "random_state", "encoding")  # settings that `learn_table` takes too
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Shown:
 
     def learned(self, **changes: Any) -> str:
         """Return the call that fits the learner of the study to its table."""
-        kept = {name: value for name, value in self.settings.changed().items() if name in OF_A_MODEL}
+        kept = {name: value for name, value in self.settings.changed().items() if name in MODEL_SETTINGS}
         return f"wn.learn_table({_words(self.table, self.target, {'learner': self.learner, **kept, **changes})})"
 
 

@@ -48,7 +48,7 @@ class LargeRows:
         The parts from which nothing is learned.
     why_none : str
         Why there are none, if so.
-    telling : Problem
+    rare_rows : Problem
         Rows beside the sample that show what columns hold, none of them held out.
     weight : str or None
         The column with the weights of the rows.
@@ -68,16 +68,16 @@ class LargeRows:
     classes: frozenset[str]
     held_out: tuple[Part, ...]
     why_none: str
-    telling: Problem
+    rare_rows: Problem
     weight: str | None
     n_rows: int
     n_sampled: int
     n_learnable: int
     room: float
 
-    def with_telling(self, sample: Problem) -> Problem:
-        """Return the rows that a model is fitted to in memory: a sample, and the telling rows."""
-        first, second = sample, self.telling
+    def with_rare_rows(self, sample: Problem) -> Problem:
+        """Return the rows that a model is fitted to in memory: a sample, and the rare rows."""
+        first, second = sample, self.rare_rows
         return replace(
             sample,
             X=pd.concat([first.X, second.X]),
@@ -97,11 +97,12 @@ class LargeRows:
         n_rows = len(rows.X) if found is None else self.n_learnable
         fitted = f"{n_rows:,} of them" if found is None else f"all {n_rows:,} that were not held out"
         none = f"No whole {self.table.noun} were held out, because {self.why_none}: the score is that of the folds."
+        n_judged = self.n_sampled + len(self.rare_rows.X)
         caveats = (
             f"Of {self.table.n_rows:,} rows, a random {min(COMPARED_ROWS, self.n_sampled):,} were used to compare "
             f"learners, to interpret and to draw; the model was fitted to {fitted}.",
-            f"Columns were judged by {self.n_sampled + len(self.telling.X):,} rows, a random sample and rows with rare "
-            "values: notes on columns and on copies count these rows, missing values and classes are those of all.",
+            f"Columns were judged by {n_judged:,} rows, a random sample and rows with rare values: notes on columns "
+            "and on copies count these rows, missing values and classes are those of all.",
             *([] if self.held_out else [none]),
         )
         return (model if found is None else remember_rows(found, rows.X)), caveats

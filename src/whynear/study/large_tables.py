@@ -88,7 +88,7 @@ def large_problem(table: PartedTable, target: Any, settings: StudySettings, step
         check_learnable(problems[0], settings)
         return problems
 
-    sample, telling = with_suggestion(learnable, settings.of_table())
+    sample, rare_rows = with_suggestion(learnable, settings.of_table())
     if sample.kind == "numbers" and predicted in table.texts:
         held_out, why_none = (), "the target is text that was read as numbers"
     rows = LargeRows(
@@ -98,7 +98,7 @@ def large_problem(table: PartedTable, target: Any, settings: StudySettings, step
         classes=frozenset(np.unique(sample.y).tolist()) if sample.kind == "classes" else frozenset(),
         held_out=held_out,
         why_none=why_none,
-        telling=telling,
+        rare_rows=rare_rows,
         weight=settings.weight,
         n_rows=n_batch,
         n_sampled=len(sample.X),

@@ -60,14 +60,7 @@ def studied(
     shown = used if used.times is None else used.rows(comparison.places)
     steps.finish("comparison", comparison)
     steps("learn the metric from all rows", 0.6)
-    rows = at_most(problem, LEARNED_ROWS[comparison.chosen], settings.random_state) if of_classes else problem
-    rows = rows if large is None else large.with_telling(rows)
-    model = methods.fitted(comparison.chosen, rows.X, rows.y, rows.separation, rows.weights)
-    if not of_classes:
-        model = with_directions(
-            model, problem.X, problem.y, settings.effective_dim, problem.separation, problem.weights
-        )
-        model = remember_errors(model, comparison.predictions)
+    model, rows = _learned(problem, comparison, settings, methods, large)
     on_parts = None
     if large is not None:
         model, few_rows = large.learned(comparison.chosen, model, rows)
@@ -177,6 +170,22 @@ def _compared(
         workers=workers,
     )
     return comparison, caveats
+
+
+def _learned(
+    problem: Problem, comparison: Comparison, settings: StudySettings, methods: Methods, large: LargeRows | None
+) -> tuple[Any, Problem]:
+    """Fit the chosen learner to as many rows as it can use; return the model and these rows."""
+    if problem.kind == "classes":
+        rows = at_most(problem, LEARNED_ROWS[comparison.chosen], settings.random_state)
+    else:
+        rows = problem
+    rows = rows if large is None else large.with_rare_rows(rows)
+    model = methods.fitted(comparison.chosen, rows.X, rows.y, rows.separation, rows.weights)
+    if problem.kind == "classes":
+        return model, rows
+    model = with_directions(model, problem.X, problem.y, settings.effective_dim, problem.separation, problem.weights)
+    return remember_errors(model, comparison.predictions), rows
 
 
 def refitted(model: Any) -> Any:

@@ -28,7 +28,7 @@ from whynear.utils.text import counted
 def problem_from_scan(
     table: PartedTable, scan: Scan, target: str, settings: Mapping[str, Any], held_out: Collection[Part] = ()
 ) -> tuple[Problem, Problem]:
-    """Return the problem of the sample, and that of the telling rows that are not held out.
+    """Return the problem of the sample, and that of the rare rows that are not held out.
 
     Columns are judged by both together, which hold what is rare in the table, so that a column is read and refused as
     if all rows were in memory. Missing values, different values, classes and faults of the target are those of all
@@ -84,8 +84,8 @@ def _check_target(
 
 
 def _rows(scan: Scan, target: str, without_target: Mapping[str, object]) -> pd.DataFrame:
-    """Return sample and telling rows in their order, without those that have no target."""
-    frame = joined_rows([piece for piece in (scan.sample, scan.telling) if len(piece)]).sort_index()
+    """Return sample and rare rows in their order, without those that have no target."""
+    frame = joined_rows([piece for piece in (scan.sample, scan.rare_rows) if len(piece)]).sort_index()
     known = ~is_missing(frame[target])
     if len(without_target):
         known &= ~class_names(frame[target]).isin(list(without_target)).to_numpy()

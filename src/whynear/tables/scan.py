@@ -1,4 +1,4 @@
-"""One pass over a table of any size: statistics of its columns, its classes, a uniform sample, and telling rows."""
+"""One pass over a table of any size: statistics of its columns, its classes, a uniform sample, and rare rows."""
 
 from __future__ import annotations
 
@@ -102,14 +102,14 @@ class Scan:
         What the target holds.
     sample : DataFrame
         A uniform sample of the rows that are not held out, with at least two of each class.
-    telling : DataFrame
+    rare_rows : DataFrame
         Further rows, that show what the columns hold: extremes, missing values, rare texts.
     """
 
     columns: dict[str, ColumnStatistics]
     classes: ClassCounts
     sample: pd.DataFrame
-    telling: pd.DataFrame
+    rare_rows: pd.DataFrame
 
 
 def scan(
@@ -145,8 +145,8 @@ def scan(
                 sample.forget_classes()
             rows.keep(batch, columns)
     drawn = sample.frame()
-    telling = rows.frame(columns)
-    return Scan(columns, classes, drawn, telling[~telling.index.isin(drawn.index)])
+    rare_rows = rows.frame(columns)
+    return Scan(columns, classes, drawn, rare_rows[~rare_rows.index.isin(drawn.index)])
 
 
 def _without_codes(column: pd.Series, codes: tuple[str, ...]) -> pd.Series:

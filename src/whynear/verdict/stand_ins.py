@@ -116,22 +116,25 @@ def find_stand_ins(
     run_in_chunks(swap, len(swaps), 1, n_jobs)
     pairs, groups = [], []
     for place, member in enumerate(members):
-        good: dict[int, Answers] = {}
-        for (swapped_place, other), found in zip(swaps, swapped, strict=True):
-            if swapped_place != place or found is None:
-                continue
-            price = cost_of(found, whole, target)
-            lack = lacking[place]
-            assert lack is not None
-            back = cost_of(lack, found, target)
-            if price.deviation <= NOT_WORSE and price.most <= MOST_PRICE and back.deviation >= RECOVERED:
-                good[other] = found
+        lack = lacking[place]
+        assert lack is not None
+        good = {
+            other: found
+            for (of, other), found in zip(swaps, swapped, strict=True)
+            if of == place and found is not None and _is_as_good(found, whole, lack, target)
+        }
         if good:
             good = dict(sorted(good.items(), key=lambda item: float(item[1].loss.mean()))[:MOST_NAMED])
             everyone = {member: whole, **good}
             groups.append(tuple(columns.names[j] for j in everyone))
             pairs += _pairs(everyone, columns.names, target)
     return StandIns(tuple(pairs), tuple(groups))
+
+
+def _is_as_good(swapped: Answers, whole: Answers, lack: Answers, target: Target) -> bool:
+    """Return whether a stand-in costs little against the member, and wins back what is lost without either."""
+    price, back = cost_of(swapped, whole, target), cost_of(lack, swapped, target)
+    return price.deviation <= NOT_WORSE and price.most <= MOST_PRICE and back.deviation >= RECOVERED
 
 
 def _correlation(columns: FeatureColumns, one: int, other: int) -> float:
