@@ -80,3 +80,20 @@ def test_a_refit_that_ran_when_the_server_ended_is_interrupted(project, relearne
     project.store.add_relearning("a", ["y"])  # as if the server had been killed
     killed, _ = Relearner(project).listed("a")
     assert (killed.state, killed.features) == ("interrupted", ["y"])
+
+
+def test_a_refit_whose_score_cannot_be_written_has_failed_and_another_can_start(project, relearner, monkeypatch):
+    change = project.store.change_relearning
+
+    def full(number, **changes):
+        if "score" in changes:
+            raise OSError("The disk is full.")
+        return change(number, **changes)
+
+    worker(monkeypatch, {"event": "score", "value": {}}, {"event": "finished", "value": MOVES})
+    monkeypatch.setattr(project.store, "change_relearning", full)
+    relearner.start("a", ["x"])
+    relearner.wait()
+    (found,) = relearner.listed("a")
+    assert (found.state, found.message) == ("failed", "The disk is full.")
+    relearner.start("a", ["x"])

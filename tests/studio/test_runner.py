@@ -117,3 +117,18 @@ def test_a_cancelled_study_is_over_when_cancelling_returns(project, monkeypatch)
     runner.remove("a")
     assert project.store.studies() == []
     runner.close()
+
+
+def test_a_study_whose_progress_cannot_be_written_has_failed_and_the_next_one_starts(project, monkeypatch):
+    def full(*_):
+        raise OSError("The disk is full.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(project.store, "add_part", full)
+        row = fake_worker(project, monkeypatch, {"event": "part", "name": "comparison", "value": {}})
+    assert (row["state"], row["message"]) == ("failed", "The disk is full.")
+    runner = Runner(project)
+    runner.resume("a")
+    runner.wait()
+    runner.close()
+    assert project.store.parts("a") == {"comparison": {}}

@@ -10,7 +10,7 @@ from typing import IO, Any
 from whynear.studio.faults import NotFound, WrongState
 from whynear.studio.project import Project
 from whynear.studio.relearn_models import Relearning
-from whynear.studio.worker_process import OneWorker, clear_worker, events_in, start_worker
+from whynear.studio.worker_process import OneWorker, clear_worker, end_worker, events_in, start_worker
 
 INTERRUPTED = "The server ended while it ran. Start it again."
 CANCELLED = "It was cancelled."
@@ -69,7 +69,11 @@ class Relearner(OneWorker):
 
     def _note(self, study: str, number: int, process: subprocess.Popen[str]) -> None:
         assert process.stdout is not None, "it is a pipe"
-        ended = self._note_events(number, process.stdout)
+        try:
+            ended = self._note_events(number, process.stdout)
+        except OSError as error:  # the project cannot be written, such as on a full disk
+            end_worker(process)
+            ended = {"state": "failed", "message": str(error)}
         code = clear_worker(process, self.project.folder_of(study))
         if not ended:
             message = INTERRUPTED if self._closed else f"Its process ended with code {code}. Is there enough memory?"

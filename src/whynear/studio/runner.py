@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
 import subprocess
@@ -14,7 +15,7 @@ from whynear.studio.progress import learners_after
 from whynear.studio.project import Project
 from whynear.studio.store import Row
 from whynear.studio.worker import FITS, NEW, RESULTS
-from whynear.studio.worker_process import TEMPORARY, OneWorker, clear_worker, events_in, start_worker
+from whynear.studio.worker_process import TEMPORARY, OneWorker, clear_worker, end_worker, events_in, start_worker
 
 OVER = ("finished", "failed", "cancelled", "interrupted")
 CAN_RESUME = ("failed", "cancelled", "interrupted")
@@ -81,9 +82,15 @@ class Runner(OneWorker):
     def _note(self, study: str, process: subprocess.Popen[str]) -> None:
         """Note the events of a process until it ends."""
         assert process.stdout is not None, "it is a pipe"
-        last = self._note_events(study, process.stdout)
-        code = clear_worker(process, self.project.folder_of(study))
-        self._note_end(study, last, code)
+        try:
+            last = self._note_events(study, process.stdout)
+            code = clear_worker(process, self.project.folder_of(study))
+            self._note_end(study, last, code)
+        except OSError as error:  # the project cannot be written, such as on a full disk
+            end_worker(process)
+            with contextlib.suppress(OSError):
+                failed: dict[str, Any] = {"state": "failed", "ended": time.time(), "message": str(error)}
+                self.store.change_study(study, only_in=("running",), **failed)
         with self._lock:
             self._now, self._running = None, ""
         self.start_next()
