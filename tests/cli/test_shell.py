@@ -55,6 +55,9 @@ def test_an_interrupt_leaves_no_file_and_code_130(tmp_path):
         (ValueError("one\ntwo \x1b[2J"), 2, "Error: one two \ufffd[2J\n"),
         (FileNotFoundError(2, "No such file", "a.csv"), 2, "Error: a.csv: No such file.\n"),
         (OSError(28, "No space left"), 2, "Error: No space left\n"),
+        (KeyError("a"), 1, "Error: KeyError: 'a'. This was not expected: --debug shows where it happened.\n"),
+        (MemoryError(), 1, "Error: MemoryError. This was not expected: --debug shows where it happened.\n"),
+        (typer.Exit(7), 7, ""),
         (KeyboardInterrupt("Parts are kept."), 130, "Interrupted. Parts are kept.\n"),
         (KeyboardInterrupt(), 130, "Interrupted.\n"),
     ],
@@ -66,11 +69,10 @@ def test_errors_end_with_a_sentence_and_a_code(error, code, text, capsys):
     assert capsys.readouterr().err == text
 
 
-def test_errors_of_the_program_and_errors_with_debug_are_raised():
-    with pytest.raises(ZeroDivisionError), errors_in_a_sentence(debug=False):
-        raise ZeroDivisionError
-    with pytest.raises(ValueError, match="wrong"), errors_in_a_sentence(debug=True):
-        raise ValueError("wrong")
+@pytest.mark.parametrize("error", [ValueError("wrong"), ZeroDivisionError("wrong")])
+def test_errors_with_debug_are_raised(error):
+    with pytest.raises(type(error), match="wrong"), errors_in_a_sentence(debug=True):
+        raise error
 
 
 def test_a_warning_is_printed_once(capsys):

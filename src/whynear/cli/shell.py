@@ -14,6 +14,7 @@ from whynear.cli.words import suggestion
 from whynear.utils.text import printable
 
 BAD_INPUT = 2
+UNEXPECTED = 1
 
 
 def plain(text: object) -> str:
@@ -23,7 +24,7 @@ def plain(text: object) -> str:
 
 @contextmanager
 def errors_in_a_sentence(debug: bool) -> Iterator[None]:
-    """End with one sentence and code 2 after bad input, with code 130 after an interrupt; a traceback on request.
+    """End with one sentence and code 2 after bad input, 130 after an interrupt, 1 otherwise; a traceback on request.
 
     If settings are known with which the table is taken, a second line is the command with them.
     """
@@ -40,6 +41,14 @@ def errors_in_a_sentence(debug: bool) -> Iterator[None]:
         if (command := suggestion(error)) is not None:
             typer.echo(f"Try: {printable(command)}", err=True)
         raise typer.Exit(BAD_INPUT) from None
+    except (typer.Exit, typer.Abort, typer.BadParameter):
+        raise
+    except Exception as error:  # a defect of this program, or a model file whose parts do not fit together
+        if debug:
+            raise
+        found = f"{type(error).__name__}: {_sentence(error)}".removesuffix(": ").removesuffix(".")
+        typer.echo(f"Error: {found}. This was not expected: --debug shows where it happened.", err=True)
+        raise typer.Exit(UNEXPECTED) from None
 
 
 @contextmanager

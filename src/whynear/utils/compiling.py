@@ -30,7 +30,7 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
         folder = private_folder()
         if folder is None:
             return numba.njit(**{**options, "cache": False})(function)
-        os.environ[PLACE] = numba.config.CACHE_DIR = str(folder)  # type: ignore[attr-defined]
+        os.environ[PLACE] = vars(numba.config)["CACHE_DIR"] = str(folder)
         return numba.njit(**options)(function)
 
     return compiled
