@@ -294,7 +294,8 @@ def is_ordered(column: pd.Series[Any]) -> bool:
 
 def _written_with_blanks(column: pd.Series[Any], known: list[str]) -> dict[str, str]:
     """Return the texts of a column that are known categories but for blanks around them, each with its category."""
-    unknown = [value for value in column.unique() if isinstance(value, str) and value not in known]
+    texts = {value for value in column if isinstance(value, str)}  # other values may have no hash
+    unknown = [value for value in texts if value not in known]
     return {text: text.strip() for text in unknown if text.strip() in known}
 
 
