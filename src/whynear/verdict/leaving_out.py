@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.stats import norm
@@ -45,6 +45,15 @@ class Costs:
     def p_values(self) -> Array:
         """Of no increase of the loss."""
         return np.asarray(norm.sf(self.deviations))
+
+    def replaced(self, found: Mapping[int, Cost]) -> Costs:
+        """Return costs in which those of some features are others."""
+        parts = (("losses", "loss"), ("errors", "error"), ("deviations", "deviation"), ("most", "most"))
+        changed = {
+            name: np.array([getattr(found[j], one) if j in found else old for j, old in enumerate(getattr(self, name))])
+            for name, one in parts
+        }
+        return replace(self, **changed)
 
 
 @dataclass(frozen=True)

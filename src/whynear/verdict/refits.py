@@ -20,7 +20,7 @@ from whynear.metric.fit_weights import weights_for
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.progress import Report, silent
 from whynear.utils.row_order import RowSplit
-from whynear.verdict.targets import Answers, Target
+from whynear.verdict.targets import FOLDS, Answers, Target
 
 USUAL_SECONDS = 0.01  # of a fit, before one was timed
 
@@ -68,7 +68,7 @@ class Refits:
 
     ``owners`` are the numbers of the features that the columns of X belong to; each column is its own without them.
     ``weights`` say how much each row counts when the learner is fitted. ``workers`` do the fits; this process alone
-    without them.
+    without them. ``n_folds`` is the number of folds, as far as the rows have as many.
     """
 
     def __init__(
@@ -82,9 +82,10 @@ class Refits:
         owners: Indices | None = None,
         weights: Array | None = None,
         workers: Workers | None = None,
+        n_folds: int = FOLDS,
     ) -> None:
         self.table = RefitTable(learner, X, y, weights, None if target.measured else np.unique(y))
-        self.target, self.seed = target, seed
+        self.target, self.seed, self.n_folds = target, seed, n_folds
         self.owners = np.arange(np.shape(X)[1]) if owners is None else owners
         self.workers = Processes(1) if workers is None else workers
         self.seconds = USUAL_SECONDS
@@ -98,7 +99,7 @@ class Refits:
     def prepare(self, sets: Sequence[Sequence[int]], repeats: int = 1, report: Report = silent) -> None:
         """Fit without each of these sets of features, as far as that has not been done."""
         keys = [key for key in (_key(features, repeats) for features in sets) if key not in self._known]
-        folds = [self.target.folds(self.seed + repeat) for repeat in range(repeats)]
+        folds = [self.target.folds(self.seed + repeat, self.n_folds) for repeat in range(repeats)]
         constant = [np.flatnonzero(np.isin(self.owners, features)).tolist() for features, _ in keys]
         predictions = self._held_out([([own] * len(fold), fold) for own in constant for fold in folds], report)
         for key in keys:

@@ -20,6 +20,8 @@ from whynear.utils.text import counted
 from whynear.utils.threads import one_blas_thread
 from whynear.utils.values import ByValue
 from whynear.verdict.feature_columns import FeatureColumns, chosen_rows, feature_columns
+from whynear.verdict.models import KernelModels
+from whynear.verdict.other_rows import OtherRows, SetCheck, other_rows
 from whynear.verdict.refits import Refits, rows_of
 from whynear.verdict.set_sizes import judge_sizes, surely_needed
 from whynear.verdict.stand_ins import StandIns, find_stand_ins
@@ -52,6 +54,9 @@ class SufficientSets(ByValue):
         For each member of the best set the features that can take its place, cheapest first.
     stand_ins : StandIns
         The same with their prices.
+    check : SetCheck or None
+        Where the table has many more rows than sets are judged by: how the learner, fitted to many of them, does with
+        the best set on rows that did not choose it. A set that loses too much there is not the best.
 
     Examples
     --------
@@ -67,16 +72,22 @@ class SufficientSets(ByValue):
     alternatives: dict[str, tuple[str, ...]]
     stand_ins: StandIns
     measure: str
+    check: SetCheck | None = None
 
     @property
     def score(self) -> float:
         """Accuracy (or R2) of the best set on rows that did not choose it."""
-        return float(self.curve["score"][self._place])
+        return float(self.curve["score"][self._place]) if self.check is None else self.check.score
 
     @property
     def score_of_all(self) -> float:
         """Accuracy (or R2) of all features on the same rows."""
-        return float(self.curve["score"].iloc[-1])
+        return float(self.curve["score"].iloc[-1]) if self.check is None else self.check.score_of_all
+
+    @property
+    def lost_error(self) -> float:
+        """Standard error of the difference of the two scores."""
+        return float(self.curve["error"][self._place]) if self.check is None else self.check.lost_error
 
     @property
     def _place(self) -> int:
@@ -128,6 +139,9 @@ def sufficient_sets(
     Features are removed one after the other, the least needed first, and added one after the other, by kernel ridge
     models that are refitted each time; for each size the better of the two is kept. The sets are judged on folds of
     rows that took no part in choosing them, by kernel ridge models, and by the learner too where it is clearly better.
+    At most 600 rows serve for that. Where there are twice as many or more, the learner is fitted to up to 5,000 rows
+    with the set that was found and with all features, and larger sets follow until one suffices there too; not where
+    the learner is clearly worse than the kernel ridge models.
 
     Parameters
     ----------
@@ -173,16 +187,20 @@ def sufficient_sets(
     columns = feature_columns(X)
     target = target_of(learner, y, groups, len(columns.values))
     rows = chosen_rows(len(target.Y), MOST_ROWS, target.strata, rng)
-    weights = None if sample_weight is None else checked_weights(sample_weight, len(target.Y), X)[rows]
-    columns, target = columns.rows(rows), target.rows(rows)
-    prices = _prices(costs, columns.names)
+    weights = None if sample_weight is None else checked_weights(sample_weight, len(target.Y), X)
+    prices, y = _prices(costs, columns.names), np.asarray(y)
+    own, aim = columns.rows(rows), target.rows(rows)
     with start_workers(engine, n_jobs, address, also_here=True) as workers, one_blas_thread():
         # With a tolerance, a set may lose what a needed feature is worth.
-        keep = surely_needed(columns, target, n_jobs) if tolerance is None else []
+        keep = surely_needed(own, aim, n_jobs) if tolerance is None else []
         seed = int(rng.integers(2**31))
-        known = rows_of(X, rows), np.asarray(y)[rows]
-        refits = Refits(learner, *known, target, seed, weights=weights, workers=workers)
-        found = find_sets(columns, target, prices, tolerance, refits, rng, n_jobs, report, keep)
+        of_rows = None if weights is None else weights[rows]
+        refits = Refits(learner, rows_of(X, rows), y[rows], aim, seed, weights=of_rows, workers=workers)
+        others = other_rows(learner, X, y, target, rows, rng.spawn(1)[0], weights=weights, workers=workers)
+        if others is not None:
+            best = min(KernelModels(own, aim).answers, refits.without(), key=lambda one: float(one.loss.mean()))
+            others = others if others.may_object(best, aim) else None
+        found = find_sets(own, aim, prices, tolerance, refits, rng, n_jobs, report, keep, others=others)
     report("done", 1.0)
     return found
 
@@ -198,10 +216,12 @@ def find_sets(
     report: Report,
     keep: Sequence[int] | Indices = (),
     seconds: float = 0.0,
+    others: OtherRows | None = None,
 ) -> SufficientSets:
     """Choose sets from all rows, judge their sizes on folds, and swap the members of the best for others.
 
-    Every set holds the features to keep. ``seconds`` is roughly the time that a fold takes.
+    Every set holds the features to keep. ``seconds`` is roughly the time that a fold takes. The best set must suffice
+    for ``others`` too.
     """
     if tolerance is not None:
         number("tolerance", tolerance)
@@ -225,14 +245,15 @@ def find_sets(
             made[len(chosen)] = chosen, judged.answers[size]
     sets, answers = zip(*made.values(), (every, judged.answers[len(every)]), strict=True)
     curve = _curve(sets, answers, target, columns.names)
-    best = sets[_smallest(curve, sets, answers, target, prices, tolerance)]
+    places = _sufficing(curve, sets, answers, target, prices, tolerance)
+    best = next((sets[place] for place in places if _holds(sets[place], others, tolerance, report)), every)
     report("swap members for others", 0.8)
-    others = [int(j) for j in candidates if j not in best]
-    stand_ins = find_stand_ins(scouted, aim, best, others, n_jobs)
+    rest = [int(j) for j in candidates if j not in best]
+    stand_ins = find_stand_ins(scouted, aim, best, rest, n_jobs)
     cheaper = _with_cheaper(best, stand_ins, prices, columns.names)
-    if cheaper != best:
-        others = sorted({*others, *best} - {*cheaper})
-        best, stand_ins = cheaper, find_stand_ins(scouted, aim, cheaper, others, n_jobs)
+    if cheaper != best and _holds(cheaper, others, tolerance, report):
+        rest = sorted({*rest, *best} - {*cheaper})
+        best, stand_ins = cheaper, find_stand_ins(scouted, aim, cheaper, rest, n_jobs)
         named = tuple(columns.names[j] for j in best)
         curve["features"] = [named if len(old) == len(named) else old for old in curve["features"]]
     return SufficientSets(
@@ -241,7 +262,23 @@ def find_sets(
         stand_ins.alternatives([columns.names[j] for j in best]),
         stand_ins,
         "R2" if target.measured else "accuracy",
+        None if others is None or len(best) == len(every) else others.check(best),
     )
+
+
+def _holds(members: Sequence[int], others: OtherRows | None, tolerance: float | None, report: Report) -> bool:
+    """Return whether a set suffices for the learner fitted to many rows; nothing speaks against it without them."""
+    if others is None:
+        return True
+    report(f"fit {counted(len(members), 'feature')} to many rows", 0.75)
+    found, every = others.with_only(members), others.without()
+    if tolerance is not None:
+        return _within(float(found.score.mean()), float(every.score.mean()), tolerance)
+    return _as_good(found, every, others.target, BELOW_ALL)
+
+
+def _within(score: float, score_of_all: float, tolerance: float) -> bool:
+    return score >= score_of_all - tolerance / 100 - 1e-12
 
 
 def _with_cheaper(members: Sequence[int], stand_ins: StandIns, prices: Array, names: Sequence[str]) -> list[int]:
@@ -269,17 +306,17 @@ def _curve(
     return pd.DataFrame(rows, columns=["n_features", "score", "error", "excess", "excess_error", "features"])
 
 
-def _smallest(
+def _sufficing(
     curve: pd.DataFrame,
     sets: Sequence[Sequence[int]],
     answers: Sequence[Answers],
     target: Target,
     prices: Array,
     tolerance: float | None,
-) -> int:
-    """Return the place of the cheapest set that is as good as all features and nearly as good as the best set."""
+) -> list[int]:
+    """Return the places of sets that are as good as all features and nearly as good as the best set, cheapest first."""
     if tolerance is not None:
-        enough = (curve["score"] >= curve["score"].iloc[-1] - tolerance / 100 - 1e-12).to_numpy()
+        enough = np.array([_within(score, curve["score"].iloc[-1], tolerance) for score in curve["score"]])
     else:
         every, best = answers[-1], answers[int(curve["excess"].to_numpy().argmin())]
         enough = np.array([_as_good(found, every, target, BELOW_ALL) for found in answers])
@@ -290,7 +327,7 @@ def _smallest(
         enough &= curve["excess_error"].to_numpy() <= LARGEST_ERROR * gain
         enough[-1] |= not enough.any()
     costs = np.array([prices[list(chosen)].sum() for chosen in sets])
-    return int(np.where(enough, costs, np.inf).argmin())
+    return [int(place) for place in np.argsort(costs, kind="stable") if enough[place]]
 
 
 def _as_good(found: Answers, other: Answers, target: Target, errors: float) -> bool:

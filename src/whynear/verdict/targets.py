@@ -87,12 +87,15 @@ class Target:
         """Whether some rows belong together."""
         return int(self.groups.max(initial=-1)) + 1 < len(self.groups)
 
-    def folds(self, seed: int) -> list[RowSplit]:
-        """Return rows to learn from and rows held out, five times if possible, groups together or forward in time."""
+    def folds(self, seed: int, most: int = FOLDS) -> list[RowSplit]:
+        """Return rows to learn from and rows held out, five times if possible, groups together or forward in time.
+
+        ``most`` asks for fewer folds than five, but not of those forward in time.
+        """
         if self.forward is not None:
             return self.forward
         strata = self.strata
-        n_folds = FOLDS if self.measured else max(2, min(FOLDS, int(np.bincount(strata).max())))
+        n_folds = most if self.measured else max(2, min(most, int(np.bincount(strata).max())))
         groups = self.groups if self.grouped else None
         return split_rows(strata, n_folds, seed, stratified=not self.measured, groups=groups)
 

@@ -23,6 +23,8 @@ from whynear.verdict.feature_columns import FeatureColumns, chosen_rows, feature
 from whynear.verdict.information import Information, information
 from whynear.verdict.leaving_out import Cost, Costs, cost_of, costs_without
 from whynear.verdict.models import KernelModels, beats_guessing
+from whynear.verdict.objections import costs_of_needed, without_costly, without_missed
+from whynear.verdict.other_rows import other_rows
 from whynear.verdict.refits import Refits, rows_of
 from whynear.verdict.result import Verdicts
 from whynear.verdict.stability import AGREED, resampled_verdicts
@@ -175,9 +177,19 @@ def _judged(table: _Table, n_resamples: int, n_jobs: int | None, rng: np.random.
         table.learner, rows_of(table.X, rows), table.y[rows], aim, int(of_refits.integers(2**31)),
         owners=table.owners, weights=weights, workers=table.workers,
     )  # fmt: skip
-    full, costs = _confirmed(models, costs, refits, evidence, within(report, 0.3, 0.5))
+    full, costs = _confirmed(models, costs, refits, evidence, within(report, 0.3, 0.4))
     works = beats_guessing(full, aim)
+    others = other_rows(
+        table.learner, table.X, table.y, target, rows, of_refits,
+        owners=table.owners, weights=table.weights, workers=table.workers,
+    )  # fmt: skip
+    if others is not None and not (works and others.may_object(full, aim)):
+        others = None
+    if others is not None:
+        costs = costs_of_needed(costs, others, within(report, 0.4, 0.5))
     decided = decide(evidence, costs, works, len(rows))
+    if others is not None:
+        decided = without_missed(decided, others)
     again = resampled_verdicts(
         own, aim, models, n_resamples, of_resamples, table.workers, within(report, 0.5, 0.8), FITS_OF_A_PART * seconds
     )
@@ -185,8 +197,11 @@ def _judged(table: _Table, n_resamples: int, n_jobs: int | None, rng: np.random.
     agreed = ~(stability < AGREED)
     sets = find_sets(
         own, aim, np.ones(columns.n_features), None, refits, of_sets, n_jobs,
-        within(report, 0.8, 1.0), np.flatnonzero((decided == INDISPENSABLE) & agreed), FITS_OF_A_FOLD * seconds,
+        within(report, 0.8, 0.9), np.flatnonzero((decided == INDISPENSABLE) & agreed), FITS_OF_A_FOLD * seconds, others,
     )  # fmt: skip
+    if others is not None:
+        members = [place for place, name in enumerate(columns.names) if name in sets.best]
+        decided, costs = without_costly(decided, costs, members, others, within(report, 0.9, 1.0))
     report("done", 1.0)
     return Verdicts(
         feature_names=columns.names,
@@ -223,8 +238,4 @@ def _confirmed(
     for feature in asked:
         answers = [refits.without([int(feature)], repeats), models.without([int(feature)], tune=True)]
         made[int(feature)] = cost_of(min(answers, key=lambda one: float(one.loss.mean())), best, target)
-    changed = {
-        name: np.array([getattr(made[j], one) if j in made else old for j, old in enumerate(getattr(costs, name))])
-        for name, one in (("losses", "loss"), ("errors", "error"), ("deviations", "deviation"), ("most", "most"))
-    }
-    return best, replace(costs, **changed)
+    return best, costs.replaced(made)
