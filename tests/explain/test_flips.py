@@ -5,6 +5,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import whynear as wn
+from tests.helpers.dated_tables import numbers_like_days, visits, visits_model
 from whynear.explain.flips import Flip, flips
 
 LEARNERS = [wn.GMLVQ(random_state=0), wn.LMNN(random_state=0)]
@@ -154,3 +155,32 @@ def test_several_cases_are_refused():
 def test_one_standard_deviation_is_singular():
     assert str(Flip(("age",), (57.0,), (76.1,), (1.04,), 1.04, "ill")).endswith("'ill' (1 standard deviation)")
     assert str(Flip(("age",), (57.0,), (76.1,), (1.1,), 1.1, "ill")).endswith("'ill' (1.1 standard deviations)")
+
+
+def test_dates_change_to_dates_that_change_the_prediction():
+    """What is said is what was predicted: a date of the prediction, not the moment between two days."""
+    X, model = visits().drop(columns=["kind", "dose"]), visits_model()
+    n_found = 0
+    for place in range(20, 40, 4):
+        row = X.iloc[[place]]
+        found = flips(model, row, X, features=["visit"])
+        if not found:  # the other columns outweigh the date
+            continue
+        n_found += 1
+        (before,), (after,) = found[0].before, found[0].after
+        assert model.predict(row.assign(visit=after))[0] == found[0].prediction != found.prediction
+        moved = (pd.Timestamp(after) - pd.Timestamp(before)).days
+        nearer = pd.Timestamp(after) - pd.Timedelta(days=int(np.sign(moved)))
+        assert model.predict(row.assign(visit=str(nearer.date())))[0] == found.prediction
+        side = "later" if moved > 0 else "earlier"
+        assert str(found[0]).startswith(f"'visit' from {before} to {after} ({abs(moved)} day")
+        assert f"{side}): '{found[0].prediction}' (" in str(found[0])
+        for flip in flips(model, row, X):
+            assert model.predict(changed(row, flip))[0] == flip.prediction != found.prediction
+            assert numbers_like_days(str(flip)) == []
+    assert n_found > 2
+
+
+def test_days_apart_are_stated():
+    flip = Flip(("day",), ("2022-03-04",), ("2022-03-03",), (0.1,), 0.1, "ill")
+    assert str(flip) == "'day' from 2022-03-04 to 2022-03-03 (1 day earlier): 'ill' (0.1 standard deviations)"

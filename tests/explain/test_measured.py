@@ -1,3 +1,4 @@
+import json
 import warnings
 
 import numpy as np
@@ -15,6 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
 
 import whynear as wn
+from tests.helpers.dated_tables import numbers_like_days, visits, visits_model
 from tests.helpers.measured_tables import houses, model_of_houses, numbers
 from tests.helpers.mixed_tables import NUMBERS
 from tests.helpers.mixed_tables import table as mixed_table
@@ -221,3 +223,17 @@ def test_bad_values_are_refused_by_name():
         wn.explain(model, X.iloc[[0]].assign(b=np.nan))
     with pytest.raises(ValueError, match="'c'"):
         wn.explain(model, X.iloc[[0]].drop(columns="c"))
+
+
+def test_dates_their_means_and_those_of_neighbours_are_dates():
+    X, model = visits().drop(columns=["kind", "dose"]), visits_model("dose")
+    why = wn.explain(model, X.iloc[[3]])
+    days = pd.to_datetime(X["visit"], format="%d.%m.%Y")
+    assert why.values["visit"] == str(days[3].date())
+    assert why.mean_values["visit"] == str(days.mean().date())
+    assert why.neighbor_values["taken"].isin(X["taken"]).all()
+    later = X.iloc[[3]].assign(visit=str(days[3].date() + pd.Timedelta(days=10)))
+    assert wn.explain(model, later).prediction - why.prediction == pytest.approx(10 * why.coefficients["visit"])
+    for text in (repr(why), why._repr_html_(), why.frame().to_csv(), json.dumps(why.to_dict())):
+        assert numbers_like_days(text) == []
+    assert any(f"(mean {why.mean_values['visit']})" in label.get_text() for label in why.plot().get_yticklabels())

@@ -13,9 +13,11 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, PowerTransformer, StandardScaler
 
+from tests.helpers.dated_tables import numbers_like_days, visits, visits_model
 from tests.helpers.explained_learners import LEARNERS, LocalVote, fitted, table
 from whynear import GMLVQ, GRLVQ, LGRLVQ, LMNN, LocalMetric, MinimumNormRegressor, as_metric
 from whynear.explain import explain
+from whynear.tables.dates import is_dated
 
 CASES = (0, 70, 77, 133)
 
@@ -365,3 +367,18 @@ def test_the_dictionary_survives_json(model):
     assert_allclose([neighbor["contributions"] for neighbor in sent["neighbors"]], why.contributions)
     assert sent["nearest_other"]["label"] == why.nearest_other.label
     assert_allclose([entry["difference"] for entry in sent["held_off_by"]], why.held_off_by)
+
+
+def test_dates_are_explained_as_dates():
+    """Those of the case as it is given, those of rows, and those of prototypes, which lie between rows."""
+    X, model = visits().drop(columns=["kind", "dose"]), visits_model()
+    why = explain(model, X.iloc[[3]])
+    day, month, year = X["visit"].iloc[3].split(".")
+    assert why.values[["visit", "taken"]].tolist() == [f"{year}-{month}-{day}", X["taken"].iloc[3]]
+    assert is_dated(why.nearest.values["visit"])
+    assert is_dated(why.neighbor_values["taken"].iloc[0])
+    assert explain(model, model[0].read(X.iloc[[3]])) == why
+    for text in (repr(why), why._repr_html_(), why.frame().to_csv(), json.dumps(why.to_dict())):
+        assert numbers_like_days(text) == []
+    labels = [label.get_text() for label in why.plot().get_yticklabels()]
+    assert f"visit = {why.values['visit']}" in labels

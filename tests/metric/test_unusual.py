@@ -11,6 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
 
 import whynear as wn
+from tests.helpers.dated_tables import DATES, numbers_like_days, visits, visits_model
 from whynear.metric.pipeline import FittedPipeline
 from whynear.metric.unusual import UnusualValue, kinds_known, unusual_values
 
@@ -171,3 +172,22 @@ def test_an_explanation_names_what_it_rests_on():
     assert ". Caution, it rests on 'a' = " in repr(strange)
     assert repr(strange).endswith(" and on 1 more")
     assert [value["column"] for value in strange.to_dict()["unusual"]] == list(X)
+
+
+def test_dates_are_said_as_dates():
+    model = visits_model()
+    early = visits().iloc[[0]].drop(columns=["kind", "dose"]).assign(visit="04.03.2012", taken="2012-03-04 12:30")
+    visit, taken = found(model, early)[0]
+    read = pd.to_datetime(visits()["visit"], format="%d.%m.%Y").dt.strftime("%Y-%m-%d")
+    assert str(visit) == f"'visit' = 2012-03-04, outside the training range {read.min()} to {read.max()}"
+    assert taken.short == f"taken = 2012-03-04 12:30 ({visits()['taken'].min()} to {visits()['taken'].max()})"
+
+
+def test_a_date_that_was_filled_in_is_said_as_a_date():
+    table = visits().drop(columns="dose")
+    table.loc[::7, "visit"] = None
+    model = wn.learn_table(table, "kind", learner="grlvq", date=DATES).model
+    (gap,) = found(model, table.iloc[[0]].drop(columns="kind"))[0]
+    assert gap.filled == model[0].decoded(model[0].transform(table.drop(columns="kind")).iloc[0])[0]
+    assert str(gap) == f"'visit', which is missing and was taken as {gap.filled}"
+    assert not numbers_like_days(str(gap))

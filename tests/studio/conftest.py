@@ -2,9 +2,11 @@ import numpy as np
 import pytest
 
 import whynear as wn
+from tests.helpers.dated_tables import DATES, visits
 from tests.helpers.studies import numeric_study, small_study
 from tests.helpers.studios import add_finished, client_of, idle_studio
-from whynear.studio.live import live_study
+from whynear.studio.live import Live, live_study
+from whynear.study.settings import StudySettings
 
 
 @pytest.fixture
@@ -54,3 +56,11 @@ def measured_live(tmp_path_factory):
 def iris():
     data = wn.datasets.load("iris")
     return data.X, np.array(data.target_names)[data.y]
+
+
+@pytest.fixture
+def dated_live(tmp_path):
+    """A table with dates and the model of its classes, ready to answer."""
+    learned = wn.learn_table(visits(), "kind", learner="grlvq", drop="dose", date=DATES)
+    wn.save(learned.model, tmp_path / "model.whynear")
+    return Live(tmp_path, "visits.csv", "kind", StudySettings(), learned.problem)

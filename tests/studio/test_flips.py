@@ -4,6 +4,7 @@ from whynear.studio.faults import Refused
 from whynear.studio.flips import smallest_flips
 from whynear.studio.live_models import CaseQuery, FlipQuery
 from whynear.studio.what_if import what_if
+from whynear.tables.dates import is_dated
 
 
 def test_the_changed_case_is_predicted_otherwise(live):
@@ -24,3 +25,11 @@ def test_only_the_named_features_change_and_the_named_class_is_reached(live):
 def test_a_numeric_target_has_nothing_to_flip(measured_live):
     with pytest.raises(Refused, match="numeric target"):
         smallest_flips(measured_live, FlipQuery(row=1))
+
+
+def test_a_date_that_was_found_can_be_tried(dated_live):
+    asked = {"row": 31, "features": ["visit", "taken"]}
+    found = smallest_flips(dated_live, FlipQuery(**asked)).flips[0]
+    assert all(is_dated(change.before) and is_dated(change.after) for change in found.changes)
+    taken = {change.feature: change.after for change in found.changes}
+    assert what_if(dated_live, CaseQuery(row=31, values=taken)).prediction == found.prediction

@@ -1,6 +1,8 @@
 import numpy as np
+import pandas as pd
 import pytest
 
+from tests.helpers.dated_tables import visits
 from whynear.studio import live as live_module
 from whynear.studio.faults import NotFound
 from whynear.studio.live import features_of, live_study
@@ -35,3 +37,13 @@ def test_there_is_no_locked_model_before_one_is_locked(live):
 
 def test_numbers_are_the_table_where_it_has_only_numbers(live, iris):
     np.testing.assert_array_equal(live.numbers().to_numpy(), iris[0].to_numpy())
+
+
+def test_dates_have_a_range_of_dates(dated_live):
+    visit, taken, size = features_of(dated_live)
+    assert (visit.kind, taken.kind, size.kind) == ("date", "date and time", "number")
+    assert (taken.low, taken.high) == (visits()["taken"].min(), visits()["taken"].max())
+    assert visit.low <= visit.usual <= visit.high
+    days = pd.to_datetime(visits()["visit"], format="%d.%m.%Y")
+    assert (visit.low, visit.high) == (str(days.min().date()), str(days.max().date()))
+    assert visit.deviation == pytest.approx(days.std(ddof=0) / pd.Timedelta(days=1))

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 import whynear as wn
+from tests.helpers.dated_tables import numbers_like_days, visits
 from whynear.studio.faults import Refused
 from whynear.studio.marks import keep, learned_metric, ranking, study_metric, triples_of
 
@@ -74,3 +75,9 @@ def test_of_local_metrics_the_mean_weights_rank(live, iris):
     metric = study_metric(local)
     per_deviation = metric.weights * X.to_numpy().var(axis=0)
     np.testing.assert_allclose(per_deviation, wn.as_metric(model).mean_shares())
+
+
+def test_values_of_dates_are_dates(dated_live):
+    found = ranking(dated_live, [], 1)
+    assert found.values["taken"] == visits()["taken"][0]
+    assert numbers_like_days(found.model_dump_json()) == []

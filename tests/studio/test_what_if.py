@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 import whynear as wn
+from tests.helpers.dated_tables import numbers_like_days, visits
 from whynear.metric.pipeline import FittedPipeline
 from whynear.studio.faults import NotFound, Refused
 from whynear.studio.live import Live
@@ -74,3 +75,29 @@ def test_a_model_of_fewer_features_ignores_changes_of_the_others():
 def test_what_is_not_there_is_refused_by_name(live, query, kind, words):
     with pytest.raises(kind, match=words):
         what_if(live, CaseQuery(**query))
+
+
+def test_dates_are_shown_and_taken_as_dates(dated_live):
+    answer = what_if(dated_live, CaseQuery(row=4))
+    day, month, year = visits()["visit"][3].split(".")
+    assert answer.values["visit"] == f"{year}-{month}-{day}"
+    assert answer.values["taken"] == visits()["taken"][3]
+    asked = {"visit": "2032-05-06", "taken": "2022-05-06 07:08:09"}
+    changed = what_if(dated_live, CaseQuery(row=4, values=asked))
+    assert {name: changed.values[name] for name in asked} == asked
+    said = next(one.text for one in changed.unusual if one.column == "visit")
+    assert said.startswith("'visit' = 2032-05-06, outside the training range 2021-")
+    raw = visits().iloc[[3]].drop(columns=["kind", "dose"]).assign(visit="06.05.2032", taken=asked["taken"])
+    assert changed.probabilities == pytest.approx(wn.explain(dated_live.model, raw).probabilities.to_dict())
+    usual = what_if(dated_live, CaseQuery())
+    for text in (answer.model_dump_json(), changed.model_dump_json(), usual.model_dump_json()):
+        assert numbers_like_days(text) == []
+
+
+def test_days_since_1970_are_still_taken(dated_live):
+    assert what_if(dated_live, CaseQuery(row=4, values={"visit": 19_118})).values["visit"] == "2022-05-06"
+
+
+def test_what_is_no_date_is_refused(dated_live):
+    with pytest.raises(Refused, match="'visit' takes a date such as 2022-03-04, got 'soon' instead"):
+        what_if(dated_live, CaseQuery(row=4, values={"visit": "soon"}))

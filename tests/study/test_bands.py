@@ -2,6 +2,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import whynear as wn
 from tests.helpers.gasoline import CENTRE, WIDTH, gasoline
@@ -90,3 +92,16 @@ def test_an_explanation_by_bands_adds_up_to_the_same_distances():
     assert by_band.contributions.shape[1] <= MOST
     assert_allclose(by_band.contributions.sum(axis=1), why.neighbors["sq_distance"])
     assert by_band.held_off_by.index[0].endswith(" nm")
+
+
+def test_dates_beside_bands_stay_dates():
+    table = gasoline(40).assign(day=pd.date_range("2022-03-04", periods=40, freq="9D").astype(str))
+    X = table.drop(columns="octane")
+    encoder = wn.TableEncoder(readings={"day": "date ISO8601"})
+    model = make_pipeline(encoder, StandardScaler(), wn.MinimumNormRegressor()).fit(X, table["octane"])
+    channels = [name for name in X if name != "day"]
+    why = wn.explain(model, X.iloc[[0]])
+    by_band = bands_of(X[channels], axis_of(X[channels]))
+    by_band = Bands(by_band.axis, by_band.ranges, tuple(X)).summed_value(why)
+    assert by_band.values["day"] == why.values["day"] == "2022-03-04"
+    assert by_band.mean_values["day"] == why.mean_values["day"] == "2022-08-26"

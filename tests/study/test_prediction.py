@@ -6,6 +6,7 @@ from sklearn.datasets import load_iris
 from sklearn.linear_model import Ridge
 
 import whynear as wn
+from tests.helpers.dated_tables import numbers_like_days, visits, visits_model
 from tests.helpers.rejection import blobs
 
 
@@ -76,3 +77,23 @@ def test_rejected_rows_are_marked_with_their_reason(tmp_path):
     assert 0 < stricter["accepted"].sum() < found["accepted"].sum()
     assert not wn.predict_table(tmp_path / "option", table, accuracy=0.999)["accepted"].any()
     assert "accepted" not in wn.predict_table(option.learner_, table)
+
+
+def test_dates_are_predicted_and_explained_as_dates(tmp_path):
+    wn.save(visits_model(), tmp_path / "model")
+    table = visits().drop(columns=["kind", "dose"])
+    table.loc[0, "visit"] = "04.03.2032"
+    table.to_csv(tmp_path / "new.csv", index=False)
+    predicted = wn.predict_table(tmp_path / "model", str(tmp_path / "new.csv"))
+    assert predicted["out_of_range"].iloc[0].startswith("visit = 2032-03-04 (2021-")
+    assert numbers_like_days(predicted.to_csv()) == []
+    why = wn.explain_row(tmp_path / "model", str(tmp_path / "new.csv"), row=1)
+    assert why.values["visit"] == "2032-03-04"
+    assert "'visit' = 2032-03-04, outside the training range 2021-" in repr(why)
+
+
+def test_what_is_no_date_is_refused_by_name():
+    table = visits().drop(columns=["kind", "dose"])
+    table.loc[2, "visit"] = "soon"
+    with pytest.raises(ValueError, match="'visit', row 3, and the model takes dates such as 2022-03-04 there"):
+        wn.predict_table(visits_model(), table)

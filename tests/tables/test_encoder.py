@@ -205,3 +205,48 @@ def test_known_categories_are_found_behind_blanks():
         found = encoder.transform(given)
     assert found.loc[:, ["sex=f", "sex=m", "sex=x"]].to_numpy().tolist() == np.eye(3).tolist()
     assert found["other=a "].tolist() == [1.0, 0.0, 0.0]  # which is a category of its own here
+
+
+def dated():
+    days = ["04.03.2022", None, "06.03.2022", "31.12.1969"]
+    moments = ["2022-03-04 12:30", "2022-03-05 00:00", None, "2022-03-06 00:00"]
+    return pd.DataFrame({"day": days, "at": pd.to_datetime(moments)})
+
+
+READ_DATES = {"day": "date %d.%m.%Y", "at": "date ISO8601"}
+
+
+def test_dates_are_days_that_are_shown_as_dates():
+    encoder = wn.TableEncoder(impute="median", readings=READ_DATES).fit(dated())
+    made = encoder.transform(dated())
+    assert made["day"].tolist() == [19055.0, 19055.0, 19057.0, -1.0]
+    assert [encoder.decoded(row) for row in made.to_numpy()] == [
+        ["2022-03-04", "2022-03-04 12:30"],
+        ["2022-03-04", "2022-03-05 00:00"],
+        ["2022-03-06", "2022-03-05 00:00"],
+        ["1969-12-31", "2022-03-06 00:00"],
+    ]
+    assert encoder.decoded([np.nan, 19055.0]) == [None, "2022-03-04 00:00"]
+    assert {name: column.has_times for name, column in encoder.date_columns.items()} == {"day": False, "at": True}
+
+
+def test_a_table_is_shown_with_its_dates_however_they_are_given():
+    encoder = wn.TableEncoder(impute="median", readings=READ_DATES).fit(dated())
+    shown = encoder.with_dates(dated().assign(size=1.5))
+    assert shown["day"].tolist() == ["2022-03-04", None, "2022-03-06", "1969-12-31"]
+    assert shown["size"].tolist() == [1.5] * 4
+    pd.testing.assert_frame_equal(encoder.with_dates(encoder.read(dated()).assign(size=1.5)), shown)
+    pd.testing.assert_frame_equal(encoder.with_dates(shown), shown)
+    np.testing.assert_array_equal(encoder.transform(shown[["day", "at"]]), encoder.transform(dated()))
+
+
+def test_dates_of_an_older_file_are_shown_without_times():
+    encoder = wn.TableEncoder(impute="median", readings=READ_DATES).fit(dated())
+    del encoder.timed_
+    assert encoder.decoded([19055.0, 19055.75]) == ["2022-03-04", "2022-03-04"]
+
+
+def test_a_column_without_dates_is_shown_as_it_is():
+    encoder = wn.TableEncoder("onehot", readings={"code": "category"}).fit(table().assign(code=1))
+    pd.testing.assert_frame_equal(encoder.with_dates(table()), table())
+    assert encoder.shown_value("size", 19055.0) == 19055.0

@@ -61,3 +61,22 @@ def test_whole_numbers_are_dates_of_a_format_without_signs():
     read = as_recorded(pd.DataFrame({"day": [20200131]}), {"day": "date %Y%m%d"}, {})
     assert read["day"].tolist() == [18292.0]
     assert as_recorded(read, {"day": "date %Y%m%d"}, {})["day"].tolist() == [18292.0]
+
+
+def test_days_stay_days_when_they_are_read_again():
+    """The features of a study are read once by the study, and again by the model."""
+    for form, written in (("%Y%m", [202001, 202112]), ("%Y%m%d", [20200131, 19691231]), ("%d.%m.%Y", ["31.1.2020"])):
+        readings = {"day": f"date {form}"}
+        once = as_recorded(pd.DataFrame({"day": written}), readings, {})
+        assert pd.api.types.is_float_dtype(once["day"])
+        pd.testing.assert_frame_equal(as_recorded(once, readings, {}), once)
+
+
+def test_dates_as_iso_8601_writes_them_are_read_in_columns_of_any_format():
+    for form in ("%d/%m/%Y", "%Y%m%d", "ISO8601"):
+        read = as_recorded(pd.DataFrame({"day": ["2020-01-31", None]}), {"day": f"date {form}"}, {})
+        np.testing.assert_array_equal(read["day"], [18292.0, np.nan])
+    mixed = pd.DataFrame({"day": ["2020-01-31", "31/1/2020"]})
+    assert as_recorded(mixed, {"day": "date %d/%m/%Y"}, {})["day"].tolist() == [18292.0, 18292.0]
+    wrong = pd.DataFrame({"day": ["2020-01-31", "31/1/2020", "1/31/2020"]})
+    assert as_recorded(wrong, {"day": "date %d/%m/%Y"}, {})["day"].tolist() == wrong["day"].tolist()

@@ -268,6 +268,27 @@ describe("questions to a study", () => {
     expect(text(element.querySelector(".slider")!)).toContain("was missing");
   });
 
+  it("what if: a date is typed as a date", async () => {
+    const date = { name: "b", kind: "date", low: "2021-01-01", high: "2022-12-31", usual: "2022-01-01", deviation: 200,
+      categories: [] };
+    Object.assign(answers, { "GET /studies/s1/features": [date, { ...date, name: "c", kind: "date and time" }],
+      "POST /studies/s1/what-if": { ...answer("x"), values: { b: "2022-03-04", c: "2022-03-04 12:30" } } });
+    const element = inPage(whatIfView("s1", new LockedModel("s1"))(smallStudy(), new Store({ ...NOTHING, case: 1 })));
+    await vi.waitFor(() => expect(element.querySelectorAll(".slider input")).toHaveLength(2));
+    const [day, moment] = element.querySelectorAll<HTMLInputElement>(".slider input");
+    expect([day!.type, day!.value, day!.min]).toEqual(["date", "2022-03-04", "2021-01-01"]);
+    expect([moment!.type, moment!.value]).toEqual(["datetime-local", "2022-03-04T12:30"]);
+    day!.value = "2022-05-06";
+    day!.dispatchEvent(new Event("change"));
+    await vi.waitFor(() => expect(asked.at(-1)!.body).toEqual({ row: "r2", values: { b: "2022-05-06" },
+      model: "study" }));
+    expect(text(element.querySelector(".slider")!)).toContain("was 2022-03-04");
+    moment!.value = "2022-05-06T07:08";
+    moment!.dispatchEvent(new Event("change"));
+    await vi.waitFor(() => expect(asked.at(-1)!.body).toEqual({ row: "r2",
+      values: { b: "2022-05-06", c: "2022-05-06 07:08" }, model: "study" }));
+  });
+
   it("teach: marks are sent, and ranks before and after shown", async () => {
     const ranking = { query: "r1", values: { b: 2 }, label: "x",
       found: [{ row: "r4", label: "y", distance: 1, rank_before: 1, rank_after: 3, alike: false, values: { b: 7 } }],

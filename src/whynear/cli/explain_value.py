@@ -23,6 +23,8 @@ def show_value(console: Console, why: wn.ValueExplanation) -> None:
     start = f"the mean {short_number(why.mean_prediction)}" if why.mean_prediction else "zero"
     console.print(f"What each feature adds to {start}", style="italic", highlight=False)
     console.print(_feature_table(why))
+    if any(isinstance(mean, str) for mean in why.mean_values):
+        console.print("The unit of dates is the day.", highlight=False)
     if len(why.neighbors):
         console.print(f"{why.kind.capitalize()}s with the most similar contributions", style="italic", highlight=False)
         console.print(_neighbor_table(why))

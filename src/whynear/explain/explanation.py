@@ -66,7 +66,7 @@ class Explanation(ByValue):
     probabilities, support : Series
         The probability of each class, and the votes for it.
     values : Series
-        The explained case: its value of each feature.
+        The explained case: its value of each feature; dates are texts, such as "2022-03-04".
     neighbors : DataFrame
         The training rows or prototypes that vote, nearest first: their names in a column that says what they are
         (``row``, ``prototype`` or ``case``; see `NearCase`), ``label``, ``distance``, ``sq_distance`` (its square),

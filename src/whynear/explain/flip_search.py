@@ -28,8 +28,9 @@ Point = dict[str, Any]  # the new values of some features
 class Movable:
     """A feature that may change: its range and standard deviation, or the values that it may take.
 
-    ``values`` are those of a feature that is no continuous number. A change of a category has the size of one standard
-    deviation, since categories have no distances.
+    ``values`` are those of a feature that is no continuous number, ``per_unit`` is how many numbers between 0 and 1 it
+    can take: 1 for whole days, for example; 0 for any. A change of a category has the size of one standard deviation,
+    since categories have no distances.
     """
 
     name: str
@@ -38,6 +39,11 @@ class Movable:
     deviation: float = 1.0
     values: tuple[Any, ...] = ()
     is_number: bool = True
+    per_unit: int = 0
+
+    def nearest(self, value: float) -> float:
+        """Return the nearest number that the feature can take."""
+        return round(value * self.per_unit) / self.per_unit if self.per_unit else value
 
     def size(self, before: Any, after: Any) -> float:
         """Return the length of a change in standard deviations."""
@@ -61,8 +67,8 @@ class FlipSearch:
 
     def size(self, point: Point) -> float:
         """Return the Euclidean length of a change, each feature in its standard deviations."""
-        known = {feature.name: feature for feature in self.features}
-        return float(np.sqrt(sum(known[name].size(self.case[name], value) ** 2 for name, value in point.items())))
+        sizes = (self._by_name[name].size(self.case[name], value) for name, value in point.items())
+        return float(np.sqrt(sum(size**2 for size in sizes)))
 
     def flips(self, points: Sequence[Point]) -> NDArray[np.bool_]:
         """Return which changes of the case change its prediction."""
@@ -138,7 +144,7 @@ class FlipSearch:
         for end, start in ((feature.low, min(before, feature.high)), (feature.high, max(before, feature.low))):
             if start != end and (end - start) * (end - before) >= 0:
                 steps = np.linspace(start, end, STEPS + 1)[int(start == before) :]
-                yield [{feature.name: float(value)} for value in steps]
+                yield [{feature.name: feature.nearest(float(value))} for value in steps]
 
     def _first_flips(self, paths: Sequence[list[Point]]) -> list[Point]:
         """Return the first point of each path that flips, moved back towards the one before it; none if none does."""
@@ -164,12 +170,19 @@ class FlipSearch:
                 spans[place] = path[first - 1], path[first]
         return [end for _, end in spans]
 
+    @cached_property
+    def _by_name(self) -> dict[str, Movable]:
+        return {feature.name: feature for feature in self.features}
+
     def _continuous(self, name: str) -> bool:
-        return any(one.name == name and not one.values for one in self.features)
+        return name in self._by_name and not self._by_name[name].values
 
     def _between(self, start: Point, end: Point, share: float) -> Point:
         before = {**self.case, **start}
-        return {name: float(before[name]) + share * (float(value) - float(before[name])) for name, value in end.items()}
+        return {
+            name: self._by_name[name].nearest(float(before[name]) + share * (float(value) - float(before[name])))
+            for name, value in end.items()
+        }
 
     def _nearest_ray(
         self, rays: list[tuple[tuple[Movable, Movable], float]], within: float
@@ -204,7 +217,7 @@ class FlipSearch:
     def _on_ray(self, pair: tuple[Movable, Movable], angle: float, radius: float) -> Point:
         shares = np.cos(angle), np.sin(angle)
         return {
-            one.name: float(self.case[one.name]) + radius * float(share) * one.deviation
+            one.name: one.nearest(float(self.case[one.name]) + radius * float(share) * one.deviation)
             for one, share in zip(pair, shares, strict=True)
         }
 

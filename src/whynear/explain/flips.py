@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from whynear.explain.flip_search import FlipSearch, Movable, Point, nearest_first
 from whynear.metric.pipeline import FittedPipeline
+from whynear.tables.dates import days_between
 from whynear.utils.plain import plain_values
 from whynear.utils.text import listed, short_number
 
@@ -29,7 +30,7 @@ class Flip:
     features : tuple of str
         The features that change.
     before, after : tuple
-        Their values in the case, and the new ones.
+        Their values in the case, and the new ones; dates are texts, such as "2022-03-04".
     deviations : tuple of float
         By how many standard deviations of the table each of them changes; 1 for another category.
     size : float
@@ -54,7 +55,7 @@ class Flip:
     def __str__(self) -> str:
         """Return the change in a sentence."""
         moves = zip(self.features, self.before, self.after, strict=True)
-        words = ", ".join(f"{name!r} from {_shown(old)} to {_shown(new)}" for name, old, new in moves)
+        words = ", ".join(f"{name!r} from {_move(old, new)}" for name, old, new in moves)
         size = f"{self.size:.2g}"
         return f"{words}: {self.prediction!r} ({size} standard deviation{'s' * (size != '1')})"
 
@@ -198,7 +199,7 @@ def _movable(
     model: FittedPipeline, row: pd.DataFrame, table: pd.DataFrame, features: Iterable[str] | None
 ) -> Iterator[Movable]:
     """Yield the features that may change, those of the largest weight first."""
-    allowed = set(model.columns if features is None else features)
+    dates, allowed = model.date_columns, set(model.columns if features is None else features)
     if unknown := sorted(allowed - set(model.columns)):
         raise ValueError(f"features has {listed(unknown)}, which the learner does not take.")
     for name in _by_weight(model)[:MOST_FEATURES]:
@@ -213,7 +214,8 @@ def _movable(
         different = np.unique(values)
         discrete = len(different) <= MOST_DISCRETE and bool((different == np.round(different)).all())
         kept = tuple(different.tolist()) if discrete else ()
-        yield Movable(name, float(values.min()), float(values.max()), deviation, kept)
+        per_unit = dates[name].per_day if name in dates else 0
+        yield Movable(name, float(values.min()), float(values.max()), deviation, kept, per_unit=per_unit)
 
 
 def _by_weight(model: FittedPipeline) -> list[str]:
@@ -230,9 +232,10 @@ def _predicted(model: FittedPipeline, rows: pd.DataFrame) -> NDArray[Any]:
 
 
 def _flip(search: FlipSearch, model: FittedPipeline, point: Point) -> Flip:
+    point = {name: value for name, value in point.items() if value != search.case[name]}  # of two, one may stay
     sizes = {one.name: one.size for one in search.features}
-    before = tuple(_plain(search.case[name]) for name in point)
-    after = tuple(_plain(value) for value in point.values())
+    before = tuple(_plain(model.shown_value(name, search.case[name])) for name in point)
+    after = tuple(_plain(model.shown_value(name, value)) for name, value in point.items())
     changed = search.row.assign(**{name: [value] for name, value in point.items()})
     return Flip(
         features=tuple(point),
@@ -246,6 +249,14 @@ def _flip(search: FlipSearch, model: FittedPipeline, point: Point) -> Flip:
 
 def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
+
+
+def _move(before: Any, after: Any) -> str:
+    """Return a change in words; that of a date with the number of days."""
+    if (later := days_between(before, after)) is None:
+        return f"{_shown(before)} to {_shown(after)}"
+    number = f"{abs(later):.4g}"
+    return f"{before} to {after} ({number} day{'s' * (number != '1')} {'later' if later > 0 else 'earlier'})"
 
 
 def _shown(value: Any) -> str:

@@ -65,6 +65,13 @@ class LinearParts:
         """The value of each feature at which its contribution is zero; NaN for categories and columns not used."""
         return self._of_numbers(self.model.values(self.model.learner.origin_))
 
+    @property
+    def means(self) -> list[Any]:
+        """The same as it is shown: that of a column of dates is a date."""
+        if not self._summed:
+            return self.origin.tolist()
+        return [self.model.shown_value(*pair) for pair in zip(self.features, self.origin.tolist(), strict=True)]
+
     def decoded(self, values: Array) -> list[Any]:
         """Return one case, given in the columns made, by feature; None for a missing value."""
         held = self.model.encoder.decoded(values) if self._summed and self.model.encoder is not None else values

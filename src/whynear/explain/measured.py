@@ -43,8 +43,8 @@ def explain_value(model: FittedPipeline, x: ArrayLike | pd.Series[Any] | pd.Data
     return ValueExplanation(
         prediction=prediction,
         mean_prediction=float(model.learner.target_origin_),
-        values=pd.Series(_values(parts, model.shown(row), seen), features, name="value", dtype=object),
-        mean_values=pd.Series(parts.origin, features, name="mean"),
+        values=pd.Series(_values(parts, row, seen), features, name="value", dtype=object),
+        mean_values=pd.Series(parts.means, features, name="mean"),
         coefficients=pd.Series(parts.coefficients, features, name="coefficient"),
         contributions=pd.Series(own, features, name="contribution"),
         neighbors=neighbors,
@@ -87,7 +87,8 @@ def _predicted(learner: Any, cases: Array) -> Array:
 
 
 def _values(parts: LinearParts, row: pd.DataFrame, seen: Any) -> list[Any]:
-    """Return the values of the explained case as the table holds them; behind steps that mix columns, as the input."""
+    """Return the values of the explained case as they are shown; behind steps that mix columns, as the input."""
     if parts.model.coordinates == "steps":
         return np.asarray(seen, dtype=np.float64)[0].tolist()
-    return [None if pd.isna(value) else value for value in row.iloc[0]]
+    shown = parts.model.with_dates(parts.model.shown(row))
+    return [None if pd.isna(value) else value for value in shown.iloc[0]]

@@ -38,12 +38,12 @@ class ValueExplanation(ByValue):
     mean_prediction : float
         The prediction at ``mean_values``: the mean of the training targets, zero for a map without intercept.
     values : Series
-        The explained case: its value of each feature.
+        The explained case: its value of each feature; dates are texts, such as "2022-03-04".
     mean_values : Series
         The value of each feature at which it adds nothing: its training mean, with missing values filled in. NaN for
         categories and for columns that did not reach the learner.
     coefficients : Series
-        By how much the prediction rises per unit of each feature; NaN for categories.
+        By how much the prediction rises per unit of each feature, of dates per day; NaN for categories.
     contributions : Series
         What each feature adds to the prediction: its coefficient times the difference from its mean. A column of
         categories, or with an indicator of missing values, adds one number, the sum of its parts.
@@ -85,7 +85,7 @@ class ValueExplanation(ByValue):
     prediction: float
     mean_prediction: float
     values: pd.Series[Any]
-    mean_values: pd.Series[float]
+    mean_values: pd.Series[Any]
     coefficients: pd.Series[float]
     contributions: pd.Series[float]
     neighbors: pd.DataFrame

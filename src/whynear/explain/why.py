@@ -129,7 +129,7 @@ def explain_cases(model: FittedPipeline, table: pd.DataFrame) -> Iterator[Explan
         view = _View(model, each[[row]], model.learner.evidence(each[[row]]), features)
         why = _explained(view, values[row], unusual[row])
         if model.encoder is not None and model.coordinates == "columns":
-            why = summed_by_column(why, model.shown(table.iloc[[row]]), model.encoder)
+            why = summed_by_column(why, model.with_dates(model.shown(table.iloc[[row]])), model.encoder)
         yield why
 
 

@@ -22,6 +22,7 @@ from whynear.metric.encoder import Encoder
 from whynear.metric.spectral_encoder import SpectralEncoder, split_spectra
 from whynear.metric.steps import KeptColumns, Step, Units, estimators_of, kept_columns, linear_steps
 from whynear.spectra.recipes import recipe_name
+from whynear.tables.dates import DateColumn
 from whynear.tables.encoder import TableEncoder
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.columns import check_dense, check_finite, check_same_columns, column_names, default_names, numbers
@@ -163,6 +164,19 @@ class FittedPipeline:
         made = self.numbers(table)
         values = np.asarray(made)[:, [self.made.index(name) for name in self.preprocessed]]
         return table.assign(**dict(zip(self.preprocessed, values.T, strict=True)))
+
+    @cached_property
+    def date_columns(self) -> dict[str, DateColumn]:
+        """The columns of the table that hold dates, each with how its days are written."""
+        return {} if self.table_encoder is None else self.table_encoder.date_columns
+
+    def shown_value(self, name: str, value: Any) -> Any:
+        """Return a value of a column as it is shown: the days of a column of dates as a date, others unchanged."""
+        return value if self.table_encoder is None else self.table_encoder.shown_value(name, value)
+
+    def with_dates(self, table: pd.DataFrame) -> pd.DataFrame:
+        """Return rows with all dates written as ISO 8601 does."""
+        return table if self.table_encoder is None else self.table_encoder.with_dates(table)
 
     def seen(self, table: pd.DataFrame) -> Any:
         """Return the input of the learner, for rows that ``table`` returned."""

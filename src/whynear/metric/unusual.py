@@ -36,8 +36,9 @@ class UnusualValue:
         The value; None if it is missing.
     filled : object
         What replaced a missing value; None where it is not known, and for other kinds.
-    low, high : float or None
-        The smallest and the largest training value of a column of numbers; None where they are not known.
+    low, high : float, str or None
+        The smallest and the largest training value of a column of numbers, or of dates, which are texts such as
+        "2022-03-04"; None where they are not known.
     categories : tuple of str
         The training categories of a column that holds categories.
     """
@@ -46,8 +47,8 @@ class UnusualValue:
     kind: UnusualKind
     value: Any = None
     filled: Any = None
-    low: float | None = None
-    high: float | None = None
+    low: float | str | None = None
+    high: float | str | None = None
     categories: tuple[str, ...] = ()
 
     def __str__(self) -> str:
@@ -174,6 +175,7 @@ class _Inputs:
             return UnusualValue(name, kind, self._texts(place).iloc[row], categories=known)
         low, high = self._ranges[:, self.model.sources.index(name)].tolist()
         value = self._held(row, place) if name in self.model.preprocessed else self.table.iloc[row, place]
+        value, low, high = (self.model.shown_value(name, number) for number in (value, low, high))
         return UnusualValue(name, kind, value, low=low, high=high)
 
     @cached_property

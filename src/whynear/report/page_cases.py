@@ -50,7 +50,7 @@ def maps_data(study: Study) -> dict[str, Any]:
 
 def values_data(study: Study, places: dict[str, int]) -> list[list[Any]]:
     """Return for the first features, by verdict, the position and the value of every case; none of bands."""
-    X = study.shown.X
+    X = study.shown_values
     most = min(MOST_FEATURES, MOST_VALUES // max(1, len(X)))
     names = [study.relevance.feature_names[place] for place in study.verdicts.order.tolist()]
     shown = [name for name in names if name in X.columns][:most]

@@ -13,17 +13,20 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from whynear.explain.explanation import plain
 from whynear.metric import load
 from whynear.metric.pipeline import FittedPipeline
 from whynear.studio.faults import NotFound
-from whynear.studio.live_models import Feature, ModelName
+from whynear.studio.live_models import Feature, FeatureKind, ModelName
 from whynear.studio.previews import opened
 from whynear.studio.project import Project
 from whynear.studio.store import Row
 from whynear.studio.studio import changed_settings
 from whynear.study.settings import StudySettings
 from whynear.study.table_problem import learnable_problem
+from whynear.tables.dates import DateColumn
 from whynear.tables.problem import Problem
+from whynear.utils.arrays import Array
 from whynear.utils.row_names import names_of_rows
 
 MOST_KEPT = 3  # studies in memory
@@ -75,6 +78,11 @@ class Live:
     def name_of_row(self, row: int | str) -> int | str:
         """Return the name of a row as the table has it."""
         return self.row_names[self.place_of(row)]
+
+    def shown_values(self, row: pd.DataFrame) -> dict[str, Any]:
+        """Return the values of a table of one row by column, as they are shown: dates as texts."""
+        shown = FittedPipeline.of(self.model).with_dates(row)
+        return {str(name): plain(value) for name, value in shown.iloc[0].items()}
 
     @cached_property
     def bands(self) -> dict[str, list[str]]:
@@ -141,13 +149,20 @@ def _feature(column: pd.Series, fitted: FittedPipeline) -> Feature:
     values = column.dropna().to_numpy(dtype=np.float64)
     if not len(values):
         return Feature(name=name, kind="number", low=None, high=None, usual=None, deviation=None, categories=[])
-    whole = bool((values == np.round(values)).all())
+    low, high, usual = (fitted.shown_value(name, float(one(values))) for one in (np.min, np.max, np.median))
     return Feature(
         name=name,
-        kind="whole number" if whole else "number",
-        low=float(values.min()),
-        high=float(values.max()),
-        usual=float(np.median(values)),
+        kind=_kind(values, fitted.date_columns.get(name)),
+        low=low,
+        high=high,
+        usual=usual,
         deviation=float(values.std()),
         categories=[],
     )
+
+
+def _kind(values: Array, dates: DateColumn | None) -> FeatureKind:
+    """Return what a column of numbers or dates holds."""
+    if dates is not None:
+        return "date and time" if dates.has_times else "date"
+    return "whole number" if bool((values == np.round(values)).all()) else "number"

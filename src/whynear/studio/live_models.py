@@ -8,17 +8,18 @@ from pydantic import BaseModel, ConfigDict, Field
 
 Value = float | str | None
 ModelName = Literal["study", "locked"]
+FeatureKind = Literal["number", "whole number", "date", "date and time", "category"]
 
 
 class Feature(BaseModel):
     """A column that the model takes, and the values it may be given."""
 
     name: str
-    kind: Literal["number", "whole number", "category"]
-    low: float | None = Field(description="The smallest and the largest value of the table; None for categories.")
-    high: float | None
-    usual: Value = Field(description="The median, or the most frequent category.")
-    deviation: float | None = Field(description="The standard deviation; None for categories.")
+    kind: FeatureKind
+    low: Value = Field(description="The smallest and the largest value of the table; None for categories.")
+    high: Value
+    usual: Value = Field(description="The median, or the most frequent category; dates are texts: 2022-03-04.")
+    deviation: float | None = Field(description="The standard deviation, of dates in days; None for categories.")
     categories: list[str]
 
 

@@ -125,7 +125,7 @@ def _sq_distances(live: Live, metric: Metric, query: int | str) -> Array:
 
 
 def _values(live: Live, place: int) -> dict[str, Any]:
-    return {str(name): plain(value) for name, value in live.problem.X.iloc[place].items()}
+    return live.shown_values(live.problem.X.iloc[[place]])
 
 
 def _ranks(sq_distances: Array) -> Indices:

@@ -30,7 +30,8 @@ def case_of(live: Live, query: CaseQuery, fitted: FittedPipeline) -> pd.DataFram
         place = live.place_of(query.row)
         case = live.problem.X.iloc[[place]]
     else:
-        usual: dict[str, Any] = {one.name: [one.usual] for one in features_of(live)}
+        whole = FittedPipeline.of(live.model)
+        usual: dict[str, Any] = {one.name: [_read(one.name, one.usual, whole)] for one in features_of(live)}
         case = live.problem.X.iloc[[0]].assign(**usual)
     taken = {name: value for name, value in query.values.items() if name in fitted.columns}  # by a locked model fewer
     changed = {name: [_read(name, value, fitted)] for name, value in taken.items()}
@@ -50,7 +51,7 @@ def what_if(live: Live, query: CaseQuery) -> WhatIf:
     return WhatIf(
         prediction=plain(why.prediction),
         true=true,
-        values={str(name): plain(value) for name, value in case.iloc[0].items()},
+        values=live.shown_values(case),
         unusual=[_unusual(value) for value in why.unusual],
         sentence=printable(repr(why)),
         **parts,
@@ -117,6 +118,11 @@ def _read(name: str, value: Any, fitted: FittedPipeline) -> Any:
         return None if value is None else known.get(str(value), value)
     if value is None:
         return float("nan")
+    if name in fitted.date_columns and isinstance(value, str):
+        days = fitted.read(pd.DataFrame({name: [value]}))[name].iloc[0]
+        if isinstance(days, str):
+            raise Refused(f"{name!r} takes a date such as 2022-03-04, got {value[:40]!r} instead.")
+        return days
     try:
         return float(value)
     except ValueError:

@@ -132,7 +132,7 @@ class Bands:
         return replace(
             why,
             values=pd.Series(self.decoded(why.values), features, name="value", dtype=object),
-            mean_values=pd.Series(self.decoded(why.mean_values), features, name="mean", dtype=np.float64),
+            mean_values=pd.Series(self.decoded(why.mean_values), features, name="mean"),
             coefficients=pd.Series(slopes, features, name="coefficient", dtype=np.float64),
             contributions=pd.Series(own, features, name="contribution"),
             neighbors=neighbors,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from bisect import bisect_left
 from collections.abc import Iterator
 from contextlib import contextmanager
 from os import PathLike
@@ -297,7 +298,7 @@ def faults_by_name(model: Any, cases: pd.DataFrame, source: str) -> Iterator[Non
     text = [] if fitted.encoder is None else list(fitted.encoder.text_columns)
     _check_gaps(cases[text], source, list(fitted.filled_columns))
     cases = cases.drop(columns=text)
-    names, values = list(cases.columns), _numbers(cases, source)
+    names, values = list(cases.columns), _numbers(cases, source, fitted)
     filled = np.isnan(values) & np.isin(names if fitted.named else fitted.columns, fitted.filled_columns)
     check_finite(np.where(filled, 0.0, values), names, source)
     try:
@@ -317,13 +318,26 @@ def _check_gaps(cases: pd.DataFrame, source: str, filled: list[str]) -> None:
             )
 
 
-def _numbers(cases: pd.DataFrame, source: str) -> Array:
+def _numbers(cases: pd.DataFrame, source: str, fitted: FittedPipeline) -> Array:
     for name in cases.columns[[not pd.api.types.is_numeric_dtype(kind) for kind in cases.dtypes]]:
         if (found := first_non_number(cases[name])) is not None:
             row, value = found
+            if is_date := name in fitted.date_columns:
+                row = _first_not_a_date(cases[[name]], fitted)
+                value = cases[name].iloc[row]
             where = f", row {cases.index[row]}" if len(cases) > 1 else ""
+            taken = "dates such as 2022-03-04" if is_date else "numbers"
             raise ValueError(
-                f"{source} holds {str(value)[:40]!r} in column {name!r}{where}, and the model takes numbers there. "
+                f"{source} holds {str(value)[:40]!r} in column {name!r}{where}, and the model takes {taken} there. "
                 "Correct the value, or leave out the row."
             )
     return cases.to_numpy(dtype=np.float64, na_value=np.nan)
+
+
+def _first_not_a_date(column: pd.DataFrame, fitted: FittedPipeline) -> int:
+    """Return the first row of a column that the model cannot read; one such value leaves the whole column unread."""
+
+    def is_unread(row: int) -> bool:
+        return not pd.api.types.is_numeric_dtype(fitted.read(column.iloc[: row + 1]).dtypes.iloc[0])
+
+    return bisect_left(range(len(column)), True, key=is_unread)

@@ -16,6 +16,7 @@ from sklearn.pipeline import Pipeline
 
 from whynear.interpret import Relevance
 from whynear.metric import Metric, as_metric
+from whynear.metric.pipeline import FittedPipeline
 from whynear.study.cases import Case
 from whynear.study.comparison import Comparison, MethodScores
 from whynear.study.content import content
@@ -145,6 +146,11 @@ class Study:
     def shown(self) -> Problem:
         """The rows that were held out, which are the cases on the maps: all, but in time not the first ones."""
         return self.problem if self.problem.times is None else self.problem.rows(self.comparison.places)
+
+    @property
+    def shown_values(self) -> pd.DataFrame:
+        """The features of these rows as they are shown: dates as texts, such as "2022-03-04"."""
+        return FittedPipeline.of(self.model).with_dates(self.shown.X)
 
     @property
     def caveats(self) -> tuple[str, ...]:

@@ -12,8 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from whynear.tables.dates import DateColumn
 from whynear.tables.informative_gaps import informative
-from whynear.tables.recorded import as_recorded
+from whynear.tables.recorded import DATE, as_recorded
 from whynear.utils.arrays import Array
 from whynear.utils.columns import check_finite, check_same_columns, numbers
 from whynear.utils.text import counted, listed
@@ -58,6 +59,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         What replaces the missing values of each column.
     n_filled_ : dict of str to int
         Number of missing values of each column in the table it was fitted on.
+    timed_ : list of str
+        The columns of dates that have times of day.
     sources_ : list of str
         For each column made, the column of the table it comes from.
 
@@ -77,6 +80,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     orders_: dict[str, list[str]]
     fill_values_: dict[str, Any]
     n_filled_: dict[str, int]
+    timed_: list[str]
     indicators_: list[str]
     sources_: list[str]
     made_: list[str]
@@ -117,6 +121,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.orders_ = {}
         self.fill_values_ = {}
         self.n_filled_ = {}
+        self.timed_ = []
         gaps = {}
         for name, column in zip(map(str, columns), values, strict=True):
             self._learn_column(name, column)
@@ -168,7 +173,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return np.asarray(np.add.reduceat(array, places, axis=-1))
 
     def decoded(self, values: ArrayLike) -> list[Any]:
-        """Return one encoded case in the columns of the table: its numbers, and the categories it is nearest to."""
+        """Return one encoded case in the columns of the table: numbers, dates, and the categories it is nearest to."""
         row, sources = np.asarray(values, dtype=np.float64), np.array(self.sources_)
         held: list[Any] = []
         for name in self.feature_names_in_:
@@ -179,12 +184,36 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 order = self._orders[name]
                 held.append(order[int(np.clip(round(own[0]), 0, len(order) - 1))] if np.isfinite(own[0]) else None)
             elif known is None:
-                held.append(float(own[0]))
+                held.append(self.shown_value(name, float(own[0])))
             elif len(own) == 1:
                 held.append(known[int(own[0] > NEITHER_CATEGORY)] if np.isfinite(own[0]) else None)
             else:
                 held.append(known[int(np.argmax(own))] if np.isfinite(own).all() and own.any() else None)
         return held
+
+    def shown_value(self, name: str, value: Any) -> Any:
+        """Return a value of a column as it is shown: the days of a column of dates as a date, others unchanged."""
+        return self._dates_of(name).written(value) if self._holds_dates(name) else value
+
+    def with_dates(self, X: pd.DataFrame) -> pd.DataFrame:
+        """Return a table with all dates written as ISO 8601 does: 2022-03-04, with the time where a column has times.
+
+        >>> encoder = TableEncoder(readings={"day": "date %d.%m.%Y"}).fit(pd.DataFrame({"day": ["4.3.2022"]}))
+        >>> encoder.with_dates(pd.DataFrame({"day": [19055.0], "size": [1.5]}))
+                  day  size
+        0  2022-03-04   1.5
+        """
+        names = [name for name in self.date_columns if name in X.columns]
+        if not names:
+            return X
+        read = as_recorded(X[names], self.readings or {}, self.missing or {})
+        written = {name: [self.shown_value(name, value) for value in read[name]] for name in names}
+        return X.assign(**{name: pd.Series(texts, X.index, dtype=object) for name, texts in written.items()})
+
+    @property
+    def date_columns(self) -> dict[str, DateColumn]:
+        """The columns that hold dates, each with how its days are written."""
+        return {name: self._dates_of(name) for name in self.readings or {} if self._holds_dates(name)}
 
     @property
     def text_columns(self) -> tuple[str, ...]:
@@ -209,6 +238,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def _marked(self) -> list[str]:
         return getattr(self, "indicators_", [])  # files of the first format have none
 
+    def _holds_dates(self, name: str) -> bool:
+        return (self.readings or {}).get(name, "").partition(" ")[0] == DATE
+
+    def _dates_of(self, name: str) -> DateColumn:
+        return DateColumn(has_times=name in getattr(self, "timed_", ()))  # older files have none
+
     def _shown(self, name: str) -> list[str]:
         """Return the categories that get a column: of two only the second."""
         known = self.categories_[name]
@@ -219,6 +254,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         if missing.all():
             self.fill_values_[name] = 0.0
             return
+        if self._holds_dates(name) and pd.api.types.is_numeric_dtype(column) and (column[~missing] % 1).any():
+            self.timed_.append(name)
         if is_ordered(column):
             self.orders_[name] = [str(category) for category in column.cat.categories]
             column = pd.Series(self._places(name, column))

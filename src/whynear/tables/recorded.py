@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from datetime import datetime
 
+import numpy as np
 import pandas as pd
 
 from whynear.tables.cells import MISSING_SIGNS, as_text, holds_strings, is_code
-from whynear.tables.dates import ISO, days
+from whynear.tables.dates import ISO, days, is_iso
 from whynear.tables.written_numbers import Decimal, numbers_or_missing
 from whynear.utils.text import counted
 
@@ -34,9 +36,7 @@ def _recorded(column: pd.Series, kind: str, how: str) -> pd.Series:
     if kind == CATEGORY:
         return as_text(column)
     if kind == DATE:
-        whole = pd.api.types.is_numeric_dtype(column)
-        values = None if whole and (how == ISO or set(how) & set("-/. ")) else days(column, how)
-        return column if values is None else pd.Series(values, index=column.index)
+        return _dates(column, how)
     if kind in (NUMBER, NUMBER_OR_MISSING) and holds_strings(column):
         cleaned = column.mask(is_code(column, tuple(MISSING_SIGNS)))
         decimal: Decimal = "," if how == "," else "."
@@ -48,6 +48,23 @@ def _recorded(column: pd.Series, kind: str, how: str) -> pd.Series:
             return cleaned.mask(is_odd) if written is None else pd.Series(written.values, index=column.index)
         return column if written is None else pd.Series(written.values, index=column.index)
     return column
+
+
+def _dates(column: pd.Series, how: str) -> pd.Series:
+    """Return dates of a format, or as ISO 8601 writes them, as days since 1970-01-01; these stay what they are."""
+    if pd.api.types.is_numeric_dtype(column) and _are_days(column, how):
+        return column
+    if (values := days(column, how)) is not None:
+        return pd.Series(values, index=column.index)
+    others = column.map(is_iso)
+    written, rest = days(column.where(others), ISO), days(column.mask(others), how)
+    return column if written is None or rest is None else pd.Series(np.where(others, written, rest), column.index)
+
+
+def _are_days(column: pd.Series, how: str) -> bool:
+    """Return whether numbers are days already: dates such as 20200131 have as many digits as their format."""
+    n_digits = len(datetime(2000, 12, 31).strftime(how))
+    return how == ISO or bool(set(how) & set("-/. ")) or bool((column.abs() < 10 ** (n_digits - 1)).any())
 
 
 def not_numbers_note(column: pd.Series, is_odd: pd.Series) -> str:

@@ -26,8 +26,8 @@ export interface StudyInfo {
   progress: Progress | null; parts: string[]; message: string; finding: string; can_resume: boolean; revision: number;
 }
 export type Value = number | string | null;
-export interface Feature { name: string; kind: "number" | "whole number" | "category"; low: number | null;
-  high: number | null; usual: Value; deviation: number | null; categories: string[] }
+export interface Feature { name: string; kind: "number" | "whole number" | "date" | "date and time" | "category";
+  low: Value; high: Value; usual: Value; deviation: number | null; categories: string[] }
 export interface Neighbor { name: number | string; kind: string; label: unknown; distance: number; vote: number;
   for_prediction: boolean; values: Record<string, Value>; contributions: Record<string, number> }
 export interface WhatIf {

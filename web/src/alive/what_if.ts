@@ -14,6 +14,7 @@ const MOST_SLIDERS = 12; // at first; the others unfold
 const MOST_NEIGHBORS = 8;
 const MOST_BESIDE = 3; // features whose values stand beside those of the neighbours
 const MISSING = "\0"; // no category has this name
+const NUMBERS = ["number", "whole number"];
 
 export function whatIfView(study: string, locked: LockedModel) {
   return (data: PageData, store: Store): HTMLElement => new WhatIfPart(study, data, store, locked).element;
@@ -115,7 +116,7 @@ class WhatIfPart {
     const tell = (value: Value) => {
       const changed = value !== own;
       line.classList.toggle("changed", changed);
-      replace(shown, feature.kind !== "category" && textOf(value), changed && h("small", {}, ` was ${textOf(own)}`));
+      replace(shown, NUMBERS.includes(feature.kind) && textOf(value), changed && h("small", {}, ` was ${textOf(own)}`));
     };
     const change = (value: Value) => {
       this.values = { ...this.values, [feature.name]: value };
@@ -130,7 +131,11 @@ class WhatIfPart {
       append(line, [select, shown]);
       return line;
     }
-    const [low, high] = [feature.low ?? 0, feature.high ?? 1];
+    if (!NUMBERS.includes(feature.kind)) {
+      append(line, [dateInput(feature, now, change), shown]);
+      return line;
+    }
+    const [low, high] = [Number(feature.low ?? 0), Number(feature.high ?? 1)];
     const input = h("input", { type: "range", min: low, max: high, step: feature.kind === "whole number" ? 1
       : (high - low) / 200 || 1, value: String(now ?? feature.usual), input: () =>
       change(Number(input.value)) });
@@ -191,6 +196,15 @@ class WhatIfPart {
     this.values = { ...this.values, ...values };
     void this.ask().then(() => this.drawSliders());
   }
+}
+
+/** A field for a date, with the time of day where the column has times. */
+function dateInput(feature: Feature, now: Value, change: (value: Value) => void): HTMLElement {
+  const written = (value: Value) => String(value ?? "").replace(" ", "T");
+  const kind = feature.kind === "date" ? { type: "date" } : { type: "datetime-local", step: 1 };
+  const input = h("input", { ...kind, min: written(feature.low), max: written(feature.high), value: written(now),
+    change: () => change(input.value === "" ? null : input.value.replace("T", " ")) });
+  return input;
 }
 
 function unfolding(text: string, make: () => Child[]): HTMLElement {
