@@ -9,6 +9,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::UserWarning"
 
 MUTANTS = {
     "case-base": 100,
+    "encoded-case-base": 100,
     "model": 100,
     "predict": 15,
     "explain": 15,
