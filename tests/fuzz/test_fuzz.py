@@ -14,6 +14,7 @@ MUTANTS = {
     "predict": 15,
     "explain": 15,
     "retrieve": 15,
+    "retrieve-encoded": 15,
     "stream-state": 20,
     "studio": 25,
 }
