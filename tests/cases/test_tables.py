@@ -81,3 +81,18 @@ def test_a_table_whose_rows_cannot_be_encoded_makes_no_base(tmp_path):
     with pytest.raises(ValueError, match=r"^The table holds 'old' in column 'age', row p0"):
         add_table(tmp_path / "base", table, model_of_patients())
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"rows": slice(1, 60)}, "column 'age' in another way"),
+        ({"readings": {"admitted": "category"}}, "column 'admitted' in another way than the case base .categories: "),
+    ],
+)
+def test_a_model_that_encodes_a_column_in_another_way_does_not_re_rank(settings, sentence):
+    other, encoder = model_of_patients(**settings), model_of_patients()[0]
+    with pytest.raises(ValueError, match=f"{sentence}.*Use a model learned from the same table"):
+        rerank_by(other, encoder)
+    rerank_by(other)
+    rerank_by(wn.as_metric(other), encoder)

@@ -17,8 +17,6 @@ from whynear.tables.encoder import TableEncoder
 from whynear.utils.columns import check_plain, column_names
 from whynear.utils.text import listed
 
-_NEW_BASE = "Make a new case base with this model."
-
 
 def encoder_of(obj: Metric | BaseEstimator) -> TableEncoder | None:
     """Return the encoder of categories and missing values that a model starts with; None without one."""
@@ -32,7 +30,7 @@ class RowEncoding:
 
     def __init__(self, encoder: TableEncoder) -> None:
         self.encoder = encoder
-        self.columns = tuple(map(str, encoder.feature_names_in_))
+        self.columns = _names(encoder)
         self._model = FittedPipeline(encoder, (), None, self.columns, True, encoder)
 
     def numbers(self, X: Any, what: str) -> Any:
@@ -60,19 +58,26 @@ class RowEncoding:
 
     def check_same(self, other: TableEncoder | None) -> None:
         """Refuse the encoder of a model that may make other numbers of a row; a model without one is accepted."""
-        if other is None:
-            return
-        columns = [str(name) for name in other.feature_names_in_]
-        if set(columns) != set(self.columns):
+        if other is not None:
+            self._check(other, set(_names(other)) == set(self.columns), "Make a new case base with this model.")
+
+    def check_part(self, other: TableEncoder | None) -> None:
+        """Refuse the same of a model that may take some of the columns only."""
+        if other is not None:
+            self._check(other, set(_names(other)) <= set(self.columns), "Use a model learned from the same table.")
+
+    def _check(self, other: TableEncoder, fits: bool, remedy: str) -> None:
+        columns = _names(other)
+        if not fits:
             raise ValueError(
-                f"The model takes the columns {listed(columns)}, and the case base {listed(self.columns)}. {_NEW_BASE}"
+                f"The model takes the columns {listed(columns)}, and the case base {listed(self.columns)}. {remedy}"
             )
-        for name in self.columns:
+        for name in columns:
             stored, given = self.encoder.way_of(name), other.way_of(name)
             if (fact := next((fact for fact in stored if stored[fact] != given[fact]), None)) is not None:
                 raise ValueError(
                     f"The model encodes column {name!r} in another way than the case base ({fact}: {given[fact]}, in "
-                    f"the case base {stored[fact]}). {_NEW_BASE}"
+                    f"the case base {stored[fact]}). {remedy}"
                 )
 
     def _table(self, X: Any, what: str) -> pd.DataFrame:
@@ -93,3 +98,7 @@ class RowEncoding:
             return set(names) == set(made)
         values = np.asarray(X)
         return values.dtype.kind in "fiub" and values.shape[-1:] == (len(made),)
+
+
+def _names(encoder: TableEncoder) -> tuple[str, ...]:
+    return tuple(map(str, encoder.feature_names_in_))

@@ -12,6 +12,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 
 from whynear.cases.case_base import CaseBase
+from whynear.cases.encoding import RowEncoding, encoder_of
 from whynear.cases.inputs import case_metric, case_table
 from whynear.datasets.opening import Table, frame_and_source
 from whynear.metric import Metric
@@ -97,11 +98,13 @@ def row_of(
     return case_table(found, columns, source)[0] if encoder is None else found
 
 
-def rerank_by(model: Any) -> Rerank:
+def rerank_by(model: Any, encoder: TableEncoder | None = None) -> Rerank:
     """Return a function for ``rerank`` of `CaseBase.retrieve` that ranks by the distance under another metric.
 
-    Of the cases of a base with an encoder it measures what this made of them, not what its own encoder would make.
+    With the encoder of the base, a model that encodes one of the columns in another way is refused.
     """
+    if encoder is not None:
+        RowEncoding(encoder).check_part(encoder_of(model))
     metric = case_metric(model)
 
     def rerank(query: pd.Series, cases: pd.DataFrame, _payloads: list[dict[str, Any]]) -> Array:

@@ -62,7 +62,7 @@ def retrieve(
                 added = cases.add_table(base, build, model, payload=payload, index=index, encoding=encoding)
                 typer.echo(f"Added {counted(added, 'case', 'cases')} to {printable(str(base))}.", err=as_json)
             with wn.CaseBase(base, model) as opened:
-                by = None if rerank is None else cases.rerank_by(wn.load(rerank))
+                by = None if rerank is None else cases.rerank_by(wn.load(rerank), opened.encoder)
                 how: dict[str, Any] = {"k": k, "filter_k": filter_k, "explain": explain, "rerank": by}
                 found = None
                 if like is not None:
