@@ -6,8 +6,10 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from tests.helpers.case_bases import METRIC, filled
+from tests.helpers.mixed_tables import model_of_patients, patients
 from whynear import LinearMetric, LocalMetric
 from whynear.cases.case_base import CaseBase
+from whynear.cases.store import Store
 from whynear.cases.store_faults import CaseBaseError
 from whynear.metric import Metric
 
@@ -71,3 +73,69 @@ def test_the_stored_metric_is_the_one_given(tmp_path, metric):
     with CaseBase(tmp_path / "base") as base:
         assert base.metric == metric
         assert base.columns == metric.feature_names
+
+
+@pytest.fixture(scope="module")
+def model():
+    return model_of_patients()
+
+
+@pytest.mark.parametrize(
+    ("damage", "fact"),
+    [
+        ("UPDATE encoder SET content = replace(content, 'median', 'medium')", "its metric or its encoder is not what"),
+        ("UPDATE encoder SET content = 7", "its metric or its encoder is not what"),
+        ("UPDATE encoder SET content = zeroblob(9)", "its encoder"),
+        ("DELETE FROM encoder", "its encoder"),
+        ("DROP TABLE encoder", "its metric is not what was stored"),
+        ("UPDATE metric_arrays SET content = zeroblob(length(content))", "its metric"),
+    ],
+)
+def test_a_damaged_encoder_is_refused(tmp_path, model, damage, fact):
+    with CaseBase(tmp_path / "base", model):
+        pass
+    with sqlite3.connect(tmp_path / "base") as connection:
+        connection.execute(damage)
+    with pytest.raises(CaseBaseError, match=rf"base is damaged \({fact}"):
+        CaseBase(tmp_path / "base")
+
+
+def test_an_encoder_of_other_columns_than_the_metric_is_refused(tmp_path, model):
+    """Which no accident makes: the fingerprint is that of both."""
+    Store(tmp_path / "base", METRIC, 1.0, model[0]).close()
+    with pytest.raises(CaseBaseError, match="its encoder makes other columns than its metric has"):
+        CaseBase(tmp_path / "base")
+
+
+def test_text_that_is_no_encoder_is_refused(tmp_path, model, monkeypatch):
+    for text, fact in [
+        ("{", "does not fit together"),
+        ('"text"', "it holds a str"),
+        ('{"array": "a"}', "fit together"),
+    ]:
+        monkeypatch.setattr("whynear.cases.store.encoder_as_text", lambda _, text=text: text)
+        path = tmp_path / f"base {len(text)}"
+        with pytest.raises(CaseBaseError, match=f"is damaged .its encoder: .*{fact}"):
+            CaseBase(path, model)
+
+
+def test_a_base_that_was_interrupted_while_it_was_made_has_no_encoder_yet(tmp_path, model, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Store, "put_metric", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            CaseBase(tmp_path / "base", model)
+    with CaseBase(tmp_path / "base", METRIC) as base:
+        assert base.encoder is None
+        assert base.columns == METRIC.feature_names
+
+
+def test_the_stored_encoder_is_the_one_given(tmp_path, model):
+    with CaseBase(tmp_path / "base", model):
+        pass
+    with CaseBase(tmp_path / "base") as base:
+        X = patients()[0]
+        assert base.encoder.transform(X).equals(model[0].transform(X))
+        assert [base.encoder.way_of(name) for name in X] == [model[0].way_of(name) for name in X]

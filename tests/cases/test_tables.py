@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 import whynear as wn
+from tests.helpers.mixed_tables import model_of_patients, patients
 from whynear.cases import add_table, rerank_by, row_of
 
 TABLE = pd.DataFrame({"a": [1.0, 2.0, 4.0], "b": [0.0, 1.0, 0.0], "name": ["x", None, "z"]})
@@ -57,3 +58,41 @@ def test_a_metric_of_categories_is_refused_by_its_columns_with_the_way_out(tmp_p
         ValueError, match=r"the categories of 'colour', .* Learn the metric without it \(--drop 'colour'\)"
     ):
         add_table(tmp_path / "base.db", table, metric)
+
+
+def test_tables_with_categories_dates_and_gaps_fill_a_base_of_a_model(tmp_path):
+    X, y = patients()
+    table = X.assign(ill=y)
+    table.to_csv(tmp_path / "patients.csv", index_label="patient")
+    model, n_gaps = model_of_patients(), (X.isna().any(axis=1) | (X["dose"] == -9)).sum()
+    with pytest.warns(UserWarning, match=rf"patients.csv: {n_gaps} rows have missing values that were filled in"):
+        assert add_table(tmp_path / "base", tmp_path / "patients.csv", model, index="patient") == 70
+    with wn.CaseBase(tmp_path / "base") as base:
+        row = row_of(tmp_path / "patients.csv", "p9", base.columns, base.encoder, index="patient")
+        found = base.retrieve(row, k=3)
+        assert found.rows == base.retrieve(X.loc[["p9"]], k=3).rows
+        assert found.rows[0] == "p9"
+        assert found.payloads[0] == {"patient": "p9", "ill": y[9]}
+        assert [value.column for value in found.unusual] == ["age"]
+
+
+def test_a_table_whose_rows_cannot_be_encoded_makes_no_base(tmp_path):
+    table = patients()[0].assign(age="old")
+    with pytest.raises(ValueError, match=r"^The table holds 'old' in column 'age', row p0"):
+        add_table(tmp_path / "base", table, model_of_patients())
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"rows": slice(1, 60)}, "column 'age' in another way"),
+        ({"readings": {"admitted": "category"}}, "column 'admitted' in another way than the case base .categories: "),
+    ],
+)
+def test_a_model_that_encodes_a_column_in_another_way_does_not_re_rank(settings, sentence):
+    other, encoder = model_of_patients(**settings), model_of_patients()[0]
+    with pytest.raises(ValueError, match=f"{sentence}.*Use a model learned from the same table"):
+        rerank_by(other, encoder)
+    rerank_by(other)
+    rerank_by(wn.as_metric(other), encoder)

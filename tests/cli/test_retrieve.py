@@ -6,6 +6,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 import whynear
+from tests.helpers import mixed_tables
 from tests.helpers.command_line import run
 
 NAMES = ["sepal length (cm)", "sepal width (cm)", "petal length (cm)", "petal width (cm)"]
@@ -170,3 +171,68 @@ def test_values_on_several_lines_are_refused_in_a_sentence(folder):
     found = run("retrieve", folder / "base", "--values", "a=1\rb=2")
     assert found.exit_code == 2
     assert "Error: --values must be one line of name=value" in found.output
+
+
+@pytest.fixture(scope="module")
+def patients(tmp_path_factory):
+    """A table of numbers, categories, dates and gaps, a model of it by the command, and a case base of both."""
+    folder = tmp_path_factory.mktemp("patients")
+    frame, y = mixed_tables.patients()
+    frame.assign(dose=frame["dose"].map("{:.2f}".format).str.replace(".", ","), ill=y).to_csv(
+        folder / "patients.csv", index_label="patient"
+    )
+    table = [folder / "patients.csv", "--target", "ill", "--index", "patient", "--date", "admitted", "--missing", -9]
+    for name, words in {"model": [], "other": ["--drop", "sex"]}.items():
+        learned = run("learn", *table, *words, "--learner", "grlvq", "--out", folder / name)
+        assert learned.exit_code == 0, learned.output
+    words = ["--build", folder / "patients.csv", "--index", "patient", "--metric", folder / "model"]
+    built = run("retrieve", folder / "base", *words)
+    assert built.exit_code == 0, built.output
+    assert built.stdout.startswith(f"Added 70 cases to {folder / 'base'}.")
+    assert "70 cases, 6 columns" in built.stdout.replace("\n", " ")
+    n_gaps = (frame.isna().any(axis=1) | (frame["dose"] == -9)).sum()
+    assert f"patients.csv: {n_gaps} rows have missing values that were filled in." in built.stderr
+    return folder
+
+
+def test_cases_with_categories_dates_and_gaps_are_found_and_explained(patients):
+    base, frame = patients / "base", pd.read_csv(patients / "patients.csv", index_col="patient")
+    alike = answer(base, "--like", "p9", "-k", 4, "--explain")["cases"]
+    model = whynear.load(patients / "model")
+    made, metric = model[0].transform(frame[model[0].feature_names_in_]), whynear.as_metric(model)
+    sq = pd.Series(metric.sq_distances(made.loc[["p9"]], made)[0], frame.index).drop("p9").sort_values()
+    assert [case["row"] for case in alike] == sq.index[:4].tolist()
+    for case in alike:
+        assert case["sq_distance"] == pytest.approx(sq[case["row"]], rel=1e-4)
+        assert sum(case["contributions"].values()) == pytest.approx(case["sq_distance"])
+        assert set(case["contributions"]) == {"age", "ward", "sex", "pain", "admitted", "dose"}
+    asked = ["--query", patients / "patients.csv", "--index", "patient", "--row", "p9", "-k", 5]
+    found = answer(base, *asked)
+    assert [case["row"] for case in found["cases"]] == ["p9", *(case["row"] for case in alike)]
+    assert [value["column"] for value in found["unusual"]] == ["age"]
+    shown = " ".join(run("retrieve", base, *asked).stdout.split())
+    assert "Caution, the query rests on 'age', which is missing and was taken as" in shown
+
+
+def test_values_may_be_categories_dates_and_missing(patients):
+    row = pd.read_csv(patients / "patients.csv", index_col="patient", dtype=str, keep_default_na=False).loc["p9"]
+    names = ["age", "ward", "sex", "pain", "admitted", "dose"]
+    values = ",".join(f'"{name}={row[name]}"' for name in names)
+    assert answer(patients / "base", "--values", values, "-k", 1)["cases"][0]["row"] == "p9"
+    strange = run("retrieve", patients / "base", "--values", values.replace(f"ward={row['ward']}", "ward=Z"), "--json")
+    assert "Note: Column 'ward' holds 'Z', which is none of the categories" in strange.stderr
+    assert "unseen_category" in strange.stdout
+    wrong = run("retrieve", patients / "base", "--values", values.replace("age=", "age=old"))
+    assert wrong.stderr.startswith("Error: query holds 'old' in column 'age', which is not a number.")
+
+
+def test_a_model_of_other_columns_re_ranks_but_is_no_metric_of_the_base(patients):
+    words = [patients / "base", "--like", "p3", "-k", 3]
+    asked = answer(*words, "--filter", 20, "--rerank", patients / "other")
+    similarities = [case["similarity"] for case in asked["cases"]]
+    assert similarities == sorted(similarities, reverse=True)
+    refused = run("retrieve", *words, "--metric", patients / "other")
+    assert refused.exit_code == 2
+    assert refused.stderr.startswith("Error: The model takes the columns 'age', 'ward', 'pain'")
+    assert "Make a new case base with this model." in refused.stderr
+    assert answer(*words)["cases"] == answer(*words, "--metric", patients / "model")["cases"]

@@ -116,6 +116,19 @@ def retrieve(folder):
     metric = folder / "metric.whynear"
     wn.save(wn.DiagonalMetric([1.0, 2.0, 0.5], ["size", "count", "weight"]), metric)
     table = mixed().assign(weight=range(24), size=range(24))
+    return retrieval_trial(folder, table, metric, "size={},count=2,weight=3")
+
+
+def retrieve_encoded(folder):
+    """The same with categories and missing values, by a model with an encoder."""
+    model = save_model(folder, "gmlvq")
+    columns = [str(name) for name in wn.load(model)[0].feature_names_in_]
+    values = ",".join(f"{name}={{}}" if place % 2 else f"{name}=" for place, name in enumerate(columns))
+    return retrieval_trial(folder, mixed(), model, values)
+
+
+def retrieval_trial(folder, table, metric, values):
+    """Rows of hostile tables are added or looked for; ``{}`` in the values becomes a hostile text."""
     path = folder / "good.csv"
     table.to_csv(path, index=False)
     good = folder / "good.cases"
@@ -132,7 +145,7 @@ def retrieve(folder):
         elif rng.random() < 0.7:
             asked = [good, "--query", path, f"--row={rng.choice(('1', '5', 'case 3', token))}", *named]
         else:
-            asked = [good, f"--values=size={token},count=2,weight=3"]
+            asked = [good, f"--values={values.replace('{}', token)}"]
         words = ["retrieve", *asked, *rng.choice(([], ["--explain"]))]
         if rng.random() < 0.1:
             return check_sentence(*words)
@@ -142,4 +155,4 @@ def retrieve(folder):
     return trial
 
 
-READERS = {"predict": predict, "explain": explain, "retrieve": retrieve}
+READERS = {"predict": predict, "explain": explain, "retrieve": retrieve, "retrieve-encoded": retrieve_encoded}

@@ -9,10 +9,12 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::UserWarning"
 
 MUTANTS = {
     "case-base": 100,
+    "encoded-case-base": 100,
     "model": 100,
     "predict": 15,
     "explain": 15,
     "retrieve": 15,
+    "retrieve-encoded": 15,
     "stream-state": 20,
     "studio": 25,
 }

@@ -28,6 +28,14 @@ def drawn_table() -> pd.DataFrame:
     return table.assign(size=np.where(table["height"] + 0.3 * table["age"] > 0, "tall", "small"))
 
 
+def drawn_mixed_table() -> tuple[pd.DataFrame, pd.Series]:
+    """A number with a gap, a category and a date, and a class."""
+    table = drawn_table()
+    towns, days = np.resize(["Bonn", "Trier", "Ulm"], len(table)), [f"{day:02d}.03.2024" for day in range(1, 17)]
+    height = table["height"].where(table.index != 3)
+    return pd.DataFrame({"height": height, "town": towns, "seen": days}), table["size"]
+
+
 def drawn_spectra() -> np.ndarray:
     """Spectra of six channels."""
     return np.random.default_rng(1).normal(size=(12, 6)).cumsum(axis=1).round(2)
@@ -43,6 +51,9 @@ def said(folder: Path) -> dict[str, object]:
     with wn.CaseBase(folder / "cases.db") as base:
         base.check()
         found = base.retrieve(queries.iloc[0], k=3)
+    with wn.CaseBase(folder / "encoded_cases.db") as base:
+        base.check()
+        encoded = base.retrieve({"height": None, "town": "Ulm", "seen": "07.03.2024"}, k=3)
     return {
         "predicted": wn.predict_table(model, queries)["predicted"].tolist(),
         "certainties": option.certainties(queries).tolist(),
@@ -53,6 +64,8 @@ def said(folder: Path) -> dict[str, object]:
         "study": [study.chosen, study.score, dict(study.verdicts), study.effective_dim],
         "cases": [found.rows, found.payloads],
         "sq_distances": found.sq_distances.tolist(),
+        "encoded cases": [encoded.rows, encoded.payloads],
+        "sq_distances of encoded cases": encoded.sq_distances.tolist(),
     }
 
 
@@ -68,11 +81,21 @@ def write(folder: Path) -> None:
     wn.save(spectra, folder / "spectra.whynear")
     with wn.CaseBase(folder / "cases.db", wn.DiagonalMetric([1.0, 2.0], COLUMNS)) as base:
         base.add(X, [{"number": row} for row in range(len(X))])
+    write_encoded_cases(folder / "encoded_cases.db")
     wn.study(table, "size", learner="grlvq", folds=2, random_state=0).save(folder / "study")
     for name in ("study.json", "model.whynear"):
         shutil.move(folder / "study" / name, folder / name)
     shutil.rmtree(folder / "study")
     (folder / "said.json").write_text(json.dumps(said(folder)))
+
+
+def write_encoded_cases(path: Path) -> None:
+    """Write a case base of a model with an encoder."""
+    X, y = drawn_mixed_table()
+    encoder = wn.TableEncoder("onehot", "median", readings={"seen": "date %d.%m.%Y"})
+    model = make_pipeline(encoder, StandardScaler(), wn.GRLVQ(random_state=0)).fit(X, y)
+    with wn.CaseBase(path, model) as base:
+        base.add(X, [{"number": row} for row in range(len(X))])
 
 
 def packed(place: Path, folder: Path) -> None:

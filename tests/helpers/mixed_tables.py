@@ -61,3 +61,36 @@ MIXED = {
         ]
     ),
 }  # fmt: skip
+
+
+def patients(n=70, seed=0):
+    """Rows with names, and with numbers, dates, ordered and other categories, and gaps; classes that need all kinds."""
+    rng = np.random.default_rng(seed)
+    days = pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 400, n), unit="D")
+    frame = pd.DataFrame(
+        {
+            "age": rng.integers(20, 80, n).astype(float),
+            "ward": rng.choice(["A", "B", "C"], n),
+            "sex": rng.choice(["f", "m"], n),
+            "pain": pd.Categorical(rng.choice(["none", "some", "much"], n), ["none", "some", "much"], ordered=True),
+            "admitted": days.strftime("%d.%m.%Y"),
+            "dose": rng.uniform(0, 5, n).round(2),
+        },
+        index=[f"p{number}" for number in range(n)],
+    )
+    y = np.where((frame["age"] > 50) ^ (frame["ward"] == "A"), "ill", "well")
+    frame.loc[frame.index[::9], "age"] = np.nan
+    frame.loc["p4", "ward"] = None
+    frame.loc[(y == "ill") & (frame["sex"] == "m"), "dose"] = -9.0
+    return frame, y
+
+
+def encoder_of_patients(**settings):
+    given = {"readings": {"admitted": "date %d.%m.%Y"}, "missing": {"dose": ("-9",)}, "indicators": True}
+    return wn.TableEncoder("onehot", "median", **{**given, **settings})
+
+
+def model_of_patients(learner=None, rows=slice(None), **settings):
+    X, y = patients()
+    learner = wn.GRLVQ(random_state=0) if learner is None else learner
+    return make_pipeline(encoder_of_patients(**settings), StandardScaler(), learner).fit(X[rows], y[rows])

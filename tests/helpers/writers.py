@@ -18,11 +18,11 @@ def batch(number, turn, size):
     return X, [{"batch": [number, turn], "size": size} for _ in range(size)]
 
 
-def add_until_killed(path, number, acknowledged):
+def add_until_killed(path, number, acknowledged, metric=METRIC):
     """Add batch after batch and report each one that was acknowledged; the index file is written often."""
     index_cache.FEWEST_CASES_KEPT = 200
     rng = np.random.default_rng(number)
-    base = CaseBase(path, METRIC)
+    base = CaseBase(path, metric)
     for turn in itertools.count():
         X, payloads = batch(number, turn, int(rng.integers(1, 300)))
         ids = base.add(X, payloads)

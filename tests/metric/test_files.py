@@ -28,6 +28,7 @@ from tests.helpers.mixed_tables import MIXED, model_of, table
 from tests.helpers.strategies import metrics
 from whynear import DiagonalMetric, LinearMetric, LocalMetric, as_metric, load, save
 from whynear.metric import register
+from whynear.metric.files import encoder_as_text, encoder_of_text
 from whynear.utils.archive import ArchiveError, read_archive, write_archive
 
 
@@ -250,3 +251,15 @@ def test_parameters_of_steps_are_checked(tmp_path):
     write_archive(tmp_path / "a", {"object": node}, {})
     with pytest.raises(ArchiveError, match=r"The 'clip' parameter of MinMaxScaler must be"):
         wn.load(tmp_path / "a")
+
+
+def test_an_encoder_is_text_and_back(tmp_path):
+    X, _ = table()
+    encoder = wn.TableEncoder("onehot", "median", readings={"age": "number ,"}, missing={"count": ("-1",)}).fit(X)
+    again = encoder_of_text(encoder_as_text(encoder))
+    assert again.transform(X).equals(encoder.transform(X))
+    assert again.get_params() == encoder.get_params()
+    assert encoder_as_text(again) == encoder_as_text(encoder)
+    for text in ("", "[1]", '{"estimator": "GRLVQ", "params": {"dict": []}, "fitted": {"dict": []}}', "[" * 10**5):
+        with pytest.raises(ArchiveError):
+            encoder_of_text(text)

@@ -250,3 +250,22 @@ def test_a_column_without_dates_is_shown_as_it_is():
     encoder = wn.TableEncoder("onehot", readings={"code": "category"}).fit(table().assign(code=1))
     pd.testing.assert_frame_equal(encoder.with_dates(table()), table())
     assert encoder.shown_value("size", 19055.0) == 19055.0
+
+
+def test_errors_name_the_table_as_it_is_called():
+    encoder = wn.TableEncoder("onehot").fit(table())
+    for change, fact in [({"size": "tall"}, "holds 'tall'"), ({"colour": None}, "lacks a value in 2 rows"),
+                         ({"size": np.nan}, "contains NaN: 2 in column 'size'")]:  # fmt: skip
+        with pytest.raises(ValueError, match=f"^new.csv {fact}"):
+            encoder.made_of(table(2).assign(**change), "new.csv")
+
+
+def test_what_is_made_of_a_column_depends_on_nothing_else_than_the_way_of_it():
+    frame = table(40).assign(count=lambda table: table["count"].where(table["count"] > 1))
+    first = wn.TableEncoder("onehot", "median", missing={"size": ("-9",)}).fit(frame)
+    second = wn.TableEncoder("onehot", "median", missing={"size": ("-9",)}).fit(frame.iloc[::-1])
+    assert [first.way_of(name) for name in frame] == [second.way_of(name) for name in frame]
+    third = wn.TableEncoder("onehot", "median").fit(frame[frame["colour"] != "red"])
+    different = {name for name in frame if first.way_of(name) != third.way_of(name)}
+    assert {"colour", "size"} <= different
+    assert first.way_of("colour")["categories"] == ["blue", "green", "red"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from threading import RLock
 from time import perf_counter
@@ -17,6 +18,7 @@ from sklearn.base import BaseEstimator
 
 from whynear.cases.anchors import check_measurable
 from whynear.cases.case_rows import Ids, Vectors
+from whynear.cases.encoding import RowEncoding, encoder_of
 from whynear.cases.index_cache import IndexCache
 from whynear.cases.inputs import (
     as_stored,
@@ -31,6 +33,7 @@ from whynear.cases.retrieval import Cases, Retrieval
 from whynear.cases.store import Change, Store
 from whynear.cases.two_phases import Filtered, Rerank, answer
 from whynear.metric import Metric
+from whynear.tables.encoder import TableEncoder
 from whynear.utils.arrays import Array
 from whynear.utils.checks import number, whole
 from whynear.utils.text import counted
@@ -44,15 +47,18 @@ class CaseBase:
     path : path
         The file. If it does not exist it is made, which needs a metric.
     metric : metric, fitted learner or Pipeline, optional
-        The metric; its features are the columns of a new base. In an existing base it replaces the stored one
-        (`set_metric`).
+        The metric; its features are the columns of a new base. If it is a Pipeline that starts with a `TableEncoder`,
+        the base takes rows of the table before that, with categories and missing values. In an existing base it
+        replaces the stored one (`set_metric`).
     timeout : float, default=10.0
         Seconds to wait while another process writes.
 
     Attributes
     ----------
     columns : tuple of str
-        The features of a case.
+        The columns of a case: those that the encoder takes; without one, the features of the metric.
+    encoder : TableEncoder or None
+        What turns cases and queries into the features of the metric; None if they are numbers. It never changes.
     metric : Metric
         The current metric.
     generation : int
@@ -69,6 +75,10 @@ class CaseBase:
     Vectors are stored in float32, and distances are those of the stored values: `retrieve` returns exactly the nearest
     ones in float64, equal distances in the order of ids. The search uses a cache beside the file (``<path>-index``),
     which is checked by the state of the base and a checksum and made again if it is missing, outdated or damaged.
+
+    A base that was made with a model behind a `TableEncoder` stores this encoder, and what it makes of each case. It
+    encodes queries in the same way and sums contributions for each column of the table. It takes other metrics of the
+    same features, but no model with another encoder. Cases that `get` and `blocks` return are encoded.
 
     A local metric measures distances to its anchors only, each by the map of the anchor. So the cases of a base under
     such a metric must be its anchors, which for LANN are its training cases; others are refused.
@@ -101,6 +111,7 @@ class CaseBase:
 
     path: Path
     columns: tuple[str, ...]
+    encoder: TableEncoder | None
 
     def __init__(
         self,
@@ -112,36 +123,45 @@ class CaseBase:
         self.path = Path(path)
         value = None if metric is None else fitting_metric(metric, None)
         self._lock = RLock()
-        self._store = Store(self.path, value, number("timeout", timeout))
+        encoder = None if metric is None else encoder_of(metric)
+        self._store = Store(self.path, value, number("timeout", timeout), encoder)
         self._index = IndexCache(self.path)
         try:
             with self._store.reading():
                 self._metric = self._store.metric()
-            self.columns = self._metric.feature_names
+                self._features = self._metric.feature_names
+                self.encoder = self._store.encoder(self._features)
+            self._encoding = None if self.encoder is None else RowEncoding(self.encoder)
+            self.columns = self._features if self._encoding is None else self._encoding.columns
             if metric is not None:
                 self.set_metric(metric)
         except BaseException:
             self.close()
             raise
 
-    def add(self, X: ArrayLike | pd.DataFrame, payloads: Sequence[Mapping[str, Any]] | None = None) -> Ids:
+    def add(
+        self, X: ArrayLike | pd.DataFrame, payloads: Sequence[Mapping[str, Any]] | None = None, *, what: str = "X"
+    ) -> Ids:
         """Add cases, all or none of them; they are on the disk when this returns.
 
         Parameters
         ----------
-        X : array-like of shape (n_cases, n_features)
+        X : array-like of shape (n_cases, n_columns)
             The cases; named columns in any order. The index of a DataFrame, unless it is the default one, holds the
-            names of the rows, which `retrieve` returns. A case without a name is called by its id.
+            names of the rows, which `retrieve` returns. A case without a name is called by its id. A base with an
+            encoder also takes the columns that this makes.
         payloads : sequence of dict, optional
             A dict to store with each case, of values that JSON returns unchanged.
+        what : str, default="X"
+            What the cases are called in errors.
 
         Returns
         -------
         ids : ndarray of shape (n_cases,)
             Ascending, never used again, and never changed.
         """
-        values = case_table(X, self.columns)
-        vectors = as_stored(values, self.columns)
+        made = X if self._encoding is None else self._encoding.numbers(X, what)
+        vectors = as_stored(case_table(made, self._features, what), self._features)
         texts = payload_texts(payloads, len(vectors))
         if not len(vectors):
             return np.empty(0, dtype=np.int64)
@@ -161,8 +181,8 @@ class CaseBase:
 
         Parameters
         ----------
-        query : dict, Series, DataFrame of one row, or array-like of shape (n_features,)
-            The case to find others for; named values in any order.
+        query : dict, Series, DataFrame of one row, or array-like of shape (n_columns,)
+            The case to find others for; named values in any order. The encoder of the base fills in missing values.
         k : int, default=10
             How many cases to return; fewer if the base has fewer.
         filter_k : int, optional
@@ -170,15 +190,18 @@ class CaseBase:
         rerank : callable, optional
             ``rerank(query, cases, payloads)`` gets the query as a Series, the cases that passed the filter as a
             DataFrame with their ids as index, and their payloads; it returns their similarities to the query, larger
-            ones being better. Without it the nearest cases are returned in the order of distance.
+            ones being better. Both are in the features of the metric: encoded, if the base has an encoder. Without it
+            the nearest cases are returned in the order of distance.
         explain : bool, default=False
-            Whether to return what each feature adds to each squared distance.
+            Whether to return what each column adds to each squared distance.
 
         Returns
         -------
         Retrieval
         """
-        return self._retrieve(query_case(query, self.columns), None, k, filter_k, rerank, explain)
+        made, unusual = (query, ()) if self._encoding is None else self._encoding.query(query)
+        found = self._retrieve(query_case(made, self._features), None, k, filter_k, rerank, explain)
+        return replace(found, unusual=unusual)
 
     def like(
         self,
@@ -191,7 +214,7 @@ class CaseBase:
         """Find the cases nearest to a stored one, without itself; otherwise as `retrieve`."""
         case = whole("id", id, 0)
         with self._viewing():
-            query = self._store.cases.vectors(np.array([case]), len(self.columns))[0].astype(np.float64)
+            query = self._store.cases.vectors(np.array([case]), len(self._features))[0].astype(np.float64)
         return self._retrieve(query, case, k, filter_k, rerank, explain)
 
     def get(self, ids: ArrayLike) -> Cases:
@@ -226,20 +249,23 @@ class CaseBase:
         if not len(wanted):
             return
         with self._changing() as before:
-            self._store.cases.vectors(wanted, len(self.columns))
+            self._store.cases.vectors(wanted, len(self._features))
             self._store.delete(before, wanted)
         self._index.forget()
 
     def set_metric(self, metric: Metric | BaseEstimator) -> None:
         """Replace the metric; the cases are unchanged, the index of the search is made again.
 
-        Its features must be the columns of the base, in any order; a metric without names is matched by place.
+        Its features must be those of the base, in any order; a metric without names is matched by place. A model with
+        another encoder than that of the base is refused.
         """
-        value = fitting_metric(metric, self.columns)
+        if self._encoding is not None:
+            self._encoding.check_same(encoder_of(metric))
+        value = fitting_metric(metric, self._features)
         if value == self.metric:
             return
         with self._changing() as before:
-            for ids, vectors in self._store.cases.vectors_after(0, len(self.columns)):
+            for ids, vectors in self._store.cases.vectors_after(0, len(self._features)):
                 check_measurable(value, vectors, "the stored case {}", ids)
             self._store.put_metric(before, value)
         self._metric = value
@@ -250,7 +276,7 @@ class CaseBase:
         Files made before version 0.2 have no checksums: their parts must fit together, and 0 is returned.
         """
         with self._viewing() as change:
-            return self._store.check(change, len(self.columns))
+            return self._store.check(change, len(self._features))
 
     def compact(self) -> None:
         """Free the disk space of removed cases."""
@@ -301,20 +327,21 @@ class CaseBase:
             near = index.nearest(self._store, metric, query, n_filtered, without=case)
             cases = self._cases(index.ids[near.positions], near.vectors)
         places = None if index.places is None else index.places[near.positions]
-        named = pd.Series(query, index=list(self.columns), name=case)
-        filtered = Filtered(named, cases, near.sq_distances, metric, places, perf_counter() - start)
+        named = pd.Series(query, index=list(self._features), name=case)
+        seconds = perf_counter() - start
+        filtered = Filtered(named, cases, near.sq_distances, metric, places, seconds, self._encoding)
         return answer(filtered, k, rerank, explain)
 
     def _cases(self, ids: Ids, vectors: Vectors | None = None) -> Cases:
-        vectors = self._store.cases.vectors(ids, len(self.columns)) if vectors is None else vectors
-        X = pd.DataFrame(vectors.astype(np.float64), index=pd.Index(ids, name="id"), columns=list(self.columns))
+        vectors = self._store.cases.vectors(ids, len(self._features)) if vectors is None else vectors
+        X = pd.DataFrame(vectors.astype(np.float64), index=pd.Index(ids, name="id"), columns=list(self._features))
         return Cases(X, *self._store.cases.details(ids))
 
     @contextmanager
     def _viewing(self) -> Iterator[Change]:
         """Open a view of one state of the base with its metric."""
         with self._lock, self._store.reading() as change:
-            if self._metric.fingerprint != self._store.fingerprint():
+            if not self._store.holds(self._metric):
                 self._metric = self._store.metric()
             yield change
 
@@ -322,6 +349,6 @@ class CaseBase:
     def _changing(self, needed: int = 0) -> Iterator[Change]:
         """Open a transaction of about that many bytes; yields the state before it."""
         with self._lock, self._store.writing(needed) as before:
-            if self._metric.fingerprint != self._store.fingerprint():
+            if not self._store.holds(self._metric):
                 self._metric = self._store.metric()
             yield before

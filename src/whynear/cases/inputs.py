@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator, is_regressor
 from whynear.metric import DiagonalMetric, LinearMetric, Metric, as_metric
 from whynear.metric.as_metric import metric_of_table
 from whynear.metric.base import rebuild
+from whynear.metric.pipeline import FittedPipeline
 from whynear.utils.arrays import Array
 from whynear.utils.columns import check_columns, check_features, column_names, numbers, reads_as_number
 from whynear.utils.row_names import is_default, names_of_rows
@@ -100,14 +101,15 @@ def payload_texts(payloads: Sequence[Mapping[str, Any]] | None, n_cases: int) ->
 
 
 def case_metric(obj: Metric | BaseEstimator) -> Metric:
-    """Return the metric by which cases are compared: that of `as_metric`, of a linear regressor feature by feature.
+    """Return the metric by which cases are compared: that of `as_metric`, of a linear regressor column by column.
 
     Its map of one row measures the difference of two predictions. Under that, any two cases predicted alike are at
-    distance zero, however different they are. Here, the square of what each feature adds to that difference is summed.
+    distance zero, however different they are. Here, the square of what each column of the table adds to that difference
+    is summed.
     """
     metric = as_metric(obj)
     if isinstance(metric, LinearMetric) and len(metric.omega) == 1 and _is_regressor(obj):
-        metric = DiagonalMetric(np.square(metric.omega[0]), metric.feature_names, metric.scale, metric.units)
+        metric = _column_by_column(metric, FittedPipeline.of(obj).sources)
     return metric_of_table(obj, metric)
 
 
@@ -129,6 +131,15 @@ def fitting_metric(obj: Metric | BaseEstimator, columns: Sequence[str] | None) -
     if not _unnamed(metric.feature_names):
         check_columns(metric.feature_names, columns, "The metric")
     return rebuild(type(metric), columns, metric.arrays())
+
+
+def _column_by_column(metric: LinearMetric, sources: Sequence[str]) -> Metric:
+    """Return the map with a row for each column of the table; ``sources`` has that of each feature."""
+    columns = list(dict.fromkeys(sources))
+    if len(columns) == len(sources):
+        return DiagonalMetric(np.square(metric.omega[0]), metric.feature_names, metric.scale, metric.units)
+    omega = np.where(np.array(sources) == np.array(columns)[:, None], metric.omega[0], 0.0)
+    return LinearMetric(omega, metric.feature_names, metric.scale, metric.units)
 
 
 def _is_regressor(obj: Any) -> bool:

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from whynear.metric.unusual import UnusualValue
 from whynear.utils import html
 from whynear.utils.arrays import Array
 from whynear.utils.text import counted
@@ -24,7 +25,7 @@ class Cases:
     Attributes
     ----------
     X : DataFrame
-        Their vectors, one row per case; the index holds the ids.
+        Their vectors, one row per case, in the features of the metric; the index holds the ids.
     payloads : list of dict
         What was stored with each of them.
     rows : list of int or str
@@ -65,7 +66,9 @@ class Retrieval:
     filter_seconds, rerank_seconds : float
         Time taken by the two phases; the second is zero without re-ranking.
     contributions : DataFrame or None
-        What each feature adds to the squared distance, one row per case found; None unless requested.
+        What each column of a case adds to the squared distance, one row per case found; None unless requested.
+    unusual : tuple of UnusualValue
+        The values of the query that the encoder of the base filled in, and categories that it does not know.
 
     Examples
     --------
@@ -88,6 +91,7 @@ class Retrieval:
     filter_seconds: float
     rerank_seconds: float
     contributions: pd.DataFrame | None = None
+    unusual: tuple[UnusualValue, ...] = ()
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -117,6 +121,7 @@ class Retrieval:
             "n_filtered": self.n_filtered,
             "filter_seconds": self.filter_seconds,
             "rerank_seconds": self.rerank_seconds,
+            "unusual": [value.to_dict() for value in self.unusual],
         }
 
     def _repr_html_(self) -> str:
@@ -137,7 +142,8 @@ class Retrieval:
         reranked = "" if self.similarities is None else f", re-ranked out of the {self.n_filtered:,} nearest"
         more = html.more_of(len(self), len(shown), "case")
         table = html.table(list(columns), zip(*columns.values(), strict=True), more)
-        return html.block(html.heading(f"Retrieval({counted(len(self), 'case')}{reranked})"), table)
+        caution = f"Caution, the query rests on {' and on '.join(map(str, self.unusual))}." if self.unusual else ""
+        return html.block(html.heading(f"Retrieval({counted(len(self), 'case')}{reranked})"), table, caution)
 
 
 def _in_one_line(entries: Any, between: str) -> str:

@@ -1,4 +1,4 @@
-"""The tables of a case base: its cases, its metric and the history of its states."""
+"""The tables of a case base: its cases, their encoder, its metric and the history of its states."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -18,7 +19,9 @@ from whynear.cases.database import Database
 from whynear.cases.store_faults import CaseBaseError, damaged
 from whynear.metric import Metric
 from whynear.metric.base import rebuild
-from whynear.metric.files import METRICS
+from whynear.metric.files import METRICS, encoder_as_text, encoder_of_text
+from whynear.tables.encoder import TableEncoder
+from whynear.utils.archive import ArchiveError
 from whynear.utils.text import counted
 
 FORMAT = 2  # 1 had no checksums
@@ -29,6 +32,8 @@ SCHEMA = (
     "CREATE TABLE metric (kind TEXT NOT NULL, fingerprint TEXT NOT NULL, columns TEXT NOT NULL)",
     "CREATE TABLE metric_arrays (name TEXT PRIMARY KEY, shape TEXT NOT NULL, content BLOB NOT NULL)",
 )
+# Made with a base whose cases are encoded: others do without this table.
+ENCODER = "CREATE TABLE encoder (content TEXT NOT NULL)"
 
 
 @dataclass(frozen=True)
@@ -52,16 +57,18 @@ class Store:
     ``cases`` reads the cases, within ``reading`` or ``writing`` too.
     """
 
-    def __init__(self, path: Path, metric: Metric | None, timeout: float) -> None:
-        """Open the file; if it does not exist and a metric is given, make it."""
+    def __init__(self, path: Path, metric: Metric | None, timeout: float, encoder: TableEncoder | None = None) -> None:
+        """Open the file; if it does not exist and a metric is given, make it, with the encoder of its cases."""
         if metric is not None:
             _check_storable(metric)
+        self._encoder = None if encoder is None else encoder_as_text(encoder)
         self.path = path
         self.database = Database(path, may_create=metric is not None, timeout=timeout)
         try:
             if self.database.is_empty():
                 self._create(metric)
             self.cases = CaseRows(self.database, checked=self.database.check_mark(FORMAT) > 1)
+            self._encoder = self._stored_encoder()  # not the one given, if the file existed
         except BaseException:
             self.close()
             raise
@@ -107,19 +114,19 @@ class Store:
         _check_storable(metric)
         for table in ("metric", "metric_arrays"):
             self.database.execute(f"DELETE FROM {table}")
-        description = (type(metric).__name__, metric.fingerprint, json.dumps(metric.feature_names))
+        description = (type(metric).__name__, self._fingerprint(metric), json.dumps(metric.feature_names))
         self.database.execute("INSERT INTO metric VALUES (?, ?, ?)", description)
         for name, array in metric.arrays().items():
             row = (name, json.dumps(array.shape), array.astype("<f8").tobytes())
             self.database.execute("INSERT INTO metric_arrays VALUES (?, ?, ?)", row)
         self._record(before, n_added=0)
 
-    def fingerprint(self) -> str:
-        """Return the fingerprint of the current metric."""
-        return str(self._described("fingerprint")[0])
+    def holds(self, metric: Metric) -> bool:
+        """Return whether this is the current metric."""
+        return bool(self._described("fingerprint")[0] == self._fingerprint(metric))
 
     def metric(self) -> Metric:
-        """Return the current metric, checked by its fingerprint."""
+        """Return the current metric; a fingerprint checks it together with the encoder."""
         kind, fingerprint, columns = self._described("kind, fingerprint, columns")
         try:
             arrays = {
@@ -129,9 +136,21 @@ class Store:
             metric = rebuild(METRICS[kind], json.loads(columns), arrays)
         except (KeyError, TypeError, ValueError, ArithmeticError, RecursionError) as error:
             raise damaged(self.path, f"its metric: {error}") from error
-        if metric.fingerprint != fingerprint:
-            raise damaged(self.path, "its metric is not what was stored")
+        if self._fingerprint(metric) != fingerprint:
+            raise damaged(self.path, f"its metric{' or its encoder' * bool(self._encoder)} is not what was stored")
         return metric
+
+    def encoder(self, features: Sequence[str]) -> TableEncoder | None:
+        """Return the encoder that makes the features of cases, which never changes; None if they are given so."""
+        if self._encoder is None:
+            return None
+        try:
+            encoder = encoder_of_text(self._encoder)
+        except ArchiveError as error:
+            raise damaged(self.path, f"its encoder: {error}") from error
+        if getattr(encoder, "made_", None) != list(features):
+            raise damaged(self.path, "its encoder makes other columns than its metric has")
+        return encoder
 
     def check(self, change: Change, n_features: int) -> int:
         """Read all of it; return how many cases were compared with checksums. An error names the first fault."""
@@ -150,6 +169,20 @@ class Store:
         """Refuse another number of cases than a state has."""
         if n_cases != change.n_cases:
             raise damaged(self.path, f"it has {counted(n_cases, 'case')}, and {change.n_cases} were stored")
+
+    def _fingerprint(self, metric: Metric) -> str:
+        if self._encoder is None:
+            return metric.fingerprint
+        return sha256(f"{metric.fingerprint} {self._encoder}".encode()).hexdigest()
+
+    def _stored_encoder(self) -> str | None:
+        with self.database.reading():
+            if self.database.first("SELECT 1 FROM sqlite_master WHERE name = 'encoder'") is None:
+                return None
+            found = self.database.first("SELECT content FROM encoder")
+        if found is None or not isinstance(found[0], str):
+            raise damaged(self.path, "its encoder")
+        return found[0]
 
     def _described(self, columns: str) -> Any:
         found = self.database.first(f"SELECT {columns} FROM metric")
@@ -185,6 +218,9 @@ class Store:
                 self.database.mark(FORMAT)
                 for statement in SCHEMA:
                     self.database.execute(statement)
+                if self._encoder is not None:
+                    self.database.execute(ENCODER)
+                    self.database.execute("INSERT INTO encoder VALUES (?)", (self._encoder,))
                 self.put_metric(Change(0, "", 0, 0), metric)
 
 

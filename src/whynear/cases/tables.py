@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from sklearn.base import BaseEstimator
 
 from whynear.cases.case_base import CaseBase
+from whynear.cases.encoding import RowEncoding, encoder_of
 from whynear.cases.inputs import case_metric, case_table
 from whynear.datasets.opening import Table, frame_and_source
 from whynear.metric import Metric
+from whynear.tables.encoder import TableEncoder
 from whynear.tables.rows import named_rows, place_of
 from whynear.utils.arrays import Array
 from whynear.utils.files import StrPath
-from whynear.utils.text import listed
+from whynear.utils.text import counted, listed
 
 Rerank = Callable[[pd.Series, pd.DataFrame, list[dict[str, Any]]], Array]
 
@@ -24,7 +28,7 @@ Rerank = Callable[[pd.Series, pd.DataFrame, list[dict[str, Any]]], Array]
 def add_table(
     path: StrPath,
     table: Table,
-    metric: Metric | None = None,
+    metric: Metric | BaseEstimator | None = None,
     *,
     payload: Sequence[str] | None = None,
     index: str | None = None,
@@ -33,7 +37,8 @@ def add_table(
     """Add the rows of a table to the case base at a path, which is made if it does not exist; return their number.
 
     Columns that are no features are stored as the payload of each case, or only those in ``payload``. The names of the
-    rows are stored too. After an error a new base is deleted.
+    rows are stored too. A warning says how many rows have missing values that the encoder of the base fills in. After
+    an error a new base is deleted.
 
     Parameters
     ----------
@@ -41,8 +46,8 @@ def add_table(
         The file of the case base.
     table : DataFrame, path or str
         A table, a file (CSV, TSV, Parquet, Excel) or the name of a data set.
-    metric : Metric, optional
-        The new metric of the base; a new base needs one.
+    metric : metric, fitted learner or Pipeline, optional
+        The new metric of the base; a new base needs one. See `CaseBase`.
     payload : list of str, optional
         Columns to store with each case.
     index : str, optional
@@ -57,11 +62,14 @@ def add_table(
         raise ValueError(f"{path} does not exist, and a new case base needs a metric: --metric MODEL.")
     try:
         with CaseBase(path, metric) as base:
-            frame, source = frame_and_source(table, encoding, base.columns)
+            frame, source = frame_and_source(table, encoding, _plain_numbers(base.columns, base.encoder))
             frame = named_rows(frame, index, source)
-            values = _features(frame, base.columns, source)
-            X = pd.DataFrame(values, frame.index, list(base.columns))
-            return len(base.add(X, _payloads(frame, base.columns, payload, source)))
+            X = _features(frame, base.columns, source)
+            ids = base.add(X, _payloads(frame, base.columns, payload, source), what=source)
+            if base.encoder is not None and (filled := _rows_filled_in(X, base.encoder)):
+                rows = counted(filled, "row has", "rows have")
+                warnings.warn(f"{source}: {rows} missing values that were filled in.", stacklevel=2)
+            return len(ids)
     except BaseException:
         if is_new:
             for rest in ("", "-wal", "-shm", "-index", "-writer"):
@@ -70,17 +78,33 @@ def add_table(
 
 
 def row_of(
-    table: Table, row: object, columns: Sequence[str], *, index: str | None = None, encoding: str = "auto"
-) -> Array:
-    """Return the columns of a case base in the row of a table with this name; see `add_table`."""
-    frame, source = frame_and_source(table, encoding, columns)
+    table: Table,
+    row: object,
+    columns: Sequence[str],
+    encoder: TableEncoder | None = None,
+    *,
+    index: str | None = None,
+    encoding: str = "auto",
+) -> Array | pd.DataFrame:
+    """Return the columns of a case base in the row of a table with this name; see `add_table`.
+
+    They are numbers; with the encoder of the base, a table of one row that it takes.
+    """
+    frame, source = frame_and_source(table, encoding, _plain_numbers(columns, encoder))
     frame = named_rows(frame, index, source)
     place = place_of(row, frame, source)
-    return _features(frame.iloc[[place]], columns, f"{source}, row {row},")[0]
+    source = f"{source}, row {row},"
+    found = _features(frame.iloc[[place]], columns, source)
+    return case_table(found, columns, source)[0] if encoder is None else found
 
 
-def rerank_by(model: Any) -> Rerank:
-    """Return a function for ``rerank`` of `CaseBase.retrieve` that ranks by the distance under another metric."""
+def rerank_by(model: Any, encoder: TableEncoder | None = None) -> Rerank:
+    """Return a function for ``rerank`` of `CaseBase.retrieve` that ranks by the distance under another metric.
+
+    With the encoder of the base, a model that encodes one of the columns in another way is refused.
+    """
+    if encoder is not None:
+        RowEncoding(encoder).check_part(encoder_of(model))
     metric = case_metric(model)
 
     def rerank(query: pd.Series, cases: pd.DataFrame, _payloads: list[dict[str, Any]]) -> Array:
@@ -92,20 +116,34 @@ def rerank_by(model: Any) -> Rerank:
     return rerank
 
 
-def _features(frame: pd.DataFrame, columns: Sequence[str], source: str) -> Array:
-    """Return the columns of a case base as numbers."""
+def _plain_numbers(columns: Sequence[str], encoder: TableEncoder | None) -> list[str]:
+    """Return the columns that hold numbers, without those for which the encoder knows how they are written."""
+    read = set() if encoder is None else {*encoder.text_columns, *(encoder.readings or {})}
+    return [name for name in columns if name not in read]
+
+
+def _rows_filled_in(X: pd.DataFrame, encoder: TableEncoder) -> int:
+    """Return how many rows have missing values that the encoder fills in."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # given when the rows were added
+        return int(encoder.read(X)[list(encoder.filled_columns)].isna().any(axis=1).sum())
+
+
+def _features(frame: pd.DataFrame, columns: Sequence[str], source: str) -> pd.DataFrame:
+    """Return the columns of a case base."""
     if missing := [name for name in columns if name not in frame.columns]:
         encoded = dict.fromkeys(name.partition("=")[0] for name in missing if "=" in name)
         if made_of := [name for name in encoded if name in frame.columns]:
             raise ValueError(
-                f"{source}: the metric was learned with the categories of {listed(made_of)}, and a case base holds "
-                f"numbers only. Learn the metric without {'it' if len(made_of) == 1 else 'them'} "
+                f"{source}: the metric was learned with the categories of {listed(made_of)}, and the case base has no "
+                "encoder for them. Make it with the whole model, not with the metric alone. Or: Learn the metric "
+                f"without {'it' if len(made_of) == 1 else 'them'} "
                 f"({' '.join(f'--drop {name!r}' for name in made_of[:5])}), or add encoded rows in Python."
             )
         raise ValueError(
             f"{source} lacks {listed(missing)} of the case base. Its columns are {listed(list(frame.columns))}."
         )
-    return case_table(frame[list(columns)], columns, source)
+    return frame[list(columns)]
 
 
 def _payloads(

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from whynear.cases.encoding import RowEncoding
 from whynear.cases.retrieval import Cases, Retrieval
 from whynear.metric import LocalMetric, Metric
 from whynear.utils.arrays import Array
@@ -20,7 +21,7 @@ Rerank = Callable[[pd.Series, pd.DataFrame, list[dict[str, Any]]], ArrayLike]
 
 @dataclass(frozen=True, eq=False)
 class Filtered:
-    """A query and its nearest cases under a metric, nearest first; and their anchors under a local metric."""
+    """A query, its nearest cases under a metric, nearest first, their anchors under a local metric, their encoder."""
 
     query: pd.Series
     cases: Cases
@@ -28,6 +29,7 @@ class Filtered:
     metric: Metric
     places: NDArray[np.intp] | None
     seconds: float
+    encoding: RowEncoding | None = None
 
 
 def answer(filtered: Filtered, k: int, rerank: Rerank | None, explain: bool) -> Retrieval:
@@ -63,7 +65,7 @@ def _checked_scores(scores: ArrayLike, n_cases: int) -> Array:
 
 
 def _contributions(filtered: Filtered, order: NDArray[np.intp]) -> pd.DataFrame:
-    """Return what each feature adds to the squared distance of each case."""
+    """Return what each feature adds to the squared distance of each case; of encoded cases each column of the table."""
     metric, cases = filtered.metric, filtered.cases.X.iloc[order]
     query = filtered.query.to_numpy()
     if isinstance(metric, LocalMetric) and filtered.places is not None:
@@ -72,4 +74,5 @@ def _contributions(filtered: Filtered, order: NDArray[np.intp]) -> pd.DataFrame:
         parts = [metric[place].contributions(query, metric.anchors[place]) for place in chosen]
     else:
         parts = [metric.contributions(query, case) for case in cases.to_numpy()]
-    return pd.DataFrame(np.reshape(parts, cases.shape), index=cases.index, columns=cases.columns)
+    frame = pd.DataFrame(np.reshape(parts, cases.shape), index=cases.index, columns=cases.columns)
+    return frame if filtered.encoding is None else filtered.encoding.summed(frame)

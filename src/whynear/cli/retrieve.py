@@ -37,7 +37,9 @@ def retrieve(
     query: Annotated[str | None, typer.Option(help="A table with the case whose nearest cases are wanted.")] = None,
     row: Annotated[str, typer.Option(help="The row of that case: its number, from 1 below the header, or name.")] = "1",
     index: options.Index = None,
-    values: Annotated[str | None, typer.Option(help="The values of the case: name=value,name=value,...")] = None,
+    values: Annotated[
+        str | None, typer.Option(help="The values of the case: name=value,name=value,... (empty: missing)")
+    ] = None,
     like: Annotated[str | None, typer.Option(help="The row of a stored case whose nearest cases are wanted.")] = None,
     k: Annotated[int, typer.Option("-k", help="Number of cases to show.")] = 10,
     rerank: Annotated[Path | None, typer.Option(help="A saved model that re-ranks the filtered cases.")] = None,
@@ -55,21 +57,21 @@ def retrieve(
     with errors_in_a_sentence(debug):
         _check_choices(query, values, like, rerank, filter_k)
         with warnings_in_a_sentence():
-            measure = None if metric is None else cases.case_metric(wn.load(metric))
+            model = None if metric is None else wn.load(metric)
             if build is not None:
-                added = cases.add_table(base, build, measure, payload=payload, index=index, encoding=encoding)
+                added = cases.add_table(base, build, model, payload=payload, index=index, encoding=encoding)
                 typer.echo(f"Added {counted(added, 'case', 'cases')} to {printable(str(base))}.", err=as_json)
-            with wn.CaseBase(base, measure) as opened:
-                by = None if rerank is None else cases.rerank_by(wn.load(rerank))
+            with wn.CaseBase(base, model) as opened:
+                by = None if rerank is None else cases.rerank_by(wn.load(rerank), opened.encoder)
                 how: dict[str, Any] = {"k": k, "filter_k": filter_k, "explain": explain, "rerank": by}
                 found = None
                 if like is not None:
                     found = opened.like(opened.id_of(like), **how)
                 elif query is not None:
-                    case = cases.row_of(query, row, opened.columns, index=index, encoding=encoding)
+                    case = cases.row_of(query, row, opened.columns, opened.encoder, index=index, encoding=encoding)
                     found = opened.retrieve(case, **how)
                 elif values is not None:
-                    found = opened.retrieve(_named_values(values), **how)
+                    found = opened.retrieve(_case_of_values(values, opened), **how)
                 if found is None:
                     _describe(opened, as_json)
                 elif as_json:
@@ -104,6 +106,12 @@ def _named_values(text: str) -> dict[str, str]:
     return values
 
 
+def _case_of_values(text: str, base: wn.CaseBase) -> dict[str, str | None]:
+    """Return the values of a case; empty ones are missing where an encoder can fill them in."""
+    values = _named_values(text)
+    return {name: None if base.encoder is not None and not value else value for name, value in values.items()}
+
+
 def _describe(base: wn.CaseBase, as_json: bool) -> None:
     facts = {"cases": len(base), "columns": list(base.columns), "metric": repr(base.metric)}
     if as_json:
@@ -125,6 +133,9 @@ def print_found(console: Console, found: wn.Retrieval) -> None:
     if found.similarities is not None:
         times = f"{found.n_filtered} filtered in {times}, re-ranked in {1e3 * found.rerank_seconds:.1f} ms"
     console.print(times, style="dim", highlight=False)
+    filled_in = [str(value) for value in found.unusual if value.kind == "filled_in"]  # a note has named new categories
+    if filled_in:
+        console.print(f"Caution, the query rests on {plain(' and on '.join(filled_in))}.", highlight=False)
 
 
 def _case_table(found: wn.Retrieval) -> Table:

@@ -6,6 +6,7 @@ array of objects. Together with the limits of the archive (see `whynear.utils.ar
 multiple of the size of the file.
 """
 
+import json
 import re
 import warnings
 from collections.abc import Callable
@@ -43,6 +44,8 @@ SPARE_BYTES = 16 << 20  # for arrays of labels beyond that limit, all of a file 
 METRICS: dict[str, Callable[..., Metric]] = {
     kind.__name__: kind for kind in (LinearMetric, DiagonalMetric, LocalMetric, MinkowskiMetric)
 }
+# Errors that parts which do not fit together lead to.
+_UNFIT = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError, SyntaxError)
 EstimatorType = TypeVar("EstimatorType", bound=type[BaseEstimator])
 ESTIMATORS: dict[str, type[BaseEstimator]] = {}
 
@@ -136,10 +139,29 @@ def load(path: StrPath) -> Any:
         raise ArchiveError(f"{path} cannot be read: {error}") from error
     except MemoryError as error:
         raise ArchiveError(f"{path} cannot be read: {TOO_LARGE}.") from error
-    except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError, SyntaxError) as error:
+    except _UNFIT as error:
         raise ArchiveError(f"{path} cannot be read: its content does not fit together ({error}).") from error
     if not isinstance(found, Metric | BaseEstimator):
         raise ArchiveError(f"{path} cannot be read: it holds a {type(found).__name__}, which is no metric or model.")
+    return found
+
+
+def encoder_as_text(encoder: TableEncoder) -> str:
+    """Return an encoder as JSON, for a file of another kind than that of `save`."""
+    writer = _Writer()
+    text = json.dumps(writer.encode(encoder, ""))
+    assert not writer.arrays, "what an encoder learned are words and single numbers"
+    return text
+
+
+def encoder_of_text(text: str) -> TableEncoder:
+    """Return the encoder that `encoder_as_text` wrote; an ArchiveError for other text."""
+    try:
+        found = _Reader({}).decode(json.loads(text))
+    except _UNFIT as error:
+        raise ArchiveError(f"its content does not fit together ({error})") from error
+    if not isinstance(found, TableEncoder):
+        raise ArchiveError(f"it holds a {type(found).__name__}, which is no encoder")
     return found
 
 

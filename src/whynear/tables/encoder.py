@@ -141,10 +141,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """Return the table as numbers; a category not seen in ``fit`` is encoded as none of the known ones."""
         check_is_fitted(self)
         check_same_columns(list(_frame(X).columns), list(self.feature_names_in_), "X")
-        frame = self.read(X)
-        blocks = [self._block(str(name), frame[name]) for name in frame]
+        return self.made_of(X)
+
+    def made_of(self, table: pd.DataFrame, what: str = "X") -> pd.DataFrame:
+        """Return a table that has the columns in their order as `transform` does; ``what`` is its name in errors."""
+        frame = self.read(table)
+        blocks = [self._block(str(name), frame[name], what) for name in frame]
         values = np.hstack(blocks) if blocks else np.empty((len(frame), 0))
-        check_finite(values, self.made_, "X")
+        check_finite(values, self.made_, what)
         return pd.DataFrame(values, index=frame.index, columns=self.made_)
 
     def read_frame(self, X: Any) -> pd.DataFrame:
@@ -215,6 +219,17 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """The columns that hold dates, each with how its days are written."""
         return {name: self._dates_of(name) for name in self.readings or {} if self._holds_dates(name)}
 
+    def way_of(self, name: str) -> dict[str, Any]:
+        """Return everything that determines what is made of a column of the table, each with a word for it."""
+        return {
+            "categories": self.categories_.get(name, self._orders.get(name)),
+            "ordered": name in self._orders,
+            "missing values become": self.fill_values_.get(name),
+            "indicator of missing values": name in self._marked,
+            "read as": (self.readings or {}).get(name),
+            "taken as missing": list((self.missing or {}).get(name, ())),
+        }
+
     @property
     def text_columns(self) -> tuple[str, ...]:
         """The columns that hold categories."""
@@ -271,11 +286,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             if missing.any():
                 self.n_filled_[name] = int(missing.sum())
 
-    def _block(self, name: str, column: pd.Series[Any]) -> Array:
+    def _block(self, name: str, column: pd.Series[Any], what: str) -> Array:
         """Return the columns made of a column."""
-        if name not in self._marked:
-            return self._known(name, column)
-        return np.column_stack([self._known(name, column), column.isna().to_numpy(dtype=np.float64)])
+        known = self._known(name, column, what)
+        return np.column_stack([known, column.isna()]) if name in self._marked else known
 
     def _places(self, name: str, column: pd.Series[Any]) -> Array:
         """Return the places of ordered categories in their order; the middle one for others."""
@@ -290,18 +304,18 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         middle = (len(known) - 1) / 2
         return np.array([np.nan if pd.isna(text) else known.get(text, middle) for text in texts], dtype=np.float64)
 
-    def _known(self, name: str, column: pd.Series[Any]) -> Array:
+    def _known(self, name: str, column: pd.Series[Any], what: str) -> Array:
         if name in self._orders:
             column = pd.Series(self._places(name, column), index=column.index, name=name)
         missing = column.isna()
         if name in self.fill_values_ and missing.any():
             column = column.astype(object).where(~missing, self.fill_values_[name])
         if name not in self.categories_:
-            return numbers(column, "X")[:, None]
+            return numbers(column, what)[:, None]
         if column.isna().any():
             raise ValueError(
-                f"X lacks a value in {counted(int(column.isna().sum()), 'row')} of column {name!r}. Fill it in, or use "
-                "impute."
+                f"{what} lacks a value in {counted(int(column.isna().sum()), 'row')} of column {name!r}. Fill it in, "
+                "or use impute."
             )
         texts, known = column.astype(str).to_numpy(), self.categories_[name]
         shown = self._shown(name)
