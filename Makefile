@@ -35,7 +35,7 @@ web:
 docs: $(INSTALLED)
 	$(BIN)/sphinx-build --fail-on-warning --keep-going --fresh-env --quiet docs docs/_build/html
 
-# The stories of the guide, run again, and their pictures; two of them need real data sets (WHYNEAR_DATA) or a network.
+# The worked examples of the guide, run again, and their pictures; two of them need real data sets (WHYNEAR_DATA) or a network.
 gallery: $(INSTALLED)
 	$(BIN)/python -m docs.gallery
 

@@ -1,4 +1,4 @@
-"""Run the stories of the gallery and draw their pictures again: ``python -m docs.gallery [NAME ...]``."""
+"""Run the examples of the gallery and draw their pictures again: ``python -m docs.gallery [NAME ...]``."""
 
 import os
 import re
@@ -15,7 +15,7 @@ LARGEST = 150_000  # bytes of a picture
 
 
 def main() -> None:
-    """Run the named stories, or all; a story must print what its page shows."""
+    """Run the named examples, or all; each must print what its page shows."""
     mpl.use("agg")
     mpl.rcParams["svg.hashsalt"] = "whynear"  # equal drawings give equal files
     os.environ["SOURCE_DATE_EPOCH"] = "0"

@@ -11,7 +11,7 @@ from tests.helpers.markdown import alike, blocks, broken_links, remote_loads, ru
 
 DOCS = Path(__file__).parent.parent / "docs"
 PAGES = {path.relative_to(DOCS).as_posix(): path.read_text() for path in sorted(DOCS.rglob("*.md"))}
-AROUND = [DOCS.parent / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
+AROUND = [DOCS.parent / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")]
 STEPS = [
     "tables.md",
     "spectra.md",
