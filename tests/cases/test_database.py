@@ -102,3 +102,8 @@ def test_a_reader_sees_one_state_while_another_writes(tmp_path):
         assert reader.first("SELECT count(*) FROM t") == (1,)
     reader.close()
     writer.close()
+
+
+def test_every_change_is_on_the_disk_when_it_is_acknowledged(tmp_path):
+    with CaseBase(tmp_path / "base", METRIC) as base:
+        assert base._store.database.first("PRAGMA synchronous") == (2,)  # FULL: also after a power cut

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tests.helpers.case_bases import filled
+from tests.helpers.disk_order import steps_on_disk
 from whynear.cases import index_cache
 from whynear.cases.case_base import CaseBase
 from whynear.cases.index_file import map_arrays
@@ -69,11 +70,13 @@ def test_the_index_of_an_earlier_base_of_that_name_is_not_used(indexed):
     assert answer(indexed) == truth(indexed)
 
 
-def test_removed_cases_leave_the_index_file(indexed):
+def test_removed_cases_leave_the_index_file(indexed, monkeypatch):
     with CaseBase(indexed) as base:
         base.retrieve([0.0, 0.0])
+        steps = steps_on_disk(monkeypatch)
         base.remove([5, 6])
         assert not indexed.with_name("base-index").exists()
+        assert steps[-1] == ("sync", indexed.parent.name)  # a power cut does not bring it back
     assert answer(indexed) == truth(indexed)
 
 

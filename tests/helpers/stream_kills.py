@@ -33,8 +33,8 @@ class Killed(NamedTuple):
     differing: int  # folders that are not those of a run without kills
 
 
-def write_rows(path, seed=0):
-    X, y = drifting_stream(seed, n=N_ROWS)
+def write_rows(path, seed=0, n_rows=N_ROWS):
+    X, y = drifting_stream(seed, n=n_rows)
     frame = pd.DataFrame(X, columns=["a", "b", "c"]).assign(kind=np.array(["cat", "dog", "eel"])[y])
     if path.suffix == ".csv":
         frame.to_csv(path, index=False)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers.disk_order import steps_on_disk
 from tests.helpers.studies import iris_study, numeric_study
 from whynear.report import earlier
 from whynear.report.earlier import check_no_other_study
@@ -150,3 +151,15 @@ def test_a_process_killed_while_files_are_moved_leaves_no_mixture(tmp_path, monk
         assert files_in(tmp_path) in (before, expected)
     earlier.finish_moving(tmp_path)
     assert files_in(tmp_path) == (before if older and n_steps == 0 else expected)
+
+
+def test_each_step_of_moving_is_on_the_disk_before_the_next(tmp_path, monkeypatch):
+    """A power cut may undo any step that is not: a record must not be there without its files."""
+    put(tmp_path, "old", ["old.csv", "report.html"])
+    put(tmp_path / earlier.UNFINISHED, "new", ["model.whynear", "report.html"])
+    steps, sync = steps_on_disk(monkeypatch), ("sync", tmp_path.name)
+    earlier.move_in(tmp_path, ["study.json", "model.whynear", "report.html"])
+    first, others, last = steps[:2], steps[2:-3], steps[-3:]
+    assert first == [("move", "study.json", "older.json"), sync]
+    assert sorted(step[1] for step in others) == ["model.whynear", "old.csv", "report.html"]
+    assert last == [sync, ("move", "study.json", "study.json"), sync]

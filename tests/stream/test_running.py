@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 import whynear as wn
+from tests.helpers.disk_order import steps_on_disk
 from tests.helpers.slow_memory import drifting_stream
 from tests.helpers.stream_kills import kill_and_count
 from whynear.stream import running
@@ -209,3 +210,14 @@ def test_lost_predictions_are_not_filled_up(table, unfinished, damage):
     damage(unfinished / running.PART_OF_PREDICTIONS)
     with pytest.raises(ValueError, match=r"lacks predictions of the unfinished run. Begin anew with --overwrite"):
         run_stream(str(table), "kind", unfinished, every=100, **SMALL)
+
+
+def test_predictions_have_their_name_on_the_disk_before_the_state_of_the_run_is_removed(table, tmp_path, monkeypatch):
+    monkeypatch.setattr(running, "write_result", lambda result, folder: None)
+    steps = steps_on_disk(monkeypatch)
+    run_stream(str(table), "kind", tmp_path / "out", every=500, **SMALL)
+    assert steps[-3:] == [
+        ("move", "predictions.csv.part", "predictions.csv"),
+        ("sync", "out"),
+        ("remove", UNFINISHED),
+    ]

@@ -5,9 +5,11 @@ from dataclasses import asdict
 import pytest
 
 import whynear as wn
+from tests.helpers.disk_order import steps_on_disk
 from whynear.stream.unfinished import (
     FILES,
     PART_OF_PREDICTIONS,
+    RECORD,
     UNFINISHED,
     Counts,
     continued,
@@ -50,3 +52,19 @@ def test_a_finished_run_is_refused_until_it_is_removed(tmp_path):
         continued(tmp_path, wn.SelfAdjustingMemory(), COUNTS)
     remove_run(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
+
+
+def test_the_file_of_predictions_is_on_the_disk_before_a_state_counts_them(tmp_path, monkeypatch):
+    steps = steps_on_disk(monkeypatch)
+    opened_predictions(tmp_path, 0).close()
+    assert steps == [("sync", tmp_path.name)]
+
+
+def test_a_run_that_is_removed_is_none_before_its_files_go(tmp_path, monkeypatch):
+    """A power cut may undo any removal that is not on the disk: a run must not be there without its files."""
+    for name in (UNFINISHED, PART_OF_PREDICTIONS, *FILES):
+        (tmp_path / name).touch()
+    steps = steps_on_disk(monkeypatch)
+    remove_run(tmp_path)
+    assert steps[:3] == [("remove", UNFINISHED), ("remove", RECORD), ("sync", tmp_path.name)]
+    assert len(steps) == 3 + len({PART_OF_PREDICTIONS, *FILES} - {RECORD})

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.helpers.disk_order import steps_on_disk
 from whynear.studio.project import Project, file_name
 
 
@@ -113,3 +114,28 @@ def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path):
     (tmp_path / "file").write_text("x")
     with pytest.raises(FileExistsError, match="not a folder"):
         Project(tmp_path / "file")
+
+
+def test_a_table_is_on_the_disk_before_it_is_known_and_set_aside_there_before_it_is_forgotten(tmp_path, monkeypatch):
+    project = Project(tmp_path / "p")
+    steps = steps_on_disk(monkeypatch)
+    for step in ("add_table", "remove_table"):
+        done = getattr(project.store, step)
+        monkeypatch.setattr(project.store, step, lambda row, done=done, step=step: steps.append(step) or done(row))
+    row = put_table(project)
+    project.remove_table(row["id"])
+    project.close()
+    folder, half = row["id"], f"{row['id']}.half"
+    assert steps == [
+        ("sync", "p"),
+        ("sync", "tables"),
+        ("sync", "x.csv"),
+        ("sync", half),
+        "add_table",
+        ("move", half, folder),
+        ("move", folder, half),
+        ("sync", "tables"),
+        "remove_table",
+        ("remove", "x.csv"),
+        ("remove", half),
+    ]

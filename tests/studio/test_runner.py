@@ -25,7 +25,7 @@ def add(project, number, state):
 
 def test_a_study_that_ran_when_the_server_was_killed_is_interrupted_and_keeps_its_fits(project):
     folder = add(project, "a", "running")
-    for name in ("fits", "temporary", "new"):
+    for name in ("fits", "temporary", "new", "older"):
         (folder / name).mkdir(parents=True)
     Runner(project).close()
     row = project.store.study("a")

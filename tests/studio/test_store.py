@@ -118,3 +118,7 @@ def test_a_folder_in_the_place_of_the_state_is_refused_by_name(tmp_path):
         OSError, match=r"state\.db could not be read or written \(unable to open .* permissions, or choose"
     ):
         Store(tmp_path / "state.db")
+
+
+def test_every_change_is_on_the_disk_when_it_is_acknowledged(store):
+    assert store._connection.execute("PRAGMA synchronous").fetchone()[0] == 2  # FULL: also after a power cut

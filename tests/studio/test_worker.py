@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from whynear.studio.worker import run_study
+from tests.helpers.disk_order import steps_on_disk
+from whynear.studio.worker import put_results, run_study
 
 JOB = {"table": "iris", "target": None, "settings": {"learner": "grlvq", "folds": 2, "n_jobs": 1}}
 
@@ -70,3 +71,16 @@ def test_the_process_ends_when_its_input_ends(tmp_path):
     assert process.wait(60) != 0
     process.stdout.close()
     assert not (Path(tmp_path) / "study").exists()
+
+
+@pytest.mark.parametrize("older", [[], ["study"], ["study", "older"]])
+def test_results_are_whole_and_on_the_disk_before_anything_is_removed(tmp_path, monkeypatch, older):
+    for name in ("new", "fits", *older):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / f"of {name}").touch()
+    steps = steps_on_disk(monkeypatch)
+    put_results(tmp_path)
+    assert [str(path.relative_to(tmp_path)) for path in sorted(tmp_path.rglob("*"))] == ["study", "study/of new"]
+    begin = [("remove", "of older"), ("remove", "older")] if "older" in older else []
+    moves = [("move", "study", "older")] if older else []
+    assert steps[: len(begin + moves) + 2] == [*begin, *moves, ("move", "new", "study"), ("sync", tmp_path.name)]

@@ -88,3 +88,38 @@ def test_a_link_to_another_folder_is_not_used(temporary):
 def test_a_folder_of_another_user_is_not_used(temporary, monkeypatch):
     monkeypatch.setattr(compiling.os, "getuid", lambda: os.geteuid() + 1)
     assert private_folder() is None
+
+
+@pytest.fixture
+def kept_code(tmp_path, monkeypatch):
+    """The folder in which numba keeps code, in its settings and where it reads them again."""
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    monkeypatch.setenv(PLACE, str(tmp_path))
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "damage", [lambda data: b"", lambda data: bytes(len(data)), lambda data: data[: len(data) // 2]]
+)
+@pytest.mark.parametrize("ending", ["nbi", "nbc"])
+def test_code_that_a_power_cut_has_left_in_part_is_compiled_again(kept_code, ending, damage):
+    assert njit(cache=True)(twice)(3) == 6
+    kept = {path: path.read_bytes() for path in kept_code.rglob(f"*twice*.{ending}")}
+    assert kept
+    for path, data in kept.items():
+        path.write_bytes(damage(data))
+    assert njit(cache=True)(twice)(3) == 6
+    again = njit(cache=True)(twice)
+    assert again(3) == 6
+    assert sum(again.stats.cache_hits.values()) == 1
+    assert all(path.read_bytes() != damage(data) for path, data in kept.items())
+
+
+@pytest.mark.usefixtures("kept_code")
+def test_compiled_code_is_on_the_disk_before_it_gets_its_name(monkeypatch):
+    done = []
+    sync, replace = os.fsync, os.replace
+    monkeypatch.setattr(os, "fsync", lambda file: done.append("sync") or sync(file))
+    monkeypatch.setattr(os, "replace", lambda old, new: done.append("name") or replace(old, new))
+    assert njit(cache=True)(twice)(3) == 6
+    assert done == ["sync", "name"] * 2

@@ -2,8 +2,9 @@
 
 import pytest
 
+from tests.helpers.disk_order import steps_on_disk
 from whynear.utils import files
-from whynear.utils.files import check_file, check_folder, remove_halves, write_data, write_whole
+from whynear.utils.files import check_file, check_folder, make_folder, remove_halves, sync_file, write_data, write_whole
 
 
 def test_a_place_for_a_file(tmp_path):
@@ -52,3 +53,29 @@ def test_only_what_a_killed_process_left_of_a_file_is_removed(tmp_path, monkeypa
 def test_text_and_bytes_are_written_as_they_are(tmp_path, data):
     write_data(tmp_path / "file", data)
     assert (tmp_path / "file").read_bytes() == (data.encode() if isinstance(data, str) else data)
+
+
+def test_a_file_is_on_the_disk_before_it_gets_its_name_and_the_name_before_the_end(tmp_path, monkeypatch):
+    steps = steps_on_disk(monkeypatch)
+    write_data(tmp_path / "file", "new")
+    (_, half), (_, moved, to), after = steps
+    assert (half, to, after) == (moved, "file", ("sync", tmp_path.name))
+
+
+def test_a_new_folder_and_those_above_it_are_on_the_disk(tmp_path, monkeypatch):
+    steps = steps_on_disk(monkeypatch)
+    make_folder(tmp_path / "a" / "b")
+    assert steps == [("sync", tmp_path.name), ("sync", "a")]
+    make_folder(tmp_path / "a" / "b")
+    assert len(steps) == 2
+    (tmp_path / "file").touch()
+    with pytest.raises(FileExistsError):
+        make_folder(tmp_path / "file")
+
+
+def test_a_file_that_others_wrote_is_brought_to_the_disk(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("x")
+    steps = steps_on_disk(monkeypatch)
+    sync_file(tmp_path / "file")
+    assert steps == [("sync", "file")]
+    assert (tmp_path / "file").read_text() == "x"

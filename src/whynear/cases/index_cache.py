@@ -15,7 +15,7 @@ from whynear.cases.index_file import map_arrays, write_arrays
 from whynear.cases.store import Change, Store
 from whynear.metric import Metric
 from whynear.search.products import GlobalForm, LocalForm, Products
-from whynear.utils.files import remove_halves
+from whynear.utils.files import remove_halves, sync_folder
 
 # For fewer cases an index is built faster than its file is written.
 FEWEST_CASES_KEPT = 10_000
@@ -51,9 +51,10 @@ class IndexCache:
         return index
 
     def forget(self) -> None:
-        """Delete the index and its file, which contain coordinates of cases."""
+        """Delete the index and its file, which contain coordinates of cases; a power cut does not bring it back."""
         self._index = None
         self._discard()
+        sync_folder(self.path.parent)
 
     def _discard(self) -> None:
         with contextlib.suppress(OSError):

@@ -13,7 +13,7 @@ from typing import Any
 
 from whynear.engine.code_state import code_digest
 from whynear.engine.pieces import Done, Piece
-from whynear.utils.files import write_data
+from whynear.utils.files import make_folder, write_data
 from whynear.utils.plain import plain_values
 
 Result = dict[str, Any]
@@ -61,7 +61,7 @@ class CellStore:
     def save(self, cell: Cell, done: Done) -> None:
         """Write the result of a cell to its file, completely or not at all."""
         path = self.folder / cell.name
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         content = {"arguments": dict(cell.arguments), "seconds": done.seconds, "result": done.result}
         write_data(path, json.dumps(content, allow_nan=False))
         self._read[cell.name] = done

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from whynear.study.settings import StudySettings
+from whynear.utils.files import sync_folder
 
 RECORD = "study.json"
 OLDER = "older.json"  # the record of a study that is being replaced
@@ -45,17 +46,22 @@ def move_in(folder: Path, names: Iterable[str]) -> None:
 
     Without its record the folder holds no study: that of the older one goes first, and that of the new one comes last,
     so that a process killed in between leaves no mixture that is taken for a study. `finish_moving` goes on from there.
+    Each of these steps is on the disk before the next one, since a power cut may undo any of those that are not.
     """
     new = folder / UNFINISHED
     if (folder / RECORD).exists():
         os.replace(folder / RECORD, new / OLDER)
+        sync_folder(folder)
     outdated = _names(new / OLDER) - {*names, RECORD} if (new / OLDER).exists() else set()
     for name in outdated:
         if (folder / name).is_file():  # a damaged record may list a folder
             (folder / name).unlink()
     for name in sorted(names, key=RECORD.__eq__):
+        if name == RECORD:
+            sync_folder(folder)
         if (new / name).exists():
             os.replace(new / name, folder / name)
+    sync_folder(folder)
 
 
 def finish_moving(folder: Path) -> None:

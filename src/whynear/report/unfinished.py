@@ -12,6 +12,7 @@ from whynear.metric import save
 from whynear.report.earlier import UNFINISHED
 from whynear.report.tables import comparison_tables
 from whynear.tables.writing import write_csv
+from whynear.utils.files import make_folder
 
 FITS = "fits"  # the folder of fitted learners, from which the same study goes on
 
@@ -46,7 +47,7 @@ class Unfinished:
             self._remove_all_but_fits()
             self.begun = True
             return
-        self.folder.mkdir(parents=True, exist_ok=True)
+        make_folder(self.folder)
         if part == "model":
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UserWarning)  # shown when the study is saved

@@ -16,7 +16,7 @@ from whynear.report.figures import figures
 from whynear.report.page import render
 from whynear.report.tables import tables
 from whynear.tables.writing import csv_text
-from whynear.utils.files import check_folder, write_data
+from whynear.utils.files import check_folder, make_folder, write_data
 
 if TYPE_CHECKING:
     from whynear.study.result import Study
@@ -32,7 +32,7 @@ def write_study(study: Study, folder: Path, *, overwrite: bool = False) -> list[
     check_folder(folder, FILES)
     check_no_other_study(folder, study.problem.source, study.problem.target, study.inputs, overwrite=overwrite)
     new = folder / UNFINISHED
-    new.mkdir(parents=True, exist_ok=True)
+    make_folder(new)
     (new / RECORD).unlink(missing_ok=True)  # of a study that was never moved, since another one is in the folder
     pictures = dict(figures(study))
     texts = {

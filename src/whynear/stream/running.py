@@ -30,7 +30,7 @@ from whynear.stream.unfinished import (
 )
 from whynear.tables.writing import csv_text
 from whynear.utils.checks import whole
-from whynear.utils.files import StrPath, check_folder, remove_halves
+from whynear.utils.files import StrPath, check_folder, make_folder, remove_halves, sync_folder
 from whynear.utils.progress import ProgressArgument, listener
 
 REMEMBERED_NAMES = 5_000  # of the latest rows, among which a name is found again
@@ -120,7 +120,7 @@ class _Run:
         """Begin a run, or go on with the unfinished one in the folder."""
         for name in wanted.columns:
             rows.place(name)  # refuses unknown ones before anything is removed
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         if overwrite:
             remove_run(folder)
         model, counts = continued(folder, model, wanted)
@@ -272,5 +272,6 @@ class _Run:
         )
         write_result(result, self.folder)
         os.replace(self.folder / PART_OF_PREDICTIONS, self.folder / PREDICTIONS)
+        sync_folder(self.folder)
         (self.folder / UNFINISHED).unlink()
         return result

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
 from whynear.metric import load
 from whynear.stream.estimator import SelfAdjustingMemory
+from whynear.utils.files import sync_folder
 
 UNFINISHED = "unfinished.whynear"  # the model and the counts after the latest part
 PREDICTIONS, PART_OF_PREDICTIONS = "predictions.csv", "predictions.csv.part"
@@ -102,13 +102,16 @@ def opened_predictions(folder: Path, n_bytes: int) -> IO[bytes]:
     if n_bytes and (not path.exists() or path.stat().st_size < n_bytes):
         raise ValueError(f"{path} lacks predictions of the unfinished run. Begin anew with --overwrite.")
     file = path.open("r+b" if n_bytes else "wb")
+    sync_folder(folder)  # after a power cut there must be no state that counts predictions without their file
     file.truncate(n_bytes)
     file.seek(n_bytes)
     return file
 
 
 def remove_run(folder: Path) -> None:
-    """Remove all files of a run."""
-    for name in (UNFINISHED, PART_OF_PREDICTIONS, *FILES):
-        with suppress(FileNotFoundError):
-            (folder / name).unlink()
+    """Remove all files of a run; those that say that there is one are gone from the disk first."""
+    for name in (UNFINISHED, RECORD):
+        (folder / name).unlink(missing_ok=True)
+    sync_folder(folder)
+    for name in {PART_OF_PREDICTIONS, *FILES} - {RECORD}:
+        (folder / name).unlink(missing_ok=True)

@@ -95,8 +95,8 @@ def lock(store: Store, live: Live, study: str, query: LeaveOutQuery) -> Locked:
 
 def unlock(store: Store, live: Live, study: str) -> None:
     """Remove the model of fewer features."""
-    (live.folder / LOCKED).unlink(missing_ok=True)
     store.change_study(study, locked=None)
+    (live.folder / LOCKED).unlink(missing_ok=True)
 
 
 def learner_name(live: Live) -> str:

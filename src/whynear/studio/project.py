@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from whynear.studio.store import Row, Store
-from whynear.utils.files import check_folder
+from whynear.utils.files import check_folder, make_folder, sync_file, sync_folder
 from whynear.utils.text import printable
 
 STATE = "studio.db"
@@ -29,7 +29,7 @@ class Project:
 
     def __init__(self, folder: Path) -> None:
         check_folder(folder)
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         self.folder = folder.resolve()
         self._lock = _locked(self.folder / LOCK)
         self.store = Store(self.folder / STATE)
@@ -55,7 +55,7 @@ class Project:
         """Return the id of a new table, its cleaned name, and the path for its file, which it gets by `add_table`."""
         table, clean = new_id(), file_name(name)
         row = {"id": table, "name": clean, "file": str(Path("tables", table, clean))}
-        self.half_of(row).parent.mkdir(parents=True)
+        make_folder(self.half_of(row).parent)
         return row
 
     def half_of(self, row: Row) -> Path:
@@ -64,9 +64,12 @@ class Project:
         return _half(path.parent) / path.name
 
     def add_table(self, row: Row) -> Row:
-        """Add a table whose file is complete to the project."""
-        self.store.add_table({**row, "bytes": self.half_of(row).stat().st_size})
-        os.replace(self.half_of(row).parent, self.file_of(row["id"]).parent)
+        """Add a table whose file is complete to the project, once it is on the disk."""
+        half = self.half_of(row)
+        sync_file(half)
+        sync_folder(half.parent)
+        self.store.add_table({**row, "bytes": half.stat().st_size})
+        os.replace(half.parent, self.file_of(row["id"]).parent)
         return self.store.table(row["id"])
 
     def file_of(self, table: str) -> Path:
@@ -112,9 +115,10 @@ def _half(folder: Path) -> Path:
 
 
 def _set_aside(folder: Path) -> Path:
-    """Rename a folder that is to be removed, so that a project finds it again after a kill; return its new path."""
+    """Rename a folder that is to be removed, so that it is found again after a kill; return its new path."""
     with contextlib.suppress(FileNotFoundError):
         os.replace(folder, _half(folder))
+        sync_folder(folder.parent)
     return _half(folder)
 
 

@@ -14,7 +14,7 @@ from whynear.studio.faults import Refused, WrongState
 from whynear.studio.progress import learners_after
 from whynear.studio.project import Project
 from whynear.studio.store import Row
-from whynear.studio.worker import FITS, NEW, RESULTS
+from whynear.studio.worker import FITS, NEW, OLDER, RESULTS
 from whynear.studio.worker_process import TEMPORARY, OneWorker, clear_worker, end_worker, events_in, start_worker
 
 OVER = ("finished", "failed", "cancelled", "interrupted")
@@ -128,7 +128,7 @@ class Runner(OneWorker):
     def _after_a_kill(self, row: Row) -> None:
         """Mark a study that ran when the server was killed."""
         folder = self.project.folder_of(row["id"])
-        for name in (TEMPORARY, NEW):
+        for name in (TEMPORARY, NEW, OLDER):
             shutil.rmtree(folder / name, ignore_errors=True)
         if not (folder / RESULTS).is_dir():
             self.store.change_study(row["id"], state="interrupted", ended=time.time(), message=INTERRUPTED)

@@ -63,14 +63,14 @@ def _explained(path: Path) -> Iterator[None]:
 
 
 class Store:
-    """One connection, shared by the threads of the server; every method is one transaction."""
+    """One connection, shared by the threads of the server; every method is one transaction, on the disk at its end."""
 
     def __init__(self, path: Path) -> None:
         self.path, self._lock = path, RLock()
         with _explained(path):
             self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
             self._connection.row_factory = sqlite3.Row
-            for pragma in ("journal_mode = WAL", "synchronous = NORMAL", "foreign_keys = ON"):
+            for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
                 self._connection.execute(f"PRAGMA {pragma}")
             (found,) = self._connection.execute("PRAGMA user_version").fetchone()
         if found > FORMAT:

@@ -19,9 +19,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
+from whynear.utils.files import sync_folder
+
 Say = Callable[[dict[str, Any]], None]
 LEAST_SECONDS = 0.1  # between two reports of the same step
 FITS, NEW, RESULTS = "fits", "new", "study"
+OLDER = "older"  # results that are being replaced
 
 
 def main() -> None:
@@ -68,10 +71,22 @@ def run_study(job: dict[str, Any], say: Say) -> None:
     shutil.rmtree(folder / NEW, ignore_errors=True)
     study.save(folder / NEW)
     write_page_data(study, folder / NEW)
-    shutil.rmtree(folder / RESULTS, ignore_errors=True)
-    os.replace(folder / NEW, folder / RESULTS)
-    shutil.rmtree(folder / FITS, ignore_errors=True)
+    put_results(folder)
     say({"event": "finished", "finding": study.finding()})
+
+
+def put_results(folder: Path) -> None:
+    """Put the new results of a study in their place, and remove its fits once that is on the disk.
+
+    Older results are moved away before they are removed, so that a folder of results is always a whole one.
+    """
+    shutil.rmtree(folder / OLDER, ignore_errors=True)
+    if (folder / RESULTS).exists():
+        os.replace(folder / RESULTS, folder / OLDER)
+    os.replace(folder / NEW, folder / RESULTS)
+    sync_folder(folder)
+    for name in (OLDER, FITS):
+        shutil.rmtree(folder / name, ignore_errors=True)
 
 
 def progress_to(say: Say) -> Callable[[str, float], None]:

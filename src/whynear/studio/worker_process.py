@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from whynear.utils.files import make_folder
+
 WORKER = ["-m", "whynear.studio.worker"]
 LOG = "log.txt"
 TEMPORARY = "temporary"  # for the files that the processes of a study share
@@ -63,7 +65,7 @@ def start_worker(folder: Path, job: dict[str, Any]) -> subprocess.Popen[str]:
     """Start a process in the folder of a study, and give it its job."""
     temporary = folder / TEMPORARY
     shutil.rmtree(temporary, ignore_errors=True)
-    temporary.mkdir(parents=True)
+    make_folder(temporary)
     with (folder / LOG).open("ab") as log:
         process = subprocess.Popen(
             [sys.executable, *WORKER],

@@ -18,6 +18,7 @@ from whynear.learn.registry import LEARNERS
 from whynear.metric import load, save
 from whynear.metric.steps import estimators_of
 from whynear.utils.archive import ArchiveError
+from whynear.utils.files import make_folder
 from whynear.utils.row_order import Separation, TimeOrder
 
 WORTH_KEEPING = 0.2  # seconds that a fit took
@@ -80,7 +81,7 @@ class KeptFits:
         """Save a model that took these seconds to fit, if it is worth that."""
         if not self.worth(seconds) or not hasattr(estimators_of(model)[-1], "metric_"):
             return
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # that a file holds training rows: it is removed soon
             save(model, path)

@@ -2,6 +2,7 @@
 
 numba keeps them beside the source, or else in the user's home. Where neither can be written, such as in a container
 that runs as a user without a home, it refuses to compile. Here they are then kept in a folder for temporary files.
+After a power cut numba may find files that are empty, and fails to read them; here such files are made again.
 """
 
 from __future__ import annotations
@@ -9,11 +10,13 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numba
+from numba.core.caching import IndexDataCacheFile
 
 PLACE = "NUMBA_CACHE_DIR"  # read by numba, also in other processes
 
@@ -23,7 +26,7 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 
     def compiled(function: Callable[..., Any]) -> Any:
         try:
-            return numba.njit(**options)(function)
+            return _kept_whole(numba.njit(**options)(function))
         except RuntimeError:
             if not options.get("cache"):
                 raise
@@ -31,9 +34,40 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
         if folder is None:
             return numba.njit(**{**options, "cache": False})(function)
         os.environ[PLACE] = vars(numba.config)["CACHE_DIR"] = str(folder)
-        return numba.njit(**options)(function)
+        return _kept_whole(numba.njit(**options)(function))
 
     return compiled
+
+
+class _WholeFiles(IndexDataCacheFile):
+    """The files of a compiled function: on the disk before they get their names, and made again if they are damaged."""
+
+    @contextmanager
+    def _open_for_write(self, filepath: str) -> Iterator[IO[bytes]]:
+        with super()._open_for_write(filepath) as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+
+    def _load_index(self) -> dict[Any, str]:
+        try:
+            return dict(super()._load_index())
+        except Exception:  # whatever unpickling raises
+            return {}
+
+    def _load_data(self, name: str) -> Any:
+        try:
+            return super()._load_data(name)
+        except Exception as error:
+            raise OSError(f"{name} is damaged") from error  # as a missing one, which numba makes again
+
+
+def _kept_whole(function: Any) -> Any:
+    """Return a compiled function, with its files kept as `_WholeFiles` does."""
+    files = getattr(getattr(function, "_cache", None), "_cache_file", None)
+    if type(files) is IndexDataCacheFile:
+        files.__class__ = _WholeFiles
+    return function
 
 
 def private_folder() -> Path | None:

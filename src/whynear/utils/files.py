@@ -52,12 +52,37 @@ def _replace(target: str, write: Callable[[IO[bytes]], object]) -> None:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
         raise
-    with contextlib.suppress(OSError):  # not every system can; without it a power cut may bring the old file back
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+    sync_folder(folder)
+
+
+def sync_folder(folder: StrPath) -> None:
+    """Bring to the disk which files a folder has; until then a power cut may undo what was made, renamed or removed."""
+    with contextlib.suppress(OSError):  # not every system can
+        _sync(folder, os.O_RDONLY)
+
+
+def sync_file(path: StrPath) -> None:
+    """Bring the content of a file to the disk."""
+    _sync(path, os.O_RDWR)
+
+
+def _sync(path: StrPath, flags: int) -> None:
+    descriptor = os.open(path, flags)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def make_folder(folder: StrPath) -> None:
+    """Make a folder that does not exist, and those above it, so that a power cut does not take it from the disk."""
+    place, new = Path(folder).absolute(), []
+    while not place.exists():
+        new.append(place)
+        place = place.parent
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    for made in reversed(new):
+        sync_folder(made.parent)
 
 
 def _beginning(name: str) -> str:
