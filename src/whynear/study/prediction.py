@@ -270,7 +270,7 @@ def cases_for(model: Any, frame: pd.DataFrame, source: str, index: str | None = 
     fitted, has = FittedPipeline.of(model), f"Its columns are {listed(list(frame.columns), most=8)}."
     names = list(fitted.columns)
     if not fitted.named:
-        frame = frame if index is None else frame.drop(columns=index)
+        frame = frame if index is None else frame.drop(columns=index, errors="ignore")  # it may be the index
         if frame.shape[1] != len(names):
             raise ValueError(
                 f"{source} has {counted(frame.shape[1], 'column')}, and the model takes {len(names)} by position, "
@@ -294,11 +294,12 @@ def faults_by_name(model: Any, cases: pd.DataFrame, source: str) -> Iterator[Non
     encoder takes text, and fills in missing values where it was fitted to.
     """
     fitted = FittedPipeline.of(model)
-    text = [] if fitted.encoder is None else list(fitted.encoder.text_columns)
-    _check_gaps(cases[text], source, list(fitted.filled_columns))
-    cases = cases.drop(columns=text)
+    # By place: a model that was fitted without names has names of its own for the columns.
+    is_text, is_filled = (np.isin(fitted.columns, names) for names in (fitted.text_columns, fitted.filled_columns))
+    _check_gaps(cases.loc[:, is_text & ~is_filled], source)
+    cases = cases.loc[:, ~is_text]
     names, values = list(cases.columns), _numbers(cases, source)
-    filled = np.isnan(values) & np.isin(names if fitted.named else fitted.columns, fitted.filled_columns)
+    filled = np.isnan(values) & is_filled[~is_text]
     check_finite(np.where(filled, 0.0, values), names, source)
     try:
         yield
@@ -308,8 +309,8 @@ def faults_by_name(model: Any, cases: pd.DataFrame, source: str) -> Iterator[Non
         raise
 
 
-def _check_gaps(cases: pd.DataFrame, source: str, filled: list[str]) -> None:
-    for name in cases.columns.difference(filled, sort=False):
+def _check_gaps(cases: pd.DataFrame, source: str) -> None:
+    for name in cases.columns:
         if len(missing := cases.index[cases[name].isna()]):
             raise ValueError(
                 f"{source} lacks a value in column {name!r}, row {missing[0]}, and the model does not fill in "
