@@ -159,7 +159,7 @@ class LargeRows:
             return np.asarray(model.predict(cases))
 
     def _cases(self, model: Any, frame: pd.DataFrame) -> pd.DataFrame:
-        read, _ = with_numbers(model, frame, self.table.source)
+        read, _ = with_numbers(model, frame, self.table.source, self.table.decimal)
         return cases_for(model, read, self.table.source)
 
     def _weights(self, frame: pd.DataFrame) -> NDArray[np.float64]:

@@ -28,6 +28,7 @@ from whynear.study.rejection import option_of
 from whynear.study.training_rows import column_of_names
 from whynear.tables.reading import NamedTable
 from whynear.tables.rows import named_rows, place_of
+from whynear.tables.written_numbers import Decimal
 from whynear.utils.arrays import Array
 from whynear.utils.columns import check_finite, check_magnitudes, first_non_number
 from whynear.utils.files import StrPath
@@ -252,9 +253,14 @@ def _plain_numbers(model: Any) -> list[str]:
     return [name for name in fitted.columns if name not in fitted.text_columns and name not in known]
 
 
-def with_numbers(model: Any, frame: pd.DataFrame, source: str) -> tuple[pd.DataFrame, list[str]]:
-    """Return a table with the columns that a model takes as numbers read as numbers, and notes on how."""
-    return read_as_numbers(NamedTable(source, frame), _plain_numbers(model))
+def with_numbers(
+    model: Any, frame: pd.DataFrame, source: str, decimal: Decimal = "."
+) -> tuple[pd.DataFrame, list[str]]:
+    """Return a table with the columns that a model takes as numbers read as numbers, and notes on how.
+
+    ``decimal`` is the sign before the decimals of the whole table, of which these may be some rows.
+    """
+    return read_as_numbers(NamedTable(source, frame, decimal=decimal), _plain_numbers(model))
 
 
 def takes_names(model: Any) -> bool:
