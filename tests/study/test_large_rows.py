@@ -178,3 +178,14 @@ def test_without_the_package_the_model_stays(opened, monkeypatch):
 def test_a_model_that_ignores_columns_is_judged_too(opened):
     sample, rows, _ = opened("value", ("kind",))
     assert "explains -" in rows.judged(fitted(sample, "mean"), silent).sentence
+
+
+def test_a_target_that_stands_for_missing_is_not_judged(opened, whole):
+    frame = whole.copy()
+    frame.loc[::7, "value"] = -999.0
+    sample, rows, held_out = opened("value", ("kind",), frame=frame, missing=("-999",), drop_missing_target=True)
+    model, known = fitted(sample, "minimum norm"), held_out[held_out["value"] != -999.0]
+    explained = r2_score(known["value"], model.predict(known[sample.X.columns]))
+    said = f"of their {len(known)} rows it explains {explained:.1%} of the variance."
+    assert len(known) < len(held_out)
+    assert said in rows.judged(model, silent).sentence
