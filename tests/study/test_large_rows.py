@@ -8,10 +8,11 @@ from sklearn.metrics import r2_score
 import whynear as wn
 from distributed import Client
 from tests.helpers.large_tables import small_memory
-from whynear.study import large_rows
+from whynear.study import large_rows, stages
 from whynear.study.large_tables import large_problem
 from whynear.study.methods import Methods
 from whynear.study.progress import Steps
+from whynear.study.regression import compare_regressors
 from whynear.study.settings import StudySettings
 from whynear.tables.parts import open_parts
 from whynear.utils.progress import silent
@@ -189,3 +190,13 @@ def test_a_target_that_stands_for_missing_is_not_judged(opened, whole):
     said = f"of their {len(known)} rows it explains {explained:.1%} of the variance."
     assert len(known) < len(held_out)
     assert said in rows.judged(model, silent).sentence
+
+
+def test_the_map_of_numbers_is_fitted_to_rare_rows_too(opened, whole):
+    whole.loc[17, "colour"] = "green"
+    sample, rows, _ = opened("value", ("kind",), frame=whole)
+    methods, settings = Methods(0, sample.encoder), StudySettings(folds=2)
+    comparison = compare_regressors(sample.X, sample.y, methods, n_folds=2, effective_dim=None, report=silent)
+    model, used = stages._learned(sample, comparison, settings, methods, rows)
+    assert len(used.X) > len(sample.X)
+    assert len(model[-1].cases_) == len(used.X)
