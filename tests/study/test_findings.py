@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 import whynear as wn
-from tests.helpers.studies import iris_study, measured, rows_of_two_classes
-from whynear.study.findings import _prediction, deciding_columns
+from tests.helpers.studies import iris_study, measured, numeric_study, rows_of_two_classes
+from whynear.study.findings import _caveats, _caveats_of_numbers, _prediction, deciding_columns
 
 NOISE = np.random.default_rng(0).random(40)
 
@@ -114,3 +114,21 @@ def test_a_column_determines_the_classes_by_thresholds_or_by_categories():
         }
     )
     assert deciding_columns(X, y) == ["threshold", "category"]
+
+
+def test_two_known_values_do_not_make_a_copy_of_the_target():
+    study, known = numeric_study(), np.full(numeric_study().problem.y.shape, np.nan)
+    known[:2] = study.problem.y[:2]
+    problem = replace(study.problem, X=study.problem.X.assign(seldom=known))
+    assert not any("'seldom'" in caveat for caveat in _caveats_of_numbers(problem, study.comparison))
+    known[:5] = study.problem.y[:5]
+    problem = replace(study.problem, X=study.problem.X.assign(seldom=known))
+    assert any("'seldom' says the same" in caveat for caveat in _caveats_of_numbers(problem, study.comparison))
+
+
+def test_intervals_that_are_not_exact_are_counted_by_features():
+    study = iris_study()
+    certificate = replace(study.relevance.certificate, unknowns=1)
+    found = replace(study.interpretation, relevance=replace(study.relevance, certificate=certificate))
+    said = _caveats(study.problem, study.comparison, found)
+    assert said[-1] == "The interval of 1 feature is not exact, because a program could not be solved."

@@ -28,6 +28,7 @@ from whynear.verdict import Verdicts
 from whynear.verdict.stability import AGREED
 
 SAME_CORRELATION = 0.9999  # at least, of a column that is a copy of the target
+FEWEST_VALUES = 5  # of such a column: two known values always lie on a line
 ROWS_PER_CATEGORY = 5  # at least, on average, in a column of categories that determines the class
 
 
@@ -94,7 +95,8 @@ def _caveats(problem: Problem, comparison: Comparison, interpretation: Interpret
     if interpretation.averaged:
         said.append("Intervals are those of the mean of the cases' own metrics: a case may weigh features otherwise.")
     if unknown := interpretation.relevance.certificate.unknowns:
-        said.append(f"{unknown} programs could not be solved: the features they belong to are marked unknown.")
+        whose = "interval of 1 feature is" if unknown == 1 else f"intervals of {unknown:,} features are"
+        said.append(f"The {whose} not exact, because a program could not be solved.")
     return said
 
 
@@ -148,7 +150,9 @@ def _caveats_of_numbers(problem: Problem, comparison: Comparison) -> list[str]:
     same = [
         str(name)
         for name in numeric.columns
-        if numeric[name].nunique() > 1 and _correlation(numeric[name], problem.y) > SAME_CORRELATION
+        if numeric[name].nunique() > 1
+        and numeric[name].count() >= FEWEST_VALUES
+        and _correlation(numeric[name], problem.y) > SAME_CORRELATION
     ]
     same, more = _one_channel(same, problem)
     return said + [
