@@ -152,3 +152,17 @@ def test_an_unusual_value_is_part_of_the_answer(folder, tmp_path):
     sent = json.loads(run(folder / "model", tmp_path / "new.csv", "--row", 1, "--json").stdout)["unusual"]
     assert [(one["column"], one["kind"], one["value"]) for one in sent] == [("petal width (cm)", "out_of_range", 17.0)]
     assert (sent[0]["low"], sent[0]["high"]) == (pytest.approx(0.1), pytest.approx(2.5))
+
+
+def test_a_case_of_another_class_that_is_nearer_and_outvoted_is_not_called_more_distant(tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    rows = pd.DataFrame({"a": [0.0, 9.0, 9.1, 9.2, 9.3, 1.0, 1.1, 1.2, 1.3, 1.4]})
+    whynear.save(whynear.LMNN(n_neighbors=4, random_state=0).fit(rows, ["u"] * 5 + ["v"] * 5), tmp_path / "model")
+    pd.DataFrame({"a": [0.45, 1.05]}).to_csv(tmp_path / "cases.csv", index=False)
+    outvoted = run(tmp_path / "model", tmp_path / "cases.csv", "--row", 1).stdout
+    assert "is nearer but outvoted" in outvoted
+    assert "beyond that of row 6" in outvoted
+    assert "more distant than" not in outvoted
+    assert "Why row 1, the nearest of another class, is more distant than" in (
+        run(tmp_path / "model", tmp_path / "cases.csv", "--row", 2).stdout
+    )

@@ -99,9 +99,11 @@ def test_it_keeps_its_rows_their_targets_and_names_as_copies():
 
 def test_fitting_again_forgets_the_table_of_a_study():
     model = wn.MinimumNormRegressor().fit([[0.0], [1.0]], [0.0, 1.0])
-    model.row_gaps_, model.row_column_, model.error_interval_ = np.array([[0, 0]]), "id", np.array([-1.0, 1.0])
+    noted = {"row_gaps_": np.array([[0, 0]]), "row_column_": "id", "error_interval_": np.array([-1.0, 1.0])}
+    noted |= {"held_out_certainty_": np.zeros((2, 2))}
+    vars(model).update(noted)
     model.fit([[0.0], [1.0]], [0.0, 1.0])
-    assert not {"row_gaps_", "row_column_", "error_interval_"} & vars(model).keys()
+    assert not noted.keys() & vars(model).keys()
 
 
 def test_of_many_rows_some_are_kept_in_even_steps(monkeypatch):

@@ -31,3 +31,13 @@ def test_the_steps_name_the_folds_and_what_was_filled_in(study):
     assert "after missing values were filled in" in how_it_was_done(houses_study())
     assert "The weights of all categories of a column are summed." in how_it_was_done(houses_study())
     assert "ridge regression, PLS and the mean on 3 held-out folds" in how_it_was_done(houses_study())
+
+
+def test_one_learner_was_not_chosen_among_others(study):
+    alone, chosen = "GMLVQ was compared with plain kNN", "Learners were compared with plain kNN and NCA on 3 held-out"
+    assert alone in how_it_was_done(study)
+    assert chosen not in how_it_was_done(study)
+    accuracy = study.comparison.accuracy.assign(grlvq=study.comparison.accuracy["gmlvq"])
+    of_two = how_it_was_done(replace(study, comparison=replace(study.comparison, accuracy=accuracy)))
+    assert chosen in of_two
+    assert alone not in of_two

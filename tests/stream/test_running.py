@@ -221,3 +221,13 @@ def test_predictions_have_their_name_on_the_disk_before_the_state_of_the_run_is_
         ("sync", "out"),
         ("remove", UNFINISHED),
     ]
+
+
+@pytest.mark.parametrize("every", [1, 2, 8])
+def test_a_name_among_the_latest_is_found_again_however_long_the_parts_are(tmp_path, monkeypatch, every):
+    monkeypatch.setattr(running, "REMEMBERED_NAMES", 3)
+    names = ["a", "b", "a", "c", "d", "a", "d", "e"]  # the third row repeats the first, the sixth repeats none of three
+    lines = [f"{name},{i % 3},{'odd' if i % 2 else 'even'}" for i, name in enumerate(names)]
+    (tmp_path / "rows.csv").write_text("\n".join(["id,a,kind", *lines]))
+    result = run_stream(str(tmp_path / "rows.csv"), "kind", tmp_path / "out", index="id", every=every, **SMALL)
+    assert [note.partition(":")[0] for _, note in result.history.notes if "came again" in note] == ["row 3", "row 7"]

@@ -20,6 +20,16 @@ def test_names_of_a_table_are_only_text_in_the_code(view):
     assert imported == ["whynear"]
 
 
+def test_weights_of_rows_count_when_features_are_left_out():
+    plain, weighted = (
+        lines_for("leave-out", Shown("cases.csv", "y", StudySettings(weight=weight), "study", features=["a"]))
+        for weight in (None, "w")
+    )
+    assert "sample_weight" not in plain
+    assert "groups=problem.separation, sample_weight=problem.weights, random_state=0" in weighted
+    assert "groups=fewer.problem.separation, sample_weight=fewer.problem.weights, random_state=0" in weighted
+
+
 def test_only_changed_settings_are_written():
     shown = Shown("cases.csv", "y", StudySettings(folds=3, bins=2), "study", learner="gmlvq")
     assert "wn.study('cases.csv', 'y', bins=2, folds=3)" in lines_for("study", shown)

@@ -1,3 +1,7 @@
+import gc
+import weakref
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -44,6 +48,16 @@ def test_marks_that_follow_one_column_teach_its_weight(live):
     assert max(found.weights, key=found.weights.get) == "sepal width (cm)"
     assert sum(found.weights.values()) == pytest.approx(1.0)
     assert {one.alike for one in found.found} >= {True, False}
+
+
+def test_what_was_learned_keeps_no_study_in_memory(live):
+    copy = replace(live)
+    assert learned_metric(copy, ()) is None
+    assert learned_metric(copy, ((0, 1, 60),)) is learned_metric(copy, ((0, 1, 60),))
+    alive = weakref.ref(copy)
+    del copy
+    gc.collect()
+    assert alive() is None
 
 
 def test_the_case_base_keeps_all_rows_and_the_learned_metric(live):

@@ -73,3 +73,13 @@ def test_hostile_cells_become_printable_text(tmp_path):
     path.write_text("<b>,y\n" + "".join(f"a\u202e{i % 3},{'uv'[i % 2]}\n" for i in range(12)))
     shown = preview(path, "y", StudySettings())
     assert all(cell is None or cell.isprintable() for row in shown.head for cell in row)
+
+
+def test_a_column_of_lists_is_shown_and_refused_by_name(tmp_path):
+    table = pd.DataFrame({"a": range(20), "tags": [[1, 2], None] * 10, "kind": ["u", "v"] * 10})
+    table.to_parquet(tmp_path / "t.parquet")
+    shown = preview(tmp_path / "t.parquet", None, StudySettings())
+    assert "'tags'" in shown.refusal.message
+    (tags,) = (one for one in shown.columns if one.name == "tags")
+    assert (tags.kind, tags.missing, tags.distinct) == ("text", 10, 1)
+    assert preview(tmp_path / "t.parquet", "kind", StudySettings(drop=("tags",))).refusal is None

@@ -76,8 +76,9 @@ def test_a_parquet_file_is_counted_by_its_end(tmp_path, monkeypatch):
         uploads.check_size(path)
 
 
-def test_a_file_is_copied_once(project, tmp_path):
-    path = tmp_path / "cases.csv"
+@pytest.mark.parametrize("name", ["cases.csv", ".hidden cases.csv", f"{'long' * 40}.csv"])
+def test_a_file_is_copied_once(project, tmp_path, name):
+    path = tmp_path / name
     path.write_text("a,b\n1,2\n")
     first = uploads.copy_table(project, path)
     assert uploads.copy_table(project, path) == first

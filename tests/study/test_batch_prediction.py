@@ -186,3 +186,25 @@ def test_a_table_without_rows_is_refused_and_no_file_is_left(tmp_path):
         with pytest.raises(ValueError, match="has no rows to predict"):
             predict(learner, iris.X.iloc[:0])
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.usefixtures("small_batches")
+@pytest.mark.filterwarnings("ignore:.*separated by semicolons")
+@pytest.mark.parametrize("kind", ["file", "folder"])
+def test_the_decimal_sign_is_that_of_the_whole_table(tmp_path, kind):
+    """Only one column shows that 1,234 is less than two; the batches of the other one must know it too."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.integers(1000, 9999, 90) / 1000, "b": rng.normal(size=90)})
+    model = make_pipeline(StandardScaler(), wn.MinimumNormRegressor()).fit(frame, frame["a"])
+    text = frame.assign(a=frame["a"].map("{:.3f}".format), b=frame["b"].map("{:.5f}".format))
+    text = text.apply(lambda column: column.str.replace(".", ","))
+    table = tmp_path / "parts"
+    table.mkdir()
+    if kind == "file":
+        table = table / "t.csv"
+        text.to_csv(table, index=False, sep=";")
+    else:
+        for number, rows in enumerate((text[:50], text[50:])):
+            rows.to_csv(table / f"{number}.csv", index=False, sep=";")
+    predict_to_parquet(model, table, tmp_path / "out.parquet")
+    np.testing.assert_allclose(pd.read_parquet(tmp_path / "out.parquet")["predicted"], frame["a"], atol=1e-4)

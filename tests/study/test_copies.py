@@ -12,6 +12,7 @@ from whynear.study.comparison import compare_classifiers
 from whynear.study.copies import caveats_of_copies, copies_across_folds
 from whynear.study.methods import Methods
 from whynear.study.regression import compare_regressors
+from whynear.utils.row_order import TimeOrder
 
 NOISE = np.random.default_rng(0).standard_normal((60, 2))
 
@@ -83,3 +84,11 @@ def test_a_study_says_it():
     study = wn.study(table, "y", learner="grlvq", folds=3)
     (said,) = (caveat for caveat in study.caveats if "a copy among the rows" in caveat)
     assert said == caveats_of_copies(study.problem.X, study.comparison)[0]
+
+
+def test_one_row_with_a_copy_is_one_row():
+    rows = rows_of_two_classes(60, a=NOISE[:, 0], b=NOISE[:, 1])
+    rows.loc[59, ["a", "b"]] = rows.loc[0, ["a", "b"]]
+    X, comparison = compared(rows, groups=TimeOrder(np.arange(60.0), "day"))
+    (said,) = caveats_of_copies(X, comparison)
+    assert said.startswith("1 held-out row has a copy among the rows it was predicted from; of the others, ")

@@ -75,3 +75,9 @@ def test_few_rows_groups_and_exact_predictions_are_not_tested():
 
 def test_hostile_names_are_printable():
     assert "\x1b" not in str(ErrorPattern("\x1b[2J", 0.5, None, 0.0))
+
+
+def test_categories_whose_errors_are_all_the_same_do_not_differ():
+    """Without the few rows of a third category every error is equal, and no test can tell the others apart."""
+    X = pd.DataFrame({"town": ["x"] * 30 + ["y"] * 28 + ["z"] * 2})
+    assert said(X, np.repeat([0.5, 2.0], [58, 2]), np.zeros(60)) == []

@@ -11,10 +11,10 @@ from whynear.study.feature_findings import MOST_NAMED, feature_sentences, listed
 from whynear.verdict import StandIn, StandIns
 
 
-def judged(words, *, best=("a",), works=True, score=0.9, score_of_all=0.9):
+def judged(words, *, best=("a",), works=True, score=0.9, score_of_all=0.9, by_fold=()):
     """Verdicts on features a, b, ... with these words."""
     names = tuple("abcdefghij"[: len(words)])
-    sets = SimpleNamespace(best=best, score=score, score_of_all=score_of_all)
+    sets = SimpleNamespace(best=best, score=score, score_of_all=score_of_all, by_fold=by_fold)
     found = {"feature_names": names, "verdict": np.array(words), "loss": np.arange(len(words), 0.0, -1)}
     return replace(iris_study().verdicts, **found, p_value=np.zeros(len(words)), sets=sets, works=works)
 
@@ -24,6 +24,30 @@ def test_the_first_sentence_says_how_few_suffice():
     first = feature_sentences(judged(words, best=("a", "b"), score=0.88))[0]
     assert first == "2 of 3 features suffice: with “a” and “b” alone, 2.0 points less is predicted right than with all."
     assert "no less is predicted right" in feature_sentences(judged(words))[0]
+
+
+@pytest.mark.parametrize(
+    ("by_fold", "said"),
+    [
+        ([("a", "b"), ("b", "a")], "than with all."),
+        (
+            [("a", "b"), ("a", "c"), ("a", "d")],
+            "1 of 3 folds chooses the same set, the other 2 choose other ones of similar size; “a” is in all of them.",
+        ),
+        (
+            [("c", "d"), ("a", "d"), ("a", "c")],
+            "Each of 3 folds chooses another set of similar size; no band is in all of them.",
+        ),
+    ],
+)
+def test_a_set_that_not_all_folds_choose_is_said_to_be_one_of_several(by_fold, said):
+    first = feature_sentences(judged(["replaceable"] * 4, best=("a", "b"), by_fold=by_fold), "band")[0]
+    assert first.endswith(said)
+
+
+def test_sets_of_one_feature_have_no_other_in_common():
+    sentences = feature_sentences(judged(["replaceable"] * 2, best=("a",), by_fold=[("a",), ("b",), ("a",)]))
+    assert sentences[0].endswith(" 2 of 3 folds choose the same set, the other one chooses another of similar size.")
 
 
 def test_all_features_are_needed_only_if_each_is_indispensable():

@@ -8,8 +8,9 @@ import pandas as pd
 import pytest
 
 import whynear as wn
-from tests.helpers.studies import iris_study, measured, rows_of_two_classes
-from whynear.study.findings import _prediction, deciding_columns
+from tests.helpers.problems import problem_of
+from tests.helpers.studies import iris_study, measured, numeric_study, rows_of_two_classes
+from whynear.study.findings import _caveats, _caveats_of_numbers, _prediction, caveats_of_width, deciding_columns
 
 NOISE = np.random.default_rng(0).random(40)
 
@@ -49,6 +50,25 @@ def test_a_column_that_decides_alone_is_a_caveat():
     study = wn.study(table, "y", learner="grlvq", folds=3)
     assert any("'a' alone tells the classes apart" in caveat for caveat in study.caveats)
     assert deciding_columns(table[["a", "b"]], table["y"].to_numpy()) == ["a"]
+
+
+def test_as_many_features_as_rows_are_a_caveat_with_both_counts():
+    X = np.random.default_rng(0).random((20, 1_001))
+    for n_features, is_said in [(19, False), (20, True), (1_001, True)]:
+        table = rows_of_two_classes(20, **{f"x{j}": X[:, j] for j in range(n_features)})
+        said = caveats_of_width(problem_of(table, "y"))
+        assert len(said) == is_said
+        counts = f"With {n_features:,} features and only 20 rows, many different maps fit the rows equally well"
+        assert all(caveat.startswith(counts) for caveat in said)
+
+
+@pytest.mark.slow
+def test_a_study_of_more_features_than_rows_says_so():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.standard_normal((30, 40))).add_prefix("x")
+    study = wn.study(X.assign(y=np.where(X["x0"] > 0, "u", "v")), "y", learner="grlvq", folds=2)
+    (said,) = (caveat for caveat in study.caveats if "With 40 features and only 30 rows" in caveat)
+    assert "not determined by the data" in said
 
 
 def test_one_feature_is_enough():
@@ -114,3 +134,21 @@ def test_a_column_determines_the_classes_by_thresholds_or_by_categories():
         }
     )
     assert deciding_columns(X, y) == ["threshold", "category"]
+
+
+def test_two_known_values_do_not_make_a_copy_of_the_target():
+    study, known = numeric_study(), np.full(numeric_study().problem.y.shape, np.nan)
+    known[:2] = study.problem.y[:2]
+    problem = replace(study.problem, X=study.problem.X.assign(seldom=known))
+    assert not any("'seldom'" in caveat for caveat in _caveats_of_numbers(problem, study.comparison))
+    known[:5] = study.problem.y[:5]
+    problem = replace(study.problem, X=study.problem.X.assign(seldom=known))
+    assert any("'seldom' says the same" in caveat for caveat in _caveats_of_numbers(problem, study.comparison))
+
+
+def test_intervals_that_are_not_exact_are_counted_by_features():
+    study = iris_study()
+    certificate = replace(study.relevance.certificate, unknowns=1)
+    found = replace(study.interpretation, relevance=replace(study.relevance, certificate=certificate))
+    said = _caveats(study.problem, study.comparison, found)
+    assert said[-1] == "The interval of 1 feature is not exact, because a program could not be solved."

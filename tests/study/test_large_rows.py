@@ -8,10 +8,11 @@ from sklearn.metrics import r2_score
 import whynear as wn
 from distributed import Client
 from tests.helpers.large_tables import small_memory
-from whynear.study import large_rows
+from whynear.study import large_rows, stages
 from whynear.study.large_tables import large_problem
 from whynear.study.methods import Methods
 from whynear.study.progress import Steps
+from whynear.study.regression import compare_regressors
 from whynear.study.settings import StudySettings
 from whynear.tables.parts import open_parts
 from whynear.utils.progress import silent
@@ -178,3 +179,24 @@ def test_without_the_package_the_model_stays(opened, monkeypatch):
 def test_a_model_that_ignores_columns_is_judged_too(opened):
     sample, rows, _ = opened("value", ("kind",))
     assert "explains -" in rows.judged(fitted(sample, "mean"), silent).sentence
+
+
+def test_a_target_that_stands_for_missing_is_not_judged(opened, whole):
+    frame = whole.copy()
+    frame.loc[::7, "value"] = -999.0
+    sample, rows, held_out = opened("value", ("kind",), frame=frame, missing=("-999",), drop_missing_target=True)
+    model, known = fitted(sample, "minimum norm"), held_out[held_out["value"] != -999.0]
+    explained = r2_score(known["value"], model.predict(known[sample.X.columns]))
+    said = f"of their {len(known)} rows it explains {explained:.1%} of the variance."
+    assert len(known) < len(held_out)
+    assert said in rows.judged(model, silent).sentence
+
+
+def test_the_map_of_numbers_is_fitted_to_rare_rows_too(opened, whole):
+    whole.loc[17, "colour"] = "green"
+    sample, rows, _ = opened("value", ("kind",), frame=whole)
+    methods, settings = Methods(0, sample.encoder), StudySettings(folds=2)
+    comparison = compare_regressors(sample.X, sample.y, methods, n_folds=2, effective_dim=None, report=silent)
+    model, used = stages._learned(sample, comparison, settings, methods, rows)
+    assert len(used.X) > len(sample.X)
+    assert len(model[-1].cases_) == len(used.X)

@@ -4,6 +4,8 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 
 import whynear as wn
 from tests.helpers.dated_tables import numbers_like_days, visits, visits_model
@@ -97,3 +99,21 @@ def test_what_is_no_date_is_refused_by_name():
     table.loc[2, "visit"] = "soon"
     with pytest.raises(ValueError, match="'visit', row 3, and the model takes dates such as 2022-03-04 there"):
         wn.predict_table(visits_model(), table)
+
+
+def test_a_model_without_names_takes_a_table_whose_index_names_the_rows(iris):
+    X, y = iris
+    nameless = wn.GRLVQ(random_state=0).fit(X.to_numpy(), y)
+    named = X.set_axis([f"flower {row}" for row in range(150)], axis=0).rename_axis("id")
+    found = wn.predict_table(nameless, named, index="id")
+    assert found["row"].tolist() == list(named.index)
+    assert found["predicted"].tolist() == nameless.predict(X.to_numpy()).tolist()
+
+
+def test_a_model_with_an_encoder_and_without_names_takes_columns_by_place():
+    colours = pd.DataFrame({"first": ["red", "red", "blue", "blue"] * 5, "second": ["a", "b"] * 10})
+    steps = OneHotEncoder(sparse_output=False), wn.GRLVQ(random_state=0)
+    model = make_pipeline(*steps).fit(colours.to_numpy(), colours["first"])
+    assert wn.predict_table(model, colours)["predicted"].tolist() == colours["first"].tolist()
+    with pytest.raises(ValueError, match="The table lacks a value in column 'second', row 3"):
+        wn.predict_table(model, colours.assign(second=["a", "b", None, "b"] * 5))

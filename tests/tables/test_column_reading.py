@@ -128,3 +128,11 @@ def test_dates_of_any_year_are_days():
     assert_allclose(column, [311108, -346614])
     assert "dates from 1021-01-02 to 2821-10-14" in reader.notes()[-1]
     assert read([None, None], date=("a",))[1].notes() == []
+
+
+def test_a_column_of_numbers_may_hold_only_signs_for_missing_ones():
+    column, reader = read(["?", "", "?"], number=("a",))
+    assert column.isna().all()
+    assert column.dtype == float
+    assert "'?' was taken as missing: 2 values" in reader.notes()[0]
+    assert "a" in reader.readings

@@ -40,6 +40,7 @@ def test_the_column_of_times_is_no_feature_and_goes_along(visits):
         (np.arange(60), {}),
         (np.linspace(0, 1, 60), {}),
         ([str(number) for number in range(60)], {}),
+        ([f"{number:02}" for number in range(60)], {}),
     ],
 )
 def test_dates_and_numbers_are_taken(visits, column, settings):

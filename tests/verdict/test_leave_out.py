@@ -92,3 +92,9 @@ def test_wrong_features_are_refused(features, words):
     X, y = two_of_four()
     with pytest.raises(ValueError, match=words):
         leave_out(LogisticRegression(), X, y, features, n_jobs=1)
+
+
+def test_a_list_of_rows_is_taken_as_its_array():
+    X, y = two_of_four(60)
+    found = leave_out(LogisticRegression(), X.to_numpy().tolist(), list(y), ["x0"], n_jobs=1, random_state=0)
+    assert found == leave_out(LogisticRegression(), X.to_numpy(), y, ["x0"], n_jobs=1, random_state=0)

@@ -55,6 +55,27 @@ def test_the_curve_cannot_be_changed_by_its_copy(linear):
     assert found.curve["score"].min() > 0
 
 
+def test_each_fold_chooses_a_set_of_the_same_size(linear):
+    found, data = linear
+    assert len(found.by_fold) == 5
+    assert all(len(chosen) == len(found.best) and set(chosen) < set(data.X) for chosen in found.by_fold)
+    assert all("strong_0" in chosen for chosen in found.by_fold)
+
+
+def test_where_columns_say_the_same_folds_choose_different_ones():
+    rng = np.random.default_rng(0)
+    hidden = rng.standard_normal(80)
+    X = pd.DataFrame(hidden[:, None] + 0.6 * rng.standard_normal((80, 6))).add_prefix("copy_")
+    found = sufficient_sets(LEARNER, X, (hidden > 0).astype(int), random_state=0)
+    assert len(found.best) < 6
+    assert len(set(found.by_fold)) > 1
+
+
+def test_where_all_features_are_the_best_set_no_fold_chooses():
+    X, y = two_of_four()
+    assert sufficient_sets(LEARNER, X[["one"]], y, random_state=0).by_fold == ()
+
+
 def test_alternatives_are_the_stand_ins_of_the_members(linear):
     found, data = linear
     assert tuple(found.alternatives) == found.best

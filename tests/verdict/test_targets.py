@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -138,7 +139,14 @@ def test_missing_measurements_are_refused():
         measured([1.0, np.nan, 3.0])
 
 
-@pytest.mark.parametrize(("groups", "message"), [([0, 1], "as many rows"), ([7, 7, 7], "at least two groups")])
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        ([0, 1], "as many rows"),
+        ([7, 7, 7], "at least two groups"),
+        (pd.Series([7, 7, 7], index=[4, 5, 6]), "at least two groups"),
+    ],
+)
 def test_groups_that_fit_no_table_are_refused(groups, message):
     with pytest.raises(ValueError, match=f"^groups must have {message}"):
         classes([0, 1, 0], groups)

@@ -98,7 +98,10 @@ def _heading(why: wn.Explanation) -> str:
     near, other = f"{why.nearest.kind} {plain(why.nearest.name)}", why.nearest_other
     if other is None:
         return f"Contributions to the distance of {near}"
-    return f"Why {other.kind} {plain(other.name)}, the nearest of another class, is more distant than {near}"
+    far = f"{other.kind} {plain(other.name)}, the nearest of another class,"
+    if other.sq_distance > why.nearest.sq_distance:
+        return f"Why {far} is more distant than {near}"
+    return f"What features add to the distance of {far} beyond that of {near}"
 
 
 def _feature_table(why: wn.Explanation) -> Table:

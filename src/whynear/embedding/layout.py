@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whynear.metric import LocalMetric
-from whynear.metric.projection import principal_directions
+from whynear.metric.projection import principal_directions, turned_up
 from whynear.search import CandidateSearch, NeighborSearch
 from whynear.search.exact import AnyMetric, nearest_listed
 from whynear.utils.arrays import Array, Indices
@@ -36,9 +36,7 @@ class Plane:
     @classmethod
     def of(cls, points: Array) -> Plane:
         """Return the plane of points; it has fewer directions if they have."""
-        directions = principal_directions(points).vectors[:, :2]
-        largest = np.take_along_axis(directions, np.abs(directions).argmax(axis=0)[None], axis=0)
-        return cls(points.mean(axis=0), directions * np.sign(largest))
+        return cls(points.mean(axis=0), turned_up(principal_directions(points).vectors[:, :2]))
 
     def at(self, points: Array) -> Array:
         """Return where points lie on the plane, zeros for directions that it does not have."""

@@ -150,7 +150,7 @@ def range_of_columns(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def forget_table(learner: BaseEstimator) -> None:
     """Remove what a study noted in the learner about the table that it was fitted to before."""
-    for name in ("row_gaps_", "row_column_", "error_interval_"):
+    for name in ("row_gaps_", "row_column_", "error_interval_", "held_out_certainty_"):
         vars(learner).pop(name, None)
 
 

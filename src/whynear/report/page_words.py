@@ -118,6 +118,11 @@ def _comparison_of_classes(study: Study, folds: int) -> str:
     measure = study.comparison.measure
     stratified = "stratified " if study.problem.times is None else ""
     by_score = "" if measure == "accuracy" else f" by {NAMES[measure]}"
+    if study.comparison.n_learners == 1:
+        return (
+            f"{study.comparison.chosen.upper()} was compared with plain kNN and NCA on {folds} held-out "
+            f"{stratified}folds, and fitted to all rows."
+        )
     return (
         f"Learners were compared with plain kNN and NCA on {folds} held-out {stratified}folds, and the simplest within "
         f"one standard error of the best{by_score} was fitted to all rows."

@@ -177,6 +177,8 @@ class _Run:
                     self.counts.n_repeated += 1
                     self._note(number, f"row {row[self.index]!r} came again, and was left out")
                     continue
+                if len(self.names) == self.names.maxlen:
+                    known.discard(self.names[0])
                 known.add(row[self.index])
                 self.names.append(row[self.index])
             if row[self.target].strip() in MISSING_CELLS:

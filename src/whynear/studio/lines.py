@@ -81,16 +81,21 @@ def _flip(shown: Shown) -> str:
 
 
 def _leave_out(shown: Shown) -> str:
-    seed = shown.settings.random_state
-    left = f"{list(shown.features)!r}, groups=problem.separation, random_state={seed}"
+    seed, weighted = shown.settings.random_state, shown.settings.weight is not None
+    left = f"{list(shown.features)!r}, {_rows('problem', weighted)}, random_state={seed}"
     dropped = [*shown.settings.drop, *shown.features]
-    judged = f"fewer.model, fewer.problem.X, fewer.problem.y, groups=fewer.problem.separation, random_state={seed}"
+    kept = f"{_rows('fewer.problem', weighted)}, random_state={seed}"
+    judged = f"fewer.model, fewer.problem.X, fewer.problem.y, {kept}"
     return (
         f"{shown.model}\nproblem = {shown.learned()}.problem\n"
         f"print(wn.leave_out(model, problem.X, problem.y, {left}))\n"
         f"fewer = {shown.learned(drop=dropped)}\n"
         f"print(wn.verdicts({judged}).frame())"
     )
+
+
+def _rows(problem: str, weighted: bool) -> str:
+    return f"groups={problem}.separation" + (f", sample_weight={problem}.weights" if weighted else "")
 
 
 def _lock(shown: Shown) -> str:

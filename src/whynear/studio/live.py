@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -14,7 +16,8 @@ import numpy as np
 import pandas as pd
 
 from whynear.explain.explanation import plain
-from whynear.metric import load
+from whynear.learn import Slider
+from whynear.metric import Metric, load
 from whynear.metric.pipeline import FittedPipeline
 from whynear.studio.faults import NotFound
 from whynear.studio.live_models import Feature, FeatureKind, ModelName
@@ -30,7 +33,9 @@ from whynear.utils.arrays import Array
 from whynear.utils.row_names import names_of_rows
 
 MOST_KEPT = 3  # studies in memory
+MOST_LEARNED = 8  # metrics of marks that are kept with a study
 MODEL, LOCKED, RECORD = "model.whynear", "locked.whynear", "study.json"
+Triple = tuple[int, int, int]  # places of a row, of one like it and of one unlike it
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,6 +108,17 @@ class Live:
         fitted = FittedPipeline.of(self.model)
         made = fitted.numbers(self.problem.X)
         return pd.DataFrame(np.asarray(made, dtype=np.float64), self.problem.X.index, list(fitted.made))
+
+    @cached_property
+    def learned_from(self) -> Callable[[tuple[Triple, ...]], Metric]:
+        """What learns the weights of columns from triples; the last ones are kept, no longer than the study is."""
+        return lru_cache(maxsize=MOST_LEARNED)(self._learned_from)
+
+    def _learned_from(self, triples: tuple[Triple, ...]) -> Metric:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            slider = Slider(n_jobs=1, random_state=self.settings.random_state)
+            return slider.fit_triplets(self.numbers(), np.array(triples)).metric_
 
 
 _KEPT: OrderedDict[Path, Live] = OrderedDict()

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from whynear.cases import CaseBase
 from whynear.explain.explanation import plain
-from whynear.learn import Slider
 from whynear.metric import DiagonalMetric, LocalMetric, Metric, as_metric
 from whynear.studio.faults import Refused
-from whynear.studio.live import Live
+from whynear.studio.live import Live, Triple
 from whynear.studio.live_models import Found, Kept, Ranking
 from whynear.utils.arrays import Array, Indices
 
 CASE_BASE = "marked.cases"
 NO_TRIPLES = "There is nothing to learn from yet: mark one case as like the query, and one as unlike it."
-Triple = tuple[int, int, int]
 Marked = Sequence[tuple[Any, Any, bool]]  # query, found case, whether they are alike
 
 
@@ -105,15 +101,9 @@ def study_metric(live: Live) -> Metric:
     return DiagonalMetric(weights, metric.feature_names)
 
 
-@lru_cache(maxsize=32)
 def learned_metric(live: Live, triples: tuple[Triple, ...]) -> Metric | None:
     """Return the weights that Slider learns from triples of places; None without any."""
-    if not triples:
-        return None
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        slider = Slider(n_jobs=1, random_state=live.settings.random_state)
-        return slider.fit_triplets(live.numbers(), np.array(triples)).metric_
+    return live.learned_from(triples) if triples else None
 
 
 def _sq_distances(live: Live, metric: Metric, query: int | str) -> Array:

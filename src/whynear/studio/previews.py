@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,7 @@ def opened(table: str | Path, encoding: str = "auto", *, strict: bool = False) -
 def preview(table: str | Path, target: str | None, settings: StudySettings) -> Preview:
     """Return what a study with these settings would take from a table; without a target, the likeliest is taken."""
     given = opened(table, settings.encoding, strict=settings.strict)
+    given = replace(given, frame=_countable(given.frame))
     targets = likely_targets(given)
     target = (given.target or targets[0]) if target is None else target
     try:
@@ -115,6 +117,17 @@ def _column(
         role="target" if name == target else role,
         examples=[_text(value) or "" for value in column.dropna().unique()[:MOST_EXAMPLES]],
     )
+
+
+def _countable(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a table whose values can be counted: lists, which a study refuses by name, become text."""
+    countable = frame.copy(deep=False)
+    for name in frame.columns:
+        try:
+            frame[name].nunique()
+        except TypeError:  # a list has no hash
+            countable[name] = frame[name].map(str, na_action="ignore")
+    return countable
 
 
 def _text(value: Any) -> str | None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from fastapi.concurrency import run_in_threadpool
 
 from whynear.studio.faults import Refused, TooLarge
-from whynear.studio.project import Project
+from whynear.studio.project import Project, file_name
 from whynear.studio.store import Row
 from whynear.utils.sizes import in_words
 
@@ -53,7 +53,7 @@ def copy_table(project: Project, path: Path) -> Row:
     check_ending(path.name)
     for row in project.store.tables():
         if (
-            row["name"] == path.name
+            row["name"] == file_name(path.name)
             and row["bytes"] == path.stat().st_size
             and _same(project.folder / row["file"], path)
         ):

@@ -27,6 +27,7 @@ from whynear.tables.parquet import name_of_index
 from whynear.tables.parts import has_parts, open_parts, rows_and_columns
 from whynear.tables.rows import named_rows
 from whynear.tables.text_encoding import AUTO
+from whynear.tables.written_numbers import Decimal
 from whynear.utils.files import StrPath, check_file, write_whole
 from whynear.utils.progress import ProgressArgument, Report, listener
 
@@ -60,6 +61,7 @@ class _Batches:
     n_rows: int
     index: str | None
     frames: Iterator[pd.DataFrame]
+    decimal: Decimal
 
 
 def predict_to_parquet(
@@ -165,12 +167,12 @@ def _opened(model: Any, table: Table, index: str | None, encoding: str, limit: M
         frame = named_rows(opened.frame, names, opened.source)
         step = _batch_rows(limit, frame.shape[1], opened.source)
         frames = (frame.iloc[start : start + step] for start in range(0, len(frame), step))
-        return _Batches(opened.source, tuple(frame.columns), opened.notes, len(frame), names, frames)
+        return _Batches(opened.source, tuple(frame.columns), opened.notes, len(frame), names, frames, opened.decimal)
     parted = open_parts(path, encoding)
     names = _index(model, index, parted.columns, parted.index)
     step = _batch_rows(limit, len(parted.columns), parted.source)
     frames = (named_rows(batch, names, parted.source) for part in parted.parts for batch in parted.batches(part, step))
-    return _Batches(parted.source, parted.columns, parted.notes, parted.n_rows, names, frames)
+    return _Batches(parted.source, parted.columns, parted.notes, parted.n_rows, names, frames, parted.decimal)
 
 
 def _index(model: Any, given: str | None, columns: tuple[str, ...], saved: str | None) -> str | None:
@@ -197,7 +199,7 @@ def _write(
     try:
         for frame in batches.frames:
             report(f"predict, row {n_done + 1:,} of {batches.n_rows:,}", n_done / batches.n_rows)
-            read, _ = with_numbers(model, frame, batches.source)
+            read, _ = with_numbers(model, frame, batches.source, batches.decimal)
             found = predicted_rows(model, read, batches.source, batches.index, option)
             unusual.update({kind: int((found[kind] != "").sum()) for kind in get_args(UnusualKind) if kind in found})
             if batches.index is not None:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from whynear.study.comparison import Comparison
 from whynear.study.score import NAMES, Measure, Score, score_of
 from whynear.tables.copies import features_as_codes
+from whynear.utils.text import counted
 
 
 def copies_across_folds(X: pd.DataFrame, fold: pd.Series) -> NDArray[np.bool_]:
@@ -44,7 +45,8 @@ def caveats_of_copies(X: pd.DataFrame, comparison: Comparison) -> list[str]:
     of_new_rows = None if shares is None else shares[~copied]
     weights = None if comparison.weights is None else comparison.weights[~copied]
     score = score_of(new["true"].to_numpy(), new["predicted"].to_numpy(), measure, of_new, of_new_rows, weights)
-    rows = f"{int(copied.sum()):,} held-out rows have a copy among the rows they were predicted from"
+    one, several = "row has a copy among the rows it was", "rows have a copy among the rows they were"
+    rows = f"{counted(int(copied.sum()), f'held-out {one}', f'held-out {several}')} predicted from"
     return [f"{rows}; {_of_others(measure, score)}." if np.isfinite(score.value) else f"{rows}."]
 
 

@@ -88,7 +88,7 @@ def _of_numbers(name: str | None, column: pd.Series[Any], sizes: Array) -> Itera
 def _of_categories(name: str, column: pd.Series[Any], sizes: Array) -> Iterator[ErrorPattern]:
     by_category = pd.Series(sizes).groupby(column.to_numpy(dtype=object))
     large = {str(label): part.to_numpy() for label, part in by_category if len(part) >= FEWEST_OF_CATEGORY}
-    if len(large) > 1:
+    if len(large) > 1 and np.ptp(np.concatenate(list(large.values()))) > 0:
         worst = max(large, key=lambda label: float(np.median(large[label])))
         yield ErrorPattern(name, None, worst, float(stats.kruskal(*large.values()).pvalue))
 

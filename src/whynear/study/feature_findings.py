@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from whynear.utils.text import printable
-from whynear.verdict import Verdicts
+from whynear.verdict import SufficientSets, Verdicts
 from whynear.verdict.decisions import INDISPENSABLE, NO_EVIDENCE, REPLACEABLE, UNDECIDED
 
 MOST_NAMED = 5  # features in a sentence
@@ -51,7 +51,22 @@ def _sufficient(verdicts: Verdicts, noun: str) -> str:
     suffice = f"{noun if total == 1 else f'{noun}s'} {'suffices' if len(sets.best) == 1 else 'suffice'}"
     how = "is predicted right" if verdicts.measure == "accuracy" else "of the variance is explained"
     alone = f"with {listed_features(sets.best, MOST_MEMBERS)} alone, {cost} {how} than with all"
-    return f"{len(sets.best):,} of {total:,} {suffice}: {alone}."
+    return f"{len(sets.best):,} of {total:,} {suffice}: {alone}.{_other_choices(sets, noun)}"
+
+
+def _other_choices(sets: SufficientSets, noun: str) -> str:
+    """Return a sentence on the folds that choose another set; nothing if none does."""
+    total, same = len(sets.by_fold), sum(set(chosen) == set(sets.best) for chosen in sets.by_fold)
+    if same == total:
+        return ""
+    others = "one chooses another" if total - same == 1 else f"{total - same} choose other ones"
+    folds = f"{same} of {total} folds {'chooses' if same == 1 else 'choose'} the same set, the other {others}"
+    said = f" {folds if same else f'Each of {total} folds chooses another set'} of similar size"
+    if len(sets.best) == 1:
+        return f"{said}."
+    always = [name for name in sets.by_fold[0] if all(name in chosen for chosen in sets.by_fold)]
+    shared = f"{listed_features(always)} {'is' if len(always) == 1 else 'are'}" if always else f"no {noun} is"
+    return f"{said}; {shared} in all of them."
 
 
 def _indispensable(verdicts: Verdicts, noun: str) -> str:

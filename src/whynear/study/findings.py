@@ -28,6 +28,7 @@ from whynear.verdict import Verdicts
 from whynear.verdict.stability import AGREED
 
 SAME_CORRELATION = 0.9999  # at least, of a column that is a copy of the target
+FEWEST_VALUES = 5  # of such a column: two known values always lie on a line
 ROWS_PER_CATEGORY = 5  # at least, on average, in a column of categories that determines the class
 
 
@@ -90,12 +91,26 @@ def findings_of(
 
 def _caveats(problem: Problem, comparison: Comparison, interpretation: Interpretation) -> list[str]:
     of_target = _caveats_of_classes if problem.kind == "classes" else _caveats_of_numbers
-    said = caveats_of_copies(problem.X, comparison) + of_target(problem, comparison)
+    said = caveats_of_copies(problem.X, comparison) + of_target(problem, comparison) + caveats_of_width(problem)
     if interpretation.averaged:
         said.append("Intervals are those of the mean of the cases' own metrics: a case may weigh features otherwise.")
     if unknown := interpretation.relevance.certificate.unknowns:
-        said.append(f"{unknown} programs could not be solved: the features they belong to are marked unknown.")
+        whose = "interval of 1 feature is" if unknown == 1 else f"intervals of {unknown:,} features are"
+        said.append(f"The {whose} not exact, because a program could not be solved.")
     return said
+
+
+def caveats_of_width(problem: Problem) -> list[str]:
+    """Return a caveat where there are at least as many features as rows, so that the rows do not determine a map."""
+    n, d = problem.X.shape
+    if d < n:
+        return []
+    noun = "features" if problem.axis is None else "channels"
+    return [
+        f"With {d:,} {noun} and only {n:,} rows, many different maps fit the rows equally well: the weights of single "
+        f"{noun} are not determined by the data, and verdicts rest on refits with held-out rows. Fewer {noun} or more "
+        "rows help; the intervals of relevance say between which bounds a weight lies."
+    ]
 
 
 def _caveats_of_classes(problem: Problem, comparison: Comparison) -> list[str]:
@@ -148,7 +163,9 @@ def _caveats_of_numbers(problem: Problem, comparison: Comparison) -> list[str]:
     same = [
         str(name)
         for name in numeric.columns
-        if numeric[name].nunique() > 1 and _correlation(numeric[name], problem.y) > SAME_CORRELATION
+        if numeric[name].nunique() > 1
+        and numeric[name].count() >= FEWEST_VALUES
+        and _correlation(numeric[name], problem.y) > SAME_CORRELATION
     ]
     same, more = _one_channel(same, problem)
     return said + [

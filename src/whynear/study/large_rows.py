@@ -20,6 +20,7 @@ from whynear.study.parts_score import PartsScore, ScoreSums
 from whynear.study.prediction import cases_for, faults_by_name, with_numbers
 from whynear.study.settings import COMPARED_ROWS
 from whynear.study.training_rows import remember_rows
+from whynear.tables.cells import is_code
 from whynear.tables.parts import Part, PartedTable
 from whynear.tables.problem import Problem, TargetKind
 from whynear.tables.target import class_names, is_missing
@@ -50,6 +51,8 @@ class LargeRows:
         Why there are none, if so.
     rare_rows : Problem
         Rows beside the sample that show what columns hold, none of them held out.
+    missing : tuple of str
+        Values that stand for missing ones.
     weight : str or None
         The column with the weights of the rows.
     n_rows : int
@@ -69,6 +72,7 @@ class LargeRows:
     held_out: tuple[Part, ...]
     why_none: str
     rare_rows: Problem
+    missing: tuple[str, ...]
     weight: str | None
     n_rows: int
     n_sampled: int
@@ -125,7 +129,7 @@ class LargeRows:
         """Yield the rows of a part that have a target of the problem, and these targets."""
         for batch in self.table.batches(part, self.n_rows):
             column = batch[self.target]
-            known = ~is_missing(column)
+            known = ~(is_missing(column) | is_code(column, self.missing).to_numpy())
             if self.kind == "classes":
                 names = class_names(column)
                 known &= names.isin(self.classes).to_numpy()
@@ -159,7 +163,7 @@ class LargeRows:
             return np.asarray(model.predict(cases))
 
     def _cases(self, model: Any, frame: pd.DataFrame) -> pd.DataFrame:
-        read, _ = with_numbers(model, frame, self.table.source)
+        read, _ = with_numbers(model, frame, self.table.source, self.table.decimal)
         return cases_for(model, read, self.table.source)
 
     def _weights(self, frame: pd.DataFrame) -> NDArray[np.float64]:

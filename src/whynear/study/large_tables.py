@@ -99,6 +99,7 @@ def large_problem(table: PartedTable, target: Any, settings: StudySettings, step
         held_out=held_out,
         why_none=why_none,
         rare_rows=rare_rows,
+        missing=settings.missing,
         weight=settings.weight,
         n_rows=n_batch,
         n_sampled=len(sample.X),

@@ -29,6 +29,7 @@ from whynear.study.rejection import option_of
 from whynear.study.training_rows import column_of_names
 from whynear.tables.reading import NamedTable
 from whynear.tables.rows import named_rows, place_of
+from whynear.tables.written_numbers import Decimal
 from whynear.utils.arrays import Array
 from whynear.utils.columns import check_finite, check_magnitudes, first_non_number
 from whynear.utils.files import StrPath
@@ -253,9 +254,14 @@ def _plain_numbers(model: Any) -> list[str]:
     return [name for name in fitted.columns if name not in fitted.text_columns and name not in known]
 
 
-def with_numbers(model: Any, frame: pd.DataFrame, source: str) -> tuple[pd.DataFrame, list[str]]:
-    """Return a table with the columns that a model takes as numbers read as numbers, and notes on how."""
-    return read_as_numbers(NamedTable(source, frame), _plain_numbers(model))
+def with_numbers(
+    model: Any, frame: pd.DataFrame, source: str, decimal: Decimal = "."
+) -> tuple[pd.DataFrame, list[str]]:
+    """Return a table with the columns that a model takes as numbers read as numbers, and notes on how.
+
+    ``decimal`` is the sign before the decimals of the whole table, of which these may be some rows.
+    """
+    return read_as_numbers(NamedTable(source, frame, decimal=decimal), _plain_numbers(model))
 
 
 def takes_names(model: Any) -> bool:
@@ -271,7 +277,7 @@ def cases_for(model: Any, frame: pd.DataFrame, source: str, index: str | None = 
     fitted, has = FittedPipeline.of(model), f"Its columns are {listed(list(frame.columns), most=8)}."
     names = list(fitted.columns)
     if not fitted.named:
-        frame = frame if index is None else frame.drop(columns=index)
+        frame = frame if index is None else frame.drop(columns=index, errors="ignore")  # it may be the index
         if frame.shape[1] != len(names):
             raise ValueError(
                 f"{source} has {counted(frame.shape[1], 'column')}, and the model takes {len(names)} by position, "
@@ -295,11 +301,12 @@ def faults_by_name(model: Any, cases: pd.DataFrame, source: str) -> Iterator[Non
     encoder takes text, and fills in missing values where it was fitted to.
     """
     fitted = FittedPipeline.of(model)
-    text = [] if fitted.encoder is None else list(fitted.encoder.text_columns)
-    _check_gaps(cases[text], source, list(fitted.filled_columns))
-    cases = cases.drop(columns=text)
+    # By place: a model that was fitted without names has names of its own for the columns.
+    is_text, is_filled = (np.isin(fitted.columns, names) for names in (fitted.text_columns, fitted.filled_columns))
+    _check_gaps(cases.loc[:, is_text & ~is_filled], source)
+    cases = cases.loc[:, ~is_text]
     names, values = list(cases.columns), _numbers(cases, source, fitted)
-    filled = np.isnan(values) & np.isin(names if fitted.named else fitted.columns, fitted.filled_columns)
+    filled = np.isnan(values) & is_filled[~is_text]
     check_finite(np.where(filled, 0.0, values), names, source)
     try:
         yield
@@ -309,8 +316,8 @@ def faults_by_name(model: Any, cases: pd.DataFrame, source: str) -> Iterator[Non
         raise
 
 
-def _check_gaps(cases: pd.DataFrame, source: str, filled: list[str]) -> None:
-    for name in cases.columns.difference(filled, sort=False):
+def _check_gaps(cases: pd.DataFrame, source: str) -> None:
+    for name in cases.columns:
         if len(missing := cases.index[cases[name].isna()]):
             raise ValueError(
                 f"{source} lacks a value in column {name!r}, row {missing[0]}, and the model does not fill in "

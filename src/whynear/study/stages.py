@@ -184,7 +184,7 @@ def _learned(
     model = methods.fitted(comparison.chosen, rows.X, rows.y, rows.separation, rows.weights)
     if problem.kind == "classes":
         return model, rows
-    model = with_directions(model, problem.X, problem.y, settings.effective_dim, problem.separation, problem.weights)
+    model = with_directions(model, rows.X, rows.y, settings.effective_dim, rows.separation, rows.weights)
     return remember_errors(model, comparison.predictions), rows
 
 

@@ -154,6 +154,9 @@ class ColumnReader:
     def _forced_number(self, column: pd.Series) -> pd.Series:
         """Return a column as numbers; what is not a number is missing, and counted."""
         name = str(column.name)
+        if not column.notna().any():  # it held nothing but signs for missing values
+            self.readings[name] = f"{NUMBER_OR_MISSING} {self.decimal}"
+            return pd.Series(np.nan, index=column.index, name=column.name)
         written, is_odd = numbers_or_missing(column, likely=self.decimal)
         if written is None:
             fact = (

@@ -20,6 +20,7 @@ from whynear.tables.folder import (
 from whynear.tables.parquet import TEXT, parquet_batches, parquet_facts
 from whynear.tables.reading import read_file
 from whynear.tables.text_encoding import AUTO
+from whynear.tables.written_numbers import Decimal
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,8 @@ class PartedTable:
         The column in which pandas saved the names of the rows.
     encoding : str
         The encoding of text files.
+    decimal : {".", ","}
+        The sign before the decimals where a text such as ``1,234`` can be read in two ways.
     """
 
     source: str
@@ -64,6 +67,7 @@ class PartedTable:
     notes: tuple[str, ...] = ()
     index: str | None = None
     encoding: str = AUTO
+    decimal: Decimal = "."
 
     @property
     def n_rows(self) -> int:
@@ -165,6 +169,7 @@ def _of_texts(files: list[Path], source: str, notes: list[str], encoding: str) -
     said = list(notes)
     columns: tuple[str, ...] = ()
     texts: set[str] = set()
+    decimal: Decimal = "."
     before = 0
     for path in files:
         table = read_file(path, encoding)
@@ -173,6 +178,9 @@ def _of_texts(files: list[Path], source: str, notes: list[str], encoding: str) -
         check_same_header(files[0], columns, path, names)
         texts |= {name for name in names if holds_strings(table.frame[name])}
         said += table.notes
+        decimal = "," if table.decimal == "," else decimal
         parts.append(Part(path, None, before, len(table.frame)))
         before += len(table.frame)
-    return PartedTable(source, columns, tuple(parts), frozenset(texts), tuple(dict.fromkeys(said)), None, encoding)
+    return PartedTable(
+        source, columns, tuple(parts), frozenset(texts), tuple(dict.fromkeys(said)), None, encoding, decimal
+    )

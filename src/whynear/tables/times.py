@@ -55,15 +55,14 @@ def _dates(values: pd.Series, column: str, source: str, form: str | None) -> np.
 
 def _numbers(values: pd.Series, column: str, source: str) -> np.ndarray:
     numbers = as_numbers(values, text=True)
-    if numbers is None or not np.isfinite(numbers).all():
-        read = pd.to_numeric(values.astype(str), errors="coerce").to_numpy(dtype=float)
-        wrong = ~np.isfinite(read)
+    read = pd.to_numeric(values.astype(str), errors="coerce").to_numpy(dtype=float) if numbers is None else numbers
+    if (wrong := ~np.isfinite(read)).any():
         first = str(values.iloc[int(wrong.argmax())])
         raise ValueError(
             f"{source}: column {column!r} holds {first!r} in row {_row(values, wrong)}, which is neither a date nor a "
             f"number. Choose another column (--time), or give the format of its dates (--date '{column}=%Y%m%d')."
         )
-    return np.asarray(numbers, dtype=float)
+    return np.asarray(read, dtype=float)
 
 
 def _row(rows: pd.DataFrame | pd.Series, wrong: np.ndarray) -> object:

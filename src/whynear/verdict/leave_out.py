@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from whynear.engine.workers import start_workers
 from whynear.learn.inputs import checked_weights
 from whynear.utils.checks import Seed, generator, whole
-from whynear.utils.columns import column_names, default_names
+from whynear.utils.columns import check_dense, column_names, default_names
 from whynear.utils.text import listed
 from whynear.utils.threads import one_blas_thread
 from whynear.verdict.refits import Refits
@@ -141,7 +141,9 @@ def leave_out(
     >>> found.lost > 0.1 > 2 * found.lost_error
     True
     """
+    check_dense(X)
     names = column_names(X) or default_names(np.shape(X)[1])
+    X = X if isinstance(X, pd.DataFrame) else np.asarray(X)
     left, kept = check_left_out(list(features), list(names))
     rng = generator(random_state)
     target = target_of(learner, y, groups, len(X))

@@ -32,13 +32,15 @@ CLEARLY = 2.0  # standard errors of loss by which the learner must beat the kern
 class JudgedSizes:
     """For each size the answers of its sets for rows that did not choose them, and the search that chose better.
 
-    ``scouts`` are the rows by which sets are chosen from all rows, and ``chosen`` those sets.
+    ``scouts`` are the rows by which sets are chosen from all rows, and ``chosen`` those sets; ``by_fold`` are the sets
+    that the rows to learn from of each fold choose.
     """
 
     answers: dict[int, Answers]
     searches: dict[int, int]
     scouts: Indices
     chosen: ChosenSets
+    by_fold: list[ChosenSets]
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,7 +160,7 @@ def judge_sizes(
         by_learner = refits.with_only(members, folds, lambda _, share: report("judge sets by the learner", share))
         for size, own in zip(smaller, by_learner, strict=True):
             answers[size] = min(answers[size], own, key=lambda one: float(one.loss.mean()))
-    return JudgedSizes(answers, better, on_all.scouts, from_all)
+    return JudgedSizes(answers, better, on_all.scouts, from_all, by_fold)
 
 
 def _scouts(target: Target, rng: np.random.Generator) -> Indices:

@@ -158,7 +158,7 @@ def target_of(learner: BaseEstimator, y: Any, groups: Any = None, n_rows: int | 
     alone = groups is None or order is not None
     numbers = np.arange(len(y)) if alone else np.unique(np.asarray(groups), return_inverse=True)[1]
     if groups is not None and len(y) and (n_different(groups) < 2):
-        what, first = ("groups", groups[0]) if order is None else ("times", order.times[0])
+        what, first = ("groups", np.asarray(groups)[0]) if order is None else ("times", order.times[0])
         raise ValueError(f"groups must have at least two {what}, got {first!r} in every row instead.")
     if is_regressor(learner):
         values = y.astype(np.float64)
