@@ -120,6 +120,18 @@ def test_categories_and_whole_numbers_take_values_of_the_table():
     assert {"colour", "count"} <= seen
 
 
+def test_ordered_categories_change_to_others_of_the_order():
+    rng = np.random.default_rng(0)
+    grade = rng.integers(0, 3, 120)
+    grades = pd.Categorical.from_codes(grade, ["low", "mid", "high"], ordered=True)
+    X = pd.DataFrame({"grade": grades, "size": rng.normal(size=120)})
+    y = np.where(4 * grade + X["size"] > 4, "a", "b")
+    model = make_pipeline(wn.TableEncoder("onehot"), StandardScaler(), wn.GRLVQ(random_state=0)).fit(X, y)
+    found = [flip for place in range(10) for flip in flips(model, X.iloc[[place]], X) if "grade" in flip.features]
+    assert found
+    assert {dict(zip(flip.features, flip.after, strict=True))["grade"] for flip in found} <= {"low", "mid", "high"}
+
+
 def test_a_missing_value_is_not_changed():
     X, y = moons()
     gap = X.copy()

@@ -3,6 +3,7 @@ import json
 import os
 import pickle
 import sys
+import warnings
 import zipfile
 
 import numpy as np
@@ -263,3 +264,12 @@ def test_an_encoder_is_text_and_back(tmp_path):
     for text in ("", "[1]", '{"estimator": "GRLVQ", "params": {"dict": []}, "fitted": {"dict": []}}', "[" * 10**5):
         with pytest.raises(ArchiveError):
             encoder_of_text(text)
+
+
+def test_training_cases_in_a_file_are_said(folder):
+    X, y = np.random.default_rng(0).normal(size=(12, 2)), np.arange(12) % 2
+    with pytest.warns(UserWarning, match="contains the values of 12 training cases. Share it only where"):
+        save(wn.LMNN(n_neighbors=2).fit(X, y), folder / "cases")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        save(wn.GRLVQ(random_state=0).fit(X, y), folder / "prototypes")

@@ -14,7 +14,7 @@ from whynear.verdict import StandIn, StandIns
 def judged(words, *, best=("a",), works=True, score=0.9, score_of_all=0.9, by_fold=()):
     """Verdicts on features a, b, ... with these words."""
     names = tuple("abcdefghij"[: len(words)])
-    sets = SimpleNamespace(best=best, score=score, score_of_all=score_of_all, by_fold=by_fold)
+    sets = SimpleNamespace(best=best, score=score, score_of_all=score_of_all, lost_error=0.006, by_fold=by_fold)
     found = {"feature_names": names, "verdict": np.array(words), "loss": np.arange(len(words), 0.0, -1)}
     return replace(iris_study().verdicts, **found, p_value=np.zeros(len(words)), sets=sets, works=works)
 
@@ -22,7 +22,8 @@ def judged(words, *, best=("a",), works=True, score=0.9, score_of_all=0.9, by_fo
 def test_the_first_sentence_says_how_few_suffice():
     words = ["replaceable", "replaceable", "no evidence"]
     first = feature_sentences(judged(words, best=("a", "b"), score=0.88))[0]
-    assert first == "2 of 3 features suffice: with “a” and “b” alone, 2.0 points less is predicted right than with all."
+    alone = "with “a” and “b” alone, 2.0 ± 0.6 points less is predicted right than with all"
+    assert first == f"2 of 3 features suffice: {alone}."
     assert "no less is predicted right" in feature_sentences(judged(words))[0]
 
 

@@ -269,3 +269,10 @@ def test_what_is_made_of_a_column_depends_on_nothing_else_than_the_way_of_it():
     different = {name for name in frame if first.way_of(name) != third.way_of(name)}
     assert {"colour", "size"} <= different
     assert first.way_of("colour")["categories"] == ["blue", "green", "red"]
+
+
+def test_ordered_categories_are_known_in_their_order():
+    grades = pd.Series(["low", "high", "mid"] * 4, dtype=GRADES)
+    encoder = wn.TableEncoder("onehot").fit(pd.DataFrame({"grade": grades, "colour": ["red", "blue"] * 6}))
+    assert encoder.known_categories == {"colour": ["blue", "red"], "grade": ["low", "mid", "high"]}
+    assert set(encoder.text_columns) == set(encoder.known_categories)

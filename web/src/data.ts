@@ -12,7 +12,7 @@ export interface Features {
   lower: (number | null)[]; upper: (number | null)[]; order: number[]; resamples: number; measure: string; note: string;
   stand_ins: [number, number, number, number][];
 }
-export interface Sets { best: number[]; curve: [number, number, number | null, number[]][]; score: number; all: number }
+export interface Sets { best: number[]; curve: [number, number, number | null, number[]][]; score: number; all: number; check?: string | null }
 export interface Spectrum {
   positions: number[]; label: string; means: [string, number[]][]; weights: number[]; upwards: string;
   bands: [number, number, number, string][]; sentence: string; even: boolean;

@@ -22,6 +22,7 @@ export function setsView(data: PageData, store: Store): HTMLElement {
         members(data, best), `. With them alone ${percent(score)} (${right} on held-out rows), with all ${percent(all)}.`]
       : `No smaller set is shown to do as well as all ${count(names.length)} ${data.noun}s.`),
     curve.length > 1 && h("div", { class: "pair" }, curveFigure(data), sizesTable(data)),
+    data.sets.check && note(`${data.sets.check} The curve is judged on fewer rows.`),
     curve.length > 1 && note(`${upper(data.noun)}s were removed one after the other, the least needed first, and added one after the other. Each number of ${data.noun}s is judged on rows that did not choose them; bars are standard errors of the difference from all.`),
     data.features.stand_ins.length > 0 && standInsPart(data, store));
 }
@@ -35,7 +36,8 @@ function members(data: PageData, features: number[]): Child[] {
 }
 
 function curveFigure(data: PageData): HTMLElement {
-  const { best, curve, all } = data.sets;
+  const { best, curve } = data.sets;
+  const all = curve[curve.length - 1]![1];
   const drawn = curve.slice(0, -1).length ? curve.slice(0, -1) : curve;
   const sizes = drawn.map(([size]) => size);
   const reach = drawn.flatMap(([, score, error]) => [score - (error ?? 0), score + (error ?? 0)]);

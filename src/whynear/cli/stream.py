@@ -38,7 +38,7 @@ def stream(
     ] = 5000,
     seed: options.Seed = 0,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Begin anew where the folder holds a run.")] = False,
-    encoding: options.Encoding = "auto",
+    encoding: Annotated[str, typer.Option(help="Encoding of a text file; auto is UTF-8.")] = "auto",
     quiet: options.Quiet = False,
     debug: options.Debug = False,
 ) -> None:

@@ -66,9 +66,9 @@ def relevance_intervals(
     n_jobs : int, optional
         Number of threads; None or -1 for all cores.
     tolerance : float
-        By how much maps may differ in every direction of the data, as a share of what the whole map does there; see
-        `relevance_tolerance`. Zero asks for equality. On a table whose columns all vary by themselves equality leaves
-        no room at all, and a tolerance shows more than a cut at ``effective_dim``.
+        By how much maps may differ in every direction of the data, as a share of what the whole map does altogether;
+        see `relevance_tolerance`. Zero asks for equality. On a table whose columns all vary by themselves equality
+        leaves no room at all, and a tolerance shows more than a cut at ``effective_dim``.
     screen : bool
         Solve no programs for features that safe bounds show to be below the floor; their upper bounds are then these.
     time_limit : float

@@ -38,9 +38,11 @@ from whynear.tables.encoder import TableEncoder
 from whynear.utils.archive import TOO_LARGE, ArchiveError, read_archive, write_archive
 from whynear.utils.files import StrPath
 from whynear.utils.lazy import import_public_name
+from whynear.utils.text import counted
 
 MOST_PADDING = 64  # size of an array of labels of fixed width, over the length of the labels
 SPARE_BYTES = 16 << 20  # for arrays of labels beyond that limit, all of a file together
+CASES = "cases_"  # where learners keep their training rows
 METRICS: dict[str, Callable[..., Metric]] = {
     kind.__name__: kind for kind in (LinearMetric, DiagonalMetric, LocalMetric, MinkowskiMetric)
 }
@@ -101,12 +103,13 @@ def save(obj: Metric | BaseEstimator, path: StrPath) -> None:
     writer = _Writer()
     node = writer.encode(obj, "")
     write_archive(path, {"object": node}, writer.arrays)
-    if writer.n_anchors:
-        warnings.warn(
-            f"{path} contains the {writer.n_anchors} anchors of a local metric, which may be training cases. "
-            "Share it only where these may be seen.",
-            stacklevel=2,
+    if writer.n_anchors or writer.n_cases:
+        held = (
+            f"the {writer.n_anchors} anchors of a local metric, which may be training cases"
+            if writer.n_anchors
+            else f"the values of {counted(writer.n_cases, 'training case')}"
         )
+        warnings.warn(f"{path} contains {held}. Share it only where these may be seen.", stacklevel=2)
 
 
 def load(path: StrPath) -> Any:
@@ -170,7 +173,7 @@ class _Writer:
 
     def __init__(self) -> None:
         self.arrays: dict[str, NDArray[Any]] = {}
-        self.n_anchors = 0
+        self.n_anchors = self.n_cases = 0
 
     def encode(self, value: Any, place: str) -> Any:
         """Return the JSON node of a value; ``place`` is its path in the object, for errors and the names of parts."""
@@ -206,6 +209,7 @@ class _Writer:
                 params = value.get_params(deep=False)
                 fields = value.saved_fields() if hasattr(value, "saved_fields") else vars(value)
                 fitted = {name: field for name, field in fields.items() if name not in params}
+                self.n_cases += len(fitted.get(CASES, ()))
                 return {
                     "estimator": type(value).__name__,
                     "params": self.encode(params, place),

@@ -135,6 +135,7 @@ def _sets(study: Study, places: dict[str, int]) -> dict[str, Any]:
         "curve": curve,
         "score": share(sets.score),
         "all": share(sets.score_of_all),
+        "check": None if sets.check is None else str(sets.check),
     }
 
 

@@ -47,7 +47,7 @@ def _sufficient(verdicts: Verdicts, noun: str) -> str:
             return f"All {total:,} {noun}s are needed: no smaller set predicts as well."
         return f"No smaller set is shown to predict as well as all {total:,} {noun}s."
     lost = 100 * (sets.score_of_all - sets.score)
-    cost = "no less" if lost < 0.05 else f"{_points(lost)} less"
+    cost = "no less" if lost < 0.05 else f"{lost:.1f} ± {100 * sets.lost_error:.1f} points less"
     suffice = f"{noun if total == 1 else f'{noun}s'} {'suffices' if len(sets.best) == 1 else 'suffice'}"
     how = "is predicted right" if verdicts.measure == "accuracy" else "of the variance is explained"
     alone = f"with {listed_features(sets.best, MOST_MEMBERS)} alone, {cost} {how} than with all"

@@ -72,7 +72,8 @@ class LearnedModel:
         if not self.scores:
             return ""
         what = "held-out cases right" if self.problem.kind == "classes" else "the variance of held-out cases explained"
-        share = f"{np.mean(self.scores):.1%} ± {np.std(self.scores):.1%} of {what}"
+        error = np.std(self.scores, ddof=1) / np.sqrt(len(self.scores))
+        share = f"{np.mean(self.scores):.1%} ± {error:.1%} of {what}"
         return f"; {share} ({len(self.scores)} folds)"
 
 

@@ -237,8 +237,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     @property
     def known_categories(self) -> dict[str, list[Any]]:
-        """The training categories of each column that holds categories."""
-        return dict(self.categories_)
+        """The training categories of each column that holds categories; those with an order in their order."""
+        return {**self.categories_, **self._orders}
 
     @property
     def filled_columns(self) -> tuple[str, ...]:

@@ -105,7 +105,7 @@ def draw_sets(found: SufficientSets, ax: Axes | None) -> Axes:
     curve = found.curve.iloc[:-1] if len(found.curve) > 1 else found.curve
     look: dict[str, Any] = {"color": "#1f5f8b", "marker": "o", "markersize": 4, "elinewidth": 1, "capsize": 2}
     ax.errorbar(curve["n_features"], 100 * curve["score"], 100 * curve["error"], label="this many features", **look)
-    ax.axhline(100 * found.score_of_all, color="0.35", linestyle="--", linewidth=1, label="all features")
+    ax.axhline(100 * found.curve["score"].iloc[-1], color="0.35", linestyle="--", linewidth=1, label="all features")
     ax.axvline(len(found.best), color="#e08a1e", linestyle=":", linewidth=1.5, label=f"chosen: {len(found.best)}")
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.set_xlabel("number of features")

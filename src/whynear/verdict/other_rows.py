@@ -44,6 +44,13 @@ class SetCheck:
     lost: float
     lost_error: float
 
+    def __str__(self) -> str:
+        """Return what was fitted and judged, in a sentence."""
+        return (
+            f"The learner was fitted to {self.n_rows:,} rows in folds, and judged on the {self.n_judged:,} of them "
+            f"that took no part in choosing the set: {self.score:.1%} with the set, {self.score_of_all:.1%} with all."
+        )
+
 
 class OtherRows:
     """Answers of the learner, fitted to folds of many rows, for those of them that are not used elsewhere.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -124,6 +124,7 @@ class Verdicts(ByValue):
             "measure": self.measure,
             "sufficient": list(self.sets.best),
             "alternatives": {name: list(others) for name, others in self.sets.alternatives.items()},
+            "check": None if self.sets.check is None else asdict(self.sets.check),
             "curve": self.sets.frame().drop(columns="features").to_dict("records"),
             "stand_ins": self.stand_ins.frame().to_dict("records"),
         }

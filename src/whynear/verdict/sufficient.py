@@ -164,7 +164,8 @@ def sufficient_sets(
         What it costs to measure each feature; features not named cost 1. The cheapest sufficient set is returned.
     tolerance : float, optional
         Points of accuracy (or R2) that may be lost. Without it, a set suffices if it surely loses at most two points,
-        or if its loss is within 1.96 standard errors of that of all and it does not seem to lose more than two points.
+        or if its loss is within 1.96 standard errors of that of all and it does not seem to lose more than two points,
+        or than one standard error where the accuracy is less sure than that.
         The rows must be able to show a loss: where the standard error of the difference exceeds a tenth of what
         features gain over guessing, no smaller set is named.
     groups : array-like of shape (n_samples,) or TimeOrder, optional

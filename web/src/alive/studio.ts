@@ -63,7 +63,7 @@ function showAlive(body: HTMLElement, data: PageData, study: string): void {
   const extra: ExtraView[] = [
     { id: "leave-out", title: "Leave out", after: "sets", make: leaveOutView(study, locked) },
     { id: "what-if", title: "What if", after: "case", make: whatIfView(study, locked) },
-    { id: "teach", title: "Teach", after: "what-if", make: teachView(study) },
+    { id: "teach", title: "Marks", after: "what-if", make: teachView(study) },
   ];
   const rowOf = (store: Store) => (store.now.case === null ? null : rowName(data, store.now.case));
   const below = (view: string, store: Store) => (IN_PYTHON.includes(view)
