@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +14,13 @@ from sklearn.base import BaseEstimator
 from whynear.cases.case_base import CaseBase
 from whynear.cases.encoding import RowEncoding, encoder_of
 from whynear.cases.inputs import case_metric, case_table
-from whynear.datasets.opening import Table, frame_and_source
+from whynear.datasets.opening import Table, frame_and_source, read_as_numbers
 from whynear.metric import Metric
 from whynear.tables.encoder import TableEncoder
+from whynear.tables.reading import NamedTable
+from whynear.tables.recorded import NUMBER, NUMBER_OR_MISSING
 from whynear.tables.rows import named_rows, place_of
+from whynear.tables.written_numbers import DECIMALS
 from whynear.utils.arrays import Array
 from whynear.utils.files import StrPath
 from whynear.utils.text import counted, listed
@@ -66,9 +69,8 @@ def add_table(
             frame = named_rows(frame, index, source)
             X = _features(frame, base.columns, source)
             ids = base.add(X, _payloads(frame, base.columns, payload, source), what=source)
-            if base.encoder is not None and (filled := _rows_filled_in(X, base.encoder)):
-                rows = counted(filled, "row has", "rows have")
-                warnings.warn(f"{source}: {rows} missing values that were filled in.", stacklevel=2)
+            for note in () if base.encoder is None else _notes_on_reading(X, base.encoder, source):
+                warnings.warn(f"{source}: {note}", stacklevel=2)
             return len(ids)
     except BaseException:
         if is_new:
@@ -120,6 +122,16 @@ def _plain_numbers(columns: Sequence[str], encoder: TableEncoder | None) -> list
     """Return the columns that hold numbers, without those for which the encoder knows how they are written."""
     read = set() if encoder is None else {*encoder.text_columns, *(encoder.readings or {})}
     return [name for name in columns if name not in read]
+
+
+def _notes_on_reading(X: pd.DataFrame, encoder: TableEncoder, source: str) -> Iterator[str]:
+    """Yield how numbers written as text were read, and how many rows have missing values that were filled in."""
+    recorded = {name: how.split() for name, how in (encoder.readings or {}).items()}
+    for decimal in DECIMALS:
+        names = [name for name, how in recorded.items() if how in ([NUMBER, decimal], [NUMBER_OR_MISSING, decimal])]
+        yield from read_as_numbers(NamedTable(source, X, decimal=decimal), names)[1]
+    if filled := _rows_filled_in(X, encoder):
+        yield f"{counted(filled, 'row has', 'rows have')} missing values that were filled in."
 
 
 def _rows_filled_in(X: pd.DataFrame, encoder: TableEncoder) -> int:

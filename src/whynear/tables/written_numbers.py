@@ -16,6 +16,7 @@ from whynear.utils.arrays import Array
 from whynear.utils.columns import is_number
 
 Decimal = Literal[".", ","]
+DECIMALS: tuple[Decimal, ...] = (".", ",")
 
 _SIGNS = r"%|[$€£¥₹]|USD|EUR|GBP|CHF|JPY"
 _CELL = re.compile(
