@@ -98,17 +98,14 @@ def _chosen(operations, count, rng):
     named = [place for place in after if isinstance(operations[place - 1], Made | Moved | Removed)]
     plain = [(place, kept) for place in named for kept in PLAIN]
     chosen = rng.sample(plain, min(count // 2, len(plain)))
-    ends = [
-        0,
-        *(place for place in after if place == len(operations) or not _go_on(*operations[place - 1 : place + 1])),
-    ]
+    ends = [0, *(place for place in after if not _go_on(*operations[place - 1 : place + 1]))]
     while len(chosen) < count:
         end = rng.randrange(len(ends))
         chosen.append((rng.randint(ends[end - 1] + 1 if end else 0, ends[end]), PART))
     return chosen
 
 
-def _go_on(operation, following):
+def _go_on(operation, following=None):
     """Return whether both change the content of one file: a file is written in many pieces, which count as one."""
     contents = isinstance(operation, Written | Resized) and isinstance(following, Written | Resized)
     return contents and operation.number == following.number
