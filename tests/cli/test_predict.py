@@ -250,3 +250,12 @@ def test_an_accuracy_for_a_model_without_held_out_predictions_is_refused(folder)
     assert result.exit_code == 2
     assert "does not know how often its predictions" in result.output.replace("\n", " ")
     assert run(folder / "option", folder / "bare.csv", "--accuracy", 2).exit_code == 2
+
+
+def test_a_column_of_names_may_be_called_like_a_result(folder, tmp_path):
+    FRAME.head(3).assign(predicted=["a", "b", "c"]).to_csv(tmp_path / "new.csv", index=False)
+    result = run(folder / "classes", tmp_path / "new.csv", "--index", "predicted", "--out", tmp_path / "out.csv")
+    assert result.exit_code == 0, result.output
+    written = pd.read_csv(tmp_path / "out.csv")
+    assert written["row"].tolist() == ["a", "b", "c"]
+    assert set(written["predicted"]) == {"setosa"}

@@ -2,8 +2,8 @@
 
 The model is that of POSIX, stricter than most file systems. Content that was written to a file is certain once the file
 was synced: before that any part of it may be there, or none. That a file was made, renamed or removed is certain once
-its folder was synced: before that each such change may have happened or not, whatever came before or after it. A rename
-happens completely or not at all, also from one folder to another.
+its folder was synced: before that each such change may have happened or not, whatever came before or after it. A file
+is renamed, also from one folder to another, or cut short completely or not at all.
 """
 
 from collections.abc import Iterator
@@ -98,17 +98,14 @@ def _chosen(operations, count, rng):
     named = [place for place in after if isinstance(operations[place - 1], Made | Moved | Removed)]
     plain = [(place, kept) for place in named for kept in PLAIN]
     chosen = rng.sample(plain, min(count // 2, len(plain)))
-    ends = [
-        0,
-        *(place for place in after if place == len(operations) or not _go_on(*operations[place - 1 : place + 1])),
-    ]
+    ends = [0, *(place for place in after if not _go_on(*operations[place - 1 : place + 1]))]
     while len(chosen) < count:
         end = rng.randrange(len(ends))
         chosen.append((rng.randint(ends[end - 1] + 1 if end else 0, ends[end]), PART))
     return chosen
 
 
-def _go_on(operation, following):
+def _go_on(operation, following=None):
     """Return whether both change the content of one file: a file is written in many pieces, which count as one."""
     contents = isinstance(operation, Written | Resized) and isinstance(following, Written | Resized)
     return contents and operation.number == following.number
@@ -171,7 +168,10 @@ class Disk:
             return before
         if kept in ("everything", "only content", "only the latest name"):
             return _changed(before, changes)
-        return rng.choice((_none, _all, _beginning, _sectors, _zeros))(before, changes, rng)
+        if rng.random() < 0.2:
+            return _changed(before, changes)
+        before, changes = _until_cut_short(before, changes, rng)
+        return rng.choice((_none, _beginning, _sectors, _zeros))(before, changes, rng)
 
 
 def _folders_of(operation):
@@ -201,12 +201,21 @@ def _changed(content, changes):
     return content
 
 
+def _until_cut_short(before, changes, rng):
+    """Return the content after some of the times that a file was cut short, and the changes from there to the next."""
+    places = [0]
+    content = before
+    for place, change in enumerate(changes, 1):
+        if isinstance(change, Resized) and change.size < len(content):
+            places.append(place)
+        content = _changed(content, [change])
+    first = rng.randrange(len(places))
+    last = places[first + 1] - 1 if first + 1 < len(places) else len(changes)
+    return _changed(before, changes[: places[first]]), changes[places[first] : last]
+
+
 def _none(before, changes, rng):
     return before
-
-
-def _all(before, changes, rng):
-    return _changed(before, changes)
 
 
 def _beginning(before, changes, rng):

@@ -19,7 +19,7 @@ from tests.power.disk import ROOT, Made, Moved, Recording, Removed, Resized, Sai
 TRACE_ME, NEXT_CALL, SET_OPTIONS, CALL_INFO = 0, 24, 0x4200, 0x420E  # requests of ptrace
 OPTIONS = 0x1 | 0x2 | 0x4 | 0x8 | 0x100000  # mark calls; follow forks and threads; end with this process
 CALL_STOP = signal.SIGTRAP | 0x80
-ENTERED, LEFT = 1, 2
+ENTERED = 1  # a call; otherwise it was left
 INFO_BYTES = 88
 ALL_KINDS = 0x40000000  # of children, also threads
 HERE = -100  # instead of an open folder
@@ -239,9 +239,7 @@ class _Tracer:
     def _opened(self, path, existed, flags, thread, descriptor):
         if not self._is_inside(path):
             return
-        if (
-            flags & getattr(os, "O_TMPFILE", 0) == os.O_TMPFILE
-        ):  # it has no name, and perhaps the inode of a removed one
+        if flags & os.O_TMPFILE == os.O_TMPFILE:  # it has no name, and perhaps the inode of a removed one
             self.numbers.pop(os.stat(f"/proc/{thread}/fd/{descriptor}").st_ino, None)
         elif flags & os.O_CREAT and not existed:
             self.operations.append(Made(*self._place(path), self._new_number(path, again=True), False))

@@ -93,10 +93,18 @@ def test_a_power_cut_leaves_what_is_certain_and_any_part_of_the_rest(tmp_path):
 
 def test_a_power_cut_tears_what_is_written_at_sectors(tmp_path):
     before, after = b"a" * 2048, b"b" * 2048
-    found = left_by(Recording({1: before}, {0: {"file": 1}}, [Written(1, 0, after)]), 200, tmp_path)
+    found = left_by(Recording({1: before}, {0: {"file": 1}}, [Written(1, 0, after)]), 500, tmp_path)
     contents = {state[1][1] for state in found}
     assert {before, after, b"b" * 512 + b"a" * 1536, b"a" * 1536 + b"b" * 512} <= contents
     assert all(content[i : i + 512] in (b"a" * 512, b"b" * 512) for content in contents for i in range(0, 2048, 512))
+
+
+def test_a_file_is_cut_short_completely_or_not_at_all(tmp_path):
+    """Else a log of SQLite that was moved into its file could be there in part."""
+    found = left_by(
+        Recording({1: b"a" * 1024}, {0: {"file": 1}}, [Resized(1, 0), Written(1, 0, b"b" * 512)]), 99, tmp_path
+    )
+    assert {state[1][1] for state in found} == {b"a" * 1024, b"", b"b" * 512, bytes(512)}
 
 
 def test_what_is_in_a_folder_is_lost_with_the_name_of_the_folder(tmp_path):

@@ -1,5 +1,6 @@
 import pytest
 
+from whynear.metric.pipeline import FittedPipeline
 from whynear.studio.faults import NotFound, Refused
 from whynear.studio.fewer_features import learner_name, leave_out, left_out, lock, unlock
 from whynear.studio.live_models import CaseQuery, LeaveOutQuery
@@ -37,6 +38,33 @@ def test_a_locked_model_takes_only_its_features_and_answers(flowers, live):
     assert studio.store.study(number)["locked"] is None
     with pytest.raises(NotFound):
         live.model_of("locked")
+
+
+class Killed(BaseException):
+    """Ends a process where it stands."""
+
+
+def killed(*_, locked=True, **__):
+    if locked is not None:
+        raise Killed
+
+
+@pytest.mark.parametrize("place", ["whynear.studio.fewer_features.save", "pathlib.Path.unlink", "note"])
+def test_a_kill_leaves_no_locked_features_but_those_of_the_model(flowers, live, monkeypatch, place):
+    studio, number = flowers
+    sepals, note = LeaveOutQuery(features=SEPALS, keep=True), studio.store.change_study
+    lock(studio.store, live, number, LeaveOutQuery(features=PETALS, keep=True))
+    with monkeypatch.context() as patch:
+        if place == "note":
+            patch.setattr(studio.store, "change_study", lambda *a, **changes: killed(**changes) or note(*a, **changes))
+        else:
+            patch.setattr(place, killed)
+        with pytest.raises(Killed):
+            unlock(studio.store, live, number) if "unlink" in place else lock(studio.store, live, number, sepals)
+    assert studio.store.study(number)["locked"] is None
+    lock(studio.store, live, number, sepals)
+    assert list(FittedPipeline.of(live.model_of("locked")).columns) == SEPALS
+    unlock(studio.store, live, number)
 
 
 def test_the_learner_is_named_as_the_library_names_it(live, measured_live):

@@ -208,3 +208,11 @@ def test_the_decimal_sign_is_that_of_the_whole_table(tmp_path, kind):
             rows.to_csv(table / f"{number}.csv", index=False, sep=";")
     predict_to_parquet(model, table, tmp_path / "out.parquet")
     np.testing.assert_allclose(pd.read_parquet(tmp_path / "out.parquet")["predicted"], frame["a"], atol=1e-4)
+
+
+@pytest.mark.parametrize("name", ["predicted", "probability"])
+def test_names_of_rows_in_a_column_that_is_called_like_a_result_are_those_of_rows(tmp_path, whole, model, name):
+    predict_to_parquet(model, whole.rename(columns={"patient": name}), tmp_path / "out.parquet", index=name)
+    found = pd.read_parquet(tmp_path / "out.parquet")
+    assert found["row"].tolist() == whole["patient"].tolist()
+    assert set(found["predicted"]) == {"up", "down"}

@@ -66,7 +66,9 @@ def predict(
         if promise := predicted.attrs.get("promise"):
             typer.echo(promise, err=True)
         if out is not None:
-            _write(predicted.rename(columns={"row": predicted.attrs["index"] or "row"}), out)
+            from whynear.study.prediction import headed_by
+
+            _write(headed_by(predicted, predicted.attrs["index"]), out)
             typer.echo(f"{counted(len(predicted), 'row', 'rows')} written: {printable(str(out))}", err=as_json)
         if as_json:
             typer.echo(_json(predicted))

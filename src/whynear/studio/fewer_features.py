@@ -85,6 +85,7 @@ def lock(store: Store, live: Live, study: str, query: LeaveOutQuery) -> Locked:
         random_state=given.random_state,
         encoding=given.encoding,
     )
+    store.change_study(study, locked=None)  # a kill must not leave features that are not those of the file
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # that the file has training rows, as the model of the study has
         save(learned.model, live.folder / LOCKED)

@@ -20,7 +20,14 @@ from whynear.datasets.opening import Table, open_table
 from whynear.metric.unusual import UnusualKind
 from whynear.reject.option import RejectOption
 from whynear.study.memory_limit import MemoryLimit
-from whynear.study.prediction import check_any_rows, predicted_rows, predictor_from, with_numbers, with_option
+from whynear.study.prediction import (
+    check_any_rows,
+    headed_by,
+    predicted_rows,
+    predictor_from,
+    with_numbers,
+    with_option,
+)
 from whynear.study.training_rows import column_of_names
 from whynear.tables.folder import is_text_file
 from whynear.tables.parquet import name_of_index
@@ -204,7 +211,7 @@ def _write(
             unusual.update({kind: int((found[kind] != "").sum()) for kind in get_args(UnusualKind) if kind in found})
             if batches.index is not None:
                 found["row"] = found["row"].astype(str)
-                found = found.rename(columns={"row": name_of_index(batches.index) or "row"})
+                found = headed_by(found, name_of_index(batches.index))
             if writer is None:
                 schema = pyarrow.Table.from_pandas(found.infer_objects(), preserve_index=False).schema.remove_metadata()
                 writer = parquet.ParquetWriter(file, schema)

@@ -108,6 +108,11 @@ def predict_table(
     return found
 
 
+def headed_by(found: pd.DataFrame, index: str | None) -> pd.DataFrame:
+    """Return predictions whose column of row names is called as in the table, unless another column is called so."""
+    return found if index is None or index in found else found.rename(columns={"row": index})
+
+
 def check_any_rows(n_rows: int, source: str) -> None:
     """Refuse a table without rows."""
     if not n_rows:
