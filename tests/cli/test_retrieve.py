@@ -8,6 +8,7 @@ from sklearn.datasets import load_iris
 import whynear
 from tests.helpers import mixed_tables
 from tests.helpers.command_line import run
+from whynear.cli.retrieve import _contribution_table
 
 NAMES = ["sepal length (cm)", "sepal width (cm)", "petal length (cm)", "petal width (cm)"]
 
@@ -236,3 +237,9 @@ def test_a_model_of_other_columns_re_ranks_but_is_no_metric_of_the_base(patients
     assert refused.stderr.startswith("Error: The model takes the columns 'age', 'ward', 'pain'")
     assert "Make a new case base with this model." in refused.stderr
     assert answer(*words)["cases"] == answer(*words, "--metric", patients / "model")["cases"]
+
+
+def test_a_contribution_of_nothing_has_no_sign():
+    parts = pd.DataFrame({"size": [-0.0, 1.5]})
+    cells = _contribution_table(parts, ["a", "b"]).columns[1].cells
+    assert list(cells) == ["0", "1.5"]

@@ -164,6 +164,6 @@ def _contribution_table(contributions: pd.DataFrame, rows: list[Any]) -> Table:
     if contributions.shape[1] > len(most):
         table.add_column("others", justify="right")
     for place, parts in enumerate(contributions[most].to_numpy()):
-        others = [f"{rest[place]:.3g}"] if contributions.shape[1] > len(most) else []
-        table.add_row(plain(rows[place]), *(f"{part:.3g}" for part in parts), *others)
+        others = [f"{rest[place]:z.3g}"] if contributions.shape[1] > len(most) else []
+        table.add_row(plain(rows[place]), *(f"{part:z.3g}" for part in parts), *others)
     return table

@@ -48,12 +48,12 @@ def short_number(value: float, digits: int = 4, *, signed: bool = False) -> str:
 def label(value: Any) -> str:
     """Return a value as text, a missing one as such.
 
-    >>> label(1.23456), label("red"), label(None)
-    ('1.235', 'red', 'missing')
+    >>> label(1.23456), label(19_054.2), label("red"), label(None)
+    ('1.235', '19054', 'red', 'missing')
     """
     if value is None or value != value:
         return "missing"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    return short_number(value) if isinstance(value, float) else str(value)
 
 
 def harmless(name: str) -> str:
