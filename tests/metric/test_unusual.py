@@ -85,7 +85,7 @@ def test_gaps_and_new_categories_are_found_in_the_columns_of_the_table(steps):
     X = mixed()
     model = make_pipeline(*steps, wn.LMNN()).fit(X, labels(X))
     assert kinds_known(FittedPipeline.of(model)) == ("filled_in", "out_of_range", "unseen_category")
-    new = pd.DataFrame({"a": [0.1, 9.0], "b": [None, 0.0], "c": [0.0, 0.0], "colour": [None, "mauve"]})
+    new = pd.DataFrame({"a": [0.1, 9.0], "b": [None, 0.0], "c": [0.0, 0.0], "colour": [np.nan, "mauve"]})
     gaps, strange = found(model, new)
     assert [(one.column, one.kind, one.value) for one in gaps] == [
         ("b", "filled_in", None),

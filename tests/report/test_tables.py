@@ -11,7 +11,7 @@ def test_every_figure_has_a_table_with_its_data(study, saved):
     for name in [path.removesuffix(".svg") for path in saved if path.endswith(".svg")]:
         table = pd.read_csv(saved[elsewhere.get(name, f"{name}.csv")])
         assert len(table), name
-    votes = pd.read_csv(saved["votes-1.csv"])
+    votes = pd.read_csv(saved["votes-1.csv"], float_precision="round_trip")
     assert votes[study.relevance.feature_names[0]].tolist() == study.cases[0].why.contributions.iloc[:, 0].tolist()
 
 

@@ -123,6 +123,7 @@ def test_a_target_of_classes_keeps_its_names():
     assert target(["10%", "20%"] * 3, number=("y",)) == [10, 20] * 3
 
 
+@pytest.mark.skipif(pd.__version__ < "3", reason="pandas 2 reads no dates before 1678 and after 2261")
 def test_dates_of_any_year_are_days():
     column, reader = read(["2821-10-14", "1021-01-02"], date=("a",))
     assert_allclose(column, [311108, -346614])

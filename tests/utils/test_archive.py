@@ -212,7 +212,7 @@ def test_a_pipe_is_neither_replaced_nor_waited_for(tmp_path):
 FORBIDDEN = """
 import os, sys, numpy as np
 from whynear.utils.archive import write_archive
-write_archive(sys.argv[1], {}, {})  # loads all that is needed while everything may be read
+write_archive(sys.argv[1], {}, {"a": np.ones(3)})  # loads all that is needed while everything may be read
 if os.getuid() == 0:
     os.setgroups([])
     os.setgid(65534)
