@@ -33,7 +33,7 @@ class JudgedSizes:
     """For each size the answers of its sets for rows that did not choose them, and the search that chose better.
 
     ``scouts`` are the rows by which sets are chosen from all rows, and ``chosen`` those sets; ``by_fold`` are the sets
-    that the rows to learn from of each fold choose.
+    that the rows to learn from of each fold choose. ``by_learner`` says whether the learner answered for sets too.
     """
 
     answers: dict[int, Answers]
@@ -41,6 +41,7 @@ class JudgedSizes:
     scouts: Indices
     chosen: ChosenSets
     by_fold: list[ChosenSets]
+    by_learner: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,12 +156,12 @@ def judge_sizes(
     gain, error = target.mean_and_error(answers[every].loss - alone.loss)
     if gain > 0:
         answers[every] = alone
-    if gain > CLEARLY * error:
+    if is_better := gain > CLEARLY * error:
         members = [[sets.members(size, better[size]) for sets in by_fold] for size in smaller]
         by_learner = refits.with_only(members, folds, lambda _, share: report("judge sets by the learner", share))
         for size, own in zip(smaller, by_learner, strict=True):
             answers[size] = min(answers[size], own, key=lambda one: float(one.loss.mean()))
-    return JudgedSizes(answers, better, on_all.scouts, from_all, by_fold)
+    return JudgedSizes(answers, better, on_all.scouts, from_all, by_fold, is_better)
 
 
 def _scouts(target: Target, rng: np.random.Generator) -> Indices:

@@ -21,6 +21,7 @@ from whynear.utils.threads import one_blas_thread
 from whynear.utils.values import ByValue
 from whynear.verdict.feature_columns import FeatureColumns, chosen_rows, feature_columns
 from whynear.verdict.models import KernelModels
+from whynear.verdict.named_sets import name_set, with_needed
 from whynear.verdict.other_rows import OtherRows, SetCheck, other_rows
 from whynear.verdict.refits import Refits, rows_of
 from whynear.verdict.set_sizes import judge_sizes, surely_needed
@@ -146,9 +147,11 @@ def sufficient_sets(
     Features are removed one after the other, the least needed first, and added one after the other, by kernel ridge
     models that are refitted each time; for each size the better of the two is kept. The sets are judged on folds of
     rows that took no part in choosing them, by kernel ridge models, and by the learner too where it is clearly better.
-    At most 600 rows serve for that. Where there are twice as many or more, the learner is fitted to up to 5,000 rows
-    with the set that was found and with all features, and larger sets follow until one suffices there too; not where
-    the learner is clearly worse than the kernel ridge models.
+    Of all sets of a size that were chosen, from all rows or on folds, the one is named that predicts best, if it is as
+    good as all features itself. At most 600 rows serve for that. Where there are twice as many or more, the learner is
+    fitted to up to 5,000 rows with the set that was found and with all features, and larger sets follow until one
+    suffices there too; not where the learner is clearly worse than the kernel ridge models.
+
     Where many features say nearly the same, the choice depends on the rows and on the seed of the folds: on wine, ten
     seeds chose sets of three to eight of thirteen features. ``by_fold`` of the result has the choice of each fold.
 
@@ -248,23 +251,27 @@ def find_sets(
     every = list(range(columns.n_features))
     made: dict[int, tuple[list[int], int]] = {}
     for size, search in sorted(judged.searches.items()):
-        last = orders[search][-size:][::-1]
-        first = [j for j in last if j in needed] + [j for j in needed if j not in last]
-        chosen = first + [j for j in last if j not in needed]
+        chosen = with_needed(orders[search][-size:][::-1], needed)
         if len(chosen) >= size and len(chosen) < len(every):
             made[len(chosen)] = chosen, size
-    sets, sizes = zip(*made.values(), (every, len(every)), strict=True)
+    sets, sizes = map(list, zip(*made.values(), (every, len(every)), strict=True))
     answers = [judged.answers[size] for size in sizes]
     curve = _curve(sets, answers, target, columns.names)
-    place = next(
-        place
-        for place in [*_sufficing(curve, sets, answers, target, prices, tolerance), len(sets) - 1]
-        if _holds(sets[place], others, tolerance, report)
-    )
-    best, size = sets[place], sizes[place]
-    by_fold = []
-    if best is not every:
-        by_fold = [sorted({*fold.members(size, judged.searches[size]), *needed}) for fold in judged.by_fold]
+    best, by_fold = every, []
+    for place in _sufficing(curve, sets, answers, target, prices, tolerance):
+        if sets[place] is every:
+            break
+        size = sizes[place]
+        named = name_set(
+            sets[place], size, needed, judged, columns, target, refits, n_jobs, only_this=bool(np.ptp(prices) > 0)
+        )
+        suffices = _suffices(named.answers, answers[-1], target, tolerance)
+        if suffices and _holds(named.members, others, tolerance, report):
+            best = sets[place] = named.members
+            by_fold = [sorted({*fold.members(size, judged.searches[size]), *needed}) for fold in judged.by_fold]
+            answers[place] = max(answers[place], named.answers, key=lambda one: float(one.loss.mean()))
+            curve = _curve(sets, answers, target, columns.names)
+            break
     report("swap members for others", 0.8)
     rest = [int(j) for j in candidates if j not in best]
     stand_ins = find_stand_ins(scouted, aim, best, rest, n_jobs)
@@ -272,8 +279,8 @@ def find_sets(
     if cheaper != best and _holds(cheaper, others, tolerance, report):
         rest = sorted({*rest, *best} - {*cheaper})
         best, stand_ins = cheaper, find_stand_ins(scouted, aim, cheaper, rest, n_jobs)
-        named = tuple(columns.names[j] for j in best)
-        curve["features"] = [named if len(old) == len(named) else old for old in curve["features"]]
+        names = tuple(columns.names[j] for j in best)
+        curve["features"] = [names if len(old) == len(names) else old for old in curve["features"]]
     return SufficientSets(
         tuple(columns.names[j] for j in best),
         curve,
@@ -290,10 +297,14 @@ def _holds(members: Sequence[int], others: OtherRows | None, tolerance: float | 
     if others is None:
         return True
     report(f"fit {counted(len(members), 'feature')} to many rows", 0.75)
-    found, every = others.with_only(members), others.without()
+    return _suffices(others.with_only(members), others.without(), others.target, tolerance)
+
+
+def _suffices(found: Answers, every: Answers, target: Target, tolerance: float | None) -> bool:
+    """Return whether answers of a set are as good as those of all features, or within the tolerance."""
     if tolerance is not None:
         return _within(float(found.score.mean()), float(every.score.mean()), tolerance)
-    return _as_good(found, every, others.target, BELOW_ALL)
+    return _as_good(found, every, target, BELOW_ALL)
 
 
 def _within(score: float, score_of_all: float, tolerance: float) -> bool:
