@@ -153,7 +153,7 @@ def sufficient_sets(
     suffices there too; not where the learner is clearly worse than the kernel ridge models.
 
     Where many features say nearly the same, the choice depends on the rows and on the seed of the folds: on wine, ten
-    seeds chose sets of three to eight of thirteen features. ``by_fold`` of the result has the choice of each fold.
+    seeds chose sets of three to seven of thirteen features. ``by_fold`` of the result has the choice of each fold.
 
     Parameters
     ----------
