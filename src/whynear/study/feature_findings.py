@@ -12,15 +12,19 @@ MOST_NAMED = 5  # features in a sentence
 MOST_MEMBERS = 10  # of the smallest set
 
 
+def set_sentences(verdicts: Verdicts, noun: str = "feature") -> list[str]:
+    """Return how few features suffice, and whether folds choose other ones; ``noun`` is what a feature is called."""
+    return [_sufficient(verdicts, noun), *_other_choices(verdicts.sets, noun)] if verdicts.works else []
+
+
 def feature_sentences(verdicts: Verdicts, noun: str = "feature") -> list[str]:
-    """Return the sentences; the first answers which features decide. ``noun`` is what a feature is called."""
+    """Return which features none can replace, and which may be left out."""
     if not verdicts.works:
         return [
             f"No model is shown to predict the target better than chance from these {noun}s, so nothing can be said "
             "about which of them decide."
         ]
     return [
-        _sufficient(verdicts, noun),
         _indispensable(verdicts, noun),
         *_replaceable(verdicts),
         *_rest(verdicts, noun),
@@ -51,22 +55,22 @@ def _sufficient(verdicts: Verdicts, noun: str) -> str:
     suffice = f"{noun if total == 1 else f'{noun}s'} {'suffices' if len(sets.best) == 1 else 'suffice'}"
     how = "is predicted right" if verdicts.measure == "accuracy" else "of the variance is explained"
     alone = f"with {listed_features(sets.best, MOST_MEMBERS)} alone, {cost} {how} than with all"
-    return f"{len(sets.best):,} of {total:,} {suffice}: {alone}.{_other_choices(sets, noun)}"
+    return f"{len(sets.best):,} of {total:,} {suffice}: {alone}."
 
 
-def _other_choices(sets: SufficientSets, noun: str) -> str:
+def _other_choices(sets: SufficientSets, noun: str) -> list[str]:
     """Return a sentence on the folds that choose another set; nothing if none does."""
     total, same = len(sets.by_fold), sum(set(chosen) == set(sets.best) for chosen in sets.by_fold)
     if same == total:
-        return ""
+        return []
     others = "one chooses another" if total - same == 1 else f"{total - same} choose other ones"
     folds = f"{same} of {total} folds {'chooses' if same == 1 else 'choose'} the same set, the other {others}"
-    said = f" {folds if same else f'Each of {total} folds chooses another set'} of similar size"
+    said = f"{folds if same else f'Each of {total} folds chooses another set'} of similar size"
     if len(sets.best) == 1:
-        return f"{said}."
+        return [f"{said}."]
     always = [name for name in sets.by_fold[0] if all(name in chosen for chosen in sets.by_fold)]
     shared = f"{listed_features(always)} {'is' if len(always) == 1 else 'are'}" if always else f"no {noun} is"
-    return f"{said}; {shared} in all of them."
+    return [f"{said}; {shared} in all of them."]
 
 
 def _indispensable(verdicts: Verdicts, noun: str) -> str:

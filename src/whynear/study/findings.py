@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from whynear.study.coefficient_signs import sign_sentence
 from whynear.study.comparison import Comparison
 from whynear.study.copies import caveats_of_copies
-from whynear.study.feature_findings import feature_sentences, stand_in_sentences
+from whynear.study.feature_findings import feature_sentences, set_sentences, stand_in_sentences
 from whynear.study.interpretation import Interpretation
 from whynear.study.methods import PLAIN
 from whynear.study.parts_score import PartsScore
@@ -71,11 +71,11 @@ def findings_of(
     better = better_rival(comparison)
     linear = problem.kind == "numbers" and better is None and verdicts.works
     signs = sign_sentence(problem.target, comparison, verdicts) if linear else None
-    about_features = feature_sentences(verdicts, "feature" if spectra is None else spectra.bands.noun)
+    noun = "feature" if spectra is None else spectra.bands.noun
     said = [
         *([(better, "methods")] if better else []),
-        (about_features[0], "sets" if verdicts.works else "features"),
-        *((sentence, "features") for sentence in about_features[1:]),
+        *((sentence, "sets") for sentence in set_sentences(verdicts, noun)),
+        *((sentence, "features") for sentence in feature_sentences(verdicts, noun)),
         *([(signs, "features")] if signs else []),
         (_prediction(problem, comparison, interpretation), "methods"),
         *([] if on_parts is None else [(on_parts.sentence, "methods")]),
