@@ -50,7 +50,8 @@ class SufficientSets(ByValue):
     curve : DataFrame
         Columns ``n_features``, ``score`` (accuracy, or R2 for a measured target) on rows that did not choose the set,
         ``error`` of the difference from all features, ``excess`` loss over all with its ``excess_error``, and
-        ``features`` chosen from all rows. The last row is that of all features.
+        ``features``: those of the best set, and for other sizes those chosen from all rows. The last row is that of
+        all features.
     alternatives : dict of str to tuple of str
         For each member of the best set the features that can take its place, cheapest first.
     stand_ins : StandIns
