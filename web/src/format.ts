@@ -13,6 +13,14 @@ export function percent(share: number | null | undefined, decimals = 1): string 
   return share === null || share === undefined ? "–" : `${(100 * share).toFixed(decimals)}%`;
 }
 
+/** Shares in per cent, with as many decimals as all of them need, up to two. */
+export function percents(shares: number[]): (share: number) => string {
+  const exact = (decimals: number) => shares.every((share) =>
+    Math.abs(Number((100 * share).toFixed(decimals)) - 100 * share) < 1e-6);
+  const decimals = [0, 1].find(exact) ?? 2;
+  return (share) => percent(share, decimals);
+}
+
 /** Points with one decimal, never a negative zero. */
 export function points(value: number | null): string {
   if (value === null) return "–";

@@ -3,9 +3,9 @@
 import { standIns, type PageData } from "./data";
 import { button, h, note, s, scrolled, table, type Child } from "./dom";
 import { answering, axes, figure, path } from "./figure";
-import { count, listed, percent, points } from "./format";
+import { count, listed, percent, percents, points } from "./format";
 import { featureLink, withFeatures } from "./finding";
-import { extent, padded } from "./scale";
+import { extent, padded, ticks } from "./scale";
 import type { Store } from "./selection";
 
 const MOST_SIZES = 8; // lines of the table of sets; the figure has all
@@ -41,10 +41,13 @@ function curveFigure(data: PageData): HTMLElement {
   const drawn = curve.slice(0, -1).length ? curve.slice(0, -1) : curve;
   const sizes = drawn.map(([size]) => size);
   const reach = drawn.flatMap(([, score, error]) => [score - (error ?? 0), score + (error ?? 0)]);
+  const [horizontal, vertical] = [padded(extent(sizes), 0.04), padded(extent([...reach, all]), 0.06)];
+  const yTicks = ticks(...vertical);
   const made = axes({
-    x: padded(extent(sizes), 0.04), y: padded(extent([...reach, all]), 0.06), xLabel: `number of ${data.noun}s`,
+    x: horizontal, y: vertical, xLabel: `number of ${data.noun}s`,
       yLabel: data.features.measure === "accuracy" ? "accuracy" : "R²",
-    yFormat: (value) => percent(value, 0), label: `Score over the number of ${data.noun}s`,
+    xTicks: ticks(...horizontal, 6).filter(Number.isInteger), yTicks, yFormat: percents(yTicks),
+    label: `Score over the number of ${data.noun}s`,
   });
   const { svg, x, y, frame } = made;
   svg.append(s("line", { x1: frame.left, x2: frame.width - frame.right, y1: y(all), y2: y(all), class: "dashed" }),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { classColour, classShape } from "../src/colours";
-import { count, listed, percent, points, short, signed } from "../src/format";
+import { count, listed, percent, percents, points, short, signed } from "../src/format";
 import { extent, linear, ticks } from "../src/scale";
 
 describe("numbers as text", () => {
@@ -15,6 +15,11 @@ describe("numbers as text", () => {
     expect([count(12345), listed(["a", "b", "c"], 2)]).toEqual(["12,345", "a, b and 1 more"]);
   });
 });
+
+it.each([[[0.92, 0.94], ["92%", "94%"]], [[0.925, 0.93], ["92.5%", "93.0%"]], [[0.9225, 0.925], ["92.25%", "92.50%"]]])(
+  "shows the shares %s as %s", (shares, texts) => {
+    expect(shares.map(percents(shares))).toEqual(texts);
+  });
 
 describe("scales", () => {
   it("go both ways", () => {
