@@ -44,7 +44,7 @@ function curveFigure(data: PageData): HTMLElement {
   const [horizontal, vertical] = [padded(extent(sizes), 0.04), padded(extent([...reach, all]), 0.06)];
   const yTicks = ticks(...vertical);
   const made = axes({
-    x: horizontal, y: vertical, xLabel: `number of ${data.noun}s`,
+    left: 70, x: horizontal, y: vertical, xLabel: `number of ${data.noun}s`,
       yLabel: data.features.measure === "accuracy" ? "accuracy" : "R²",
     xTicks: ticks(...horizontal, 6).filter(Number.isInteger), yTicks, yFormat: percents(yTicks),
     label: `Score over the number of ${data.noun}s`,
