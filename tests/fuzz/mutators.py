@@ -119,7 +119,7 @@ def _changed(value, rng):
         case 1:
             holder[rng.choice(("x", "", "__class__", "dtype"))] = deepcopy(holder[key])
         case 2 if isinstance(holder[key], (int, float)) and not isinstance(holder[key], bool):
-            holder[key] = rng.choice((holder[key] + 1, -holder[key], holder[key] * 1_000, 0, 1e30, holder[key] / 3))
+            holder[key] = rng.choice((holder[key] + 1, -holder[key], holder[key] * 1_000, 0, 1e30, holder[key] // 3))
         case 2 if isinstance(holder[key], str):
             holder[key] = mutated(holder[key].encode(errors="surrogatepass"), rng).decode(errors="replace")
         case 3:

@@ -117,3 +117,11 @@ def test_a_model_with_an_encoder_and_without_names_takes_columns_by_place():
     assert wn.predict_table(model, colours)["predicted"].tolist() == colours["first"].tolist()
     with pytest.raises(ValueError, match="The table lacks a value in column 'second', row 3"):
         wn.predict_table(model, colours.assign(second=["a", "b", None, "b"] * 5))
+
+
+def test_a_whole_number_beyond_all_floats_is_refused_by_name(iris):
+    X, y = iris
+    table = X.astype(object)
+    table.iloc[3, 1] = 10**400
+    with pytest.raises(ValueError, match=r"holds a whole number above 1e308 in column 'sepal width.*, row"):
+        wn.predict_table(wn.GRLVQ(random_state=0).fit(X, y), table)

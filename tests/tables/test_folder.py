@@ -154,3 +154,11 @@ def test_categories_of_several_files_are_joined(tmp_path, whole):
     for number, colours in enumerate((["red", "blue"], ["green", "red"])):
         pd.DataFrame({"colour": pd.Categorical(colours)}).to_parquet(tmp_path / f"{number}.parquet", index=False)
     assert read_table(tmp_path)[0]["colour"].tolist() == ["red", "blue", "green", "red"]
+
+
+def test_a_column_may_be_categories_in_one_file_and_text_in_the_next(tmp_path):
+    text = pd.Series(["red", "blue"])
+    for number, column in enumerate([text.astype("category"), text]):
+        pd.DataFrame({"colour": column, "size": [1.0, 2.0]}).to_parquet(tmp_path / f"{number}.parquet")
+    frame, _ = read_table(tmp_path)
+    assert frame["colour"].astype(str).tolist() == ["red", "blue", "red", "blue"]

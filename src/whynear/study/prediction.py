@@ -37,6 +37,7 @@ from whynear.utils.row_names import names_of_rows
 from whynear.utils.text import counted, listed
 
 MOST_UNUSUAL = 5  # values that a cell names
+MOST_WHOLE = 10**308  # of whole numbers, which may have any number of digits
 
 
 def predict_table(
@@ -343,7 +344,25 @@ def _numbers(cases: pd.DataFrame, source: str, fitted: FittedPipeline) -> Array:
                 f"{source} holds {str(value)[:40]!r} in column {name!r}{where}, and the model takes {taken} there. "
                 "Correct the value, or leave out the row."
             )
-    return cases.to_numpy(dtype=np.float64, na_value=np.nan)
+    try:
+        return cases.to_numpy(dtype=np.float64, na_value=np.nan)
+    except OverflowError:
+        raise ValueError(_too_large(cases, source)) from None
+
+
+def _too_large(cases: pd.DataFrame, source: str) -> str:
+    """Return the error for the first whole number that no float can hold."""
+    found = ((name, row) for name in cases for row, value in cases[name].items() if abs(_whole(value)) > MOST_WHOLE)
+    name, row = next(found)
+    where = f", row {row}" if len(cases) > 1 else ""
+    return (
+        f"{source} holds a whole number above 1e308 in column {name!r}{where}, and the model takes smaller ones. "
+        "Correct the value, or leave out the row."
+    )
+
+
+def _whole(value: Any) -> int:
+    return value if isinstance(value, int) else 0
 
 
 def _first_not_a_date(column: pd.DataFrame, fitted: FittedPipeline) -> int:

@@ -101,10 +101,16 @@ def read_parquet(path: Path) -> tuple[pd.DataFrame, list[str]]:
 
 def joined(parts: list[pd.Series]) -> pd.Series:
     """Return the batches of a column as one; batches of categories may know different ones."""
-    if len(parts) > 1 and isinstance(parts[0].dtype, pd.CategoricalDtype):
+    if len(parts) > 1 and _all_categories(parts):
         values = pd.api.types.union_categoricals(parts, ignore_order=not _same_categories(parts))
         return pd.Series(values)
     return pd.concat(parts, ignore_index=True) if parts else pd.Series(dtype=object)
+
+
+def _all_categories(parts: list[pd.Series]) -> bool:
+    """Return whether all batches hold categories of one type; another file may hold the same column as text."""
+    kinds = [part.dtype.categories.dtype if isinstance(part.dtype, pd.CategoricalDtype) else None for part in parts]
+    return None not in kinds and len(set(kinds)) == 1
 
 
 def _same_categories(parts: list[pd.Series]) -> bool:
