@@ -1,3 +1,5 @@
+import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.pipeline import make_pipeline
@@ -44,3 +46,15 @@ def test_the_parts_of_a_column_are_summed_and_its_category_is_read_back():
     assert_allclose(whole.contributions["age"], parts.contributions["age"])
     assert whole.held_off_by.is_monotonic_decreasing
     assert whole.values.to_dict() == X.iloc[3].to_dict()
+
+
+@pytest.mark.parametrize("learner", [wn.GRLVQ(random_state=0), wn.MinimumNormRegressor()], ids=["classes", "measured"])
+@pytest.mark.filterwarnings("ignore:.*none of the categories")
+def test_a_list_is_an_unknown_category(learner):
+    X = pd.DataFrame({"colour": ["red", "blue"] * 10, "size": np.arange(20.0)})
+    y = X["size"].to_numpy() if isinstance(learner, wn.MinimumNormRegressor) else X["colour"]
+    model = make_pipeline(wn.TableEncoder("onehot", "median"), learner).fit(X, y)
+    case = pd.DataFrame({"colour": pd.Series([np.array([1, 2])], dtype=object), "size": [np.nan]})
+    values = wn.explain(model, case).values
+    assert list(values["colour"]) == [1, 2]
+    assert [one.kind for one in wn.explain(model, case).unusual] == ["unseen_category", "filled_in"]

@@ -27,7 +27,7 @@ def summed_by_column(why: Explanation, row: pd.DataFrame, encoder: Summing) -> E
         gap = summed(gap.loc[why.values.index]).sort_values(ascending=False, kind="stable")
     return replace(
         why,
-        values=pd.Series(_plain(row), features, name="value", dtype=object),
+        values=pd.Series(shown_values(row), features, name="value", dtype=object),
         neighbor_values=pd.DataFrame(
             [encoder.decoded(values) for values in why.neighbor_values.to_numpy()],
             why.neighbor_values.index,
@@ -42,5 +42,6 @@ def summed_by_column(why: Explanation, row: pd.DataFrame, encoder: Summing) -> E
     )
 
 
-def _plain(row: pd.DataFrame) -> list[Any]:
-    return [None if pd.isna(value) else value for value in row.iloc[0]]
+def shown_values(row: pd.DataFrame) -> list[Any]:
+    """Return the values of a case, None for missing ones; a value of another kind, such as a list, stays."""
+    return [None if pd.api.types.is_scalar(value) and pd.isna(value) else value for value in row.iloc[0]]

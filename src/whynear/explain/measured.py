@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from whynear.explain.encoded import shown_values
 from whynear.explain.linear_parts import LinearParts
 from whynear.explain.training_values import values_of_cases
 from whynear.explain.value_explanation import ValueExplanation
@@ -90,5 +91,4 @@ def _values(parts: LinearParts, row: pd.DataFrame, seen: Any) -> list[Any]:
     """Return the values of the explained case as they are shown; behind steps that mix columns, as the input."""
     if parts.model.coordinates == "steps":
         return np.asarray(seen, dtype=np.float64)[0].tolist()
-    shown = parts.model.with_dates(parts.model.shown(row))
-    return [None if pd.isna(value) else value for value in shown.iloc[0]]
+    return shown_values(parts.model.with_dates(parts.model.shown(row)))
