@@ -8,6 +8,7 @@ import whynear as wn
 from tests.helpers.slow_memory import drifting_stream
 from whynear.stream.kernels import FIRST_SLOT, N_LEVELS
 from whynear.stream.packing import DERIVED_ARRAYS, packed, unpacked
+from whynear.stream.record import COLUMNS
 
 SMALL = {"n_neighbors": 3, "min_size": 8, "max_size": 60, "random_state": 1}
 
@@ -74,6 +75,19 @@ def test_values_that_do_not_fit_together_are_refused(name, change):
     fields = packed(state)
     fields["memories"][1][name] = change(fields["memories"][1][name])
     with pytest.raises(ValueError, match="of the stream has wrong sizes or values"):
+        unpacked(fields, state.settings, 3)
+
+
+@pytest.mark.parametrize("column", ["metric", "memory"])
+def test_a_record_of_an_unknown_metric_or_memory_is_refused(column):
+    X, y = drifting_stream(0, n=2_000)
+    state = wn.SelfAdjustingMemory(**SMALL).partial_fit(X, y)._state
+    fields = packed(state)
+    fields["record"]["lines"] = np.array(fields["record"]["lines"])
+    assert len(fields["record"]["lines"])
+    unpacked(fields, state.settings, 3)
+    fields["record"]["lines"][0, COLUMNS.index(column)] = 9
+    with pytest.raises(ValueError, match="record of the stream has wrong sizes or values"):
         unpacked(fields, state.settings, 3)
 
 

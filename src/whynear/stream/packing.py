@@ -21,7 +21,7 @@ from whynear.stream.kernels import (
 )
 from whynear.stream.memory import LONG_ARRAYS, SHORT_ARRAYS, new_memory, tight
 from whynear.stream.record import COLUMNS, COUNTS, Record
-from whynear.stream.state import Settings, StreamState
+from whynear.stream.state import MEMORY_NAMES, Settings, StreamState
 
 DERIVED_ARRAYS = ("starts", "n_right", "memory_n_right", "weights_before")  # found again from the others
 
@@ -56,6 +56,9 @@ def unpacked(fields: dict[str, Any], settings: Settings, n_classes: int) -> Stre
     _require(accuracies.shape == state.accuracies.shape and bool(np.isfinite(accuracies).all()), "accuracies")
     state.accuracies, state.missing = accuracies, set(map(str, fields["missing"]))
     state.record = _unpacked_record(fields["record"], len(features))
+    for name, known in (("metric", settings.rules), ("memory", MEMORY_NAMES)):
+        chosen = state.record.lines[:, COLUMNS.index(name)]
+        _require(bool(np.isin(chosen, np.arange(len(known))).all()), "record")
     return state
 
 

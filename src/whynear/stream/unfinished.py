@@ -17,6 +17,10 @@ RECORD = "stream.json"
 FILES = (RECORD, PREDICTIONS, "history.csv", "history.svg", "report.html", "model.whynear")
 
 
+MOST_ROWS = 2**53
+COUNTED_ROWS = ("n_predicted", "n_right", "n_same", "n_late", "n_repeated", "n_without_target")
+
+
 @dataclass
 class Counts:
     """What a run has counted so far, and of which columns; all of it is in the file for an unfinished run."""
@@ -87,6 +91,8 @@ def _are_counts(counts: dict[Any, Any]) -> bool:
     return (
         all(type(value) is type(wanted[name]) for name, value in plain.items())
         and all(value >= 0 for value in plain.values() if isinstance(value, int))
+        and counts["n_rows"] <= MOST_ROWS
+        and all(counts[name] <= counts["n_rows"] for name in COUNTED_ROWS)
         and all(isinstance(name, str) for name in (*counts["names"], *counts["drop"]))
         and isinstance(optional.pop("latest"), str | int | float | None)
         and all(isinstance(value, str | None) for value in optional.values())
