@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from tests.helpers.strategies import cases, global_metrics, metrics
-from whynear import DiagonalMetric, LinearMetric, LocalMetric
+from whynear import DiagonalMetric, LinearMetric, LocalMetric, MinkowskiMetric
 from whynear.testing import check_metric
 
 
@@ -132,6 +132,22 @@ def test_values_whose_squares_vanish_are_refused():
         DiagonalMetric([1e-200, 1e-200]).sq_distances([[1e-100, 0], [0, 1e-100]])
     with pytest.raises(ValueError, match="overflow"):
         LinearMetric(1e100 * np.eye(2)).sq_distances([[1e100, 0], [0, 1e100]])
+
+
+@pytest.mark.parametrize(
+    "metric",
+    [
+        LinearMetric(1e200 * np.eye(2)),
+        DiagonalMetric([1e300, 1e300]),
+        LocalMetric(np.zeros((2, 2)), weights=np.full((2, 2), 1e300)),
+        MinkowskiMetric([1e300, 1e300], 3),
+    ],
+    ids=lambda metric: type(metric).__name__,
+)
+def test_listed_distances_that_overflow_are_refused_as_all_others(metric):
+    far = np.full((1, 2), 1e10)
+    with pytest.raises(ValueError, match="overflow"):
+        metric.sq_distances_at(far, np.zeros((2, 2)), np.array([[0, 1]]))
 
 
 @pytest.mark.parametrize("layout", ["fortran", "strided", "readonly", "float32", "integers", "memmap"])

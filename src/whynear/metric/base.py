@@ -198,7 +198,7 @@ class Metric(ABC):
         """
         sq = np.empty(indices.shape)
         kernels.listed_sq_distances(X, cases, self._stacked_maps(), indices, sq)
-        return sq
+        return finite(sq)
 
     @abstractmethod
     def _stacked_maps(self) -> Array:

@@ -72,7 +72,7 @@ class MinkowskiMetric(Metric):
         """Return the p-th powers of the distances from row n of X to the cases numbered ``indices[n]``."""
         out = np.empty(indices.shape)
         listed_powers(X, cases, self.weights, self.p, indices, out)
-        return out
+        return finite(out)
 
     def contributions(self, x: ArrayLike, y: ArrayLike) -> Array:
         """Return ``w_l |x_l - y_l|^p`` for each feature l."""
