@@ -122,7 +122,7 @@ def test_saving_anchors_is_said(folder):
 
 
 def test_what_cannot_be_saved_is_refused_by_name_and_writes_nothing(folder):
-    with pytest.raises(TypeError, match="PCA cannot be saved; metrics and Pipeline"):
+    with pytest.raises(TypeError, match="PCA cannot be saved so; metrics and the learners"):
         save(PCA(), folder / "no")
     with pytest.raises(TypeError, match=r"random_state holds RandomState.*an int for random_state"):
         save(Remembering(random_state=np.random.RandomState(0)), folder / "no")
@@ -273,3 +273,8 @@ def test_training_cases_in_a_file_are_said(folder):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         save(wn.GRLVQ(random_state=0).fit(X, y), folder / "prototypes")
+
+
+def test_what_saves_itself_is_named(tmp_path):
+    with pytest.raises(TypeError, match=r"Strange cannot be saved so.* Call the method of the Strange: \.save\(path\)"):
+        save(type("Strange", (), {"save": lambda self, path: None})(), tmp_path / "file")

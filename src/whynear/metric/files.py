@@ -96,10 +96,12 @@ def save(obj: Metric | BaseEstimator, path: StrPath) -> None:
     ('width', 'height')
     """
     if type(obj) not in (*METRICS.values(), *ESTIMATORS.values()):
-        raise TypeError(
-            f"{type(obj).__name__} cannot be saved; metrics and {', '.join(ESTIMATORS)} can. "
-            "Save its metric: whynear.save(whynear.as_metric(obj), path)."
+        way = (
+            f"Call the method of the {type(obj).__name__}: .save(path)."
+            if callable(getattr(obj, "save", None))
+            else "Save its metric: whynear.save(whynear.as_metric(obj), path)."
         )
+        raise TypeError(f"{type(obj).__name__} cannot be saved so; metrics and the learners of whynear can. {way}")
     writer = _Writer()
     node = writer.encode(obj, "")
     write_archive(path, {"object": node}, writer.arrays)
