@@ -1,6 +1,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from numpy.testing import assert_array_equal
 
 from tests.helpers.nearness import some_nearness, truth_for
@@ -45,3 +46,35 @@ def test_plain_values_give_the_same_rule():
         again = CertaintyRule.from_dict(rule.to_dict())
         assert again == rule
         assert_array_equal(again.certainty_of(nearness), rule.certainty_of(nearness))
+
+
+@pytest.mark.parametrize(
+    ("part", "name", "value"),
+    [
+        ("model", "scale", [10**400, 1.0]),
+        ("model", "scale", np.zeros(2)),
+        ("model", "slopes", np.ones(3)),
+        ("model", "mean", np.array([np.nan, 0.0])),
+        ("model", "intercepts", "abc"),
+        ("near", "codes", np.array([0, 3])),
+        ("near", "codes", np.array([0.5, 1.0])),
+        ("near", "cases", np.ones((3, 2))),
+    ],
+)
+def test_a_rule_that_does_not_fit_together_is_refused_by_name(part, name, value):
+    two = np.array([0.0, 1.0])
+    arrays = {"low": two, "high": two, "mean": two, "scale": two + 1, "slopes": two, "intercepts": np.zeros(3)}
+    near = {"cases": np.ones((2, 2)), "codes": np.array([0, -1])}
+    held = {"model": {"names": ["margin", "share"], **arrays}, "scales": [], "near": near, "farthest": None}
+    CertaintyRule.from_dict(held)
+    held[part][name] = value
+    with pytest.raises(ValueError, match=rf"damaged: its ({name}|codes)"):
+        CertaintyRule.from_dict(held)
+
+
+def test_scales_and_distances_that_are_no_numbers_are_refused():
+    nearness, true = of_prototypes()
+    held = calibrated(nearness, CLASSES[true], CLASSES)[0].rule.to_dict()
+    for wrong in ({"scales": [np.ones((3, 2))]}, {"farthest": 10**400}, {"farthest": -1.0}):
+        with pytest.raises((ValueError, TypeError), match=r"scales|farthest"):
+            CertaintyRule.from_dict({**held, **wrong})

@@ -13,8 +13,18 @@ from whynear.reject.measures import measures_of
 from whynear.reject.near_cases import NearCases
 from whynear.reject.nearness import Nearness
 from whynear.utils.arrays import Array
+from whynear.utils.checks import number
 from whynear.utils.values import ByValue
 
+MODEL_SHAPES: dict[str, tuple[int | str, ...]] = {
+    "low": ("measures",),
+    "high": ("measures",),
+    "mean": ("measures",),
+    "scale": ("measures",),
+    "slopes": ("measures",),
+    "intercepts": ("classes",),
+}
+NEAR_SHAPES: dict[str, tuple[int | str, ...]] = {"cases": ("cases", "coordinates"), "codes": ("cases",)}
 FAR_FACTOR = 2.0  # a case farther than the farthest known case by this factor is not accepted
 
 
@@ -61,10 +71,30 @@ class CertaintyRule(ByValue):
 
     @classmethod
     def from_dict(cls, held: dict[str, Any]) -> CertaintyRule:
-        """Return the rule of which `to_dict` returned this."""
+        """Return the rule of which `to_dict` returned this; refuse one that does not fit together."""
+        names = tuple(held["model"]["names"])
+        sizes = {"measures": len(names)}
+        model = {name: _numbers(name, held["model"][name], shape, sizes) for name, shape in MODEL_SHAPES.items()}
+        cases, codes = (_numbers(name, held["near"][name], shape, sizes) for name, shape in NEAR_SHAPES.items())
+        if not (model["scale"] > 0).all():
+            raise ValueError("The certainty is damaged: its scale holds a number that is not positive.")
+        if codes.dtype.kind != "i" or not ((codes >= -1) & (codes < sizes["classes"])).all():
+            raise ValueError("The certainty is damaged: its codes are no places of classes.")
         return cls(
-            CertaintyModel(**{**held["model"], "names": tuple(held["model"]["names"])}),
-            ClassScales(tuple(held["scales"])),
-            NearCases(**held["near"]),
-            np.inf if held["farthest"] is None else held["farthest"],
+            CertaintyModel(names, **model),
+            ClassScales(tuple(_numbers("scales", knots, (2, "knots"), {}) for knots in held["scales"])),
+            NearCases(cases, codes.astype(np.intp)),
+            np.inf if held["farthest"] is None else number("farthest", held["farthest"], least=0.0),
         )
+
+
+def _numbers(name: str, value: Any, shape: tuple[int | str, ...], sizes: dict[str, int]) -> Array:
+    """Return an array of finite numbers whose axes have the known sizes; sizes met for the first time become known."""
+    found = np.asarray(value)
+    fits = found.ndim == len(shape) and all(
+        size == (wanted if isinstance(wanted, int) else sizes.setdefault(wanted, size))
+        for size, wanted in zip(found.shape, shape, strict=True)
+    )
+    if not fits or found.dtype.kind not in "if" or not np.isfinite(found).all():
+        raise ValueError(f"The certainty is damaged: its {name} is no array of finite numbers of the fitting shape.")
+    return found
