@@ -18,6 +18,10 @@ def test_rejected_cases_are_masked_and_keep_their_prediction():
 
 
 def test_tables_hold_a_row_for_each_case():
+    assert reasons_for(np.zeros(2, dtype=bool), np.array([True, False]), promised=False).tolist() == [
+        "outlier",
+        "no promise",
+    ]
     assert some().frame()["reason"].tolist() == ["", "outlier", "ambiguous"]
     assert some().to_dict()["accepted"] == [True, False, False]
     assert some() == some()

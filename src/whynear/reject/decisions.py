@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from whynear.utils.arrays import Array
 from whynear.utils.values import ByValue
 
-AMBIGUOUS, OUTLIER = "ambiguous", "outlier"
+AMBIGUOUS, OUTLIER, UNPROMISED = "ambiguous", "outlier", "no promise"
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +28,8 @@ class Decisions(ByValue):
     certainty : ndarray of shape (n,)
         The probability that the prediction is right.
     reason : ndarray of shape (n,)
-        Why a case is rejected: "ambiguous" between classes, or an "outlier", far from all cases; empty if accepted.
+        Why a case is rejected: "ambiguous" between classes, an "outlier", far from all cases, or "no promise" where
+        nothing can be promised and all cases are rejected; empty if accepted.
 
     Examples
     --------
@@ -65,10 +66,10 @@ class Decisions(ByValue):
         return {str(name): column.tolist() for name, column in self.frame().items()}
 
 
-def reasons_for(accepted: NDArray[np.bool_], outlier: NDArray[np.bool_]) -> NDArray[np.str_]:
+def reasons_for(accepted: NDArray[np.bool_], outlier: NDArray[np.bool_], *, promised: bool = True) -> NDArray[np.str_]:
     """Return why each case is rejected; empty for accepted ones.
 
     >>> reasons_for(np.array([True, False, False]), np.array([True, True, False])).tolist()
     ['', 'outlier', 'ambiguous']
     """
-    return np.where(accepted, "", np.where(outlier, OUTLIER, AMBIGUOUS))
+    return np.where(accepted, "", np.where(outlier, OUTLIER, AMBIGUOUS if promised else UNPROMISED))

@@ -181,7 +181,7 @@ class RejectOption(ClassifierMixin, BaseEstimator):
         nearness = self._nearness(X)
         certainty, promise = self._calibration.rule.certainty_of(nearness), self.promise
         accepted = certainty > promise.threshold
-        reason = reasons_for(accepted, self._calibration.is_outlier(nearness))
+        reason = reasons_for(accepted, self._calibration.is_outlier(nearness), promised=promise.given)
         return Decisions(self.classes_[nearness.predicted], accepted, certainty, reason)
 
     def certainties(self, X: ArrayLike) -> Array:
@@ -189,7 +189,7 @@ class RejectOption(ClassifierMixin, BaseEstimator):
         return self._calibration.rule.certainty_of(self._nearness(X))
 
     def reasons(self, X: ArrayLike) -> NDArray[np.str_]:
-        """Return why each case is rejected, "ambiguous" or "outlier"; empty for accepted cases.
+        """Return why each case is rejected, "ambiguous", "outlier" or "no promise"; empty for accepted cases.
 
         An outlier is farther from the nearest prototype or training case than 95% of the calibration cases.
         """

@@ -81,8 +81,9 @@ def predict_table(
         training range) and ``unseen_category``. A column is left out if it does not concern the model: for example
         ``out_of_range`` for a model of an older file, which has no ranges. With an accuracy, ``accepted`` says whether
         the prediction is accepted, ``certainty`` is the probability that it is right, and ``reason`` why it is
-        rejected: "ambiguous" between classes, or an "outlier", far from all training rows. ``attrs["source"]`` is the
-        name of the table, ``attrs["index"]`` the column of the names, ``attrs["promise"]`` what is promised.
+        rejected: "ambiguous" between classes, an "outlier", far from all training rows, or "no promise".
+        ``attrs["source"]`` is the name of the table, ``attrs["index"]`` the column of the names, ``attrs["promise"]``
+        what is promised.
 
     Raises
     ------

@@ -30,7 +30,7 @@ KEPT_AS = "held_out_certainty_"  # attribute of the learner
 
 @dataclass(frozen=True)
 class RejectedCase:
-    """A held-out prediction that is not accepted, and why: "ambiguous" or "outlier"; ``row`` is the name of the row."""
+    """A held-out prediction that is not accepted, and why, as in `Decisions`; ``row`` is the name of the row."""
 
     row: Any
     true: Any
@@ -120,7 +120,7 @@ def rejection_of(problem: Problem, comparison: Comparison, model: Any, seed: int
     promises = tuple(held.promise(accuracy, CONFIDENCE) for accuracy in ACCURACIES if not refusal)
     given = next((promise for promise in promises if promise.given), None)
     accepted = np.zeros(len(true), dtype=bool) if given is None else certainty > given.threshold
-    reason = reasons_for(accepted, held.is_outlier(nearness))
+    reason = reasons_for(accepted, held.is_outlier(nearness), promised=given is not None)
     order = np.argsort(certainty, kind="stable")
     rejected = tuple(
         RejectedCase(
