@@ -40,18 +40,25 @@ def test_a_vanished_feature_takes_its_mean_and_is_noted_once():
         x = {"a": rng.standard_normal()} | ({"b": 5.0 + rng.standard_normal()} if i < 60 else {})
         model.learn_one(x, x["a"] > 0)
         assert model.predict_one({"a": 1.0}) in (True, False)
-    assert notes_of(model).count("missing from here: 'b'") == 1
+    assert notes_of(model).count("missing for the first time: 'b'") == 1
     memory = model._state.memories[0]
     first, last = memory.state[1] - memory.state[0], memory.state[2] - memory.state[0]
     assert 4 < memory.cases[1, last - 1] < 6
     assert np.ptp(memory.cases[1, max(first, last - 20) : last]) == 0
 
 
+def test_a_feature_that_comes_and_goes_is_noted_once():
+    model = wn.SelfAdjustingMemory(**SMALL)
+    for i in range(60):
+        model.learn_one({"a": float(i % 7), "b": None if i % 5 == 4 else float(i)}, i % 2)
+    assert sum("'b'" in note for note in notes_of(model)) == 1
+
+
 def test_missing_numbers_are_none_or_nan():
     model = wn.SelfAdjustingMemory(**SMALL)
     model.learn_one({"a": 1.0, "b": 2.0}, "x")
     model.learn_one({"a": None, "b": float("nan")}, "y")
-    assert "missing from here: 'a', 'b'" in notes_of(model)
+    assert "missing for the first time: 'a', 'b'" in notes_of(model)
     with pytest.raises(ValueError, match="'red' in 'a'"):
         model.learn_one({"a": "red"}, "x")
     assert model.n_seen_ == 2

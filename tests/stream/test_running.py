@@ -119,7 +119,7 @@ def test_missing_values_late_rows_and_rows_that_come_again_are_counted_and_noted
     notes = [note for _, note in result.history.notes]
     assert "row 21: row 'r19' came again, and was left out" in notes
     assert "row 41: late: its time is before that of an earlier row" in notes
-    assert any("missing from here: 'b'" in note for note in notes)
+    assert any("missing for the first time: 'b'" in note for note in notes)
     written = pd.read_csv(tmp_path / "out" / "predictions.csv", keep_default_na=False)
     assert written["row"].is_unique
     assert "late" in set(written["row"])

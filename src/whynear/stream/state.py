@@ -50,7 +50,7 @@ class StreamState:
         self.memories = [new_memory(len(self.features), rule) for rule in settings.rules]
         self.accuracies = np.zeros(len(settings.rules))
         self.record = Record(len(self.features))
-        self.missing: set[str] = set()  # features that the latest case lacked
+        self.missing: set[str] = set()  # features that some case lacked
 
     @property
     def answering(self) -> int:
@@ -160,10 +160,9 @@ class StreamState:
             self.features += new
             if self.n_seen:
                 self.record.note(self.n_seen, f"new feature: {', '.join(map(repr, new[:5]))}")
-        missing = set(self.features) - values.keys()
-        if gone := sorted(missing - self.missing):
-            self.record.note(self.n_seen, f"missing from here: {', '.join(map(repr, gone[:5]))}")
-        self.missing = missing
+        if gone := sorted(set(self.features) - values.keys() - self.missing):
+            self.record.note(self.n_seen, f"missing for the first time: {', '.join(map(repr, gone[:5]))}")
+            self.missing.update(gone)
         return row_of(values, self.features, self.memories[0].moments[0])
 
     def metric(self) -> DiagonalMetric | LocalMetric:
