@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from whynear.studio.table_models import Consequence
 from whynear.study.learnable import learners_for
 from whynear.study.settings import StudySettings
+from whynear.tables.missing_codes import caveats_of_codes
 from whynear.tables.problem import Problem
 from whynear.utils.text import counted, listed
 
@@ -22,11 +23,12 @@ def consequences(problem: Problem, settings: StudySettings) -> list[Consequence]
         *_of_rows(problem, settings),
         *_of_columns(settings),
         *_of_methods(problem, settings),
-        *_of_codes(problem),
         *(Consequence(setting="table", text=text) for text in problem.decisions),
     ]
+    codes = caveats_of_codes(problem.X)
     others = [text for text in problem.caveats if text not in problem.decisions]
-    return [*said, *(Consequence(setting="table", text=text, warning=True) for text in others)]
+    limits = (Consequence(setting="missing" if text in codes else "table", text=text, warning=True) for text in others)
+    return [*said, *limits]
 
 
 def _of_target(problem: Problem, settings: StudySettings) -> Iterator[Consequence]:
@@ -82,26 +84,6 @@ def _of_columns(settings: StudySettings) -> Iterator[Consequence]:
     for name, what in (("category", "categories"), ("number", "numbers"), ("date", "dates")):
         if columns := getattr(settings, name):
             yield Consequence(setting=name, text=f"Read as {what}: {listed(columns)}.")
-
-
-def _of_codes(problem: Problem) -> Iterator[Consequence]:
-    """Warn of numbers such as -999 that stand far from all others, as written where a value is missing."""
-    for name, column in problem.X.select_dtypes("number").items():
-        values = column.dropna()
-        if not len(values):
-            continue
-        for code in {values.min(), values.max()}:
-            others = values[values != code]
-            count = len(values) - len(others)
-            if set(f"{abs(code):g}") != {"9"} or count < 2 or len(others) < 2 or others.min() == others.max():
-                continue
-            gap = min(abs(others.min() - code), abs(others.max() - code))
-            if gap > others.max() - others.min():
-                text = (
-                    f"Column {str(name)!r}: {count} values are {code:g}, far from all others, which lie between "
-                    f"{others.min():.4g} and {others.max():.4g}. If it stands for a missing value, say so above."
-                )
-                yield Consequence(setting="missing", text=text, warning=True)
 
 
 def _of_methods(problem: Problem, settings: StudySettings) -> Iterator[Consequence]:

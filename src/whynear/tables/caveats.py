@@ -10,6 +10,7 @@ from whynear.tables.column_types import Impute
 from whynear.tables.copies import caveats_of_repeats
 from whynear.tables.encoder import holds_text, is_ordered
 from whynear.tables.informative_gaps import informative_gaps
+from whynear.tables.missing_codes import caveats_of_codes
 from whynear.utils.text import counted, listed
 
 MOST_NAMED = 5  # columns
@@ -25,8 +26,8 @@ def unchanging(X: pd.DataFrame) -> list[str]:
 
 
 def remarks_on(X: pd.DataFrame, y: NDArray[Any], groups: pd.Series | None = None) -> list[str]:
-    """Return caveats on repeated rows and on few rows."""
-    remarks = caveats_of_repeats(X, y, y.dtype.kind != "f", groups)
+    """Return caveats on repeated rows, on numbers that may stand for missing values, and on few rows."""
+    remarks = [*caveats_of_repeats(X, y, y.dtype.kind != "f", groups), *caveats_of_codes(X)]
     if len(X) < 50:
         remarks.append(f"With {len(X)} rows every figure here is uncertain.")
     return remarks
