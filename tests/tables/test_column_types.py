@@ -100,18 +100,22 @@ def test_text_of_few_values_becomes_categories_and_that_is_said(frame):
 
 
 @pytest.mark.parametrize(
-    ("texts", "fact"),
+    ("texts", "fact", "also"),
     [
-        ([f"case {i}" for i in range(60)], "a different text in every row, such as 'case 0', like names"),
-        ([f"town {i % 55}" for i in range(60)], "55 different texts, such as 'town 0', too many for categories"),
+        ([f"case {i}" for i in range(60)], "a different text in every row, such as 'case 0', like names", ""),
+        (
+            [f"town {i % 55}" for i in range(60)],
+            "55 different texts, such as 'town 0', too many for categories",
+            " If rows with the same text belong together, such as those of one patient, use --group 'who'.",
+        ),
     ],
 )
-def test_text_of_many_values_is_set_aside_unless_it_is_named(frame, texts, fact):
+def test_text_of_many_values_is_set_aside_unless_it_is_named(frame, texts, fact, also):
     table = frame.assign(who=texts)
     problem = automatic(table)
     assert list(problem.X.columns) == ["a", "b"]
     assert problem.caveats[0] == (
-        f"Column 'who' was set aside: it holds {fact}; --category 'who' takes it as categories."
+        f"Column 'who' was set aside: it holds {fact}; --category 'who' takes it as categories.{also}"
     )
     assert automatic(table, category="who").columns["kind"].tolist()[-1] == "categories"
     with pytest.raises(ValueError, match=r"'who' \(text, .*--drop 'who'"):

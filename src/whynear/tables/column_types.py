@@ -171,10 +171,11 @@ def _is_mostly_numbers(column: pd.Series) -> bool:
 def _set_aside(name: str, column: pd.Series) -> str:
     texts = column.dropna().astype(str).str.strip()
     example = f"such as {texts.iloc[0][:30]!r}"
-    fact = f"a different text in every row, {example}, like names"
+    fact, also = f"a different text in every row, {example}, like names", ""
     if not texts.is_unique:
         fact = f"{texts.nunique():,} different texts, {example}, too many for categories"
-    return f"Column {name!r} was set aside: it holds {fact}; --category {name!r} takes it as categories."
+        also = f" If rows with the same text belong together, such as those of one patient, use --group {name!r}."
+    return f"Column {name!r} was set aside: it holds {fact}; --category {name!r} takes it as categories.{also}"
 
 
 def _categories_note(X: pd.DataFrame, text: list[str]) -> list[str]:
