@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from whynear.tables.written_numbers import is_written_number, written_numbers
+from whynear.tables.written_numbers import is_written_number, numbers_or_missing, written_numbers
 
 
 def column(*values):
@@ -95,3 +95,11 @@ def test_limits_are_counted_and_taken_as_they_are():
 
 def test_a_text_is_a_number_by_itself():
     assert [text for text in ("3,5", "1 %", "?", "", "1-2", "<5") if is_written_number(text)] == ["3,5", "1 %", "<5"]
+
+
+@pytest.mark.parametrize("cells", [[0.5, "n.d.", 0.7], [1, None, "?"], ["n.d.", 2.0, "007"]])
+def test_numbers_among_words_are_read_where_no_number_is_written_as_text(cells):
+    written, is_odd = numbers_or_missing(pd.Series(cells, dtype=object))
+    assert is_odd.tolist() == [cell in ("n.d.", "?") for cell in cells]
+    numbers = [np.nan if odd or cell is None else float(cell) for cell, odd in zip(cells, is_odd, strict=True)]
+    np.testing.assert_array_equal(written.values, numbers)

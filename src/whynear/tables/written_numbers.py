@@ -112,6 +112,8 @@ def numbers_or_missing(
     is_odd = column.isin(list(odd))
     plain = {text: text.strip().lstrip("0") or "0" for text in texts if text.strip().isdecimal()}
     readable = column.mask(is_odd).map(lambda value: plain.get(value, value) if isinstance(value, str) else value)
+    if odd == set(texts) and readable.notna().any() and _other_values_are_numbers(readable):
+        return WrittenNumbers(_values(readable, {}), decimal or likely, (), ("", math.nan), 0, ""), is_odd
     return written_numbers(readable, decimal, likely), is_odd
 
 
