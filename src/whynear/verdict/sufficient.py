@@ -169,7 +169,8 @@ def sufficient_sets(
     tolerance : float, optional
         Points of accuracy (or R2) that may be lost. Without it, a set suffices if it surely loses at most two points,
         or if its loss is within 1.96 standard errors of that of all and it does not seem to lose more than two points,
-        or than one standard error where the accuracy is less sure than that.
+        or than one standard error where the accuracy is less sure than that. No set that surely loses more than two
+        points suffices.
         The rows must be able to show a loss: where the standard error of the difference exceeds a tenth of what
         features gain over guessing, no smaller set is named.
     groups : array-like of shape (n_samples,) or TimeOrder, optional
@@ -305,7 +306,7 @@ def _suffices(found: Answers, every: Answers, target: Target, tolerance: float |
     """Return whether answers of a set are as good as those of all features, or within the tolerance."""
     if tolerance is not None:
         return _within(float(found.score.mean()), float(every.score.mean()), tolerance)
-    return _as_good(found, every, target, BELOW_ALL)
+    return as_good(found, every, target, BELOW_ALL)
 
 
 def _within(score: float, score_of_all: float, tolerance: float) -> bool:
@@ -350,9 +351,9 @@ def _sufficing(
         enough = np.array([_within(score, curve["score"].iloc[-1], tolerance) for score in curve["score"]])
     else:
         every, best = answers[-1], answers[int(curve["excess"].to_numpy().argmin())]
-        enough = np.array([_as_good(found, every, target, BELOW_ALL) for found in answers])
+        enough = np.array([as_good(found, every, target, BELOW_ALL) for found in answers])
         if _exceeds(every, best, target, CLEARLY):
-            enough &= [_as_good(found, best, target, BELOW_BEST) for found in answers]
+            enough &= [as_good(found, best, target, BELOW_BEST) for found in answers]
         # Where rows are few or noisy, a set that lacks a feature would seem to suffice.
         gain = float((target.guessed().loss - best.loss).mean())
         enough &= curve["excess_error"].to_numpy() <= LARGEST_ERROR * gain
@@ -361,12 +362,13 @@ def _sufficing(
     return [int(place) for place in np.argsort(costs, kind="stable") if enough[place]]
 
 
-def _as_good(found: Answers, other: Answers, target: Target, errors: float) -> bool:
+def as_good(found: Answers, other: Answers, target: Target, errors: float) -> bool:
     """Return whether a set surely loses little, or it is not clear that it loses anything and it does not seem much."""
     lost, error = target.mean_and_error(other.score - found.score)
     bearable = lost <= (MOST_LOST if target.measured else max(MOST_LOST, error))
     if not target.measured:  # the loss is surer than the accuracy
-        bearable = bearable or not _exceeds(found, other, target, 1.0)
+        surely_much = lost - CLEARLY * error > MOST_LOST
+        bearable = bearable or not (surely_much or _exceeds(found, other, target, 1.0))
     surely_little = lost + CLEARLY * error <= MOST_LOST
     return surely_little or (bearable and not _exceeds(found, other, target, errors))
 
