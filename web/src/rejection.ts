@@ -45,11 +45,11 @@ export function rejectionPart(data: PageData, rejection: Rejection, store: Store
 function curve(right: number[], rejection: Rejection): { svg: SVGSVGElement; mark: (accepted: number) => void } {
   const n = right.length;
   const shares = right.map((hits, place) => hits / (place + 1));
-  const least = Math.min(...shares.slice(Math.floor(n / 10)), 0.98);
+  const least = shares.reduce((one, other) => Math.min(one, other), 0.98);
   const { svg, x, y, frame } = axes({ left: 68, x: [0, 1], y: [least - 0.01, 1.002], xLabel: "share of cases accepted",
     yLabel: "share of them right", xFormat: (share) => percent(share, 0), yFormat: (share) => percent(share, 1),
     label: "Share of accepted cases right over the share accepted" });
-  const points = shares.map((share, place): [number, number] => [x((place + 1) / n), y(Math.max(least - 0.01, share))]);
+  const points = shares.map((share, place): [number, number] => [x((place + 1) / n), y(share)]);
   svg.append(s("path", { d: path(points), class: "curve strong-line" }));
   if (rejection.promised !== null) svg.append(s("line", { x1: x(rejection.promised), x2: x(rejection.promised),
     y1: frame.top, y2: frame.height - frame.bottom, class: "dashed" }));

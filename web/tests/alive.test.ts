@@ -309,6 +309,30 @@ describe("questions to a study", () => {
     expect(text(element)).toContain("1 triple determines few weights");
   });
 
+  it("teach: what is clicked at once is asked in the order of the clicks", async () => {
+    const ranking = { query: "r1", values: { b: 2 }, label: "x",
+      found: [{ row: "r4", label: "y", distance: 1, rank_before: 1, rank_after: 3, alike: null, values: { b: 7 } }],
+      marks: 0, triples: 0, agreeing_before: null, agreeing_after: null, weights: null, kept: false };
+    Object.assign(answers, { "GET /studies/s1/marks?query=r1": ranking, "POST /studies/s1/marks": ranking,
+      "POST /studies/s1/marks/keep": { cases: 4, file: "base.whynear", python: "import whynear" } });
+    const store = new Store(NOTHING);
+    const element = inPage(teachView("s1")(smallStudy(), store));
+    store.chooseCase(0);
+    await vi.waitFor(() => expect(text(element)).toContain("0 marks"));
+    const answered: string[] = [];
+    const { fetch } = globalThis;
+    vi.stubGlobal("fetch", async (path: string, init: RequestInit) => {
+      if (path.endsWith("/marks")) await new Promise((done) => setTimeout(done, 20));
+      const answer = await fetch(path, init);
+      answered.push(path);
+      return answer;
+    });
+    press(element, "not");
+    press(element, "Save with the case base");
+    await vi.waitFor(() => expect(text(element)).toContain("saved in base.whynear"));
+    expect(answered).toEqual(["/api/studies/s1/marks", "/api/studies/s1/marks/keep"]);
+  });
+
   it("a row is chosen by its name, and one that is not there is named", async () => {
     const store = new Store(NOTHING);
     const element = inPage(teachView("s1")(smallStudy(), store));

@@ -9,6 +9,7 @@ import { isAbort, part, post } from "./api";
 /** A line that says what is being done or what went wrong. */
 export class Said {
   readonly element = h("p", { class: "said", role: "status" });
+  private last: Promise<unknown> = Promise.resolve();
 
   tell(...content: Child[]): void {
     this.element.classList.remove("failed");
@@ -32,6 +33,13 @@ export class Said {
       this.fail(error);
       return undefined;
     }
+  }
+
+  /** The same once all that was queued before is done: the server is asked in the order of the clicks. */
+  queue<T>(text: string, work: () => Promise<T>): Promise<T | undefined> {
+    const done = this.last.then(() => this.while(text, work));
+    this.last = done;
+    return done;
   }
 }
 

@@ -27,9 +27,9 @@ class TeachPart {
 
   constructor(private readonly study: string, private readonly data: PageData, store: Store) {
     this.python = new PythonPart(study, () => ({ view: "marks" }));
-    const undo = () => void this.update("Taking back …", () =>
-      remove<Ranking>(`/studies/${part(study)}/marks?query=${part(this.query ?? "")}`));
-    const keep = () => void this.said.while("Saving …", async () => {
+    const undo = () => void this.update("Taking back …", (row) =>
+      remove<Ranking>(`/studies/${part(study)}/marks?query=${part(row)}`));
+    const keep = () => void this.said.queue("Saving …", async () => {
       const made = await post<Kept>(`/studies/${part(study)}/marks/keep`);
       replace(this.kept, h("p", {},
         `${counted(made.cases, "case")} and the learned metric are saved in ${made.file}.`),
@@ -44,21 +44,22 @@ class TeachPart {
       if (row === this.query && this.found.firstChild) return;
       this.query = row;
       if (row === null) replace(this.found, h("p", {}, "No case is chosen."));
-      else void this.update("Searching …", () => get<Ranking>(`/studies/${part(study)}/marks?query=${part(row)}`));
+      else void this.update("Searching …", (row) => get<Ranking>(`/studies/${part(study)}/marks?query=${part(row)}`));
     });
   }
 
-  private async update(text: string, work: () => Promise<Ranking>): Promise<void> {
-    if (this.query === null) return;
-    const found = await this.said.while(text, work);
+  private async update(text: string, work: (row: string) => Promise<Ranking>): Promise<void> {
+    const row = this.query;
+    if (row === null) return;
+    const found = await this.said.queue(text, () => work(row));
     if (!found || String(found.query) !== this.query) return;
     replace(this.found, this.shown(found));
     this.python.renew();
   }
 
   private mark(one: Found, alike: boolean): void {
-    void this.update("Learning …", () => post<Ranking>(`/studies/${part(this.study)}/marks`,
-      { query: this.query, case: one.row, alike }));
+    void this.update("Learning …", (query) => post<Ranking>(`/studies/${part(this.study)}/marks`,
+      { query, case: one.row, alike }));
   }
 
   private shown(found: Ranking): Child[] {
