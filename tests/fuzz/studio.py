@@ -130,7 +130,7 @@ def ask(client, study, rng, _folder):
     """Ask a finished study something."""
     path = rng.choice(sorted(BODIES)) if rng.random() < 0.9 else "lock"
     content = body_of(BODIES.get(path, BODIES["leave-out"]), rng)
-    return client.post(f"/api/studies/{study}/{path}", content=content, params={"k": rng.choice(("3", word(rng)))})
+    return client.post(f"/api/studies/{study}/{path}?k={quoted(rng.choice(('3', word(rng))))}", content=content)
 
 
 def look(client, study, rng, _folder):
