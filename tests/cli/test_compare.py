@@ -47,10 +47,11 @@ def written(path, **changes):
 
 def test_differences_are_those_of_the_files(folder):
     found, one, two = answer(folder / "one", folder / "two"), held(folder / "one"), held(folder / "two")
-    error = np.sqrt(one["expected_error"] ** 2 + two["expected_error"] ** 2)
+    parts = [np.array(study["row_scores"]["parts"]) for study in (one, two)]
+    error = np.std(parts[1] - parts[0], ddof=1) / np.sqrt(len(parts[0]))  # of the same rows, in other folds
     assert found["difference"] == two["expected"] - one["expected"]
     assert found["standard_error"] == pytest.approx(error)
-    assert found["exceeds_error"] == (abs(found["difference"]) > error)
+    assert found["exceeds_error"] == (abs(found["difference"]) > 2 * error)
     assert (found["first"]["chosen"], found["second"]["chosen"]) == ("grlvq", "gmlvq")
     verdicts = [{row["feature"]: row["verdict"] for row in s["verdicts"]["features"]} for s in (one, two)]
     assert found["lost"] == [{"feature": DROPPED, "verdict": verdicts[0][DROPPED]}]
@@ -64,7 +65,7 @@ def test_words_and_tables_are_printed_for_people(folder, monkeypatch):
     monkeypatch.setenv("COLUMNS", "300")
     shown = " ".join(run(folder / "one", folder / "two" / "study.json").stdout.split())
     assert "On held-out rows, the first reaches " in shown
-    assert "larger than its standard error of " in shown
+    assert "more than twice its standard error." in shown
     assert "The first chose grlvq, the second gmlvq." in shown
     assert f"1 feature was lost: '{DROPPED}' (" in shown
     assert "held-out accuracy" in shown
@@ -134,7 +135,8 @@ def test_what_is_no_study_is_refused(tmp_path, content):
     assert result.exit_code == 2
     assert result.stderr.startswith(f"Error: {tmp_path / 'study.json'} is ")
     (tmp_path / "study.json").unlink()
-    assert "study.json does not exist. Make a study first: whynear study TABLE --out" in run(tmp_path, tmp_path).stderr
+    assert "holds no study. Name the folder of a study, or make one first:" in run(tmp_path, tmp_path).stderr
+    assert "nope does not exist. Name the folder of a study" in run(tmp_path / "nope", tmp_path).stderr
 
 
 def test_names_cannot_command_the_terminal(tmp_path):

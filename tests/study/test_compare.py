@@ -1,9 +1,11 @@
 """Studies compared as they are, and as they were saved."""
 
+import numpy as np
 import pytest
 
 import whynear as wn
 from tests.helpers.studies import small_study
+from whynear.study.row_scores import RowScores
 from whynear.study.saved import SavedStudy, read_study
 
 
@@ -19,10 +21,24 @@ def test_a_study_is_compared_like_its_folder_and_its_file(study, tmp_path):
     for path in (tmp_path / "study", str(tmp_path / "study" / "study.json")):
         read = wn.compare_studies(path, study)
         assert read.difference == given.difference == 0
+        assert read.standard_error == given.standard_error == 0
         assert not read.settings
         assert not read.changed + read.gained + read.lost
         assert read.sentences() == given.sentences()
     assert read_study(tmp_path / "study").verdicts == given.first.verdicts
+
+
+def test_the_error_of_a_difference_is_that_of_the_rows_where_these_are_the_same(study):
+    def scored(*parts, rows="these"):
+        held_out = None if rows is None else RowScores(rows, np.array(parts))
+        return SavedStudy("one", "t", "y", 4, "grlvq", "accuracy", np.mean(parts), 0.2, 3, 2, {}, {}, (), held_out)
+
+    first = scored(1.0, 1.0, 1.0, 0.0)
+    assert wn.compare_studies(first, scored(1.0, 1.0, 0.0, 0.0)).standard_error == pytest.approx(0.25)
+    for rows in ("others", None):
+        assert wn.compare_studies(first, scored(1.0, 1.0, 0.0, 0.0, rows=rows)).standard_error == pytest.approx(
+            0.2 * 2**0.5
+        )
 
 
 def test_studies_of_classes_and_of_numbers_are_not_compared(study):

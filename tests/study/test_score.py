@@ -13,7 +13,6 @@ from whynear.study.score import (
     score_of,
     score_without_features,
     share_right,
-    variance_explained,
 )
 
 RNG = np.random.default_rng(0)
@@ -40,7 +39,7 @@ def test_the_error_of_a_share_is_that_of_a_binomial():
 
 
 def test_a_constant_target_has_no_variance_to_explain():
-    assert variance_explained(np.ones(3), np.zeros(3)) == Score(0.0, 0.0, "r2")
+    assert score_of(np.ones(3), np.zeros(3), "r2") == Score(0.0, 0.0, "r2")
     assert share_right(np.array(["u"]), np.array(["u"])) == Score(1.0, 0.0)
 
 

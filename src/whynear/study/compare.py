@@ -7,6 +7,7 @@ from math import hypot
 from typing import Any
 
 from whynear.study.result import Study
+from whynear.study.row_scores import error_of_difference
 from whynear.study.saved import SavedStudy, as_saved, read_study
 from whynear.study.score import AS_SHARES
 from whynear.utils.files import StrPath
@@ -26,7 +27,8 @@ class StudyDifferences:
     difference : float or None
         The score of the second on held-out rows minus that of the first.
     standard_error : float or None
-        The standard error of that difference for independent rows: sqrt(e1² + e2²).
+        The standard error of that difference: that of the mean difference of the rows if both studies held out the
+        same rows, in whatever folds; else that for independent rows, sqrt(e1² + e2²).
     changed : tuple of (feature, verdict, verdict)
         Features of both studies with different verdicts.
     gained, lost : tuple of (feature, verdict)
@@ -50,10 +52,10 @@ class StudyDifferences:
 
     @property
     def exceeds_error(self) -> bool | None:
-        """Whether the difference is larger than its standard error; None where either is unknown."""
+        """Whether the difference is larger than twice its standard error; None where either is unknown."""
         if self.difference is None or self.standard_error is None:
             return None
-        return abs(self.difference) > self.standard_error
+        return abs(self.difference) > 2 * self.standard_error
 
     def sentences(self) -> list[str]:
         """Return the differences as sentences."""
@@ -89,9 +91,9 @@ class StudyDifferences:
         start = f"On held-out rows, {scores} ({self.first.measure})"
         if self.difference is None or self.standard_error is None:
             return f"{start}: there are too few scores to compare them."
-        size = "larger" if self.exceeds_error else "not larger"
-        gap, error = _points(self.difference, self.first.measure), _points(self.standard_error, self.first.measure)
-        return f"{start}: the difference of {gap} is {size} than its standard error of {error.lstrip('+')}."
+        size = "more" if self.exceeds_error else "not more"
+        gap = _with_error(self.difference, self.standard_error, self.first.measure)
+        return f"{start}: the difference of {gap} is {size} than twice its standard error."
 
     def _learners(self) -> str:
         if self.first.chosen == self.second.chosen:
@@ -180,14 +182,16 @@ def _differences(first: SavedStudy, second: SavedStudy) -> StudyDifferences:
     )
 
 
-def _points(value: float, measure: str) -> str:
-    in_points = measure != "r2" and measure in AS_SHARES
-    return f"{100 * value:+.1f} points" if in_points else f"{value:+.3f}"
+def _with_error(value: float, error: float, measure: str) -> str:
+    if measure != "r2" and measure in AS_SHARES:
+        return f"{100 * value:+.1f} ± {100 * error:.1f} points"
+    return f"{value:+.3f} ± {error:.3f}"
 
 
 def _standard_error(first: SavedStudy, second: SavedStudy) -> float | None:
-    if first.expected_error is None or second.expected_error is None:
-        return None
+    of_rows = error_of_difference(first.row_scores, second.row_scores)
+    if of_rows is not None or first.expected_error is None or second.expected_error is None:
+        return of_rows
     return hypot(first.expected_error, second.expected_error)
 
 

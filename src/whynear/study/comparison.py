@@ -19,7 +19,8 @@ from whynear.study.fold_choice import FoldAnswers, parts_within, simplest_of_the
 from whynear.study.folds import folds_of, held_out_places, in_order
 from whynear.study.methods import BASELINES, NUMERIC_BASELINES, SIMPLEST_FIRST, Methods
 from whynear.study.probabilities import of_predictions
-from whynear.study.score import OF_PROBABILITIES, Measure, Score, score_of, share_right
+from whynear.study.score import OF_PROBABILITIES, Measure, Score, parts_of, score_of, share_right
+from whynear.utils.arrays import Array
 from whynear.utils.progress import Report, silent
 from whynear.utils.row_order import Separation, groups_in, taken
 
@@ -129,6 +130,12 @@ class Comparison:
     def wrong(self) -> NDArray[np.bool_]:
         """For each row, whether the learner chosen without it predicts another class."""
         return (self.predictions["true"] != self.predictions["predicted"]).to_numpy()
+
+    @property
+    def parts(self) -> Array:
+        """The part of each row that counts in ``score``, whose mean is it; rows of weight zero have none."""
+        true, predicted = (self.predictions[name].to_numpy() for name in ("true", "predicted"))
+        return parts_of(true, predicted, self.measure, self.probabilities, self.weights)
 
     def score_of(self, method: str) -> Score:
         """Return the score of one method over all held-out rows."""

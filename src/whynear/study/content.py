@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from whynear.study.row_scores import row_scores
 from whynear.utils.plain import plain_values
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ def content(study: Study) -> dict[str, Any]:
         "expected": study.comparison.expected,
         "expected_error": study.comparison.expected_error,
         "expected_scores": study.comparison.expected_scores.tolist(),
+        "row_scores": row_scores(study.comparison).to_dict(),
         "errors": study.errors.to_dict(),
         "relevance": study.relevance.to_dict(),
         "verdicts": study.verdicts.to_dict(),

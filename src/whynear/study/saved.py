@@ -14,6 +14,7 @@ import numpy as np
 
 from whynear.study.content import FORMAT, content
 from whynear.study.result import Study
+from whynear.study.row_scores import RowScores
 from whynear.study.score import shown
 from whynear.utils.files import StrPath
 
@@ -49,6 +50,8 @@ class SavedStudy:
         The settings of the study.
     caveats : tuple of str
         Limits of the results.
+    row_scores : RowScores or None
+        What each held-out row adds to the score; None in older files.
     """
 
     name: str
@@ -64,6 +67,7 @@ class SavedStudy:
     verdicts: Mapping[str, str]
     settings: Mapping[str, Any]
     caveats: tuple[str, ...]
+    row_scores: RowScores | None = None
 
     @property
     def score(self) -> str:
@@ -79,7 +83,9 @@ def read_study(path: StrPath) -> SavedStudy:
     path = Path(path)
     file = path / FILE if path.is_dir() else path
     if not file.exists():
-        raise FileNotFoundError(f"{file} does not exist. Make a study first: whynear study TABLE --out {file.parent}.")
+        what = "holds no study" if path.is_dir() else "does not exist"
+        way = "Name the folder of a study, or make one first: whynear study TABLE --out FOLDER."
+        raise FileNotFoundError(f"{path} {what}. {way}")
     try:
         held = json.loads(file.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
@@ -134,6 +140,7 @@ def _study(held: dict[str, Any], name: str) -> SavedStudy:
         verdicts=_verdicts(held, relevance),
         settings=dict(settings.items()),
         caveats=tuple(str(caveat) for caveat in held.get("caveats") or ()),
+        row_scores=RowScores.from_dict(held["row_scores"]) if held.get("row_scores") else None,
     )
 
 

@@ -87,8 +87,6 @@ def score_of(
     weights : array-like of shape (n_rows,), optional
         How much each row counts; once without weights.
     """
-    if measure == "r2":
-        return variance_explained(true, predicted, groups, weights)
     return _mean(parts_of(true, predicted, measure, probabilities, weights), groups, measure, weights)
 
 
@@ -99,7 +97,9 @@ def parts_of(
     probabilities: pd.DataFrame | None = None,
     weights: ArrayLike | None = None,
 ) -> Array:
-    """Return the part of each row that counts in a score of classes, whose mean is it; NaN where it is not defined."""
+    """Return the part of each row that counts in a score, whose mean is it; NaN where it is not defined."""
+    if measure == "r2":
+        return _explained_parts(true, predicted, weights)
     right = np.asarray(true == predicted, dtype=float)
     if measure == "accuracy":
         return weighted_parts(right, weights)
@@ -143,24 +143,6 @@ def share_right(
     return _mean(parts_of(true, predicted, "accuracy", None, weights), groups, "accuracy", weights)
 
 
-def variance_explained(
-    true: Array, predicted: Array, groups: ArrayLike | None = None, weights: ArrayLike | None = None
-) -> Score:
-    """Return 1 - SSE / SST over all rows; one minus a ratio of means, whose error is that of its linear expansion."""
-    rows, w = counting(weights), _positive(weights, len(true))
-    if not len(w):
-        return Score(np.nan, np.nan, "r2")
-    true, predicted = true[rows], predicted[rows]
-    residuals = w * np.square(true - predicted)
-    deviations = w * np.square(true - np.average(true, weights=w))
-    total = float(deviations.mean())
-    if total == 0:
-        return Score(0.0, 0.0, "r2")
-    unexplained = float(residuals.mean()) / total
-    parts = (residuals - unexplained * deviations) / total
-    return Score(1 - unexplained, _mean(parts, groups, "r2", weights).error, "r2")
-
-
 def score_without_features(y: NDArray[Any], measure: Measure, weights: ArrayLike | None = None) -> float:
     """Return the score of the best predictions that use no feature: of one class for all, or of the classes' shares.
 
@@ -186,6 +168,24 @@ def _mean(parts: Array, groups: ArrayLike | None, measure: Measure, weights: Arr
         return Score(np.nan, np.nan, measure)
     of_rows = None if groups is None else np.asarray(groups)[counting(weights)]
     return Score(float(parts.mean()), float(error_of_mean(parts, of_rows)), measure)
+
+
+def _explained_parts(true: Array, predicted: Array, weights: ArrayLike | None) -> Array:
+    """Of 1 - SSE / SST, one minus a ratio of means, around which parts lie as in its linear expansion.
+
+    Zero for a constant target, which has no variance.
+    """
+    rows, w = counting(weights), _positive(weights, len(true))
+    if not len(w):
+        return w
+    true, predicted = true[rows], predicted[rows]
+    residuals = w * np.square(true - predicted)
+    deviations = w * np.square(true - np.average(true, weights=w))
+    total = float(deviations.mean())
+    if total == 0:
+        return np.zeros(len(w))
+    unexplained = float(residuals.mean()) / total
+    return np.asarray(1 - unexplained - (residuals - unexplained * deviations) / total)
 
 
 def _recall_parts(true: NDArray[Any], right: Array, weights: Array) -> Array:
