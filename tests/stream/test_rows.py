@@ -31,7 +31,7 @@ def test_empty_input_and_unknown_columns_are_refused():
         rows_of("")
     with pytest.raises(ValueError, match="no column 'z'"):
         rows_of("a,b\n").place("z")
-    with pytest.raises(FileNotFoundError, match="does not exist"), opened_rows("no such file"):
+    with pytest.raises(FileNotFoundError, match="is no file"), opened_rows("no such file.csv"):
         pass
 
 
@@ -40,6 +40,25 @@ def test_cells_are_numbers_or_missing():
     assert_array_equal(values[:, 0], [1.0, np.nan, 20.0])
     with pytest.raises(ValueError, match="Column 'b' holds 'x' in row 5"):
         numbers_of_rows([["1", "x"]], [1], ["b"], [5])
+
+
+def test_decimal_commas_are_read_where_they_are_said_and_named_where_not():
+    cells = [["3,5", "1.234"], ["-2", ",5"], ["", "1e3"]]
+    assert_array_equal(numbers_of_rows(cells, [0], ["a"], [1, 2, 3], ",")[:, 0], [3.5, -2.0, np.nan])
+    with pytest.raises(ValueError, match=r"'3,5' in row 1, which is not a number\. Give the sign.* \(--decimal ','\)"):
+        numbers_of_rows(cells, [0], ["a"], [1, 2, 3])
+    with pytest.raises(ValueError, match=r"'1\.234' in row 1, which is not a number\. Give the sign.*--decimal '\.'"):
+        numbers_of_rows(cells, [1], ["b"], [1, 2, 3], ",")
+
+
+def test_rows_of_a_data_set_are_those_of_its_table():
+    with opened_rows("iris") as rows:
+        assert rows.target == rows.columns[-1] == "target"
+        parts = list(rows.parts(100))
+    assert [part.share for part in parts] == [pytest.approx(2 / 3), 1.0]
+    assert parts[0].rows[0] == ["5.1", "3.5", "1.4", "0.2", "setosa"]
+    with pytest.raises(ValueError, match="must be a known data set, got 'irris' instead"), opened_rows("irris"):
+        pass
 
 
 def test_parquet_rows_are_those_of_the_text(tmp_path):

@@ -15,8 +15,10 @@ from whynear.cli.shell import errors_in_a_sentence, plain, terminated_as_interru
 
 
 def stream(
-    table: Annotated[str, typer.Argument(help="A text file (CSV, TSV), a Parquet file, or - for standard input.")],
-    target: Annotated[str, typer.Option(help="The column to predict.")],
+    table: Annotated[
+        str, typer.Argument(help="A text file (CSV, TSV), a Parquet file, - for standard input, or a data set.")
+    ],
+    target: Annotated[str | None, typer.Option(help="The column to predict; needed but for a data set.")] = None,
     out: Annotated[Path, typer.Option(help="The folder for the results; an unfinished run in it goes on.")] = Path(
         "stream"
     ),
@@ -39,6 +41,7 @@ def stream(
     seed: options.Seed = 0,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Begin anew where the folder holds a run.")] = False,
     encoding: Annotated[str, typer.Option(help="Encoding of a text file; auto is UTF-8.")] = "auto",
+    decimal: Annotated[Literal[".", ","], typer.Option(help="The sign before the decimals in a text file.")] = ".",
     quiet: options.Quiet = False,
     debug: options.Debug = False,
 ) -> None:
@@ -61,6 +64,7 @@ def stream(
                 every=every,
                 overwrite=overwrite,
                 encoding=encoding,
+                decimal=decimal,
                 progress=lambda step, share: bar.update(task, description=plain(step), completed=share),
                 n_neighbors=neighbors,
                 max_size=max_size,

@@ -1,4 +1,4 @@
-"""The rows of a text table, of a Parquet file or of standard input, a part at a time."""
+"""The rows of a text table, of a Parquet file, of standard input or of a data set, a part at a time."""
 
 from __future__ import annotations
 
@@ -15,9 +15,11 @@ from typing import IO, Any
 import numpy as np
 import pandas as pd
 
+from whynear.datasets.opening import open_table
 from whynear.tables.cells import MISSING_WORDS
 from whynear.tables.header import distinct_names
 from whynear.tables.parquet import parquet_batches, parquet_facts
+from whynear.tables.written_numbers import Decimal
 from whynear.utils.arrays import Array
 from whynear.utils.text import listed
 
@@ -51,11 +53,17 @@ class Rows(ABC):
         The table, for messages.
     columns : list of str
         The names of the columns.
+    target : str or None
+        The column to predict, where the table has one of its own.
+    decimal : {".", ","}
+        The sign before the decimals.
     """
 
     source: str
     columns: list[str]
     size: int | None
+    target: str | None = None
+    decimal: Decimal = "."
     n_read: int = 0
 
     def place(self, name: str) -> int:
@@ -82,6 +90,12 @@ class Rows(ABC):
     def _rows(self) -> Iterator[list[str]]:
         """Yield the rows as text, and count in ``n_read`` what of ``size`` is read."""
 
+    def _texts_of(self, frame: pd.DataFrame) -> Iterator[list[str]]:
+        """Yield the rows of a frame as text, and count them."""
+        for row in zip(*(_texts(frame[name]) for name in frame.columns), strict=True):
+            self.n_read += 1
+            yield list(row)
+
     def _share(self) -> float:
         return 0.0 if not self.size else min(1.0, self.n_read / self.size)
 
@@ -89,8 +103,8 @@ class Rows(ABC):
 class TextRows(Rows):
     """The rows of a text table; ``size`` is the length of the text, if known."""
 
-    def __init__(self, source: str, lines: IO[str], size: int | None) -> None:
-        self.source, self.lines, self.size = source, lines, size
+    def __init__(self, source: str, lines: IO[str], size: int | None, decimal: Decimal = ".") -> None:
+        self.source, self.lines, self.size, self.decimal = source, lines, size, decimal
         header = lines.readline()
         if not header.strip():
             raise ValueError(f"{source} must begin with the names of its columns, got an empty line instead.")
@@ -128,10 +142,19 @@ class ParquetRows(Rows):
     def _rows(self) -> Iterator[list[str]]:
         for group in range(len(self.facts.rows_of_groups)):
             for batch in parquet_batches(self.path, group, BATCH_ROWS):
-                cells = [_texts(batch[name]) for name in batch.columns]
-                for row in zip(*cells, strict=True):
-                    self.n_read += 1
-                    yield list(row)
+                yield from self._texts_of(batch)
+
+
+class DataSetRows(Rows):
+    """The rows of a data set, as they would be written in a text table."""
+
+    def __init__(self, name: str) -> None:
+        opened = open_table(name)
+        self.source, self.target, self.frame = opened.source, opened.target, opened.frame
+        self.columns, self.size = list(self.frame.columns), len(self.frame)
+
+    def _rows(self) -> Iterator[list[str]]:
+        yield from self._texts_of(self.frame)
 
 
 def _texts(column: pd.Series) -> list[str]:
@@ -145,22 +168,26 @@ def _texts(column: pd.Series) -> list[str]:
 
 
 @contextmanager
-def opened_rows(table: str, encoding: str = "utf-8") -> Iterator[Rows]:
-    """Open a text file, a Parquet file, or standard input for ``-``."""
+def opened_rows(table: str, encoding: str = "utf-8", decimal: Decimal = ".") -> Iterator[Rows]:
+    """Open a text file, a Parquet file, standard input for ``-``, or a data set by its name."""
     if table == STANDARD_INPUT:
-        yield TextRows("standard input", sys.stdin, None)
+        yield TextRows("standard input", sys.stdin, None, decimal)
         return
     path = Path(table)
     if not path.is_file():
-        raise FileNotFoundError(
-            f"{table} does not exist. Give a text file (CSV, TSV), a Parquet file, or - for standard input."
-        )
+        if path.suffix or path.exists() or len(path.parts) > 1:
+            raise FileNotFoundError(
+                f"{table} is no file. Give a text file (CSV, TSV), a Parquet file, - for standard input, or the name "
+                "of a data set (whynear datasets)."
+            )
+        yield DataSetRows(table)
+        return
     if path.suffix.lower() == ".parquet":
         yield ParquetRows(path)
         return
     try:
         with path.open(encoding="utf-8-sig" if encoding in ("auto", "utf-8") else encoding, newline="") as lines:
-            yield TextRows(path.name, lines, path.stat().st_size)
+            yield TextRows(path.name, lines, path.stat().st_size, decimal)
     except UnicodeDecodeError as error:
         raise ValueError(
             f"{table} is not written in {error.encoding}. Name its encoding: --encoding latin-1."
@@ -168,27 +195,44 @@ def opened_rows(table: str, encoding: str = "utf-8") -> Iterator[Rows]:
 
 
 def numbers_of_rows(
-    rows: Sequence[Sequence[str]], places: Sequence[int], names: Sequence[str], numbers: Sequence[int]
+    rows: Sequence[Sequence[str]],
+    places: Sequence[int],
+    names: Sequence[str],
+    numbers: Sequence[int],
+    decimal: Decimal = ".",
 ) -> Array:
     """Return cells as numbers, missing ones as NaN; ``numbers`` are those of the rows, for errors."""
     values = np.empty((len(rows), len(places)))
     for i, (row, number) in enumerate(zip(rows, numbers, strict=True)):
         for j, place in enumerate(places):
-            values[i, j] = _number(row[place], names[j], number)
+            values[i, j] = _number(row[place], names[j], number, decimal)
     return values
 
 
-def _number(cell: str, name: str, row: int) -> float:
+def _number(cell: str, name: str, row: int, decimal: Decimal) -> float:
     text = cell.strip()
     if text in MISSING_CELLS:
         return np.nan
     try:
-        return float(text)
+        return float(text if decimal == "." else _with_point(text))
     except ValueError:
+        other: Decimal = "," if decimal == "." else "."
+        way = f"Give the sign before the decimals (--decimal '{other}'), leave" if other in text else "Leave"
         raise ValueError(
-            f"Column {name!r} holds {text[:60]!r} in row {row:,}, which is not a number. Leave the column out "
+            f"Column {name!r} holds {text[:60]!r} in row {row:,}, which is not a number. {way} the column out "
             f"(--drop {name!r}), or encode it as numbers."
         ) from None
+
+
+def _with_point(text: str) -> str:
+    """Return a number with a decimal comma as Python writes it; a point would be one between thousands.
+
+    >>> _with_point("3,5")
+    '3.5'
+    """
+    if "." in text:
+        raise ValueError(text)
+    return text.replace(",", ".")
 
 
 def times_of(cells: Sequence[str]) -> list[Any]:

@@ -29,16 +29,18 @@ from whynear.stream.unfinished import (
     remove_run,
 )
 from whynear.tables.writing import csv_text
-from whynear.utils.checks import whole
+from whynear.tables.written_numbers import DECIMALS, Decimal
+from whynear.utils.checks import choice, whole
 from whynear.utils.files import StrPath, check_folder, make_folder, remove_halves, sync_folder
 from whynear.utils.progress import ProgressArgument, listener
+from whynear.utils.text import listed
 
 REMEMBERED_NAMES = 5_000  # of the latest rows, among which a name is found again
 
 
 def run_stream(
     table: str,
-    target: str,
+    target: str | None,
     out: StrPath,
     *,
     drop: Sequence[str] = (),
@@ -47,6 +49,7 @@ def run_stream(
     every: int = 5_000,
     overwrite: bool = False,
     encoding: str = "auto",
+    decimal: Decimal = ".",
     progress: ProgressArgument = None,
     **settings: Any,
 ) -> StreamResult:
@@ -55,9 +58,10 @@ def run_stream(
     Parameters
     ----------
     table : str
-        A text file (CSV, TSV), a ``.parquet`` file, or ``-`` for standard input. A part at a time is in memory.
-    target : str
-        The column with the classes.
+        A text file (CSV, TSV), a ``.parquet`` file, or ``-`` for standard input, of which a part at a time is in
+        memory; or the name of a data set.
+    target : str or None
+        The column with the classes; None for that of a data set.
     out : str or path
         The folder for the results. If it holds an unfinished run of the same table, that one goes on, without
         predicting or learning a row twice; standard input must then begin at the same row again.
@@ -75,6 +79,8 @@ def run_stream(
         Whether to begin anew where the folder holds a finished or another run.
     encoding : str, default="auto"
         The encoding of the text; "auto" is UTF-8.
+    decimal : {".", ","}, default="."
+        The sign before the decimals in a text.
     progress : callable or bool, optional
         Called with a text and the share of the file that is done; True prints lines.
     **settings
@@ -86,16 +92,25 @@ def run_stream(
         What was counted, the history and the learner.
     """
     whole("every", every)
+    choice("decimal", decimal, DECIMALS)
     folder, report = Path(out), listener(progress)
     check_folder(folder, FILES)
-    with opened_rows(table, encoding) as rows:
-        wanted = Counts(rows.source, target, index, time, list(drop))
+    with opened_rows(table, encoding, decimal) as rows:
+        wanted = Counts(rows.source, _target(rows, target), index, time, list(drop))
         run = _Run.begun(folder, rows, wanted, SelfAdjustingMemory(**settings), overwrite=overwrite)
         for part in run.parts_left(every):
             run.learn(part)
             run.keep(part.digest)
             report(f"row {run.counts.n_rows:,}", part.share)
     return run.finish()
+
+
+def _target(rows: Rows, given: str | None) -> str:
+    target = given or rows.target
+    if target is None:
+        columns = listed(rows.columns, 10)
+        raise ValueError(f"{rows.source} needs a target. Name one of its columns (--target COLUMN): {columns}.")
+    return target
 
 
 class _Run:
@@ -156,7 +171,7 @@ class _Run:
         """Predict and learn the rows of a part, and write the predictions."""
         rows, numbers = self._kept_rows(part)
         if rows:
-            values = numbers_of_rows(rows, self.places, self.features, numbers)
+            values = numbers_of_rows(rows, self.places, self.features, numbers, self.rows.decimal)
             labels = np.array([row[self.target].strip() for row in rows])
             found = self._predicted(values, labels)
             self._count(labels, found)
