@@ -94,7 +94,7 @@ def test_studies_of_numbers_are_compared_by_their_own_measure(tmp_path):
     two = written(tmp_path / "two.json", measure="r2", expected_scores=[0.8, 0.8])
     found = answer(one, two)
     assert found["difference"] == pytest.approx(0.2)
-    assert "the first reaches 0.600 ± 0.100 and the second 0.800 ± 0.000 (r2)" in found["finding"]
+    assert "the first reaches 0.600 ± 0.100 and the second 0.800 ± 0.000 (variance explained)" in found["finding"]
     refused = run(one, written(tmp_path / "three.json"))
     assert refused.exit_code == 2
     assert "scores by r2 and " in refused.stderr

@@ -172,7 +172,8 @@ def test_predictions_that_ignore_the_features_are_found_by_every_score():
 
 
 def test_scores_of_two_studies_are_compared_if_they_are_of_one_kind(study):
-    assert "the difference of +0.0 points is" in " ".join(wn.compare_studies(study, study).sentences())
+    said = " ".join(wn.compare_studies(study, study).sentences())
+    assert "(balanced accuracy): the difference of +0.0 ± 0.0 points is not more than twice" in said
     usual = replace(study, comparison=replace(study.comparison, measure="accuracy"))
     with pytest.raises(ValueError, match=r"by balanced_accuracy and .* the same score \(--score\)"):
         wn.compare_studies(study, usual)

@@ -18,7 +18,7 @@ def stream(
     table: Annotated[
         str, typer.Argument(help="A text file (CSV, TSV), a Parquet file, - for standard input, or a data set.")
     ],
-    target: Annotated[str | None, typer.Option(help="The column to predict; needed but for a data set.")] = None,
+    target: options.Target = None,
     out: Annotated[Path, typer.Option(help="The folder for the results; an unfinished run in it goes on.")] = Path(
         "stream"
     ),

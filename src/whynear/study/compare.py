@@ -9,7 +9,7 @@ from typing import Any
 from whynear.study.result import Study
 from whynear.study.row_scores import error_of_difference
 from whynear.study.saved import SavedStudy, as_saved, read_study
-from whynear.study.score import AS_SHARES
+from whynear.study.score import AS_SHARES, NAMES
 from whynear.utils.files import StrPath
 from whynear.utils.text import counted
 
@@ -88,7 +88,7 @@ class StudyDifferences:
 
     def _scores(self) -> str:
         scores = f"the first reaches {self.first.score} and the second {self.second.score}"
-        start = f"On held-out rows, {scores} ({self.first.measure})"
+        start = f"On held-out rows, {scores} ({NAMES.get(self.first.measure, self.first.measure)})"
         if self.difference is None or self.standard_error is None:
             return f"{start}: there are too few scores to compare them."
         size = "more" if self.exceeds_error else "not more"
