@@ -149,6 +149,12 @@ def test_numbers_with_a_stray_text_are_neither_categories_nor_names(frame):
     assert "b" not in automatic(codes).X
 
 
+def test_steps_that_are_not_named_are_counted(frame):
+    steps = pd.Categorical(list("abcdefghijk") * 6, categories=list("abcdefghijk"), ordered=True)[:60]
+    problem = problem_of(frame.assign(step=steps), "kind", categories="auto")
+    assert any("taken as steps: a < b < c < d < e < f < g < h and 3 more; --cat" in note for note in problem.decisions)
+
+
 def test_ordered_categories_keep_their_order(frame):
     grades = pd.Categorical(["low", "mid", "high"] * 20, categories=["low", "mid", "high"], ordered=True)
     problem = automatic(frame.assign(grade=grades))

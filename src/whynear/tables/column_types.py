@@ -33,6 +33,7 @@ from whynear.utils.text import counted
 Categories = Literal["auto", "onehot"]
 Impute = Literal["auto", "median", "most_frequent"]
 MOST_CATEGORIES = 50  # of a column; with more it is taken for names
+MOST_STEPS = 8  # of ordered categories that are named
 FEWEST_NUMBERS = 10  # different ones, in a column that is taken for numbers with a few other values
 
 
@@ -180,10 +181,9 @@ def _set_aside(name: str, column: pd.Series) -> str:
 
 def _categories_note(X: pd.DataFrame, text: list[str]) -> list[str]:
     ordered = [name for name in X.columns if is_ordered(X[name])]
-    steps = {name: " < ".join(map(str, X[name].cat.categories[:8])) for name in ordered}
     notes = [
-        f"Column {name!r} holds ordered categories, taken as steps: {steps[name]}; --category {name!r} ignores their "
-        "order."
+        f"Column {name!r} holds ordered categories, taken as steps: {_steps(X[name])}; --category {name!r} ignores "
+        "their order."
         for name in ordered
     ]
     if plain := [name for name in text if name not in ordered]:
@@ -191,6 +191,13 @@ def _categories_note(X: pd.DataFrame, text: list[str]) -> list[str]:
         more = f" and {len(plain) - 5} more" if len(plain) > 5 else ""
         notes.append(f"Text was taken as categories in {shown}{more}; --drop COLUMN leaves a column out.")
     return notes
+
+
+def _steps(column: pd.Series) -> str:
+    """Return the ordered categories of a column in their order, the first few by name."""
+    categories = list(map(str, column.cat.categories))
+    more = f" and {len(categories) - MOST_STEPS} more" if len(categories) > MOST_STEPS else ""
+    return " < ".join(categories[:MOST_STEPS]) + more
 
 
 def _check_numbers(X: pd.DataFrame, source: str) -> None:
