@@ -7,10 +7,11 @@ Y = np.repeat(["u", "v"], 30)
 
 
 def test_columns_that_say_nothing_are_named():
-    X = pd.DataFrame({"a": range(60), "same": 1.0, "empty": np.nan})
+    X = pd.DataFrame({"a": range(60), "same": 1.0, "empty": np.nan, "once": [5.0, np.nan] * 30})
     assert unchanging(X) == [
         "Columns without any value carry no information: 'empty'.",
         "Columns that never change carry no information: 'same'.",
+        "Columns with one value beside gaps carry no information, unless the gaps do: 'once'.",
     ]
 
 

@@ -13,6 +13,9 @@ USUAL = [0.5, 1.5, 2.5, 3.0]
     [
         ([*USUAL, -999, -999], 1),
         ([*USUAL, 9999, 9999, np.nan], 1),
+        ([*USUAL, -9999999, -9999999], 1),
+        ([*USUAL, 999999999.0, 999999999.0], 1),
+        ([*USUAL, 99.9, 99.9], 0),
         ([*USUAL, -999], 0),  # once is a value
         ([*USUAL, -998, -998], 0),
         ([90.0, 95.0, 99.0, 99.0, 98.0], 0),
@@ -22,6 +25,12 @@ USUAL = [0.5, 1.5, 2.5, 3.0]
 )
 def test_nines_far_from_all_others_are_named(values, said):
     assert len(caveats_of_codes(pd.DataFrame({"mass": values, "name": "-999"}))) == said
+
+
+def test_a_code_is_named_with_all_its_digits():
+    said = caveats_of_codes(pd.DataFrame({"mass": [*USUAL, -9999999, -9999999]}))[0]
+    assert said.startswith("Column 'mass': 2 values are -9999999, far from all others")
+    assert said.endswith("take it as one (--missing -9999999).")
 
 
 def test_a_study_warns_of_them_and_takes_the_advice():

@@ -20,8 +20,13 @@ def unchanging(X: pd.DataFrame) -> list[str]:
     """Return caveats on the columns that no model can use."""
     empty = list(X.columns[X.isna().all()])
     said = [f"Columns without any value carry no information: {listed(empty)}."] if empty else []
-    if constant := [name for name in X if name not in empty and X[name].nunique(dropna=False) == 1]:
+    single = [name for name in X if name not in empty and X[name].nunique() == 1]
+    with_gaps = [name for name in single if X[name].isna().any()]
+    if constant := [name for name in single if name not in with_gaps]:
         said.append(f"Columns that never change carry no information: {listed(constant)}.")
+    if with_gaps:
+        columns = listed(with_gaps)
+        said.append(f"Columns with one value beside gaps carry no information, unless the gaps do: {columns}.")
     return said
 
 
