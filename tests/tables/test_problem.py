@@ -116,11 +116,10 @@ def test_spectra_of_the_papers_are_binned(real_data):
     assert sorted(pd.Series(problem.y).value_counts()) == [38, 43, 43]  # equal alcohol levels stay together
 
 
-def test_a_problem_of_classes_counts_them_and_finds_their_rows():
+def test_a_problem_of_classes_counts_them():
     problem = problem_of(pd.DataFrame({"a": [1.0, 2.5, 3.0, 4.0, 5.0], "y": ["v", "u", "v", "u", "v"]}), "y")
     assert problem.kind == "classes"
     assert problem.classes == (("u", 2), ("v", 3))
-    assert [rows.tolist() for rows in problem.rows_of_classes] == [[1, 3], [0, 2, 4]]
     assert problem.range is None
     assert problem.summary == "5 rows, 1 feature (numbers: 1)"
 
@@ -130,7 +129,6 @@ def test_a_problem_of_numbers_has_a_range_and_no_classes():
     problem = problem_of(pd.DataFrame({"a": values**2, "y": values}), "y", measured=True)
     assert problem.kind == "numbers"
     assert problem.classes == ()
-    assert [rows.tolist() for rows in problem.rows_of_classes] == [list(range(40))]
     assert problem.range == (0.5, 9.5)
 
 

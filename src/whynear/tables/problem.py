@@ -111,14 +111,6 @@ class Problem:
         return self.whole.range if self.whole is not None else (float(self.y.min()), float(self.y.max()))
 
     @property
-    def rows_of_classes(self) -> tuple[NDArray[np.intp], ...]:
-        """The numbers of the rows of each class, from 0; all rows at once where the target holds numbers."""
-        if self.kind == "numbers":
-            return (np.arange(len(self.y)),)
-        codes = np.unique(self.y, return_inverse=True)[1]
-        return tuple(np.flatnonzero(codes == code) for code in np.unique(codes))
-
-    @property
     def summary(self) -> str:
         """How many rows and columns there are, what the columns hold and what is missing, in a sentence."""
         return summary(self.columns, len(self.X) if self.whole is None else self.whole.n_rows)
@@ -172,66 +164,83 @@ def problem_from(
     if strict:
         categories = None if categories == "auto" else categories
         impute = None if impute == "auto" else impute
-    source, frame = table.source, table.frame
-    left_out = names_of(drop)
-    named_by = [] if index is None or str(index) == frame.index.name else [str(index)]
-    of_rows = [str(name) for name in (group, time, weight) if name is not None]
-    about_rows = [name for name in dict.fromkeys(of_rows) if name != frame.index.name]
-    predicted = checked_target(table, target, (*left_out, *named_by, *about_rows), read_as)
-    if named_by:
-        frame = named_rows(frame, named_by[0], source)
-        left_out += [name for name in named_by if name != predicted]
-    frame = frame.drop(columns=[name for name in left_out if name not in (predicted, *about_rows)])
+    source, of_rows = table.source, _OfRows(group, time, weight)
+    about_rows = of_rows.columns(table.frame)
+    frame, predicted = _taken_columns(table, target, names_of(drop), index, about_rows, read_as)
     reader = ColumnReader(source, read_as, table.decimal, strict, keep_text=categories == "onehot")
     frame = _read(frame, predicted, reader, about_rows)
-    no_target: list[str] = []
-    if drop_missing_target and (gone := is_missing(frame[predicted])).any():
-        frame = frame[~gone]
-        what = "no value of the target and"
-        rows = counted(int(gone.sum()), f"row has {what} was", f"rows have {what} were")
-        no_target = [f"{rows} left out."]
-    if len(frame) < 4:
-        rows = counted(len(frame), "row", "rows")
-        raise ValueError(f"{source} has {rows}; two classes with two rows each are needed at least. Add rows.")
+    frame, no_target = _with_target(frame, predicted, drop_missing_target)
+    _check_four_rows(frame, source)
     y, merged = target_of(frame[predicted], source, bins, measured, predicted in read_as.number)
-    groups = None if group is None else groups_of(frame, str(group), predicted, source)
-    formats = (given.removeprefix(f"{time}=") for given in read_as.date if given.startswith(f"{time}=%"))
-    times = None if time is None else times_of(frame, str(time), predicted, source, next(formats, None))
-    weights = None if weight is None else weights_of(frame, str(weight), predicted, source)
+    about = of_rows.read(frame, predicted, source, read_as)
     inputs = frame.drop(columns=[predicted, *about_rows])
     codes = reader.codes(inputs.columns)
     features = features_of(inputs, source, categories, impute, read_as.category, reader.readings, codes)
     aside, numbered = _row_numbers(features.X, source, read_as.number, strict, categories == "auto")
     X = features.X.drop(columns=aside)
     axis, on_axis = _spectrum(X, source, spectra, strict)
-    small: list[str] = []
-    if kind_of_target(y) == "classes":
-        kept, small = _classes_of_two(y)
-        _check_two_classes(y[kept], predicted, source)
-        if groups is not None:
-            in_groups, in_one = in_two_groups(y[kept], groups[kept], source)
-            kept[kept] = in_groups
-            small += in_one
-            groups = groups[kept]
-        times, weights = (None if part is None else part[kept] for part in (times, weights))
-        X, y = X[kept], y[kept]
+    kept, small = _learnable_rows(y, about["groups"], predicted, source)
+    X, y = X[kept], y[kept]
+    about = {name: None if part is None else part[kept] for name, part in about.items()}
     y.setflags(write=False)
     how_read = (*table.notes, *reader.notes(), *features.notes, *numbered, *on_axis)
     constant, filled = unchanging(X), filled_in(X, y, impute)
+    remarks = remarks_on(X, y, about["groups"])
     return Problem(
-        source,
-        predicted,
-        X,
-        y,
-        (*how_read, *no_target, *merged, *small, *constant, *remarks_on(X, y, groups), *filled),
-        features.encoder,
-        preview(X, reader.readings),
-        (*how_read, *constant, *filled),
-        groups,
-        axis,
-        times,
-        weights,
+        source=source,
+        target=predicted,
+        X=X,
+        y=y,
+        caveats=(*how_read, *no_target, *merged, *small, *constant, *remarks, *filled),
+        encoder=features.encoder,
+        columns=preview(X, reader.readings),
+        decisions=(*how_read, *constant, *filled),
+        groups=about["groups"],
+        axis=axis,
+        times=about["times"],
+        weights=about["weights"],
     )
+
+
+@dataclass(frozen=True)
+class _OfRows:
+    """The columns that say of rows which belong together, when they were made and how much they count."""
+
+    group: Hashable | None
+    time: Hashable | None
+    weight: Hashable | None
+
+    def columns(self, frame: pd.DataFrame) -> list[str]:
+        """Return those of the columns that are not the index of the table."""
+        given = [str(name) for name in (self.group, self.time, self.weight) if name is not None]
+        return [name for name in dict.fromkeys(given) if name != frame.index.name]
+
+    def read(self, frame: pd.DataFrame, target: str, source: str, read_as: ReadAs) -> dict[str, pd.Series | None]:
+        """Return the groups, the times and the weights of the rows, each under its name in a `Problem`."""
+        dates = (given.removeprefix(f"{self.time}=") for given in read_as.date if given.startswith(f"{self.time}=%"))
+        return {
+            "groups": None if self.group is None else groups_of(frame, str(self.group), target, source),
+            "times": None if self.time is None else times_of(frame, str(self.time), target, source, next(dates, None)),
+            "weights": None if self.weight is None else weights_of(frame, str(self.weight), target, source),
+        }
+
+
+def _taken_columns(
+    table: NamedTable,
+    target: Hashable | None,
+    drop: list[str],
+    index: Hashable | None,
+    about_rows: list[str],
+    read_as: ReadAs,
+) -> tuple[pd.DataFrame, str]:
+    """Return the table with named rows and without the columns that are left out, and the name of the target."""
+    frame = table.frame
+    named_by = [] if index is None or str(index) == frame.index.name else [str(index)]
+    predicted = checked_target(table, target, (*drop, *named_by, *about_rows), read_as)
+    for name in named_by:
+        frame = named_rows(frame, name, table.source)
+    needed = (predicted, *about_rows)
+    return frame.drop(columns=[name for name in (*drop, *named_by) if name not in needed]), predicted
 
 
 def _read(frame: pd.DataFrame, predicted: str, reader: ColumnReader, as_it_is: Sequence[str]) -> pd.DataFrame:
@@ -243,6 +252,37 @@ def _read(frame: pd.DataFrame, predicted: str, reader: ColumnReader, as_it_is: S
         if read is not column:
             changed[name] = read
     return frame.assign(**changed)
+
+
+def _with_target(frame: pd.DataFrame, predicted: str, leave_out: bool) -> tuple[pd.DataFrame, list[str]]:
+    """Return the rows that have a target, if others are to be left out, and a caveat on these."""
+    gone = is_missing(frame[predicted])
+    if not leave_out or not gone.any():
+        return frame, []
+    rows = counted(int(gone.sum()), "row has no value", "rows have no value")
+    were = "was" if gone.sum() == 1 else "were"
+    return frame[~gone], [f"{rows} of the target and {were} left out."]
+
+
+def _check_four_rows(frame: pd.DataFrame, source: str) -> None:
+    if len(frame) < 4:
+        rows = counted(len(frame), "row", "rows")
+        raise ValueError(f"{source} has {rows}; two classes with two rows each are needed at least. Add rows.")
+
+
+def _learnable_rows(
+    y: NDArray[Any], groups: pd.Series | None, predicted: str, source: str
+) -> tuple[NDArray[np.bool_], list[str]]:
+    """Return which rows can be learned from and held out, and caveats on others; of numbers these are all."""
+    if kind_of_target(y) == "numbers":
+        return np.ones(len(y), dtype=bool), []
+    kept, small = _classes_of_two(y)
+    _check_two_classes(y[kept], predicted, source)
+    if groups is not None:
+        in_groups, in_one = in_two_groups(y[kept], groups[kept], source)
+        kept[kept] = in_groups
+        small += in_one
+    return kept, small
 
 
 def _row_numbers(
