@@ -67,6 +67,15 @@ def test_rows_are_named_by_a_column(both):
     assert "name" not in sample.X
 
 
+def test_missing_and_repeated_names_are_caveats(both):
+    frame = messy_table()
+    frame["name"] = [None, *(f"P{row % 150}" for row in range(1, 600))]
+    sample, _, _ = both(frame, index="name", n_sample=400)
+    said = " ".join(sample.caveats)
+    assert "Column 'name' names all rows but 1, which is called by its number: 'row 1'." in said
+    assert "Column 'name' names several rows alike: 'P" in said
+
+
 def test_rows_are_named_by_the_index_that_pandas_saved(both):
     sample, _, _ = both(messy_table().set_index("name"))
     assert sample.X.index.name == "name"

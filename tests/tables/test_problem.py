@@ -116,6 +116,22 @@ def test_spectra_of_the_papers_are_binned(real_data):
     assert sorted(pd.Series(problem.y).value_counts()) == [38, 43, 43]  # equal alcohol levels stay together
 
 
+def test_rows_with_missing_or_repeated_names_are_caveats_and_no_decisions(frame):
+    named = frame.assign(pat=["P0", None, "P0", *(f"P{row}" for row in range(3, 60))])
+    problem = problem_of(named, "kind", index="pat")
+    assert problem.X.index[:3].tolist() == ["P0", "row 2", "P0"]
+    said = [caveat for caveat in problem.caveats if "'pat'" in caveat]
+    assert [caveat.partition(",")[0] for caveat in said] == [
+        "Column 'pat' names all rows but 1",
+        "Column 'pat' names several rows alike: 'P0' names 2 of them. A single row is asked for by a name that no "
+        "other row has. If the rows of one name belong together",
+    ]
+    assert not set(said) & set(problem.decisions)
+    unlike = problem_of(named.set_index("pat"), "kind")
+    assert unlike.X.index.equals(problem.X.index)
+    assert any("'P0' names 2 of them" in caveat for caveat in unlike.caveats)
+
+
 def test_a_problem_of_classes_counts_them():
     problem = problem_of(pd.DataFrame({"a": [1.0, 2.5, 3.0, 4.0, 5.0], "y": ["v", "u", "v", "u", "v"]}), "y")
     assert problem.kind == "classes"

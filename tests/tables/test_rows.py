@@ -2,7 +2,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from whynear.tables.rows import ROW_NUMBERS, named_rows, numbered, numbers_in_file, place_of
+from whynear.tables.rows import (
+    ROW_NUMBERS,
+    named_rows,
+    note_on_repeated_names,
+    note_on_unnamed,
+    numbered,
+    numbers_in_file,
+    place_of,
+)
 
 TABLE = pd.DataFrame({"name": ["u", "v", "v"], "number": [7.0, np.nan, 9.0]})
 FILE = numbered(TABLE)
@@ -19,11 +27,39 @@ def test_rows_are_named_by_a_column_or_else_by_the_index():
     assert named_rows(FILE, "name", "t.csv").index.name == "name"
     assert "name" in named_rows(FILE, "name", "t.csv")
     whole = named_rows(FILE, "number", "t.csv").index
-    assert whole[[0, 2]].tolist() == [7, 9]
+    assert whole.tolist() == [7, "row 2", 9]
     assert isinstance(whole[0], int)
     assert named_rows(FILE, None, "t.csv") is FILE
     labelled = TABLE.set_index("name")
     assert named_rows(labelled, "name", "t.csv") is labelled
+
+
+@pytest.mark.parametrize("gap", [None, np.nan, pd.NA, "", " "])
+def test_a_row_without_a_name_is_called_by_its_number(gap):
+    named = named_rows(numbered(pd.DataFrame({"name": ["u", gap, "v", gap]}, dtype=object)), "name", "t.csv")
+    assert named.index.tolist() == ["u", "row 2", "v", "row 4"]
+    assert place_of("row 4", named, "t.csv") == 3
+    assert note_on_unnamed(named["name"].set_axis([1, 2, 3, 4])) == [
+        "Column 'name' names all rows but 2, which are called by their numbers, the first of them 'row 2'."
+    ]
+    assert note_on_unnamed(pd.Series(["u", "v"], name="name")) == []
+
+
+def test_a_missing_label_of_an_index_is_a_number():
+    frame = pd.DataFrame({"a": [1, 2, 3]}, index=pd.Index(["u", None, "v"], name="id"))
+    assert numbered(frame).index.tolist() == ["u", "row 2", "v"]
+    assert numbered(frame).index.name == "id"
+
+
+def test_names_that_repeat_are_said_with_the_first_and_their_number():
+    names = pd.Index(["P2", "P0", 7, "P0", "7", "P0"], name="pat")
+    assert note_on_repeated_names(names) == [
+        "Column 'pat' names several rows alike: 'P0' names 3 of them, and 1 more name repeats. A single row is asked "
+        "for by a name that no other row has. If the rows of one name belong together, use --group 'pat'."
+    ]
+    assert not note_on_repeated_names(names, "pat")[0].endswith("--group 'pat'.")
+    assert note_on_repeated_names(pd.Index(["u", "u"]))[0].startswith("The index names several rows alike: 'u' names 2")
+    assert note_on_repeated_names(pd.Index(["u", "v"], name="pat")) == []
 
 
 def test_a_row_is_found_by_its_name():

@@ -17,11 +17,10 @@ from whynear.tables.problem import Problem, problem_from
 from whynear.tables.reading import NamedTable
 from whynear.tables.refusal import TableRefused
 from whynear.tables.row_sample import joined_rows
-from whynear.tables.rows import ROW_NUMBERS
+from whynear.tables.rows import ROW_NUMBERS, names_in, note_on_repeated_names, note_on_unnamed
 from whynear.tables.scan import MOST_CLASSES_COUNTED, Scan
 from whynear.tables.target import class_names, is_missing, unusable_target
 from whynear.tables.written_numbers import written_numbers
-from whynear.utils.row_names import plain_name
 from whynear.utils.text import counted
 
 
@@ -149,9 +148,12 @@ def _with_counts(
 def _named(problem: Problem, frame: pd.DataFrame, index: str | None) -> Problem:
     """Return the problem with the names of its rows: the values of a column, or their numbers in the table."""
     rows = problem.X.index
-    names = rows.rename(None)
+    names, said = rows.rename(None), []
     if index is not None:
-        names = pd.Index([plain_name(value) for value in frame.loc[rows, index]], name=name_of_index(index))
+        column = frame.loc[rows, index].rename(name_of_index(index))
+        names = names_in(column)
+        grouped_by = None if problem.groups is None else str(problem.groups.name)
+        said = [*note_on_unnamed(column), *note_on_repeated_names(names, grouped_by)]
     about = {"groups": problem.groups, "times": problem.times, "weights": problem.weights}
     parts: dict[str, Any] = {key: None if part is None else part.set_axis(names) for key, part in about.items()}
-    return replace(problem, X=problem.X.set_axis(names, axis=0), **parts)
+    return replace(problem, X=problem.X.set_axis(names, axis=0), caveats=(*problem.caveats, *said), **parts)

@@ -21,7 +21,7 @@ from whynear.tables.preview import WholeTable, preview, row_names, summary
 from whynear.tables.reading import NamedTable
 from whynear.tables.refusal import TableRefused
 from whynear.tables.row_weights import weights_of
-from whynear.tables.rows import named_rows
+from whynear.tables.rows import named_rows, note_on_repeated_names, note_on_unnamed
 from whynear.tables.spectral_axis import SpectralAxis, spectral_axis
 from whynear.tables.target import is_missing, target_of
 from whynear.tables.times import times_of
@@ -166,7 +166,7 @@ def problem_from(
         impute = None if impute == "auto" else impute
     source, of_rows = table.source, _OfRows(group, time, weight)
     about_rows = of_rows.columns(table.frame)
-    frame, predicted = _taken_columns(table, target, names_of(drop), index, about_rows, read_as)
+    frame, predicted, unnamed = _taken_columns(table, target, names_of(drop), index, about_rows, read_as)
     reader = ColumnReader(source, read_as, table.decimal, strict, keep_text=categories == "onehot")
     frame = _read(frame, predicted, reader, about_rows)
     frame, no_target = _with_target(frame, predicted, drop_missing_target)
@@ -185,7 +185,8 @@ def problem_from(
     y.setflags(write=False)
     how_read = (*table.notes, *reader.notes(), *features.notes, *numbered, *on_axis)
     constant, filled = unchanging(X), filled_in(X, y, impute)
-    remarks = remarks_on(X, y, about["groups"])
+    repeated = note_on_repeated_names(X.index, None if group is None else str(group))
+    remarks = [*unnamed, *repeated, *remarks_on(X, y, about["groups"])]
     return Problem(
         source=source,
         target=predicted,
@@ -232,15 +233,16 @@ def _taken_columns(
     index: Hashable | None,
     about_rows: list[str],
     read_as: ReadAs,
-) -> tuple[pd.DataFrame, str]:
-    """Return the table with named rows and without the columns that are left out, and the name of the target."""
+) -> tuple[pd.DataFrame, str, list[str]]:
+    """Return the table with named rows and without the columns that are left out, the target, and a caveat on names."""
     frame = table.frame
     named_by = [] if index is None or str(index) == frame.index.name else [str(index)]
     predicted = checked_target(table, target, (*drop, *named_by, *about_rows), read_as)
+    unnamed = [note for name in named_by for note in note_on_unnamed(frame[name])]
     for name in named_by:
         frame = named_rows(frame, name, table.source)
     needed = (predicted, *about_rows)
-    return frame.drop(columns=[name for name in (*drop, *named_by) if name not in needed]), predicted
+    return frame.drop(columns=[name for name in (*drop, *named_by) if name not in needed]), predicted, unnamed
 
 
 def _read(frame: pd.DataFrame, predicted: str, reader: ColumnReader, as_it_is: Sequence[str]) -> pd.DataFrame:
