@@ -55,6 +55,17 @@ def test_numbers_outside_the_training_range_are_found_in_units_of_the_table(step
     assert (first[0].low, first[0].high) == (pytest.approx(X["a"].min()), pytest.approx(X["a"].max()))
 
 
+def test_categories_written_as_digits_are_known_beside_gaps():
+    X = numbers().assign(chrom=["1", "2", "7", "X", None] * 6)
+    encoder = wn.TableEncoder("onehot", "median")
+    model = make_pipeline(encoder, StandardScaler(), wn.GMLVQ(random_state=0)).fit(X, labels(X))
+    new = X.iloc[:4].assign(chrom=[1.0, np.nan, 7.0, 9.0])
+    with pytest.warns(UserWarning, match="holds '9'"):
+        of_chrom = [[(one.kind, str(one)) for one in row if one.column == "chrom"] for row in found(model, new)]
+    assert [[kind for kind, _ in row] for row in of_chrom] == [[], ["filled_in"], [], ["unseen_category"]]
+    assert of_chrom[3][0][1].startswith("'chrom' = '9', which is none of the training categories '1', '2', '7', 'X'")
+
+
 def test_a_row_is_judged_by_the_slow_rule():
     rng = np.random.default_rng(1)
     X = numbers().drop(columns="flat")

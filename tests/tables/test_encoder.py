@@ -207,6 +207,21 @@ def test_known_categories_are_found_behind_blanks():
     assert found["other=a "].tolist() == [1.0, 0.0, 0.0]  # which is a category of its own here
 
 
+def test_categories_written_as_digits_are_known_beside_gaps():
+    chrom = ["1", "2", "7", "X", None] * 4
+    grade = pd.Series([1, 2, 3, 2] * 5, dtype=pd.CategoricalDtype([1, 2, 3], ordered=True))
+    encoder = wn.TableEncoder("onehot", "median").fit(pd.DataFrame({"chrom": chrom, "grade": grade}))
+    given = pd.DataFrame({"chrom": [1.0, np.nan, 7.0], "grade": [1.0, 3.0, np.nan]})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = encoder.transform(given)
+    assert found["chrom=1"].tolist() == [1.0, encoder.fill_values_["chrom"] == "1", 0.0]
+    assert found["chrom=7"].tolist()[2] == 1.0
+    assert found["grade"].tolist() == [0.0, 2.0, 1.0]
+    with pytest.warns(UserWarning, match="Column 'chrom' holds '9', which is none of the categories"):
+        encoder.transform(given.assign(chrom=[9.0, np.nan, 7.0]))
+
+
 def dated():
     days = ["04.03.2022", None, "06.03.2022", "31.12.1969"]
     moments = ["2022-03-04 12:30", "2022-03-05 00:00", None, "2022-03-06 00:00"]

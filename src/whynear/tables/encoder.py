@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from whynear.tables.dates import DateColumn
 from whynear.tables.informative_gaps import informative
+from whynear.tables.known_categories import as_known_categories
 from whynear.tables.recorded import DATE, as_recorded
 from whynear.utils.arrays import Array
 from whynear.utils.columns import check_finite, check_same_columns, numbers
@@ -156,11 +157,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return self.read(_frame(X))
 
     def read(self, X: pd.DataFrame) -> pd.DataFrame:
-        """Return a table read as ``readings`` and ``missing`` say; known categories without blanks around them."""
+        """Return a table read as ``readings`` and ``missing`` say, with known categories written as in ``fit``."""
         frame = as_recorded(X, self.readings or {}, self.missing or {})
-        categories = {name: known for name, known in getattr(self, "categories_", {}).items() if name in frame.columns}
-        blanks = {name: _written_with_blanks(frame[name], known) for name, known in categories.items()}
-        changed = {name: frame[name].astype(object).replace(texts) for name, texts in blanks.items() if texts}
+        known = {**getattr(self, "categories_", {}), **self._orders}
+        given = {name: frame[name] for name in known if name in frame.columns}
+        written = {name: as_known_categories(column, known[name]) for name, column in given.items()}
+        changed = {name: column for name, column in written.items() if column is not given[name]}
         return frame.assign(**changed) if changed else frame
 
     def get_feature_names_out(self, input_features: Sequence[str] | None = None) -> NDArray[Any]:
@@ -341,13 +343,6 @@ def holds_text(column: pd.Series[Any]) -> bool:
 def is_ordered(column: pd.Series[Any]) -> bool:
     """Return whether a column holds categories with an order."""
     return isinstance(column.dtype, pd.CategoricalDtype) and bool(column.dtype.ordered)
-
-
-def _written_with_blanks(column: pd.Series[Any], known: list[str]) -> dict[str, str]:
-    """Return the texts of a column that are known categories but for blanks around them, each with its category."""
-    texts = {value for value in column if isinstance(value, str)}  # other values may have no hash
-    unknown = [value for value in texts if value not in known]
-    return {text: text.strip() for text in unknown if text.strip() in known}
 
 
 def _frame(X: Any) -> pd.DataFrame:
