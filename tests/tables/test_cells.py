@@ -1,3 +1,5 @@
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,6 +15,10 @@ from whynear.tables.cells import as_text, holds_strings, is_code, missing_signs,
         ([1.5, 2.0], ["1.5", "2"]),
         ([" a", "b "], ["a", "b"]),
         ([True, False], ["True", "False"]),
+        ([True, None], ["True", None]),
+        ([9007199254740993, -9007199254740992], ["9007199254740993", "-9007199254740992"]),
+        ([1.0, "x", 0.1 + 0.2], ["1", "x", "0.30000000000000004"]),
+        ([Decimal("1.50"), np.inf], ["1.5", "inf"]),
         (pd.Categorical([3, 4]), ["3", "4"]),
     ],
 )

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from whynear.utils.columns import as_numbers
+from whynear.utils.columns import as_numbers, is_number
 
 MISSING_WORDS = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL")  # in every column of a text file
 MISSING_SIGNS = frozenset(
@@ -27,14 +27,8 @@ def text_counts(column: pd.Series) -> dict[str, int]:
 
 
 def as_text(column: pd.Series) -> pd.Series:
-    """Return values as text, whole numbers without a point: 1.0 is '1'."""
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        column = column.astype(object)
-    numbers = as_numbers(column)
-    if numbers is None or pd.api.types.is_bool_dtype(column):
-        texts = [None if gone else str(value).strip() for value, gone in zip(column, column.isna(), strict=True)]
-        return pd.Series(texts, index=column.index, name=column.name, dtype=object)
-    texts = [None if np.isnan(v) else str(int(v)) if float(v).is_integer() else repr(float(v)) for v in numbers]
+    """Return values as text, whole numbers with all their digits and without a point: 1.0 is '1'."""
+    texts = [None if gone else _text(value) for value, gone in zip(column, column.isna(), strict=True)]
     return pd.Series(texts, index=column.index, name=column.name, dtype=object)
 
 
@@ -78,3 +72,10 @@ def spelling(value: Any) -> str:
         return value.strip()
     is_whole = isinstance(value, int) or float(value).is_integer()  # an int may be too large for a float
     return str(int(value)) if is_whole else str(value)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool | np.bool_) or not is_number(value):
+        return str(value).strip()
+    whole = spelling(value)
+    return whole if whole.lstrip("-").isdigit() else repr(float(value))
