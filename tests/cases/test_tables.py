@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 import whynear as wn
+from tests.helpers.decimal_tables import as_file, as_folder, measured_rows, model_of_commas
 from tests.helpers.mixed_tables import model_of_patients, patients
 from whynear.cases import add_table, rerank_by, row_of
 
@@ -96,3 +97,22 @@ def test_a_model_that_encodes_a_column_in_another_way_does_not_re_rank(settings,
         rerank_by(other, encoder)
     rerank_by(other)
     rerank_by(wn.as_metric(other), encoder)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_cases_do_not_depend_on_how_numbers_are_written(tmp_path):
+    model = model_of_commas(tmp_path / "training.csv")
+    new = measured_rows(6, seed=1).assign(dose=[3, 4, 5, 6, 7, 8])
+    found = []
+    for name, table in {
+        "numbers": new,
+        "file": as_file(new, tmp_path / "new.csv"),
+        "folder": as_folder(new, tmp_path / "new"),
+    }.items():
+        add_table(tmp_path / name, table, model)
+        with wn.CaseBase(tmp_path / name) as base:
+            case = row_of(table, 2, base.columns, base.encoder)
+            found.append(base.retrieve(case, k=6).frame()[["row", "sq_distance"]])
+    assert found[0]["sq_distance"][0] == 0
+    pd.testing.assert_frame_equal(found[1], found[0])
+    pd.testing.assert_frame_equal(found[2], found[0])

@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from whynear.datasets.opening import frame_and_source, open_table
+from whynear.datasets.opening import open_for, open_table
+from whynear.tables.model_columns import ModelColumns
 
 
 @pytest.mark.parametrize("table", [np.zeros((4, 2)), [[1, 2]], None])
@@ -34,8 +35,8 @@ def test_what_was_changed_in_a_file_is_a_warning(tmp_path):
     path = tmp_path / "cases.csv"
     path.write_text("a,a\n1,2\n")
     with pytest.warns(UserWarning, match=r"cases\.csv: Duplicate column names were suffixed"):
-        frame, source = frame_and_source(path)
-    assert (list(frame.columns), source) == (["a", "a.1"], "cases.csv")
+        opened = open_for(ModelColumns.behind(None, ["a"]), path)
+    assert (list(opened.frame.columns), opened.source) == (["a", "a.1"], "cases.csv")
 
 
 CASES = pd.DataFrame({"size": [1.5, 2.5, None, 4.0], "kind": ["u", "v", None, "u"], "n": [1, 2, 3, 4]})
@@ -99,7 +100,7 @@ def test_columns_of_numbers_are_read_as_such_with_a_warning(tmp_path):
     path = tmp_path / "cases.csv"
     path.write_text("a;b;c\n1,234;x;?\n2,5;y;3\n")
     with pytest.warns(UserWarning, match="decimal commas") as caught:
-        frame, _ = frame_and_source(path, numbers=["a", "b", "c", "other"])
+        frame = open_for(ModelColumns.behind(None, ["a", "b", "c", "other"]), path).frame
     assert frame["a"].tolist() == [1.234, 2.5]
     assert frame["b"].tolist() == ["x", "y"]
     assert frame["c"].isna().tolist() == [True, False]

@@ -9,6 +9,7 @@ from sklearn.preprocessing import OneHotEncoder
 
 import whynear as wn
 from tests.helpers.dated_tables import numbers_like_days, visits, visits_model
+from tests.helpers.decimal_tables import as_file, as_folder, as_texts, measured_rows, model_of_commas
 from tests.helpers.rejection import blobs
 
 
@@ -125,3 +126,58 @@ def test_a_whole_number_beyond_all_floats_is_refused_by_name(iris):
     table.iloc[3, 1] = 10**400
     with pytest.raises(ValueError, match=r"holds a whole number above 1e308 in column 'sepal width.*, row"):
         wn.predict_table(wn.GRLVQ(random_state=0).fit(X, y), table)
+
+
+WAYS = {
+    "file": lambda rows, folder: as_file(rows, folder / "new.csv"),
+    "folder": lambda rows, folder: as_folder(rows, folder / "new"),
+    "points": lambda rows, folder: as_file(rows, folder / "new.csv", "."),
+    "texts": lambda rows, folder: as_texts(rows),
+    "text of parquet": lambda rows, folder: written_by(as_texts(rows).to_parquet, folder / "new.parquet"),
+    "text of excel": lambda rows, folder: written_by(as_texts(rows).to_excel, folder / "new.xlsx"),
+    "parquet": lambda rows, folder: written_by(rows.to_parquet, folder / "new.parquet"),
+    "excel": lambda rows, folder: written_by(rows.to_excel, folder / "new.xlsx"),
+}
+
+
+def written_by(write, path):
+    write(path, index=False)
+    return path
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize(
+    ("way", "whole"), [(way, whole) for way in WAYS for whole in (False, True) if (way, whole) != ("points", True)]
+)
+def test_predictions_do_not_depend_on_how_numbers_are_written(tmp_path, way, whole):
+    model = model_of_commas(tmp_path / "training.csv")
+    new = measured_rows(6, seed=1).drop(columns="kind")
+    if whole:  # so that no number of the table shows its sign, unless it is that of the thousands
+        new["dose"] = new["dose"].round().astype(int)
+    expected = wn.predict_table(model, new)
+    table = WAYS[way](new, tmp_path)
+    pd.testing.assert_frame_equal(wn.predict_table(model, table), expected)
+    wn.predict_to_parquet(model, table, tmp_path / "out.parquet")
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "out.parquet"), expected, check_dtype=False)
+    assert wn.explain_row(model, table, 3).values.to_dict() == new.iloc[2].to_dict()
+
+
+def test_the_sign_of_a_model_is_noted_where_the_table_shows_none(tmp_path):
+    model = model_of_commas(tmp_path / "training.csv")
+    new = measured_rows(2, seed=1).drop(columns="kind").assign(dose=[5, 6], cells=[4236, 2588])
+    for table in (as_file(new, tmp_path / "new.csv"), as_folder(new, tmp_path / "new")):
+        note = (
+            "'4.236' in column 'cells' was read as 4236: the table that the model was fitted to is written with decimal"
+        )
+        with pytest.warns(UserWarning, match=note):
+            wn.predict_table(model, table)
+        with pytest.warns(UserWarning, match=note):
+            wn.predict_to_parquet(model, table, tmp_path / "out.parquet")
+
+
+def test_a_table_with_the_other_sign_is_noted(tmp_path):
+    model = model_of_commas(tmp_path / "training.csv")
+    new = measured_rows(6, seed=1).drop(columns="kind")
+    note = "Column 'dose' is written with decimal points, the table that the model was fitted to with decimal commas"
+    with pytest.warns(UserWarning, match=note):
+        wn.predict_table(model, as_file(new, tmp_path / "new.csv", "."))

@@ -150,6 +150,13 @@ def test_rows_keep_the_names_that_pandas_saved(tmp_path, whole):
     assert_frame_equal(read_table(tmp_path)[0], named)
 
 
+def test_rows_keep_the_names_that_a_first_column_without_a_name_holds(tmp_path, whole):
+    named = whole.set_axis([f"P{n}" for n in range(30)], axis=0)
+    for number, rows in enumerate((named[:12], named[12:])):
+        rows.to_csv(tmp_path / f"{number}.csv")
+    assert_frame_equal(read_table(tmp_path)[0], named, check_index_type=False)
+
+
 def test_categories_of_several_files_are_joined(tmp_path, whole):
     for number, colours in enumerate((["red", "blue"], ["green", "red"])):
         pd.DataFrame({"colour": pd.Categorical(colours)}).to_parquet(tmp_path / f"{number}.parquet", index=False)

@@ -3,7 +3,7 @@ import time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whynear.tables.header import distinct_names
+from whynear.tables.header import distinct_names, has_unnamed_first, notes_on_names
 
 
 def names_one_by_one(header):
@@ -40,3 +40,15 @@ def test_blanks_are_removed_and_every_change_is_noted():
         "Columns without a name were named: column 2 is now 'column_2'.",
     ]
     assert distinct_names(["a", "b"]) == (["a", "b"], [])
+
+
+def test_a_first_column_that_is_left_out_has_no_note_on_its_name():
+    header = ["", "a", " "]
+    names, notes = distinct_names(header)
+    assert notes == ["Columns without a name were named: column 1 is now 'column_1', column 3 is now 'column_3'."]
+    assert notes_on_names(header, names, but_first=True) == [
+        "Columns without a name were named: column 3 is now 'column_3'."
+    ]
+    assert has_unnamed_first(header)
+    assert not has_unnamed_first(["a", ""])
+    assert not has_unnamed_first([" "])

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from tests.helpers.decimal_tables import as_file, measured_rows
 from tests.helpers.large_tables import messy_table
 from whynear.datasets.opening import open_table
 from whynear.study.settings import StudySettings
@@ -65,6 +66,22 @@ def test_rows_are_named_by_a_column(both):
     assert sample.X.index.name == "name"
     assert set(sample.X.index) <= set(whole.X.index)
     assert "name" not in sample.X
+
+
+def test_texts_with_decimal_commas_are_read_as_in_memory(tmp_path):
+    rows = measured_rows(200)
+    (tmp_path / "folder").mkdir()
+    for number in range(4):
+        piece = rows[50 * number : 50 * number + 50]
+        as_file(piece.assign(dose=3) if number else piece, tmp_path / "folder" / f"{number}.csv")
+    settings = {**StudySettings().of_table(), "spectra": False, "measured": True}
+    table = open_parts(tmp_path / "folder")
+    found = scan(table, "kind", n_sample=60, seed=0, n_rows=17, report=silent)
+    sample, _ = problem_from_scan(table, found, "kind", settings)
+    whole = problem_from(open_table(tmp_path / "folder"), "kind", **settings)
+    pd.testing.assert_frame_equal(sample.X, whole.X.loc[sample.X.index], check_dtype=False)
+    assert whole.X["cells"].tolist() == rows["cells"].tolist()
+    assert sample.encoder.readings == whole.encoder.readings == {"dose": "number ,", "cells": "number ,"}
 
 
 def test_missing_and_repeated_names_are_caveats(both):

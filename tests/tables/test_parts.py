@@ -49,6 +49,17 @@ def test_text_files_are_parts_and_a_sign_in_one_makes_text_of_all(tmp_path, whol
     assert read_again(table, 7)["n"].tolist() == [*map(str, range(10)), "?", *map(str, range(19))]
 
 
+def test_names_of_rows_without_a_name_of_their_own_are_an_index(tmp_path, whole):
+    named = whole.set_axis([f"P{row}" for row in range(30)], axis=0)
+    named[:10].to_csv(tmp_path / "1.csv")
+    named[10:].to_csv(tmp_path / "2.csv")
+    table = open_parts(tmp_path)
+    assert (table.index, table.columns) == ("__index_level_0__", ("__index_level_0__", "a", "n", "text"))
+    rows = read_again(table, 7)
+    assert rows["__index_level_0__"].tolist() == named.index.tolist()
+    assert rows["n"].tolist() == list(range(30))
+
+
 def test_a_saved_index_is_known(tmp_path, whole):
     whole.set_index("text").to_parquet(tmp_path / "t.parquet")
     assert open_parts(tmp_path / "t.parquet").index == "text"

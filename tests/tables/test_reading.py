@@ -143,10 +143,46 @@ def test_a_single_column_stays_one(written):
 def test_a_nameless_first_column_that_numbers_the_rows_is_left_out(written, start):
     frame, notes = read_table(written("".join([",a\n", *(f"{i + start},{i % 2}\n" for i in range(5))])))
     assert list(frame.columns) == ["a"]
-    assert notes[-1] == "The first column has no name and only numbers the rows: 'column_1' was left out."
+    assert notes == ["The first column has no name and only numbers the rows: it was left out."]
 
 
-@pytest.mark.parametrize("text", ["i,a\n0,5\n1,6\n", ",a\n2,5\n3,6\n", "a,\n5,0\n6,1\n", '""\n0\n1\n'])
+def test_a_nameless_first_column_of_some_row_numbers_is_left_out(written):
+    frame, notes = read_table(written(",a,\n2,5,x\n3,6,y\n17,7,x\n"))
+    assert list(frame.columns) == ["a", "column_3"]
+    assert notes == [
+        "Columns without a name were named: column 3 is now 'column_3'.",
+        "The first column has no name and rising whole numbers, as if it numbered rows of a larger table: it was left "
+        "out. To take it, give it a name in the file.",
+    ]
+
+
+def test_a_nameless_first_column_of_different_texts_names_the_rows(written):
+    frame, notes = read_table(written('"","mpg"\n"Mazda RX4",21\n"Fiat 128 ",32.4\n'))
+    assert frame.to_dict() == {"mpg": {"Mazda RX4": 21.0, "Fiat 128": 32.4}}
+    assert frame.index.name is None
+    assert notes == [
+        "The first column has no name and a different text in every row: it was taken as the names of the rows. To "
+        "take it as a column, give it a name in the file."
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "i,a\n0,5\n1,6\n",
+        ",a\n3,5\n2,6\n",
+        ",a\n2,5\n2,6\n",
+        ",a\n-1,5\n0,6\n",
+        ",a\n0.5,5\n1.5,6\n",
+        ",a\n1,5\n,6\n",
+        ",a\nx,5\nx,6\n",
+        ",a\nx,5\n,6\n",
+        ',a\n"0,5",5\n"1,5",6\n',
+        ",a\n2020-01-31,5\n2020-02-29,6\n",
+        "a,\n5,0\n6,1\n",
+        '""\n0\n1\n',
+    ],
+)
 def test_other_columns_are_kept(written, text):
     frame, _ = read_table(written(text))
     assert frame.shape[1] == text.partition("\n")[0].count(",") + 1

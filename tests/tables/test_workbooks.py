@@ -43,6 +43,21 @@ def test_what_was_changed_is_noted(write):
     assert "Empty lines within the table were left out: 1." in text
 
 
+@pytest.mark.parametrize(
+    ("labels", "names", "said"),
+    [
+        ([0, 1], [0, 1], "only numbers the rows"),
+        ([4, 9], [0, 1], "rising whole numbers"),
+        (["Fiat 128", "Volvo 142E"], ["Fiat 128", "Volvo 142E"], "taken as the names of the rows"),
+    ],
+)
+def test_a_first_column_without_a_name_labels_the_rows(write, labels, names, said):
+    back, notes = read_table(write([[None, "a"], [labels[0], 5], [labels[1], 6]]))
+    assert (back.index.tolist(), back.to_dict("list")) == (names, {"a": [5, 6]})
+    assert len(notes) == 1
+    assert said in notes[0]
+
+
 def test_rows_longer_than_the_header_are_named(write):
     with pytest.raises(ValueError, match=r"row 3 of the sheet 'sheet 1' has 3 fields, the first row 2 names"):
         read_table(write([["a", "b"], [1, 2], [1, 2, 3]]))

@@ -5,7 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from whynear.tables.written_numbers import is_written_number, numbers_or_missing, written_numbers
+from whynear.tables.written_numbers import (
+    DECIMALS,
+    fitting_signs,
+    is_written_number,
+    numbers_or_missing,
+    written_numbers,
+)
 
 
 def column(*values):
@@ -50,6 +56,8 @@ def test_numbers_come_back_however_they_are_written(written, values):
         (["-$5", "$-6", "+7 USD"], None, None, None),
         (["-$5", "$-6"], [-5, -6], ".", ("currency signs",)),
         (["1e-3", " .5", "-2."], [0.001, 0.5, -2], ".", ()),
+        (["1,234e5", "2,5"], [123400, 2.5], ",", ("decimal commas",)),
+        (["1,234e5"], [123400], ",", ("decimal commas",)),
     ],
 )
 def test_signs_are_found_from_the_whole_column(texts, values, decimal, how):
@@ -103,3 +111,13 @@ def test_numbers_among_words_are_read_where_no_number_is_written_as_text(cells):
     assert is_odd.tolist() == [cell in ("n.d.", "?") for cell in cells]
     numbers = [np.nan if odd or cell is None else float(cell) for cell, odd in zip(cells, is_odd, strict=True)]
     np.testing.assert_array_equal(written.values, numbers)
+
+
+@given(st.text("0123456789.,-+ e%<'", min_size=1, max_size=9))
+def test_the_signs_that_fit_are_those_with_which_a_text_is_a_number(text):
+    fitting = fitting_signs([text])
+    assert fitting == fitting_signs([f"  {text}"]) == fitting_signs([text, "5"])
+    found = [sign for sign in DECIMALS if written_numbers(column(text), sign) is not None]
+    assert list(fitting) == found
+    # A currency sign leads through the parts of the number.
+    assert fitting == fitting_signs([f"{text} €"]) or not text.strip()[-1:].isdigit()

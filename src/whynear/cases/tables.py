@@ -14,13 +14,12 @@ from sklearn.base import BaseEstimator
 from whynear.cases.case_base import CaseBase
 from whynear.cases.encoding import RowEncoding, encoder_of
 from whynear.cases.inputs import case_metric, case_table
-from whynear.datasets.opening import Table, frame_and_source, read_as_numbers
+from whynear.datasets.opening import Table, open_for
 from whynear.metric import Metric
+from whynear.tables.column_reading import ColumnReader, ReadAs
 from whynear.tables.encoder import TableEncoder
-from whynear.tables.reading import NamedTable
-from whynear.tables.recorded import NUMBER, NUMBER_OR_MISSING
+from whynear.tables.model_columns import ModelColumns
 from whynear.tables.rows import named_rows, place_of
-from whynear.tables.written_numbers import DECIMALS
 from whynear.utils.arrays import Array
 from whynear.utils.files import StrPath
 from whynear.utils.text import counted, listed
@@ -65,11 +64,12 @@ def add_table(
         raise ValueError(f"{path} does not exist, and a new case base needs a metric: --metric MODEL.")
     try:
         with CaseBase(path, metric) as base:
-            frame, source = frame_and_source(table, encoding, _plain_numbers(base.columns, base.encoder))
-            frame = named_rows(frame, index, source)
+            columns = ModelColumns.behind(base.encoder, base.columns)
+            opened = open_for(columns, table, encoding)
+            frame, source = named_rows(opened.frame, index, opened.source), opened.source
             X = _features(frame, base.columns, source)
             ids = base.add(X, _payloads(frame, base.columns, payload, source), what=source)
-            for note in () if base.encoder is None else _notes_on_reading(X, base.encoder, source):
+            for note in () if base.encoder is None else _notes_on_reading(X, columns, base.encoder, source):
                 warnings.warn(f"{source}: {note}", stacklevel=2)
             return len(ids)
     except BaseException:
@@ -92,10 +92,10 @@ def row_of(
 
     They are numbers; with the encoder of the base, a table of one row that it takes.
     """
-    frame, source = frame_and_source(table, encoding, _plain_numbers(columns, encoder))
-    frame = named_rows(frame, index, source)
-    place = place_of(row, frame, source)
-    source = f"{source}, row {row},"
+    opened = open_for(ModelColumns.behind(encoder, columns), table, encoding)
+    frame = named_rows(opened.frame, index, opened.source)
+    place = place_of(row, frame, opened.source)
+    source = f"{opened.source}, row {row},"
     found = _features(frame.iloc[[place]], columns, source)
     return case_table(found, columns, source)[0] if encoder is None else found
 
@@ -118,18 +118,13 @@ def rerank_by(model: Any, encoder: TableEncoder | None = None) -> Rerank:
     return rerank
 
 
-def _plain_numbers(columns: Sequence[str], encoder: TableEncoder | None) -> list[str]:
-    """Return the columns that hold numbers, without those for which the encoder knows how they are written."""
-    read = set() if encoder is None else {*encoder.text_columns, *(encoder.readings or {})}
-    return [name for name in columns if name not in read]
-
-
-def _notes_on_reading(X: pd.DataFrame, encoder: TableEncoder, source: str) -> Iterator[str]:
+def _notes_on_reading(X: pd.DataFrame, columns: ModelColumns, encoder: TableEncoder, source: str) -> Iterator[str]:
     """Yield how numbers written as text were read, and how many rows have missing values that were filled in."""
-    recorded = {name: how.split() for name, how in (encoder.readings or {}).items()}
-    for decimal in DECIMALS:
-        names = [name for name, how in recorded.items() if how in ([NUMBER, decimal], [NUMBER_OR_MISSING, decimal])]
-        yield from read_as_numbers(NamedTable(source, X, decimal=decimal), names)[1]
+    for decimal, names in columns.written.items():
+        reader = ColumnReader(source, ReadAs(), decimal)
+        for name in names:
+            reader.read(X[name])
+        yield from reader.notes()
     if filled := _rows_filled_in(X, encoder):
         yield f"{counted(filled, 'row has', 'rows have')} missing values that were filled in."
 

@@ -1,7 +1,6 @@
 """Open a table given as a DataFrame, a file, or the name of a data set."""
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import replace
 from importlib import import_module
 from os import PathLike
@@ -12,8 +11,8 @@ import numpy as np
 import pandas as pd
 
 from whynear.datasets.load import load
-from whynear.tables.cells import holds_strings
-from whynear.tables.column_reading import ColumnReader, ReadAs
+from whynear.tables.decimal_sign import NOTHING_KNOWN, Expected
+from whynear.tables.model_columns import ModelColumns
 from whynear.tables.reading import NamedTable, read_file
 from whynear.tables.rows import numbered
 from whynear.tables.text_encoding import AUTO
@@ -22,12 +21,14 @@ from whynear.utils.columns import check_dense
 Table = pd.DataFrame | str | PathLike[str] | Any  # a table of polars, pyarrow or another library of this kind
 
 
-def open_table(table: Table, encoding: str = AUTO, *, strict: bool = False) -> NamedTable:
+def open_table(
+    table: Table, encoding: str = AUTO, *, strict: bool = False, expected: Expected = NOTHING_KNOWN
+) -> NamedTable:
     """Return the table of a DataFrame, the path of a file (CSV, TSV, Parquet, Excel) or the name of a data set.
 
     The index of the table holds the names of its rows: that of the DataFrame, unless it is the default one, or their
     numbers, from 1. A table of another library, such as polars or pyarrow, is converted. With ``strict``, text files
-    must be UTF-8 if no encoding is named.
+    must be UTF-8 if no encoding is named. ``expected`` is what a model knows of the tables that it takes.
 
     Examples
     --------
@@ -50,7 +51,7 @@ def open_table(table: Table, encoding: str = AUTO, *, strict: bool = False) -> N
         )
     path = Path(table)
     if path.suffix or path.exists():
-        read = read_file(path, "utf-8" if strict and encoding == AUTO else encoding)
+        read = read_file(path, "utf-8" if strict and encoding == AUTO else encoding, expected)
         return replace(read, frame=numbered(read.frame))
     data = load(str(table))
     labels = data.y if data.target_names is None else np.array(data.target_names)[data.y]
@@ -76,20 +77,9 @@ def _as_pandas(table: Any) -> Any:
     return table
 
 
-def frame_and_source(table: Table, encoding: str = AUTO, numbers: Sequence[str] = ()) -> tuple[pd.DataFrame, str]:
-    """Return a table and its name in messages; warn of what was changed while reading it.
-
-    Of the columns in ``numbers``, those that are numbers written as text are read as numbers.
-    """
-    opened = open_table(table, encoding)
-    frame, notes = read_as_numbers(opened, numbers)
-    for note in (*opened.notes, *notes):
+def open_for(columns: ModelColumns, table: Table, encoding: str = AUTO) -> NamedTable:
+    """Return a table as a model with these columns takes it; warn of what was changed while reading it."""
+    opened = columns.read(open_table(table, encoding, expected=columns.expected))
+    for note in opened.notes:
         warnings.warn(f"{opened.source}: {note}", stacklevel=3)
-    return frame, opened.source
-
-
-def read_as_numbers(opened: NamedTable, numbers: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
-    """Return a table with columns of numbers that are written as text read as numbers, and notes on them."""
-    reader = ColumnReader(opened.source, ReadAs(), opened.decimal)
-    texts = [name for name in numbers if name in opened.frame.columns and holds_strings(opened.frame[name])]
-    return opened.frame.assign(**{name: reader.read(opened.frame[name]) for name in texts}), reader.notes()
+    return opened

@@ -24,6 +24,7 @@ from whynear.metric.steps import KeptColumns, Step, Units, estimators_of, kept_c
 from whynear.spectra.recipes import recipe_name
 from whynear.tables.dates import DateColumn
 from whynear.tables.encoder import TableEncoder
+from whynear.tables.model_columns import ModelColumns
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.columns import check_dense, check_finite, check_same_columns, column_names, default_names, numbers
 from whynear.utils.text import counted
@@ -130,6 +131,11 @@ class FittedPipeline:
     def sources(self) -> tuple[str, ...]:
         """For each column made, the column of the table it comes from."""
         return self.columns if self.encoder is None else tuple(self.encoder.sources_)
+
+    @property
+    def given(self) -> ModelColumns:
+        """The columns of the table, and how they were written where the model was fitted."""
+        return ModelColumns.behind(self.table_encoder, self.columns, self.text_columns)
 
     def sums(self, values: Array) -> Array:
         """Return values of the columns made (the last axis) summed for each column of the table."""

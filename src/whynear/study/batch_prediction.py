@@ -17,6 +17,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 
 from whynear.datasets.opening import Table, open_table
+from whynear.metric.pipeline import FittedPipeline
 from whynear.metric.unusual import UnusualKind
 from whynear.reject.option import RejectOption
 from whynear.study.memory_limit import MemoryLimit
@@ -25,13 +26,13 @@ from whynear.study.prediction import (
     headed_by,
     predicted_rows,
     predictor_from,
-    with_numbers,
     with_option,
 )
 from whynear.study.training_rows import column_of_names
 from whynear.tables.folder import is_text_file
 from whynear.tables.parquet import name_of_index
 from whynear.tables.parts import has_parts, open_parts, rows_and_columns
+from whynear.tables.reading import NamedTable
 from whynear.tables.rows import named_rows
 from whynear.tables.text_encoding import AUTO
 from whynear.tables.written_numbers import Decimal
@@ -68,7 +69,7 @@ class _Batches:
     n_rows: int
     index: str | None
     frames: Iterator[pd.DataFrame]
-    decimal: Decimal
+    decimal: Decimal | None
 
 
 def predict_to_parquet(
@@ -166,16 +167,17 @@ def _path_of_parts(table: Table) -> Path | None:
 
 
 def _opened(model: Any, table: Table, index: str | None, encoding: str, limit: MemoryLimit) -> _Batches:
+    expected = FittedPipeline.of(model).given.expected
     if (path := _path_of_parts(table)) is None:
         if isinstance(table, str | PathLike) and is_text_file(Path(table)) and Path(table).is_file():
             limit.check_text_file(Path(table))
-        opened = open_table(table, encoding)
+        opened = open_table(table, encoding, expected=expected)
         names = _index(model, index, tuple(opened.frame.columns), None)
         frame = named_rows(opened.frame, names, opened.source)
         step = _batch_rows(limit, frame.shape[1], opened.source)
         frames = (frame.iloc[start : start + step] for start in range(0, len(frame), step))
         return _Batches(opened.source, tuple(frame.columns), opened.notes, len(frame), names, frames, opened.decimal)
-    parted = open_parts(path, encoding)
+    parted = open_parts(path, encoding, expected)
     names = _index(model, index, parted.columns, parted.index)
     step = _batch_rows(limit, len(parted.columns), parted.source)
     frames = (named_rows(batch, names, parted.source) for part in parted.parts for batch in parted.batches(part, step))
@@ -203,11 +205,13 @@ def _write(
 ) -> None:
     pyarrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
     writer, n_done = None, 0
+    columns, decimal = FittedPipeline.of(model).given, batches.decimal
     try:
         for frame in batches.frames:
             report(f"predict, row {n_done + 1:,} of {batches.n_rows:,}", n_done / batches.n_rows)
-            read, _ = with_numbers(model, frame, batches.source, batches.decimal)
-            found = predicted_rows(model, read, batches.source, batches.index, option)
+            read = columns.read(NamedTable(batches.source, frame, decimal=decimal))
+            decimal = read.decimal  # decided by the first rows, where the file does not
+            found = predicted_rows(model, read.frame, batches.source, batches.index, option)
             unusual.update({kind: int((found[kind] != "").sum()) for kind in get_args(UnusualKind) if kind in found})
             if batches.index is not None:
                 found["row"] = found["row"].astype(str)

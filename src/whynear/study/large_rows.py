@@ -17,12 +17,13 @@ from sklearn.base import clone
 from whynear.distributed.fitting import fit as fit_partitions
 from whynear.metric.pipeline import FittedPipeline
 from whynear.study.parts_score import PartsScore, ScoreSums
-from whynear.study.prediction import cases_for, faults_by_name, with_numbers
+from whynear.study.prediction import cases_for, faults_by_name
 from whynear.study.settings import COMPARED_ROWS
 from whynear.study.training_rows import remember_rows
 from whynear.tables.cells import is_code
 from whynear.tables.parts import Part, PartedTable
 from whynear.tables.problem import Problem, TargetKind
+from whynear.tables.reading import NamedTable
 from whynear.tables.target import class_names, is_missing
 from whynear.utils.columns import as_numbers
 from whynear.utils.progress import Report
@@ -163,8 +164,10 @@ class LargeRows:
             return np.asarray(model.predict(cases))
 
     def _cases(self, model: Any, frame: pd.DataFrame) -> pd.DataFrame:
-        read, _ = with_numbers(model, frame, self.table.source, self.table.decimal)
-        return cases_for(model, read, self.table.source)
+        columns = FittedPipeline.of(model).given
+        decimal = self.table.decimal or columns.expected.decimal or "."
+        read = columns.read(NamedTable(self.table.source, frame, decimal=decimal))
+        return cases_for(model, read.frame, self.table.source)
 
     def _weights(self, frame: pd.DataFrame) -> NDArray[np.float64]:
         found = None if self.weight is None else as_numbers(frame[self.weight], text=True)

@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from whynear.datasets.opening import Table, frame_and_source, read_as_numbers
+from whynear.datasets.opening import Table, open_for
 from whynear.explain import Explanation, ValueExplanation
 from whynear.explain.linear_parts import is_linear_map
 from whynear.explain.measured import explain_value
@@ -27,9 +27,7 @@ from whynear.metric.unusual import UnusualValue, kinds_known, unusual_values
 from whynear.reject.option import RejectOption
 from whynear.study.rejection import option_of
 from whynear.study.training_rows import column_of_names
-from whynear.tables.reading import NamedTable
 from whynear.tables.rows import named_rows, place_of
-from whynear.tables.written_numbers import Decimal
 from whynear.utils.arrays import Array
 from whynear.utils.columns import check_finite, check_magnitudes, first_non_number
 from whynear.utils.files import StrPath
@@ -226,11 +224,11 @@ def explain_row(
 
 def _named_table(model: Any, table: Table, index: str | None, encoding: str) -> tuple[pd.DataFrame, str, str | None]:
     """Return a table with the names of its rows as index, its own name, and the column that holds the names, if any."""
-    frame, source = frame_and_source(table, encoding, _plain_numbers(model))
+    opened = open_for(FittedPipeline.of(model).given, table, encoding)
     if index is None:
         known = column_of_names(model)
-        index = known if known in frame.columns else None
-    return named_rows(frame, index, source), source, index
+        index = known if known in opened.frame.columns else None
+    return named_rows(opened.frame, index, opened.source), opened.source, index
 
 
 def predictor_from(model: BaseEstimator | StrPath) -> Any:
@@ -252,23 +250,6 @@ def predictor_from(model: BaseEstimator | StrPath) -> Any:
 
 def _name_of(model: object) -> str:
     return str(model) if isinstance(model, str | PathLike) else "model"
-
-
-def _plain_numbers(model: Any) -> list[str]:
-    """Return the columns that a model takes as numbers, without those for which it knows how they are written."""
-    fitted = FittedPipeline.of(model)
-    known = {} if fitted.table_encoder is None else fitted.table_encoder.readings or {}
-    return [name for name in fitted.columns if name not in fitted.text_columns and name not in known]
-
-
-def with_numbers(
-    model: Any, frame: pd.DataFrame, source: str, decimal: Decimal = "."
-) -> tuple[pd.DataFrame, list[str]]:
-    """Return a table with the columns that a model takes as numbers read as numbers, and notes on how.
-
-    ``decimal`` is the sign before the decimals of the whole table, of which these may be some rows.
-    """
-    return read_as_numbers(NamedTable(source, frame, decimal=decimal), _plain_numbers(model))
 
 
 def takes_names(model: Any) -> bool:

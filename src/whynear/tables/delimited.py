@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -15,14 +15,85 @@ import pandas as pd
 
 from whynear.tables.cells import MISSING_WORDS
 from whynear.tables.header import BELOW_A_TITLE, distinct_names
-from whynear.tables.written_numbers import Decimal, written_numbers
 from whynear.utils.text import counted
 
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 _CODE = re.compile(r"[+-]?0\d+(\.\d*)?")  # such as 007, which is no number
 _WHOLE = re.compile(r"[+-]?\d{16,300}")
 EXACT_WHOLE_NUMBERS = 2**53  # from which not every whole number is a floating-point number
-_THOUSANDS_POINTS = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})*")
+
+
+@dataclass(frozen=True, eq=False)
+class TextFile:
+    """A table in text, checked line by line.
+
+    Attributes
+    ----------
+    path : Path
+        The file, for messages.
+    data : bytes
+        Its content, in UTF-8.
+    separator : str
+        What separates its columns.
+    header : list of str
+        What its first line says.
+    names : list of str
+        The names of its columns, made unique.
+    n_rows : int
+        The number of its rows.
+    notes : tuple of str
+        What was changed while reading it, beside names.
+    """
+
+    path: Path
+    data: bytes
+    separator: str
+    header: list[str]
+    names: list[str]
+    n_rows: int
+    notes: tuple[str, ...]
+
+    def frame(self) -> pd.DataFrame:
+        """Return the table: columns of plain numbers as numbers, of codes such as 007 and of all else as text."""
+        codes = _columns_of_codes(_Text(self.path, self.data), self.separator)
+        return self._parsed(dtype={self.names[place]: str for place in codes})
+
+    def as_written(self, columns: Sequence[str]) -> pd.DataFrame:
+        """Return some of the columns as text."""
+        return self._parsed(usecols=list(columns), dtype=str)[list(columns)]
+
+    def notes_on_rounding(self, frame: pd.DataFrame) -> dict[str, str]:
+        """Return a note for each column of whole numbers that floating-point numbers round, as they do beside gaps."""
+        numbers = [name for name in frame.columns if pd.api.types.is_any_real_numeric_dtype(frame[name])]
+        large = [name for name in numbers if (frame[name].abs() >= EXACT_WHOLE_NUMBERS).any()]
+        notes = {}
+        for name, texts in self.as_written(large).items() if large else ():
+            cells = (cell.strip() for cell in texts.dropna())
+            if rounded := next((cell for cell in cells if _is_rounded(cell)), ""):
+                notes[str(name)] = (
+                    f"Column {name!r} holds whole numbers of more than 15 digits, such as {rounded}, which as a "
+                    f"number is rounded to {float(rounded):.0f}; --category {name!r} keeps them as they are."
+                )
+        return notes
+
+    def _parsed(self, **options: Any) -> pd.DataFrame:
+        try:
+            frame = pd.read_csv(
+                _Text(self.path, self.data).lines(),
+                sep=self.separator,
+                header=0,
+                names=self.names,
+                index_col=False,
+                na_values=list(MISSING_WORDS),
+                keep_default_na=False,
+                low_memory=False,
+                **options,
+            )
+        except (ValueError, OverflowError) as error:
+            raise _misread(self.path, str(error)) from error
+        if len(frame) != self.n_rows:
+            raise _misread(self.path, f"{self.n_rows} rows were counted and {len(frame)} parsed")
+        return frame
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,45 +109,19 @@ class _Text:
     def rows(self, separator: str) -> Any:
         return csv.reader(_without_nul(self.lines(), self.path), delimiter=separator, strict=True)
 
-    def parse(self, separator: str, names: list[str], **options: Any) -> pd.DataFrame:
-        return pd.read_csv(
-            self.lines(),
-            sep=separator,
-            header=0,
-            names=names,
-            index_col=False,
-            na_values=list(MISSING_WORDS),
-            keep_default_na=False,
-            low_memory=False,
-            **options,
-        )
 
-
-def read_delimited(data: bytes, path: Path, delimiter: str) -> tuple[pd.DataFrame, list[str], Decimal]:
-    """Return the table in UTF-8 text, notes on what was changed, and the sign before decimals in its numbers."""
+def text_file(data: bytes, path: Path, delimiter: str, said: Sequence[str] = ()) -> TextFile:
+    """Return the table in UTF-8 text; ``delimiter`` is the usual separator of such files, ``said`` are notes on it."""
     text = _Text(path, data)
     separator = _separator(text, delimiter)
     header, n_rows, n_empty = _check(text, separator)
-    names, notes = distinct_names(header)
+    names, _ = distinct_names(header)
+    notes = list(said)
     if separator != delimiter:
         notes.append(f"The columns were read as separated by {_SEPARATORS[separator]}, not {_SEPARATORS[delimiter]}.")
     if n_empty:
         notes.append(f"Empty lines within the table were left out: {n_empty}.")
-    try:
-        codes = {names[place]: str for place in _columns_of_codes(text, separator)}
-        frame = text.parse(separator, names, dtype=codes)
-        decimal = _decimal(frame, separator)
-        if decimal == ",":
-            frame = _with_thousands_points(frame, text, separator, names)
-    except (ValueError, OverflowError) as error:
-        raise _misread(path, str(error)) from error
-    notes += _rounded_notes(frame, text, separator, names)
-    if len(frame) != n_rows:
-        raise _misread(path, f"{n_rows} rows were counted and {len(frame)} parsed")
-    if not header[0].strip() and len(names) > 1 and _numbers_rows(frame[names[0]]):
-        notes.append(f"The first column has no name and only numbers the rows: {names[0]!r} was left out.")
-        frame = frame.drop(columns=names[0])
-    return frame, notes, decimal
+    return TextFile(path, data, separator, header, names, n_rows, tuple(notes))
 
 
 def _columns_of_codes(text: _Text, separator: str) -> list[int]:
@@ -89,57 +134,8 @@ def _columns_of_codes(text: _Text, separator: str) -> list[int]:
     return sorted({place for row in rows for place, cell in enumerate(row) if _CODE.fullmatch(cell.strip())})
 
 
-def _decimal(frame: pd.DataFrame, separator: str) -> Decimal:
-    """Return the sign before the decimals: a comma if a column shows it, or if semicolons suggest it and no point."""
-    for name in frame.columns[[not pd.api.types.is_numeric_dtype(kind) for kind in frame.dtypes]]:
-        column = frame[name].dropna()
-        if any("," in str(value) for value in column.unique()):
-            written = written_numbers(column)
-            if written is not None and written.decimal == ",":
-                return ","
-    fractions = any((frame[name].dropna() % 1 != 0).any() for name in _fractional(frame))
-    return "," if separator == ";" and not fractions else "."
-
-
-def _fractional(frame: pd.DataFrame) -> list[str]:
-    return [str(name) for name, kind in frame.dtypes.items() if pd.api.types.is_float_dtype(kind)]
-
-
-def _with_thousands_points(frame: pd.DataFrame, text: _Text, separator: str, names: list[str]) -> pd.DataFrame:
-    """Return columns of numbers such as 1.234 as text again, in a table that is written with decimal commas."""
-    columns = _fractional(frame)
-    if not columns:
-        return frame
-    texts = text.parse(separator, names, usecols=columns, dtype=str)
-    for name in columns:
-        known = texts[name].dropna().str.strip()
-        if known.str.contains(".", regex=False).any() and known.map(_is_grouped).all():
-            frame[name] = texts[name]
-    return frame
-
-
-def _rounded_notes(frame: pd.DataFrame, text: _Text, separator: str, names: list[str]) -> list[str]:
-    """Say which columns hold whole numbers that floating-point numbers round, as they do in a column with gaps."""
-    columns = [name for name in _fractional(frame) if (frame[name].abs() >= EXACT_WHOLE_NUMBERS).any()]
-    texts = text.parse(separator, names, usecols=columns, dtype=str) if columns else frame[[]]
-    notes = []
-    for name in columns:
-        cells = (cell.strip() for cell in texts[name].dropna())
-        if rounded := next((cell for cell in cells if _WHOLE.fullmatch(cell) and int(float(cell)) != int(cell)), ""):
-            notes.append(
-                f"Column {name!r} holds whole numbers of more than 15 digits, such as {rounded}, which was rounded to "
-                f"{float(rounded):.0f}; --category {name!r} keeps them as they are."
-            )
-    return notes
-
-
-def _is_grouped(cell: str) -> bool:
-    return _THOUSANDS_POINTS.fullmatch(cell) is not None or cell.lstrip("+-").isdigit()
-
-
-def _numbers_rows(column: pd.Series) -> bool:
-    """Return whether a column holds 0, 1, 2, ... or 1, 2, 3, ..., like a saved index."""
-    return any(column.equals(pd.Series(range(start, start + len(column)))) for start in (0, 1))
+def _is_rounded(cell: str) -> bool:
+    return _WHOLE.fullmatch(cell) is not None and int(float(cell)) != int(cell)
 
 
 def _separator(text: _Text, usual: str) -> str:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -13,9 +13,6 @@ from whynear.tables.cells import as_text, holds_strings
 from whynear.tables.parquet import joined, parquet_facts
 from whynear.utils.row_names import is_default
 from whynear.utils.text import counted, listed
-
-if TYPE_CHECKING:
-    from whynear.tables.reading import NamedTable
 
 PARQUET = ".parquet"
 TEXTS = (".csv", ".tsv", ".txt")
@@ -90,23 +87,13 @@ def check_same_kinds(first: Path, expected: dict[str, str | None], other: Path, 
             )
 
 
-def read_folder(folder: Path, read: Callable[[Path], NamedTable]) -> tuple[pd.DataFrame, list[str], str]:
-    """Return the table of a folder, notes, and the sign before decimals; ``read`` reads a file."""
-    files, notes = files_of_table(folder)
-    if _kind(files[0]) == PARQUET:
-        files, empty = parquet_files_with_rows(files)
-        notes += empty
-        check_alike(files)
-    tables = [read(path) for path in files]
-    for path, table in zip(files, tables, strict=True):
-        check_same_header(files[0], list(tables[0].frame.columns), path, list(table.frame.columns))
-    notes += dict.fromkeys(note for table in tables for note in table.notes)
-    pieces = {name: in_one_kind([table.frame[name] for table in tables]) for name in tables[0].frame.columns}
-    frame = pd.DataFrame({name: joined(parts) for name, parts in pieces.items()})
-    if not all(is_default(table.frame.index) for table in tables):
-        names = tables[0].frame.index.append([table.frame.index for table in tables[1:]])
-        frame = frame.set_axis(names, axis=0)
-    return frame, notes, "," if any(table.decimal == "," for table in tables) else "."
+def joined_files(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Return the rows of the files of a folder as one table."""
+    pieces = {name: _in_one_kind([frame[name] for frame in frames]) for name in frames[0].columns}
+    whole = pd.DataFrame({name: joined(parts) for name, parts in pieces.items()})
+    if all(is_default(frame.index) for frame in frames):
+        return whole
+    return whole.set_axis(frames[0].index.append([frame.index for frame in frames[1:]]), axis=0)
 
 
 def check_alike(files: Sequence[Path]) -> None:
@@ -119,7 +106,7 @@ def check_alike(files: Sequence[Path]) -> None:
         check_same_kinds(files[0], kinds[0], path, kinds[1])
 
 
-def in_one_kind(parts: list[pd.Series]) -> list[pd.Series]:
+def _in_one_kind(parts: list[pd.Series]) -> list[pd.Series]:
     """Return the pieces of a column as text if one holds text: a sign such as '?' may stand in a single file."""
     texts = [holds_strings(part) for part in parts]
     if all(texts) or not any(texts):
@@ -128,6 +115,17 @@ def in_one_kind(parts: list[pd.Series]) -> list[pd.Series]:
         part if is_text or isinstance(part.dtype, pd.CategoricalDtype) else as_text(part)
         for part, is_text in zip(parts, texts, strict=True)
     ]
+
+
+@contextmanager
+def readable(path: Path) -> Iterator[None]:
+    """Raise errors that name a file or folder which may not be read."""
+    try:
+        yield
+    except PermissionError as error:
+        if error.errno is None:  # a file of the folder is named
+            raise
+        raise PermissionError(f"{path} must be readable; it is not. Change its permissions.") from None
 
 
 def is_text_file(path: Path) -> bool:

@@ -11,7 +11,6 @@ def distinct_names(header: list[str]) -> tuple[list[str], list[str]]:
     names: list[str] = []
     given_out: set[str] = set()
     last_number: Counter[str] = Counter()
-    suffixed, named = [], []
     taken = {name.strip() for name in header}
     for place, raw in enumerate(header, start=1):
         given = raw.strip()
@@ -20,15 +19,30 @@ def distinct_names(header: list[str]) -> tuple[list[str], list[str]]:
         while name in given_out or (name != given and name in taken):
             last_number[base] += 1
             name = f"{base}.{last_number[base]}"
+        names.append(name)
+        given_out.add(name)
+    return names, notes_on_names(header, names)
+
+
+def notes_on_names(header: list[str], names: list[str], *, but_first: bool = False) -> list[str]:
+    """Return notes on the names that `distinct_names` changed, of all columns or of those behind the first."""
+    suffixed, named = [], []
+    for place, (raw, name) in enumerate(zip(header, names, strict=True), start=1):
+        given = raw.strip()
+        if place == 1 and but_first:
+            continue
         if not given:
             named.append(f"column {place} is now {name!r}")
         elif name != given:
             suffixed.append(f"{given!r} (column {place}) is now {name!r}")
-        names.append(name)
-        given_out.add(name)
     notes = []
     if suffixed:
         notes.append(f"Duplicate column names were suffixed: {', '.join(suffixed)}.")
     if named:
         notes.append(f"Columns without a name were named: {', '.join(named)}.")
-    return names, notes
+    return notes
+
+
+def has_unnamed_first(header: list[str]) -> bool:
+    """Return whether the first of several columns has no name."""
+    return len(header) > 1 and not header[0].strip()

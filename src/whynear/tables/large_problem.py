@@ -40,7 +40,9 @@ def problem_from_scan(
     try:
         _check_infinite(table, scan, settings, drop)
         problem = problem_from(
-            NamedTable(table.source, frame, table.notes), target, **{**settings, "drop": drop, "index": None}
+            NamedTable(table.source, frame, table.notes, decimal=table.decimal),
+            target,
+            **{**settings, "drop": drop, "index": None},
         )
     except ValueError as error:
         raise _about_these_rows(error, len(frame), table) from None

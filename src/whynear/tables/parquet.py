@@ -14,8 +14,7 @@ import pandas as pd
 from whynear.tables.header import distinct_names
 
 BATCH_ROWS = 1 << 16
-
-
+UNNAMED_INDEX = "__index_level_0__"  # the column of names of rows that have no name, as pandas calls it
 READ_AHEAD_BYTES = 1 << 20  # of a column; without a limit whole row groups are loaded
 NUMBERS, TEXT, DATES = "numbers", "text", "dates"
 

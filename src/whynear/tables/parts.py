@@ -6,20 +6,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
-from whynear.tables.cells import as_text, holds_strings
+from whynear.tables.decimal_sign import NOTHING_KNOWN, Expected
 from whynear.tables.folder import (
     check_alike,
-    check_same_header,
     files_of_table,
     is_text_file,
     name_of_folder,
     parquet_files_with_rows,
 )
-from whynear.tables.parquet import TEXT, parquet_batches, parquet_facts
+from whynear.tables.parquet import TEXT, UNNAMED_INDEX, parquet_batches, parquet_facts
 from whynear.tables.reading import read_file
 from whynear.tables.text_encoding import AUTO
+from whynear.tables.text_table import TextTable, open_texts
 from whynear.tables.written_numbers import Decimal
 
 
@@ -53,11 +54,14 @@ class PartedTable:
     notes : tuple of str
         What was changed while reading it.
     index : str or None
-        The column in which pandas saved the names of the rows.
+        The column with the names of the rows, in which pandas saved them or which has no name in text files.
     encoding : str
         The encoding of text files.
-    decimal : {".", ","}
-        The sign before the decimals where a text such as ``1,234`` can be read in two ways.
+    decimal : {".", ","} or None
+        The sign before the decimals where a text such as ``1,234`` can be read in two ways; None where it is not
+        decided yet.
+    written : TextTable or None
+        How text files are written.
     """
 
     source: str
@@ -67,7 +71,8 @@ class PartedTable:
     notes: tuple[str, ...] = ()
     index: str | None = None
     encoding: str = AUTO
-    decimal: Decimal = "."
+    decimal: Decimal | None = None
+    written: TextTable | None = None
 
     @property
     def n_rows(self) -> int:
@@ -83,22 +88,19 @@ class PartedTable:
         """Yield the rows of a part, at most ``n_rows`` at a time; their index is their number in the table, from 1."""
         row = part.before + 1
         for frame in self._tables(part, n_rows):
-            changed = {name: as_text(frame[name]) for name in self.texts if not _is_text(frame[name])}
-            batch = frame.assign(**changed)[list(self.columns)]
-            yield batch.set_axis(pd.RangeIndex(row, row + len(batch)), axis=0)
-            row += len(batch)
+            yield frame[list(self.columns)].set_axis(pd.RangeIndex(row, row + len(frame)), axis=0)
+            row += len(frame)
 
     def _tables(self, part: Part, n_rows: int) -> Iterator[pd.DataFrame]:
-        if part.group is not None:
+        if self.written is None:
+            assert part.group is not None, "a part of a Parquet file is a row group"
             yield from parquet_batches(part.path, part.group, n_rows)
             return
-        frame = read_file(part.path, self.encoding).frame
+        frame = self.written.read(part.path, self.encoding)
+        if self.index is not None:
+            frame = frame.reset_index(names=self.index)
         for start in range(0, len(frame), n_rows):
             yield frame.iloc[start : start + n_rows]
-
-
-def _is_text(column: pd.Series) -> bool:
-    return isinstance(column.dtype, pd.CategoricalDtype) or bool(column.isna().all()) or holds_strings(column)
 
 
 def has_parts(path: Path) -> bool:
@@ -120,22 +122,23 @@ def rows_and_columns(path: Path, encoding: str = AUTO) -> tuple[int, int]:
     return sum(found.n_rows for found in facts), len(facts[0].names)
 
 
-def open_parts(path: Path, encoding: str = AUTO) -> PartedTable:
+def open_parts(path: Path, encoding: str = AUTO, expected: Expected = NOTHING_KNOWN) -> PartedTable:
     """Return the table of a Parquet file or of a folder in parts; refuse files that do not belong together.
 
-    Of Parquet files only the ends are read. Text files are read once, to check them and to count their rows.
+    Of Parquet files only the ends are read. Text files are read once or twice, to check them, to count their rows and
+    to see how their numbers are written. ``expected`` is what a model knows of the tables it takes.
     """
     if not path.is_dir():
-        return _of_parquet([path], path.name, ())
+        return _of_parquet([path], path.name, (), expected)
     files, notes = files_of_table(path)
     if is_text_file(files[0]):
-        return _of_texts(files, name_of_folder(path), notes, encoding)
+        return _of_texts(files, name_of_folder(path), notes, encoding, expected)
     files, empty = parquet_files_with_rows(files)
     check_alike(files)
-    return _of_parquet(files, name_of_folder(path), (*notes, *empty))
+    return _of_parquet(files, name_of_folder(path), (*notes, *empty), expected)
 
 
-def _of_parquet(files: list[Path], source: str, notes: tuple[str, ...]) -> PartedTable:
+def _of_parquet(files: list[Path], source: str, notes: tuple[str, ...], expected: Expected) -> PartedTable:
     facts = {path: parquet_facts(path) for path in files}
     first = facts[files[0]]
     parts: list[Part] = []
@@ -155,32 +158,29 @@ def _of_parquet(files: list[Path], source: str, notes: tuple[str, ...]) -> Parte
     }
     several = first.index if len(first.index) > 1 else ()  # levels of names, which are no features
     return PartedTable(
-        source,
-        tuple(name for name in first.names if name not in several),
-        tuple(parts),
-        frozenset(texts),
-        (*notes, *dict.fromkeys(note for found in facts.values() for note in found.notes)),
-        first.index[0] if len(first.index) == 1 else None,
+        source=source,
+        columns=tuple(name for name in first.names if name not in several),
+        parts=tuple(parts),
+        texts=frozenset(texts),
+        notes=(*notes, *dict.fromkeys(note for found in facts.values() for note in found.notes)),
+        index=first.index[0] if len(first.index) == 1 else None,
+        decimal=expected.decimal,
     )
 
 
-def _of_texts(files: list[Path], source: str, notes: list[str], encoding: str) -> PartedTable:
-    parts: list[Part] = []
-    said = list(notes)
-    columns: tuple[str, ...] = ()
-    texts: set[str] = set()
-    decimal: Decimal = "."
-    before = 0
-    for path in files:
-        table = read_file(path, encoding)
-        names = tuple(map(str, table.frame.columns))
-        columns = columns or names
-        check_same_header(files[0], columns, path, names)
-        texts |= {name for name in names if holds_strings(table.frame[name])}
-        said += table.notes
-        decimal = "," if table.decimal == "," else decimal
-        parts.append(Part(path, None, before, len(table.frame)))
-        before += len(table.frame)
+def _of_texts(files: list[Path], source: str, notes: list[str], encoding: str, expected: Expected) -> PartedTable:
+    written = open_texts(files, encoding, expected)
+    before = np.cumsum([0, *written.rows_of_files]).tolist()
+    parts = [Part(path, None, *rows) for path, *rows in zip(files, before, written.rows_of_files, strict=False)]
+    index = (UNNAMED_INDEX,) if written.labels == "names" else ()
     return PartedTable(
-        source, columns, tuple(parts), frozenset(texts), tuple(dict.fromkeys(said)), None, encoding, decimal
+        source=source,
+        columns=(*index, *written.columns),
+        parts=tuple(parts),
+        texts=written.texts | {*index},
+        notes=(*notes, *written.notes),
+        index=index[0] if index else None,
+        encoding=encoding,
+        decimal=written.decimal,
+        written=written,
     )

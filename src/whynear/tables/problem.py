@@ -167,7 +167,8 @@ def problem_from(
     source, of_rows = table.source, _OfRows(group, time, weight)
     about_rows = of_rows.columns(table.frame)
     frame, predicted, unnamed = _taken_columns(table, target, names_of(drop), index, about_rows, read_as)
-    reader = ColumnReader(source, read_as, table.decimal, strict, keep_text=categories == "onehot")
+    decimal, of_table = table.decided()
+    reader = ColumnReader(source, read_as, decimal, strict, keep_text=categories == "onehot")
     frame = _read(frame, predicted, reader, about_rows)
     frame, no_target = _with_target(frame, predicted, drop_missing_target)
     _check_four_rows(frame, source)
@@ -183,7 +184,7 @@ def problem_from(
     X, y = X[kept], y[kept]
     about = {name: None if part is None else part[kept] for name, part in about.items()}
     y.setflags(write=False)
-    how_read = (*table.notes, *reader.notes(), *features.notes, *numbered, *on_axis)
+    how_read = (*of_table, *reader.notes(), *features.notes, *numbered, *on_axis)
     constant, filled = unchanging(X), filled_in(X, y, impute)
     repeated = note_on_repeated_names(X.index, None if group is None else str(group))
     remarks = [*unnamed, *repeated, *remarks_on(X, y, about["groups"])]

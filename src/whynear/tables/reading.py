@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-import gzip
 import os
-import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
-from whynear.tables.delimited import read_delimited
-from whynear.tables.folder import name_of_folder, read_folder
+from whynear.tables.decimal_sign import NOTHING_KNOWN, Expected, decimal_of
+from whynear.tables.folder import (
+    PARQUET,
+    check_alike,
+    files_of_table,
+    is_text_file,
+    joined_files,
+    name_of_folder,
+    parquet_files_with_rows,
+    readable,
+)
 from whynear.tables.parquet import read_parquet
-from whynear.tables.text_encoding import AUTO, as_utf_8, check_encoding
+from whynear.tables.text_encoding import AUTO, check_encoding
+from whynear.tables.text_table import read_texts
 from whynear.tables.workbooks import read_workbook
 from whynear.tables.written_numbers import Decimal
 
-_DELIMITERS = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
+WORKBOOK = ".xlsx"
 _SUPPORTED = ".csv, .tsv, .txt (tab-separated), each also with .gz, .parquet and .xlsx"
 
 
@@ -25,14 +33,22 @@ _SUPPORTED = ".csv, .tsv, .txt (tab-separated), each also with .gz, .parquet and
 class NamedTable:
     """A table, its name in messages, notes on what was changed while reading it, and its target if known.
 
-    ``decimal`` is the sign before the decimals where a text such as ``1,234`` can be read in two ways.
+    ``decimal`` is the sign before the decimals where a text such as ``1,234`` can be read in two ways, None where it is
+    not decided yet.
     """
 
     source: str
     frame: pd.DataFrame
     notes: tuple[str, ...] = ()
     target: str | None = None
-    decimal: Decimal = "."
+    decimal: Decimal | None = None
+
+    def decided(self, expected: Expected = NOTHING_KNOWN) -> tuple[Decimal, tuple[str, ...]]:
+        """Return the sign before the decimals, and the notes; columns of text show it where no text file did."""
+        if self.decimal is not None:
+            return self.decimal, self.notes
+        decimal, said = decimal_of(self.frame, expected)
+        return decimal, (*self.notes, *said)
 
 
 def read_table(path: str | os.PathLike[str], encoding: str = AUTO) -> tuple[pd.DataFrame, list[str]]:
@@ -52,11 +68,14 @@ def read_table(path: str | os.PathLike[str], encoding: str = AUTO) -> tuple[pd.D
     -------
     frame : DataFrame
         The table. Empty fields and NA, N/A, n/a, #N/A, NaN, nan, null, NULL are missing values. Numbers that are not
-        written plainly, such as ``3,5`` or ``31%``, and codes such as ``007`` stay text.
+        written plainly, such as ``3,5`` or ``31%``, codes such as ``007``, and whole numbers that floating-point
+        numbers would round, stay text. A first column without a name is the index if it holds a different text in every
+        row, and is left out if it holds rising whole numbers.
     notes : list of str
         What was changed while reading: duplicate names suffixed (``name``, ``name.1``), columns without a
-        name named, a first column without a name that only numbers the rows left out, empty lines left out,
-        another separator (semicolon, tab, vertical bar, comma) than the extension means, another encoding than UTF-8.
+        name named, a first column without a name left out or taken as names of the rows, empty lines left out,
+        another separator (semicolon, tab, vertical bar, comma) than the extension means, another encoding than UTF-8;
+        and numbers such as ``1.234`` that could be read in two ways because columns are written in different ways.
 
     Raises
     ------
@@ -72,7 +91,8 @@ def read_table(path: str | os.PathLike[str], encoding: str = AUTO) -> tuple[pd.D
     Notes
     -----
     A file is read once. Its text is gone through twice, once to check it and once to parse it, so a short row is never
-    filled up silently.
+    filled up silently. How a column is written, and which sign stands before the decimals, is decided for all files of
+    a folder together, so that it is read as a single file with all their rows.
 
     Examples
     --------
@@ -89,43 +109,36 @@ def read_table(path: str | os.PathLike[str], encoding: str = AUTO) -> tuple[pd.D
     return table.frame, list(table.notes)
 
 
-def read_file(path: str | os.PathLike[str], encoding: str = AUTO) -> NamedTable:
-    """Read a table as `read_table` does, and name it."""
+def read_file(path: str | os.PathLike[str], encoding: str = AUTO, expected: Expected = NOTHING_KNOWN) -> NamedTable:
+    """Read a table as `read_table` does, and name it; ``expected`` is what a model knows of the tables it takes."""
     path = Path(path)
     if not path.exists():
         raise FileNotFoundError(f"{path} does not exist. Check the name and the folder.")
-    if path.is_dir():
-        check_encoding(encoding)
-        return _read_folder(path, encoding)
-    *_, inner, outer = ["", "", *(suffix.lower() for suffix in path.suffixes)]
-    kind = inner if outer == ".gz" else outer
-    if outer not in (".parquet", ".xlsx") and kind not in _DELIMITERS:
+    if not path.is_dir() and not is_text_file(path) and path.suffix.lower() not in (PARQUET, WORKBOOK):
         raise ValueError(
             f"{path} must end in {_SUPPORTED}, got {path.suffix or 'no extension'} instead. "
             "Rename the file or export the table in one of these formats."
         )
     check_encoding(encoding)
-    try:
-        if outer in (".parquet", ".xlsx"):
-            frame, notes = read_parquet(path) if outer == ".parquet" else read_workbook(path)
-            return NamedTable(path.name, frame, tuple(notes))
-        with gzip.open(path) if outer == ".gz" else path.open("rb") as file:
-            data, found = as_utf_8(file.read(), path, encoding)
-    except PermissionError:
-        raise PermissionError(f"{path} must be readable; it is not. Change its permissions.") from None
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise ValueError(
-            f"{path} must be a whole gzip file, got a damaged one instead ({error}). Compress it again."
-        ) from error
-    frame, notes, decimal = read_delimited(data, path, _DELIMITERS[kind])
-    return NamedTable(path.name, frame, (*found, *notes), decimal=decimal)
+    if path.is_dir():
+        with readable(path):
+            return _read_folder(path, encoding, expected)
+    if is_text_file(path):
+        table, (frame,) = read_texts([path], encoding, expected)
+        return NamedTable(path.name, frame, table.notes, decimal=table.decimal)
+    with readable(path):
+        frame, notes = read_parquet(path) if path.suffix.lower() == PARQUET else read_workbook(path, expected)
+    return NamedTable(path.name, frame, tuple(notes))
 
 
-def _read_folder(folder: Path, encoding: str) -> NamedTable:
-    try:
-        frame, notes, decimal = read_folder(folder, lambda path: read_file(path, encoding))
-    except PermissionError as error:
-        if error.errno is None:  # said already
-            raise
-        raise PermissionError(f"{folder} must be readable; it is not. Change its permissions.") from None
-    return NamedTable(name_of_folder(folder), frame, tuple(notes), decimal="," if decimal == "," else ".")
+def _read_folder(folder: Path, encoding: str, expected: Expected) -> NamedTable:
+    files, notes = files_of_table(folder)
+    source = name_of_folder(folder)
+    if is_text_file(files[0]):
+        table, frames = read_texts(files, encoding, expected)
+        return NamedTable(source, joined_files(frames), (*notes, *table.notes), decimal=table.decimal)
+    files, empty = parquet_files_with_rows(files)
+    check_alike(files)
+    tables = [read_file(path) for path in files]
+    said = dict.fromkeys(note for table in tables for note in table.notes)
+    return NamedTable(source, joined_files([table.frame for table in tables]), (*notes, *empty, *said))

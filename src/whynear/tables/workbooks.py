@@ -9,12 +9,17 @@ from typing import Any
 
 import pandas as pd
 
-from whynear.tables.header import BELOW_A_TITLE, distinct_names
+from whynear.tables.decimal_sign import NOTHING_KNOWN, Expected
+from whynear.tables.header import BELOW_A_TITLE, distinct_names, has_unnamed_first, notes_on_names
+from whynear.tables.row_labels import NOTES, labelled, labels_in
 from whynear.utils.text import counted
 
 
-def read_workbook(path: Path) -> tuple[pd.DataFrame, list[str]]:
-    """Return the table of the first sheet, formulas as their saved values, and notes on changes and omissions."""
+def read_workbook(path: Path, expected: Expected = NOTHING_KNOWN) -> tuple[pd.DataFrame, list[str]]:
+    """Return the table of the first sheet, formulas as their saved values, and notes on changes and omissions.
+
+    ``expected`` is what a model knows of the tables it takes.
+    """
     try:
         openpyxl = import_module("openpyxl")
     except ImportError as error:
@@ -39,22 +44,28 @@ def read_workbook(path: Path) -> tuple[pd.DataFrame, list[str]]:
             f"{path}: the sheet {sheets[0]!r} must have a row of names and rows below it, got "
             f"{counted(len(cells), 'row')}."
         )
-    header = cells[0]
     for number, row in enumerate(cells[1:], start=2):
-        if len(row) > len(header):
+        if len(row) > len(cells[0]):
             is_first = not any(cells[1 : number - 1])
             way_out = BELOW_A_TITLE if is_first else "Name the columns, or clear what stands beside the table."
             raise ValueError(
                 f"{path}: row {number} of the sheet {sheets[0]!r} has {len(row)} fields, the first row "
-                f"{counted(len(header), 'name')}. {way_out}"
+                f"{counted(len(cells[0]), 'name')}. {way_out}"
             )
-    names, notes = distinct_names(["" if name is None else str(name) for name in header])
+    header = ["" if name is None else str(name) for name in cells[0]]
+    names, _ = distinct_names(header)
+    columns = {name: [row[place] if place < len(row) else None for row in rows] for place, name in enumerate(names)}
+    frame = pd.DataFrame(columns)
+    is_unnamed = has_unnamed_first(header) and names[0] not in expected.columns
+    labels = labels_in(frame[names[0]]) if is_unnamed else None
+    notes = notes_on_names(header, names, but_first=labels is not None)
     if len(sheets) > 1:
         notes.append(f"Of {len(sheets)} sheets the first was read: {sheets[0]!r}.")
     if empty := len(cells) - 1 - len(rows):
         notes.append(f"Empty lines within the table were left out: {empty}.")
-    columns = {name: [row[place] if place < len(row) else None for row in rows] for place, name in enumerate(names)}
-    return pd.DataFrame(columns), notes
+    if labels is None:
+        return frame, notes
+    return labelled(frame, names[0], labels), [*notes, NOTES[labels]]
 
 
 def _rows(sheet: Any) -> Iterator[Sequence[Any]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -24,6 +25,7 @@ _CELL = re.compile(
     rf"(?P<digits>[\d.,' ]*\d[.,]?|\d)(?P<power>[eE][-+]?\d+)?\s*(?P<after>{_SIGNS})?"
 )
 _SPELLINGS = str.maketrans({"−": "-", "’": "'", "\u00a0": " ", "\u202f": " ", "\u2009": " "})
+_SIMPLE = re.compile(r"[-+]?(0|[1-9]\d*)(?:([.,])(\d+))?", re.ASCII)
 _PLAIN = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 
 
@@ -78,16 +80,11 @@ def written_numbers(column: pd.Series, decimal: Decimal | None = None, likely: D
     counts: Counter[str] = Counter()
     for text, count in text_counts(column).items():
         counts[text.strip()] += count
-    cells = {text: _CELL.fullmatch(text.translate(_SPELLINGS)) for text in counts}
-    if not counts or not all(cells.values()) or not _other_values_are_numbers(column):
+    fitting = [sign for sign in fitting_signs(counts) if decimal in (None, sign)]
+    if not counts or not fitting or not _other_values_are_numbers(column):
         return None
-    parts = {text: cell.groupdict() for text, cell in cells.items() if cell is not None}
-    fitting: list[Decimal] = [
-        sign
-        for sign, pattern in _DIGITS.items()
-        if decimal in (None, sign) and all(pattern.fullmatch(part["digits"].strip()) for part in parts.values())
-    ]
-    if not fitting or not _agreeing([_sign(part) for part in parts.values() if set(part["digits"]) & set("123456789")]):
+    parts = {text: part for text in counts if (part := _parts(text)) is not None}
+    if not _agreeing([_sign(part) for part in parts.values() if set(part["digits"]) & set("123456789")]):
         return None
     chosen = likely if likely in fitting else fitting[0]
     numbers = {text: _value(part, chosen) for text, part in parts.items()}
@@ -124,6 +121,43 @@ def is_written_number(text: str) -> bool:
     (True, False, False)
     """
     return written_numbers(pd.Series([text], dtype=object)) is not None
+
+
+def fitting_signs(texts: Iterable[str]) -> tuple[Decimal, ...]:
+    """Return the signs before the decimals with which all texts are numbers.
+
+    >>> fitting_signs(["1.234", "5"]), fitting_signs(["1.234", "5,5"]), fitting_signs(["1.2", "5,5"])
+    (('.', ','), (',',), ())
+    """
+    fitting = DECIMALS
+    for text in texts:
+        signs = _signs_in(text.strip())
+        if signs != DECIMALS:
+            fitting = tuple(sign for sign in fitting if sign in signs)
+        if not fitting:
+            break
+    return fitting
+
+
+def _signs_in(text: str) -> tuple[Decimal, ...]:
+    """Return the signs before the decimals with which a text is a number; most are found without their parts."""
+    if simple := _SIMPLE.fullmatch(text):
+        whole, sign, decimals = simple.groups()
+        is_either = sign is None or (len(decimals) == 3 and len(whole) <= 3 and whole != "0")
+        return DECIMALS if is_either else ("," if sign == "," else ".",)
+    part = _parts(text)
+    return tuple(sign for sign in DECIMALS if part is not None and _fits(part, sign))
+
+
+def _parts(text: str) -> dict[str, Any] | None:
+    """Return the parts of a number: its digits, and what stands around them; None if a text is no number."""
+    cell = _CELL.fullmatch(text.translate(_SPELLINGS))
+    return None if cell is None else cell.groupdict()
+
+
+def _fits(part: dict[str, Any], decimal: Decimal) -> bool:
+    found = _DIGITS[decimal].fullmatch(part["digits"].strip())
+    return found is not None and not (found["group"] and part["power"])  # as 1.234e5 is no 123400000
 
 
 def _sign(part: dict[str, Any]) -> str:

@@ -1,0 +1,254 @@
+"""Text files that are one table: how its columns are written is decided once, for all files together."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from pathlib import Path
+
+import pandas as pd
+
+from whynear.tables.cells import holds_strings
+from whynear.tables.decimal_sign import NOTHING_KNOWN, Expected, Signs, decided, signs_of
+from whynear.tables.delimited import TextFile, text_file
+from whynear.tables.folder import check_same_header, readable
+from whynear.tables.header import has_unnamed_first, notes_on_names
+from whynear.tables.row_labels import NOTES, Labels, labelled, labels_in, labels_of_files
+from whynear.tables.text_encoding import AUTO, as_utf_8
+from whynear.tables.written_numbers import Decimal
+
+DELIMITERS = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
+_TEXT, _FLOATS, _WHOLE, _TRUTH = "text", "floats", "whole numbers", "truth values"
+Opened = Callable[[Path], TextFile]
+
+
+@dataclass(frozen=True)
+class TextTable:
+    """What text files hold, all of them taken as one table.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        The names of the columns, without a first one that has none and labels the rows.
+    labels : str or None
+        What that one holds; see `labels_in`.
+    rows_of_files : tuple of int
+        The number of rows of each file.
+    texts : frozenset of str
+        The columns that are text: a value of them in some file is, or they are written with points between thousands,
+        or floating-point numbers would round them.
+    decimal : {".", ","}
+        The sign before the decimals.
+    notes : tuple of str
+        What was changed while reading the files.
+    """
+
+    columns: tuple[str, ...]
+    labels: Labels | None
+    rows_of_files: tuple[int, ...]
+    texts: frozenset[str]
+    decimal: Decimal
+    notes: tuple[str, ...]
+
+    def read(self, path: Path, encoding: str = AUTO) -> pd.DataFrame:
+        """Return the rows of one of the files."""
+        file = open_text_file(path, encoding)
+        return self.completed(file.frame(), lambda: file)
+
+    def completed(self, frame: pd.DataFrame, file: Callable[[], TextFile]) -> pd.DataFrame:
+        """Return the rows of a file, which were parsed by themselves, as the rows of this table."""
+        numbers = [name for name in frame.columns if name in self.texts and not _is_text(frame[name])]
+        frame = frame.assign(**file().as_written(numbers)) if numbers else frame
+        first = str(frame.columns[0])
+        return frame if self.labels is None or first in self.columns else labelled(frame, first, self.labels)
+
+
+def open_text_file(path: Path, encoding: str = AUTO) -> TextFile:
+    """Return the table of a text file, which may be compressed."""
+    is_compressed = path.suffix.lower() == ".gz"
+    try:
+        with readable(path), gzip.open(path) if is_compressed else path.open("rb") as file:
+            data, notes = as_utf_8(file.read(), path, encoding)
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise ValueError(
+            f"{path} must be a whole gzip file, got a damaged one instead ({error}). Compress it again."
+        ) from error
+    kind = (path.with_suffix("") if is_compressed else path).suffix.lower()
+    return text_file(data, path, DELIMITERS[kind], notes)
+
+
+def read_texts(
+    paths: Sequence[Path], encoding: str = AUTO, expected: Expected = NOTHING_KNOWN
+) -> tuple[TextTable, list[pd.DataFrame]]:
+    """Return the table of text files, and the rows of each of them."""
+    opened = _opened(encoding)
+    frames: list[pd.DataFrame] = []
+    table = _table_of(paths, opened, expected, frames.append)
+    return table, [table.completed(frame, partial(opened, path)) for path, frame in zip(paths, frames, strict=True)]
+
+
+def open_texts(paths: Sequence[Path], encoding: str = AUTO, expected: Expected = NOTHING_KNOWN) -> TextTable:
+    """Return the table of text files without its rows, which are read one file at a time."""
+    return _table_of(paths, _opened(encoding), expected, lambda _: None)
+
+
+def _opened(encoding: str) -> Opened:
+    """Return what opens a file; the last one is kept, since a single file may be a pipe, which is read once."""
+    return lru_cache(maxsize=1)(partial(open_text_file, encoding=encoding))
+
+
+def _table_of(
+    paths: Sequence[Path], opened: Opened, expected: Expected, keep: Callable[[pd.DataFrame], None]
+) -> TextTable:
+    columns, heads = _Columns(), list[_Head]()
+    rounding = dict[str, str]()
+    for path in paths:
+        file = opened(path)
+        frame = file.frame()
+        heads.append(_Head.of(file, frame, expected))
+        columns.add(frame, file.separator)
+        rounding |= file.notes_on_rounding(frame)
+        keep(frame)
+    labels = labels_of_files(head.labels for head in heads if head.is_unnamed)
+    if labels == "names" and not all(head.is_unnamed for head in heads):
+        labels = None
+    names = heads[0].columns(labels)
+    for path, head in zip(paths, heads, strict=True):
+        check_same_header(paths[0], names, path, head.columns(labels))
+    if unsure := columns.unsure(expected):
+        columns.forget_signs(unsure)
+        for path in paths:
+            columns.add_signs(opened(path).as_written(unsure))
+    decimal, said = columns.decided(expected)
+    texts = columns.texts(decimal)
+    rounded = [name for name in rounding if columns.has_floats(name) and name not in texts]
+    said += [rounding[name] for name in rounded]
+    said += [NOTES[labels]] if labels is not None else []
+    of_files = dict.fromkeys(note for head in heads for note in head.all_notes(labels))
+    return TextTable(
+        columns=tuple(names),
+        labels=labels,
+        rows_of_files=tuple(head.n_rows for head in heads),
+        texts=(texts | {*rounded}) & {*names},
+        decimal=decimal,
+        notes=(*of_files, *said),
+    )
+
+
+@dataclass(frozen=True)
+class _Head:
+    """The names of the columns of a file, the number of its rows, and what a first column without a name holds."""
+
+    header: list[str]
+    names: list[str]
+    n_rows: int
+    notes: tuple[str, ...]
+    is_unnamed: bool
+    labels: Labels | None
+
+    @classmethod
+    def of(cls, file: TextFile, frame: pd.DataFrame, expected: Expected) -> _Head:
+        is_unnamed = has_unnamed_first(file.header) and file.names[0] not in expected.columns
+        labels = labels_in(frame[file.names[0]]) if is_unnamed else None
+        return cls(file.header, file.names, file.n_rows, file.notes, is_unnamed, labels)
+
+    def columns(self, labels: Labels | None) -> list[str]:
+        """Return the columns beside the labels of the rows."""
+        return self.names[1:] if self.is_unnamed and labels is not None else self.names
+
+    def all_notes(self, labels: Labels | None) -> list[str]:
+        """Return notes on names, and all others."""
+        is_left_out = self.is_unnamed and labels is not None
+        return [*notes_on_names(self.header, self.names, but_first=is_left_out), *self.notes]
+
+
+class _Columns:
+    """How the columns of text files are written, all files together."""
+
+    def __init__(self) -> None:
+        self._kinds: dict[str, set[str]] = {}  # none of a column without values
+        self._signs: dict[str, Signs] = {}
+        self._fractions: set[str] = set()
+        self._gaps: set[str] = set()
+        self._has_semicolons = False
+
+    def add(self, frame: pd.DataFrame, separator: str) -> None:
+        """Add the rows of a file, as they are parsed by themselves."""
+        self._has_semicolons |= separator == ";"
+        for name, column in frame.items():
+            kinds = self._kinds.setdefault(str(name), set())
+            gaps = column.isna()
+            if gaps.any():
+                self._gaps.add(str(name))
+            if gaps.all():
+                continue
+            kind = _kind(column)
+            kinds.add(kind)
+            if kind == _FLOATS and (column.dropna() % 1 != 0).any():
+                self._fractions.add(str(name))
+        self.add_signs(frame[[name for name in frame.columns if holds_strings(frame[name])]])
+
+    def add_signs(self, texts: pd.DataFrame) -> None:
+        """Add the texts of a file."""
+        for name, column in texts.items():
+            self._signs[str(name)] = self._signs.get(str(name), Signs()) & signs_of(column)
+
+    def forget_signs(self, names: Sequence[str]) -> None:
+        """Forget the signs of columns that are added again."""
+        self._signs = {name: signs for name, signs in self._signs.items() if name not in names}
+
+    def unsure(self, expected: Expected) -> list[str]:
+        """Return the columns of which all cells must be seen as they are written.
+
+        These are columns that are no text in some file and text in the table and, where numbers may have decimal
+        commas, those that were parsed with decimal points.
+        """
+        mixed = [name for name, kinds in self._kinds.items() if len(kinds) > 1 and self.is_text(name)]
+        floats = filter(self.has_floats, self._kinds) if self._may_have_commas(expected) else ()
+        return list(dict.fromkeys([*mixed, *floats]))
+
+    def has_floats(self, name: str) -> bool:
+        """Return whether a column of numbers has fractions or gaps."""
+        return _FLOATS in self._kinds[name] or name in self._gaps
+
+    def is_text(self, name: str) -> bool:
+        """Return whether a column is text: in some file, or because it holds numbers and truth values."""
+        return _TEXT in self._kinds[name] or (_TRUTH in self._kinds[name] and len(self._kinds[name]) > 1)
+
+    def decided(self, expected: Expected) -> tuple[Decimal, list[str]]:
+        """Return the sign before the decimals, and notes."""
+        signs = self._signs if self._may_have_commas(expected) else self._signs_of_texts
+        return decided(signs, expected, self._usual(expected))
+
+    def texts(self, decimal: Decimal) -> frozenset[str]:
+        """Return the columns that are text where this is the sign before the decimals."""
+        grouped = {name for name, signs in self._signs.items() if signs.is_open} if decimal == "," else set()
+        return frozenset({*filter(self.is_text, self._kinds), *grouped})
+
+    @property
+    def _signs_of_texts(self) -> dict[str, Signs]:
+        return {name: signs for name, signs in self._signs.items() if self.is_text(name)}
+
+    def _may_have_commas(self, expected: Expected) -> bool:
+        shown = [name for name, signs in self._signs_of_texts.items() if signs.shown == ","]
+        return "," in (expected.decimal, self._usual(expected)) or any(map(expected.counts, shown))
+
+    def _usual(self, expected: Expected) -> Decimal:
+        """Return the sign that is likely where no column shows one."""
+        fractions = any(expected.counts(name) and not self.is_text(name) for name in self._fractions)
+        return "," if self._has_semicolons and not fractions else "."
+
+
+def _kind(column: pd.Series) -> str:
+    if holds_strings(column):
+        return _TEXT
+    if pd.api.types.is_float_dtype(column):
+        return _FLOATS
+    return _WHOLE if pd.api.types.is_integer_dtype(column) else _TRUTH
+
+
+def _is_text(column: pd.Series) -> bool:
+    return holds_strings(column) or bool(column.isna().all())
