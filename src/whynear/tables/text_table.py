@@ -103,8 +103,7 @@ def _opened(encoding: str) -> Opened:
 def _table_of(
     paths: Sequence[Path], opened: Opened, expected: Expected, keep: Callable[[pd.DataFrame], None]
 ) -> TextTable:
-    columns, heads = _Columns(), list[_Head]()
-    rounding = dict[str, str]()
+    columns, heads, rounding = _Columns(), list[_Head](), dict[str, str]()
     for path in paths:
         file = opened(path)
         frame = file.frame()
@@ -112,9 +111,7 @@ def _table_of(
         columns.add(frame, file.separator)
         rounding |= file.notes_on_rounding(frame)
         keep(frame)
-    labels = labels_of_files(head.labels for head in heads if head.is_unnamed)
-    if labels == "names" and not all(head.is_unnamed for head in heads):
-        labels = None
+    labels = _labels_of(heads)
     names = heads[0].columns(labels)
     for path, head in zip(paths, heads, strict=True):
         check_same_header(paths[0], names, path, head.columns(labels))
@@ -124,17 +121,16 @@ def _table_of(
             columns.add_signs(opened(path).as_written(unsure))
     decimal, said = columns.decided(expected)
     texts = columns.texts(decimal)
-    rounded = [name for name in rounding if columns.has_floats(name) and name not in texts]
-    said += [rounding[name] for name in rounded]
-    said += [NOTES[labels]] if labels is not None else []
+    rounded = {name: note for name, note in rounding.items() if columns.has_floats(name) and name not in texts}
     of_files = dict.fromkeys(note for head in heads for note in head.all_notes(labels))
+    of_labels = [] if labels is None else [NOTES[labels]]
     return TextTable(
         columns=tuple(names),
         labels=labels,
         rows_of_files=tuple(head.n_rows for head in heads),
-        texts=(texts | {*rounded}) & {*names},
+        texts=(texts | rounded.keys()) & {*names},
         decimal=decimal,
-        notes=(*of_files, *said),
+        notes=(*of_files, *said, *rounded.values(), *of_labels),
     )
 
 
@@ -163,6 +159,12 @@ class _Head:
         """Return notes on names, and all others."""
         is_left_out = self.is_unnamed and labels is not None
         return [*notes_on_names(self.header, self.names, but_first=is_left_out), *self.notes]
+
+
+def _labels_of(heads: Sequence[_Head]) -> Labels | None:
+    """Return what first columns without a name hold; names must be given to the rows of all files."""
+    labels = labels_of_files(head.labels for head in heads if head.is_unnamed)
+    return None if labels == "names" and not all(head.is_unnamed for head in heads) else labels
 
 
 class _Columns:
@@ -207,8 +209,8 @@ class _Columns:
         commas, those that were parsed with decimal points.
         """
         mixed = [name for name, kinds in self._kinds.items() if len(kinds) > 1 and self.is_text(name)]
-        floats = filter(self.has_floats, self._kinds) if self._may_have_commas(expected) else ()
-        return list(dict.fromkeys([*mixed, *floats]))
+        floats = [name for name in self._kinds if self.has_floats(name) and not self.is_text(name)]
+        return [*mixed, *(floats if self._may_have_commas(expected) else ())]
 
     def has_floats(self, name: str) -> bool:
         """Return whether a column of numbers has fractions or gaps."""
