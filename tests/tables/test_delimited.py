@@ -28,6 +28,24 @@ def test_commas_in_a_name_do_not_split_a_table_of_semicolons():
     assert file.notes == ("The columns were read as separated by semicolons, not commas.",)
 
 
+@pytest.mark.parametrize(
+    ("line", "separator"),
+    [("sep=;", ";"), ("SEP=,", ","), ("sep=\t", "\t"), ('"sep=|"', "|"), ("sep=^", "^"), ("sep=:", ":")],
+)
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_a_first_line_that_names_the_separator_is_left_out(line, separator, end):
+    file = read(end.join([line, separator.join("ab"), separator.join(["1", "007"]), ""]))
+    assert file.frame().to_dict("list") == {"a": [1], "b": ["007"]}
+    assert file.notes == (f"The first line names the separator of the columns and was left out: {line!r}.",)
+    with pytest.raises(ValueError, match=r"t.csv, line 4: every row must have 2 fields"):
+        read(end.join([line, separator.join("ab"), separator.join("12"), "1", ""]))
+
+
+@pytest.mark.parametrize("line", ["sep=x", "sep=", "sep=;;", "sep=; a", "separator=;", 'sep="'])
+def test_other_first_lines_are_headers(line):
+    assert read(f"{line}\n1\n", "\t").names == [line]
+
+
 @pytest.mark.parametrize("sign", ["n/a", "#N/A", "NA", "", "null"])
 def test_words_for_missing_values_are_missing(sign):
     assert read(f"a,b\n{sign},1\n2,3\n").frame()["a"].isna().tolist() == [True, False]

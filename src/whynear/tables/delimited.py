@@ -18,6 +18,7 @@ from whynear.tables.header import BELOW_A_TITLE, distinct_names
 from whynear.utils.text import counted
 
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
+_SEPARATOR_LINE = re.compile(rb'"?sep=([!#-/:-@[-`{-~\t])"?(?=[\r\n])', re.IGNORECASE)  # as Excel writes it
 _CODE = re.compile(r"[+-]?0\d+(\.\d*)?")  # such as 007, which is no number
 _WHOLE = re.compile(r"[+-]?\d{16,300}")
 EXACT_WHOLE_NUMBERS = 2**53  # from which not every whole number is a floating-point number
@@ -112,16 +113,22 @@ class _Text:
 
 def text_file(data: bytes, path: Path, delimiter: str, said: Sequence[str] = ()) -> TextFile:
     """Return the table in UTF-8 text; ``delimiter`` is the usual separator of such files, ``said`` are notes on it."""
-    text = _Text(path, data)
-    separator = _separator(text, delimiter)
+    notes = list(said)
+    if found := _SEPARATOR_LINE.match(data):
+        separator = found[1].decode()
+        text = _Text(path, data[found.end() :])  # an empty line stays, so that lines are counted as in the file
+        notes.append(f"The first line names the separator of the columns and was left out: {found[0].decode()!r}.")
+    else:
+        text = _Text(path, data)
+        separator = _separator(text, delimiter)
+        if separator != delimiter:
+            read, usual = _SEPARATORS[separator], _SEPARATORS[delimiter]
+            notes.append(f"The columns were read as separated by {read}, not {usual}.")
     header, n_rows, n_empty = _check(text, separator)
     names, _ = distinct_names(header)
-    notes = list(said)
-    if separator != delimiter:
-        notes.append(f"The columns were read as separated by {_SEPARATORS[separator]}, not {_SEPARATORS[delimiter]}.")
     if n_empty:
         notes.append(f"Empty lines within the table were left out: {n_empty}.")
-    return TextFile(path, data, separator, header, names, n_rows, tuple(notes))
+    return TextFile(path, text.data, separator, header, names, n_rows, tuple(notes))
 
 
 def _columns_of_codes(text: _Text, separator: str) -> list[int]:
