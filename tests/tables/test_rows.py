@@ -43,6 +43,7 @@ def test_a_row_without_a_name_is_called_by_its_number(gap):
         "Column 'name' names all rows but 2, which are called by their numbers, the first of them 'row 2'."
     ]
     assert note_on_unnamed(pd.Series(["u", "v"], name="name")) == []
+    assert note_on_unnamed(pd.Series(["u", gap], dtype=object))[0].startswith("The index names all rows but 1, which")
 
 
 def test_a_missing_label_of_an_index_is_a_number():

@@ -77,7 +77,7 @@ def note_on_unnamed(column: pd.Series) -> list[str]:
         return []
     first = f"'row {plain_name(column.index[int(gone.argmax())])}'"
     how = "is called by its number:" if gone.sum() == 1 else "are called by their numbers, the first of them"
-    return [f"Column {str(column.name)!r} names all rows but {gone.sum():,}, which {how} {first}."]
+    return [f"{_source_of_names(column.name)} names all rows but {gone.sum():,}, which {how} {first}."]
 
 
 def note_on_repeated_names(names: pd.Index[Any], grouped_by: str | None = None) -> list[str]:
@@ -90,15 +90,17 @@ def note_on_repeated_names(names: pd.Index[Any], grouped_by: str | None = None) 
     repeated = counts[counts > 1]
     if not len(repeated):
         return []
-    column = None if names.name is None else str(names.name)
-    source = "The index" if column is None else f"Column {column!r}"
     more = f", and {counted(len(repeated) - 1, 'more name repeats', 'more names repeat')}" if len(repeated) > 1 else ""
-    together = column is None or column == grouped_by
-    hint = "" if together else f" If the rows of one name belong together, use --group {column!r}."
+    is_grouped = names.name is None or str(names.name) == grouped_by
+    hint = "" if is_grouped else f" If the rows of one name belong together, use --group {str(names.name)!r}."
     return [
-        f"{source} names several rows alike: {repeated.index[0]!r} names {repeated.iloc[0]:,} of them{more}. A single "
-        f"row is asked for by a name that no other row has.{hint}"
+        f"{_source_of_names(names.name)} names several rows alike: {repeated.index[0]!r} names "
+        f"{repeated.iloc[0]:,} of them{more}. A single row is asked for by a name that no other row has.{hint}"
     ]
+
+
+def _source_of_names(name: object) -> str:
+    return "The index" if name is None else f"Column {str(name)!r}"
 
 
 def _is_unnamed(column: pd.Series) -> NDArray[np.bool_]:
