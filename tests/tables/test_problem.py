@@ -55,6 +55,15 @@ def test_an_index_saved_beside_the_table_is_left_out(frame, tmp_path):
     assert any("only numbers the rows" in caveat for caveat in problem.caveats)
 
 
+def test_long_numbers_beside_gaps_keep_their_digits_as_categories(tmp_path):
+    ids = ["9007199254740993", "9007199254740992", ""] * 4
+    path = tmp_path / "cases.csv"
+    path.write_text("id,y\n" + "".join(f"{value},{'uv'[row % 2]}\n" for row, value in enumerate(ids)))
+    chosen = {"categories": "auto", "impute": "auto"}
+    assert set(problem_of(path, "y", category="id", **chosen).X["id"].dropna()) == set(ids) - {""}
+    assert problem_of(path, "y", **chosen).X["id"].dropna().unique().tolist() == [9007199254740992.0]
+
+
 def test_columns_may_have_names_that_are_no_text(frame):
     numbered = frame.set_axis([0, 1, 2], axis=1)
     assert list(problem_of(numbered, 2, drop=[0]).X.columns) == ["1"]
