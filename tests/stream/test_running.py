@@ -125,6 +125,23 @@ def test_missing_values_late_rows_and_rows_that_come_again_are_counted_and_noted
     assert "late" in set(written["row"])
 
 
+@pytest.mark.parametrize("every", [1, 7, 60])
+def test_notes_are_of_the_case_of_their_row_however_long_the_parts_are(tmp_path, every):
+    lines = [f"r{i},{i},{i % 7},{'' if i == 33 else i % 3},{'odd' if i % 2 else 'even'}" for i in range(60)]
+    lines[20], lines[30], lines[40] = lines[19], "r30,30,1,1,", "late,5,1,1,new"
+    (tmp_path / "rows.csv").write_text("\n".join(["id,day,a,b,kind", *lines]))
+    result = run_stream(
+        str(tmp_path / "rows.csv"), "kind", tmp_path / "out", index="id", time="day", every=every, **SMALL
+    )
+    assert result.history.notes == (
+        (2, "new class: 'odd'"),
+        (21, "row 21: row 'r19' came again, and was left out"),  # before the case of row 22
+        (32, "missing for the first time: 'b'"),  # row 34, after one that was left out and one without a target
+        (39, "row 41: late: its time is before that of an earlier row"),
+        (39, "new class: 'new'"),
+    )
+
+
 def test_text_in_a_column_is_refused_with_the_way_out(tmp_path):
     (tmp_path / "rows.csv").write_text("a,colour,kind\n1,red,x\n2,blue,y\n3,red,x\n")
     with pytest.raises(ValueError, match=r"Column 'colour' holds 'red' in row 1.*--drop 'colour'"):

@@ -183,14 +183,18 @@ class _Run:
 
     def _kept_rows(self, part: Part) -> tuple[list[list[str]], list[int]]:
         """Return the rows to predict and their numbers: none that repeats another, none without a target."""
-        self._count_late(part)
-        rows, numbers = [], []
+        late = self._count_late(part)
+        rows: list[list[str]] = []
+        numbers: list[int] = []
         known = set(self.names)
         for number, row in enumerate(part.rows, part.first):
+            case = self.model.n_seen_ + len(rows) + 1
+            if number in late:
+                self.model.note(f"row {number:,}: late: its time is before that of an earlier row", case)
             if self.index is not None:
                 if row[self.index] in known:
                     self.counts.n_repeated += 1
-                    self._note(number, f"row {row[self.index]!r} came again, and was left out")
+                    self.model.note(f"row {number:,}: row {row[self.index]!r} came again, and was left out", case)
                     continue
                 if len(self.names) == self.names.maxlen:
                     known.discard(self.names[0])
@@ -203,20 +207,19 @@ class _Run:
             numbers.append(number)
         return rows, numbers
 
-    def _count_late(self, part: Part) -> None:
+    def _count_late(self, part: Part) -> set[int]:
+        """Return the numbers of the rows whose time is before that of an earlier row, and count them."""
+        late: set[int] = set()
         if self.time is None:
-            return
+            return late
         for number, now in enumerate(times_of([row[self.time] for row in part.rows]), part.first):
             latest = self.counts.latest
             if latest is not None and type(latest) is type(now) and now < latest:
-                self.counts.n_late += 1
-                self._note(number, "late: its time is before that of an earlier row")
+                late.add(number)
             elif now is not None:
                 self.counts.latest = now
-
-    def _note(self, number: int, text: str) -> None:
-        """Note what happened in a row of the table."""
-        self.model.note(f"row {number:,}: {text}")
+        self.counts.n_late += len(late)
+        return late
 
     def _predicted(self, values: Any, labels: NDArray[Any]) -> list[str]:
         """Return the predictions, empty before the first case; rows with missing values are learned one by one."""
