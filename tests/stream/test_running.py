@@ -125,6 +125,26 @@ def test_missing_values_late_rows_and_rows_that_come_again_are_counted_and_noted
     assert "late" in set(written["row"])
 
 
+def test_rows_without_a_name_are_learned_and_counted(tmp_path):
+    """Only a name can come again: rows whose name is missing are not the same row."""
+    lines = [f"{('', ' NA', '?')[i % 3] if i % 4 == 0 else f'r{i}'},{i % 7},{'xy'[i % 2]}" for i in range(60)]
+    (tmp_path / "rows.csv").write_text("\n".join(["id,a,kind", *lines]))
+    result = run_stream(str(tmp_path / "rows.csv"), "kind", tmp_path / "out", index="id", every=25, **SMALL)
+    assert (result.n_rows, result.n_predicted, result.n_repeated, result.n_unnamed) == (60, 59, 0, 15)
+    assert "15 rows without a name" in result.finding()
+    assert result.to_dict()["n_unnamed"] == 15
+    written = pd.read_csv(tmp_path / "out" / "predictions.csv", keep_default_na=False)
+    assert written["row"].tolist() == ["" if i % 4 == 0 else f"r{i}" for i in range(60)]
+
+
+def test_signs_of_missing_values_are_those_of_all_tables_but_a_dash_may_be_a_class(tmp_path):
+    lines = ["a,kind", "1,-", "n.a.,+", "--,-", "2,?", "3,n.a.", ".,+", "4,#N/A"]
+    (tmp_path / "rows.csv").write_text("\n".join(lines))
+    result = run_stream(str(tmp_path / "rows.csv"), "kind", tmp_path / "out", **SMALL)
+    assert (result.n_rows, result.n_predicted, result.n_without_target) == (7, 3, 3)
+    assert result.model.classes_.tolist() == ["+", "-"]
+
+
 @pytest.mark.parametrize("every", [1, 7, 60])
 def test_notes_are_of_the_case_of_their_row_however_long_the_parts_are(tmp_path, every):
     lines = [f"r{i},{i},{i % 7},{'' if i == 33 else i % 3},{'odd' if i % 2 else 'even'}" for i in range(60)]

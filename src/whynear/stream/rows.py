@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from whynear.datasets.opening import open_table
-from whynear.tables.cells import MISSING_WORDS
+from whynear.tables.cells import DASHES, MISSING_SIGNS
 from whynear.tables.header import distinct_names
 from whynear.tables.parquet import parquet_batches, parquet_facts
 from whynear.tables.written_numbers import Decimal
@@ -26,7 +26,7 @@ from whynear.utils.text import listed
 STANDARD_INPUT = "-"
 BATCH_ROWS = 5_000  # of a Parquet file, read at once
 SEPARATORS = (",", ";", "\t", "|")
-MISSING_CELLS = frozenset({*MISSING_WORDS, "", "?"})
+MISSING_CLASSES = MISSING_SIGNS - DASHES  # a dash may be the class beside a plus
 
 
 @dataclass(frozen=True)
@@ -211,7 +211,7 @@ def numbers_of_rows(
 
 def _number(cell: str, name: str, row: int, decimal: Decimal) -> float:
     text = cell.strip()
-    if text in MISSING_CELLS:
+    if text in MISSING_SIGNS:
         return np.nan
     try:
         return float(text if decimal == "." else _with_point(text))
@@ -241,7 +241,7 @@ def times_of(cells: Sequence[str]) -> list[Any]:
     >>> times_of(["10", "", "9"]), times_of(["2024-01-31", "9"])
     ([10.0, None, 9.0], ['2024-01-31', '9'])
     """
-    known = [None if cell.strip() in MISSING_CELLS else cell.strip() for cell in cells]
+    known = [None if cell.strip() in MISSING_SIGNS else cell.strip() for cell in cells]
     try:
         return [None if cell is None else float(cell) for cell in known]
     except ValueError:

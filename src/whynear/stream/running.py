@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from whynear.metric import save
 from whynear.stream.estimator import SelfAdjustingMemory
 from whynear.stream.result import StreamResult, write_result
-from whynear.stream.rows import MISSING_CELLS, Part, Rows, numbers_of_rows, opened_rows, times_of
+from whynear.stream.rows import MISSING_CLASSES, Part, Rows, numbers_of_rows, opened_rows, times_of
 from whynear.stream.unfinished import (
     FILES,
     PART_OF_PREDICTIONS,
@@ -28,6 +28,7 @@ from whynear.stream.unfinished import (
     opened_predictions,
     remove_run,
 )
+from whynear.tables.cells import MISSING_SIGNS
 from whynear.tables.writing import csv_text
 from whynear.tables.written_numbers import DECIMALS, Decimal
 from whynear.utils.checks import choice, whole
@@ -69,7 +70,7 @@ def run_stream(
         Columns to leave out.
     index : str, optional
         The column with the names of the rows. A row whose name is among those of the latest 5,000 is counted as
-        repeated, and is neither predicted nor learned.
+        repeated, and is neither predicted nor learned. A row without a name is counted as such, and is learned.
     time : str, optional
         The column with the times of the rows. A row of an earlier time than one before it is counted as late, and is
         predicted and learned when it comes.
@@ -175,7 +176,7 @@ class _Run:
             labels = np.array([row[self.target].strip() for row in rows])
             found = self._predicted(values, labels)
             self._count(labels, found)
-            names = numbers if self.index is None else [row[self.index] for row in rows]
+            names = numbers if self.index is None else [self._name(row) for row in rows]
             frame = pd.DataFrame({"row": names, "actual": labels, "predicted": found})
             text = csv_text(frame.assign(right=[int(a == b) for a, b in zip(labels, found, strict=True)]))
             self._write(text if self.counts.n_bytes == 0 else text.partition("\n")[2])
@@ -191,21 +192,28 @@ class _Run:
             case = self.model.n_seen_ + len(rows) + 1
             if number in late:
                 self.model.note(f"row {number:,}: late: its time is before that of an earlier row", case)
-            if self.index is not None:
-                if row[self.index] in known:
-                    self.counts.n_repeated += 1
-                    self.model.note(f"row {number:,}: row {row[self.index]!r} came again, and was left out", case)
-                    continue
+            name = self._name(row)
+            if name in known:
+                self.counts.n_repeated += 1
+                self.model.note(f"row {number:,}: row {name!r} came again, and was left out", case)
+                continue
+            if self.index is not None and not name:
+                self.counts.n_unnamed += 1
+            if name:
                 if len(self.names) == self.names.maxlen:
                     known.discard(self.names[0])
-                known.add(row[self.index])
-                self.names.append(row[self.index])
-            if row[self.target].strip() in MISSING_CELLS:
+                known.add(name)
+                self.names.append(name)
+            if row[self.target].strip() in MISSING_CLASSES:
                 self.counts.n_without_target += 1
                 continue
             rows.append(row)
             numbers.append(number)
         return rows, numbers
+
+    def _name(self, row: list[str]) -> str:
+        """Return the name of a row; an empty text if it has none."""
+        return "" if self.index is None or row[self.index].strip() in MISSING_SIGNS else row[self.index]
 
     def _count_late(self, part: Part) -> set[int]:
         """Return the numbers of the rows whose time is before that of an earlier row, and count them."""
@@ -289,6 +297,7 @@ class _Run:
             n_without_target=self.counts.n_without_target,
             history=self.model.history,
             model=self.model,
+            n_unnamed=self.counts.n_unnamed,
         )
         write_result(result, self.folder)
         os.replace(self.folder / PART_OF_PREDICTIONS, self.folder / PREDICTIONS)

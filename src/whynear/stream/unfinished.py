@@ -18,7 +18,7 @@ FILES = (RECORD, PREDICTIONS, "history.csv", "history.svg", "report.html", "mode
 
 
 MOST_ROWS = 2**53
-COUNTED_ROWS = ("n_predicted", "n_right", "n_same", "n_late", "n_repeated", "n_without_target")
+COUNTED_ROWS = ("n_predicted", "n_right", "n_same", "n_late", "n_repeated", "n_unnamed", "n_without_target")
 
 
 @dataclass
@@ -37,6 +37,7 @@ class Counts:
     n_same: int = 0  # of the class of the row before
     n_late: int = 0
     n_repeated: int = 0
+    n_unnamed: int = 0
     n_without_target: int = 0
     n_bytes: int = 0  # of the predictions written
     latest: Any = None  # the latest time so far
