@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
 import os
-import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,11 +12,11 @@ from whynear.tables.delimited import read_delimited
 from whynear.tables.folder import name_of_folder, read_folder
 from whynear.tables.parquet import read_parquet
 from whynear.tables.text_encoding import AUTO, as_utf_8, check_encoding
+from whynear.tables.text_files import TEXT_ENDINGS, delimiter_of, opened_text
 from whynear.tables.workbooks import read_workbook
 from whynear.tables.written_numbers import Decimal
 
-_DELIMITERS = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
-_SUPPORTED = ".csv, .tsv, .txt (tab-separated), each also with .gz, .parquet and .xlsx"
+_SUPPORTED = f"{TEXT_ENDINGS}, .parquet and .xlsx"
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,27 +95,22 @@ def read_file(path: str | os.PathLike[str], encoding: str = AUTO) -> NamedTable:
     if path.is_dir():
         check_encoding(encoding)
         return _read_folder(path, encoding)
-    *_, inner, outer = ["", "", *(suffix.lower() for suffix in path.suffixes)]
-    kind = inner if outer == ".gz" else outer
-    if outer not in (".parquet", ".xlsx") and kind not in _DELIMITERS:
+    ending, delimiter = path.suffix.lower(), delimiter_of(path)
+    if ending not in (".parquet", ".xlsx") and delimiter is None:
         raise ValueError(
             f"{path} must end in {_SUPPORTED}, got {path.suffix or 'no extension'} instead. "
             "Rename the file or export the table in one of these formats."
         )
     check_encoding(encoding)
     try:
-        if outer in (".parquet", ".xlsx"):
-            frame, notes = read_parquet(path) if outer == ".parquet" else read_workbook(path)
+        if delimiter is None:
+            frame, notes = read_parquet(path) if ending == ".parquet" else read_workbook(path)
             return NamedTable(path.name, frame, tuple(notes))
-        with gzip.open(path) if outer == ".gz" else path.open("rb") as file:
-            data, found = as_utf_8(file.read(), path, encoding)
+        with opened_text(path) as text:
+            data, found = as_utf_8(text.unpacked.read(), path, encoding)
     except PermissionError:
         raise PermissionError(f"{path} must be readable; it is not. Change its permissions.") from None
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise ValueError(
-            f"{path} must be a whole gzip file, got a damaged one instead ({error}). Compress it again."
-        ) from error
-    frame, notes, decimal = read_delimited(data, path, _DELIMITERS[kind])
+    frame, notes, decimal = read_delimited(data, path, delimiter)
     return NamedTable(path.name, frame, (*found, *notes), decimal=decimal)
 
 
