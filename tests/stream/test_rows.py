@@ -1,15 +1,22 @@
+import gzip
 import io
+import os
+import re
+import threading
+import tracemalloc
 
 import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 
+from whynear.datasets import read_table
 from whynear.stream.rows import TextRows, numbers_of_rows, opened_rows
 
 
-def rows_of(text):
-    return TextRows("table", io.StringIO(text), len(text))
+def rows_of(text, encoding="auto"):
+    data = text if isinstance(text, bytes) else text.encode()
+    return TextRows("table", io.BytesIO(data), encoding)
 
 
 def test_parts_are_numbered_and_their_digest_is_that_of_all_rows_so_far():
@@ -27,12 +34,92 @@ def test_a_row_of_another_length_is_refused_by_its_line():
 
 
 def test_empty_input_and_unknown_columns_are_refused():
-    with pytest.raises(ValueError, match="names of its columns"):
+    with pytest.raises(ValueError, match="table must have a header and rows, got an empty file"):
         rows_of("")
     with pytest.raises(ValueError, match="no column 'z'"):
         rows_of("a,b\n").place("z")
     with pytest.raises(FileNotFoundError, match="is no file"), opened_rows("no such file.csv"):
         pass
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+def test_rows_of_a_text_are_those_of_its_table(tmp_path, separator):
+    """Separator, header, quotes, empty lines and encoding are read as a whole table is."""
+    lines = ["größe|a| a ||kind", "", '"x|y"|b|c|d|ja', '" x "|b|"7|\n8"|NA|nein', " ", 'x|b|"""c"""|d|né']
+    text = "\r\n".join(lines).replace("|", separator)
+    (tmp_path / "rows.csv").write_bytes(text.encode("cp1252"))
+    frame, notes = read_table(tmp_path / "rows.csv")
+    with opened_rows(str(tmp_path / "rows.csv")) as rows:
+        (part,) = rows.parts(10)
+    assert rows.columns == list(frame.columns)
+    assert part.rows == frame.fillna("NA").to_numpy().tolist()
+    assert sorted(rows.notes()) == sorted(note for note in notes if "Empty lines" not in note)
+
+
+def test_a_text_that_is_no_file_has_no_usual_separator():
+    assert rows_of("a\tb\n1\t2\n").notes() == []
+    assert rows_of("a,a\n1,2\n").notes() == ["Duplicate column names were suffixed: 'a' (column 2) is now 'a.1'."]
+
+
+def test_compressed_text_is_read_and_a_damaged_file_refused(tmp_path):
+    content = "a,b\n" + "".join(f"{i},x\n" for i in range(100_000))
+    (tmp_path / "rows.csv.gz").write_bytes(gzip.compress(content.encode()))
+    with opened_rows(str(tmp_path / "rows.csv.gz")) as rows:
+        parts = list(rows.parts(30_000))
+    assert sum(len(part.rows) for part in parts) == 100_000
+    assert 0 < parts[0].share < parts[1].share < parts[-1].share == 1.0
+    (tmp_path / "rows.csv.gz").write_bytes(gzip.compress(content.encode())[:-100])
+    with (
+        pytest.raises(ValueError, match=r"rows\.csv\.gz must be a whole gzip file"),
+        opened_rows(str(tmp_path / "rows.csv.gz")) as rows,
+    ):
+        list(rows.parts(1000))
+
+
+@pytest.mark.parametrize(
+    ("name", "way_out"),
+    [
+        ("rows.xlsx", "got .xlsx instead. Save its sheet as CSV or Parquet"),
+        ("rows.xls", "got .xls instead. Save its sheet as CSV or Parquet"),
+        ("rows.json", "got .json instead. Rename the file, or give its text to standard input: whynear stream - < "),
+        ("rows", "got no extension instead. Rename the file"),
+    ],
+)
+def test_other_kinds_of_files_are_refused_by_their_ending(tmp_path, name, way_out):
+    (tmp_path / name).write_bytes(b"PK")
+    with pytest.raises(ValueError, match=re.escape(way_out)), opened_rows(str(tmp_path / name)):
+        pass
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
+def test_a_pipe_is_read_as_it_is_written(tmp_path):
+    """As the shell makes one of <(zcat rows.csv.gz); its name may differ from run to run."""
+    os.mkfifo(tmp_path / "63")
+
+    def write():
+        (tmp_path / "63").write_bytes("a;größe\n1;2\n".encode("latin-1"))
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    with opened_rows(str(tmp_path / "63")) as rows:
+        assert [part.rows for part in rows.parts(10)] == [[["1", "2"]]]
+    writer.join()
+    assert (rows.source, rows.columns, rows.size) == ("a pipe", ["a", "größe"], None)
+    assert rows.notes() == ["The file is not UTF-8 and was read as latin-1; --encoding names another."]
+
+
+def test_no_more_than_a_part_of_a_text_is_in_memory(tmp_path):
+    path = tmp_path / "rows.csv"
+    with path.open("w") as file:
+        file.write("a,b\n")
+        for _ in range(200):
+            file.write("1234567,some text of this row\n" * 1000)
+    tracemalloc.start()
+    with opened_rows(str(path)) as rows:
+        assert sum(len(part.rows) for part in rows.parts(500)) == 200_000
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < path.stat().st_size / 5
 
 
 def test_cells_are_numbers_or_missing():

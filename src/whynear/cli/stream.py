@@ -16,7 +16,8 @@ from whynear.cli.shell import errors_in_a_sentence, plain, terminated_as_interru
 
 def stream(
     table: Annotated[
-        str, typer.Argument(help="A text file (CSV, TSV), a Parquet file, - for standard input, or a data set.")
+        str,
+        typer.Argument(help="A file (CSV, TSV, Parquet), a pipe, - for standard input, or the name of a data set."),
     ],
     target: options.Target = None,
     out: Annotated[Path, typer.Option(help="The folder for the results; an unfinished run in it goes on.")] = Path(
@@ -40,7 +41,7 @@ def stream(
     ] = 5000,
     seed: options.Seed = 0,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Begin anew where the folder holds a run.")] = False,
-    encoding: Annotated[str, typer.Option(help="Encoding of a text file; auto is UTF-8.")] = "auto",
+    encoding: options.Encoding = "auto",
     decimal: Annotated[Literal[".", ","], typer.Option(help="The sign before the decimals in a text file.")] = ".",
     quiet: options.Quiet = False,
     debug: options.Debug = False,
@@ -51,7 +52,8 @@ def stream(
         from whynear.stream.running import run_stream  # here, since it imports pandas and matplotlib
 
         columns = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
-        bar = ProgressBar(*columns, console=Console(stderr=True, quiet=quiet), transient=True)
+        errors = Console(stderr=True, quiet=quiet)
+        bar = ProgressBar(*columns, console=errors, transient=True, disable=not errors.is_terminal)
         with terminated_as_interrupted(), warnings_in_a_sentence(), bar:
             task = bar.add_task("read", total=1.0)
             result = run_stream(

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
+import io
+import os
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -19,13 +20,19 @@ from whynear.datasets.opening import open_table
 from whynear.tables.cells import DASHES, MISSING_SIGNS
 from whynear.tables.header import distinct_names
 from whynear.tables.parquet import parquet_batches, parquet_facts
+from whynear.tables.text_encoding import AUTO, check_encoding
+from whynear.tables.text_files import TEXT_ENDINGS, delimiter_of, opened_text
+from whynear.tables.text_pieces import TextPieces
+from whynear.tables.text_rows import found_rows, notes_on_separator
 from whynear.tables.written_numbers import Decimal
 from whynear.utils.arrays import Array
 from whynear.utils.text import listed
 
 STANDARD_INPUT = "-"
 BATCH_ROWS = 5_000  # of a Parquet file, read at once
-SEPARATORS = (",", ";", "\t", "|")
+USUAL_DELIMITER = ","  # where no ending names one
+PIECE = 1 << 16  # bytes of a text, read at once
+PARQUET, WORKBOOKS = ".parquet", (".xlsx", ".xlsm", ".xls")
 MISSING_CLASSES = MISSING_SIGNS - DASHES  # a dash may be the class beside a plus
 
 
@@ -55,15 +62,15 @@ class Rows(ABC):
         The names of the columns.
     target : str or None
         The column to predict, where the table has one of its own.
-    decimal : {".", ","}
-        The sign before the decimals.
+    changes : sequence of str
+        What was changed in the names of the columns.
     """
 
     source: str
     columns: list[str]
     size: int | None
     target: str | None = None
-    decimal: Decimal = "."
+    changes: Sequence[str] = ()
     n_read: int = 0
 
     def place(self, name: str) -> int:
@@ -86,9 +93,13 @@ class Rows(ABC):
         if rows:
             yield Part(number - len(rows) + 1, rows, digest.hexdigest(), 1.0)
 
+    def notes(self) -> list[str]:
+        """Return what was changed in what is read so far, and what was found out about it."""
+        return list(self.changes)
+
     @abstractmethod
     def _rows(self) -> Iterator[list[str]]:
-        """Yield the rows as text, and count in ``n_read`` what of ``size`` is read."""
+        """Yield the rows as text."""
 
     def _texts_of(self, frame: pd.DataFrame) -> Iterator[list[str]]:
         """Yield the rows of a frame as text, and count them."""
@@ -97,39 +108,53 @@ class Rows(ABC):
             yield list(row)
 
     def _share(self) -> float:
+        """Return the share of ``size`` that is read."""
         return 0.0 if not self.size else min(1.0, self.n_read / self.size)
 
 
 class TextRows(Rows):
-    """The rows of a text table; ``size`` is the length of the text, if known."""
+    """The rows of a text table.
 
-    def __init__(self, source: str, lines: IO[str], size: int | None, decimal: Decimal = ".") -> None:
-        self.source, self.lines, self.size, self.decimal = source, lines, size, decimal
-        header = lines.readline()
-        if not header.strip():
-            raise ValueError(f"{source} must begin with the names of its columns, got an empty line instead.")
-        self.separator = max(SEPARATORS, key=header.count)
-        self.columns = distinct_names(next(csv.reader([header], delimiter=self.separator)))[0]
+    Parameters
+    ----------
+    source : str
+        The name of the table, for messages.
+    text : file
+        Its bytes.
+    encoding : str, default="auto"
+        The encoding; ``"auto"`` finds it.
+    delimiter : str, optional
+        The separator that the ending of the file means.
+    file : file, optional
+        The file on the disk, whose place says how much of it is read.
+    """
+
+    def __init__(
+        self,
+        source: str,
+        text: io.BufferedIOBase,
+        encoding: str = AUTO,
+        delimiter: str | None = None,
+        file: io.BufferedIOBase | None = None,
+    ) -> None:
+        self.source, self.file = source, file
+        self.size = None if file is None else os.fstat(file.fileno()).st_size
+        self.text = TextPieces(source, encoding)
+        pieces = iter(lambda: text.read1(PIECE), b"")
+        separator, self.checked = found_rows(self.text.lines(pieces), source, delimiter or USUAL_DELIMITER)
+        self.columns, changes = distinct_names(next(self.checked))
+        self.changes = [*changes, *notes_on_separator(separator, delimiter or separator)]
+
+    def notes(self) -> list[str]:
+        """Return also what is said about the encoding that was found."""
+        return [*self.changes, *self.text.notes()]
 
     def _rows(self) -> Iterator[list[str]]:
-        reader = csv.reader(self._counted_lines(), delimiter=self.separator, strict=True)
-        try:
-            for row in reader:
-                if not row:
-                    continue
-                if len(row) != len(self.columns):
-                    raise ValueError(
-                        f"{self.source}, line {reader.line_num + 1}: every row must have {len(self.columns)} fields as "
-                        f"the header has, got {len(row)} instead. Complete or quote the fields of this line."
-                    )
-                yield row
-        except csv.Error as error:
-            raise ValueError(f"{self.source}, line {reader.line_num + 1}: {error}. Correct the quotes.") from None
+        return filter(None, self.checked)  # an empty line is an empty row
 
-    def _counted_lines(self) -> Iterator[str]:
-        for line in self.lines:
-            self.n_read += len(line)
-            yield line
+    def _share(self) -> float:
+        self.n_read = 0 if self.file is None else self.file.tell()
+        return super()._share()
 
 
 class ParquetRows(Rows):
@@ -137,7 +162,7 @@ class ParquetRows(Rows):
 
     def __init__(self, path: Path) -> None:
         self.source, self.path, self.facts = path.name, path, parquet_facts(path)
-        self.columns, self.size = list(self.facts.names), self.facts.n_rows
+        self.columns, self.size, self.changes = list(self.facts.names), self.facts.n_rows, self.facts.notes
 
     def _rows(self) -> Iterator[list[str]]:
         for group in range(len(self.facts.rows_of_groups)):
@@ -168,30 +193,43 @@ def _texts(column: pd.Series) -> list[str]:
 
 
 @contextmanager
-def opened_rows(table: str, encoding: str = "utf-8", decimal: Decimal = ".") -> Iterator[Rows]:
-    """Open a text file, a Parquet file, standard input for ``-``, or a data set by its name."""
-    if table == STANDARD_INPUT:
-        yield TextRows("standard input", sys.stdin, None, decimal)
-        return
+def opened_rows(table: str, encoding: str = AUTO) -> Iterator[Rows]:
+    """Open a text file, a Parquet file, a pipe, standard input for ``-``, or a data set by its name."""
+    check_encoding(encoding)
     path = Path(table)
-    if not path.is_file():
-        if path.suffix or path.exists() or len(path.parts) > 1:
-            raise FileNotFoundError(
-                f"{table} is no file. Give a text file (CSV, TSV), a Parquet file, - for standard input, or the name "
-                "of a data set (whynear datasets)."
-            )
-        yield DataSetRows(table)
-        return
-    if path.suffix.lower() == ".parquet":
+    if table == STANDARD_INPUT:
+        yield TextRows("standard input", cast(io.BufferedIOBase, sys.stdin.buffer), encoding)
+    elif path.is_file() and path.suffix.lower() == PARQUET:
         yield ParquetRows(path)
-        return
-    try:
-        with path.open(encoding="utf-8-sig" if encoding in ("auto", "utf-8") else encoding, newline="") as lines:
-            yield TextRows(path.name, lines, path.stat().st_size, decimal)
-    except UnicodeDecodeError as error:
+    elif path.is_file():
+        delimiter = _delimiter_of(path)
+        with opened_text(path) as (text, file):
+            yield TextRows(path.name, text, encoding, delimiter, file)
+    elif path.exists() and not path.is_dir():
+        with path.open("rb") as text:
+            yield TextRows("a pipe", text, encoding)  # its name may be another when a killed run goes on
+    elif path.suffix or path.exists() or len(path.parts) > 1:
+        raise FileNotFoundError(
+            f"{table} is no file. Give a text file (CSV, TSV), a Parquet file, - for standard input, or the name "
+            "of a data set (whynear datasets)."
+        )
+    else:
+        yield DataSetRows(table)
+
+
+def _delimiter_of(path: Path) -> str:
+    delimiter = delimiter_of(path)
+    if delimiter is None:
+        is_workbook = path.suffix.lower() in WORKBOOKS
+        way_out = (
+            "Save its sheet as CSV or Parquet: the rows of a workbook cannot be read one after the other."
+            if is_workbook
+            else f"Rename the file, or give its text to standard input: whynear stream - < {path}."
+        )
         raise ValueError(
-            f"{table} is not written in {error.encoding}. Name its encoding: --encoding latin-1."
-        ) from None
+            f"{path} must end in {TEXT_ENDINGS}, or .parquet, got {path.suffix or 'no extension'} instead. {way_out}"
+        )
+    return delimiter
 
 
 def numbers_of_rows(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -79,7 +80,7 @@ def run_stream(
     overwrite : bool, default=False
         Whether to begin anew where the folder holds a finished or another run.
     encoding : str, default="auto"
-        The encoding of the text; "auto" is UTF-8.
+        The encoding of a text; "auto" finds UTF-8, UTF-16, and Windows-1252 or latin-1.
     decimal : {".", ","}, default="."
         The sign before the decimals in a text.
     progress : callable or bool, optional
@@ -96,13 +97,16 @@ def run_stream(
     choice("decimal", decimal, DECIMALS)
     folder, report = Path(out), listener(progress)
     check_folder(folder, FILES)
-    with opened_rows(table, encoding, decimal) as rows:
+    with opened_rows(table, encoding) as rows:
         wanted = Counts(rows.source, _target(rows, target), index, time, list(drop))
         run = _Run.begun(folder, rows, wanted, SelfAdjustingMemory(**settings), overwrite=overwrite)
+        run.decimal = decimal
         for part in run.parts_left(every):
             run.learn(part)
             run.keep(part.digest)
             report(f"row {run.counts.n_rows:,}", part.share)
+        for note in rows.notes():
+            warnings.warn(f"{rows.source}: {note}", stacklevel=2)
     return run.finish()
 
 
@@ -129,6 +133,7 @@ class _Run:
         if not hasattr(model, "n_seen_"):
             model.begin(self.features)
         self.names: deque[str] = deque(counts.names, REMEMBERED_NAMES)
+        self.decimal: Decimal = "."
         self.file = opened_predictions(folder, counts.n_bytes)
 
     @classmethod
@@ -172,7 +177,7 @@ class _Run:
         """Predict and learn the rows of a part, and write the predictions."""
         rows, numbers = self._kept_rows(part)
         if rows:
-            values = numbers_of_rows(rows, self.places, self.features, numbers, self.rows.decimal)
+            values = numbers_of_rows(rows, self.places, self.features, numbers, self.decimal)
             labels = np.array([row[self.target].strip() for row in rows])
             found = self._predicted(values, labels)
             self._count(labels, found)
