@@ -92,7 +92,11 @@ def test_a_data_set_has_its_target_and_decimal_commas_are_read(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text(text_of().replace(",", ";").replace(".", ","))
     options = ["--target", "kind", "--out", str(tmp_path / "out")]
-    refused = CliRunner().invoke(app, ["stream", str(path), *options])
-    assert (refused.exit_code, "(--decimal ',')" in refused.output) == (2, True)
+    found = CliRunner().invoke(app, ["stream", str(path), *options])
+    assert (found.exit_code, "written with decimal commas" in found.stderr) == (0, True)
+    predictions = (tmp_path / "out" / "predictions.csv").read_text()
     found = CliRunner().invoke(app, ["stream", str(path), *options, "--decimal", ",", "--overwrite"])
-    assert found.exit_code == 0, found.output
+    assert (found.exit_code, "decimal commas" in found.stderr) == (0, False)
+    assert (tmp_path / "out" / "predictions.csv").read_text() == predictions
+    refused = CliRunner().invoke(app, ["stream", str(path), *options, "--decimal", ".", "--overwrite"])
+    assert (refused.exit_code, "(--decimal ',')" in refused.stderr) == (2, True)

@@ -5,13 +5,13 @@ import re
 import threading
 import tracemalloc
 
-import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 
 from whynear.datasets import read_table
-from whynear.stream.rows import TextRows, numbers_of_rows, opened_rows
+from whynear.stream.numbers import NumberReader
+from whynear.stream.rows import TextRows, opened_rows
 
 
 def rows_of(text, encoding="auto"):
@@ -122,22 +122,6 @@ def test_no_more_than_a_part_of_a_text_is_in_memory(tmp_path):
     assert peak < path.stat().st_size / 5
 
 
-def test_cells_are_numbers_or_missing():
-    values = numbers_of_rows([["1", "x"], [" ?", "y"], ["2e1", ""]], [0], ["a"], [1, 2, 3])
-    assert_array_equal(values[:, 0], [1.0, np.nan, 20.0])
-    with pytest.raises(ValueError, match="Column 'b' holds 'x' in row 5"):
-        numbers_of_rows([["1", "x"]], [1], ["b"], [5])
-
-
-def test_decimal_commas_are_read_where_they_are_said_and_named_where_not():
-    cells = [["3,5", "1.234"], ["-2", ",5"], ["", "1e3"]]
-    assert_array_equal(numbers_of_rows(cells, [0], ["a"], [1, 2, 3], ",")[:, 0], [3.5, -2.0, np.nan])
-    with pytest.raises(ValueError, match=r"'3,5' in row 1, which is not a number\. Give the sign.* \(--decimal ','\)"):
-        numbers_of_rows(cells, [0], ["a"], [1, 2, 3])
-    with pytest.raises(ValueError, match=r"'1\.234' in row 1, which is not a number\. Give the sign.*--decimal '\.'"):
-        numbers_of_rows(cells, [1], ["b"], [1, 2, 3], ",")
-
-
 def test_rows_of_a_data_set_are_those_of_its_table():
     with opened_rows("iris") as rows:
         assert rows.target == rows.columns[-1] == "target"
@@ -158,7 +142,7 @@ def test_parquet_rows_are_those_of_the_text(tmp_path):
     assert [part.first for part in parts] == [1, 3]
     assert [part.share for part in parts] == [0.5, 1.0]
     for part, other in zip(parts, of_text, strict=True):
-        found, expected = (numbers_of_rows(each.rows, [0, 1], ["a", "n"], range(2)) for each in (part, other))
+        found, expected = (NumberReader().read(each.rows, [0, 1], ["a", "n"], range(2)) for each in (part, other))
         assert_array_equal(found, expected)
         assert [row[2] for row in part.rows] == [row[2] for row in other.rows]
 

@@ -146,6 +146,30 @@ def test_signs_of_missing_values_are_those_of_all_tables_but_a_dash_may_be_a_cla
 
 
 @pytest.mark.parametrize("every", [1, 7, 60])
+def test_points_between_thousands_are_read_as_in_all_tables(tmp_path, every):
+    rows = [f"{'500' if i < 2 else f'{i % 5 + 1}.250'};{i % 7},5;{'xy'[i % 2]}" for i in range(60)]
+    (tmp_path / "rows.csv").write_text("\n".join(["q;z;kind", *rows]))
+    with pytest.warns(UserWarning, match=r"rows\.csv: The numbers are written with decimal commas"):
+        result = run_stream(str(tmp_path / "rows.csv"), "kind", tmp_path / "out", every=every, **SMALL)
+    assert result.model.input_range_.T.tolist() == [[500, 5250], [0.5, 6.5]]
+
+
+def test_an_unfinished_run_goes_on_with_the_sign_before_decimals_that_it_found(tmp_path, monkeypatch):
+    """Rows before and after must not be read in two ways."""
+    rows = [f"{i % 7}{',5' if i >= 10 else ''};{'xy'[i % 2]}" for i in range(40)]
+    rows[25] = "red;x"
+    (tmp_path / "rows.csv").write_text("\n".join(["a;kind", *rows]))
+    table, out = str(tmp_path / "rows.csv"), tmp_path / "out"
+    for every, refused, goes_on in ((20, ".", ","), (5, ".", None)):
+        with pytest.raises(ValueError, match="holds 'red' in row 26"):
+            run_stream(table, "kind", out, every=every, overwrite=True, **SMALL)
+        with pytest.raises(FileExistsError, match="other columns or settings"):
+            run_stream(table, "kind", out, every=every, decimal=refused, **SMALL)
+        with pytest.raises(ValueError, match="holds 'red' in row 26"):
+            run_stream(table, "kind", out, every=every, **({"decimal": goes_on} if goes_on else {}), **SMALL)
+
+
+@pytest.mark.parametrize("every", [1, 7, 60])
 def test_notes_are_of_the_case_of_their_row_however_long_the_parts_are(tmp_path, every):
     lines = [f"r{i},{i},{i % 7},{'' if i == 33 else i % 3},{'odd' if i % 2 else 'even'}" for i in range(60)]
     lines[20], lines[30], lines[40] = lines[19], "r30,30,1,1,", "late,5,1,1,new"

@@ -42,7 +42,10 @@ def stream(
     seed: options.Seed = 0,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Begin anew where the folder holds a run.")] = False,
     encoding: options.Encoding = "auto",
-    decimal: Annotated[Literal[".", ","], typer.Option(help="The sign before the decimals in a text file.")] = ".",
+    decimal: Annotated[
+        Literal["auto", ".", ","],
+        typer.Option(help="The sign before the decimals; auto takes the one that a number shows first."),
+    ] = "auto",
     quiet: options.Quiet = False,
     debug: options.Debug = False,
 ) -> None:

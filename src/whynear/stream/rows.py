@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-import numpy as np
 import pandas as pd
 
 from whynear.datasets.opening import open_table
@@ -24,8 +23,6 @@ from whynear.tables.text_encoding import AUTO, check_encoding
 from whynear.tables.text_files import TEXT_ENDINGS, delimiter_of, opened_text
 from whynear.tables.text_pieces import TextPieces
 from whynear.tables.text_rows import found_rows, notes_on_separator
-from whynear.tables.written_numbers import Decimal
-from whynear.utils.arrays import Array
 from whynear.utils.text import listed
 
 STANDARD_INPUT = "-"
@@ -230,47 +227,6 @@ def _delimiter_of(path: Path) -> str:
             f"{path} must end in {TEXT_ENDINGS}, or .parquet, got {path.suffix or 'no extension'} instead. {way_out}"
         )
     return delimiter
-
-
-def numbers_of_rows(
-    rows: Sequence[Sequence[str]],
-    places: Sequence[int],
-    names: Sequence[str],
-    numbers: Sequence[int],
-    decimal: Decimal = ".",
-) -> Array:
-    """Return cells as numbers, missing ones as NaN; ``numbers`` are those of the rows, for errors."""
-    values = np.empty((len(rows), len(places)))
-    for i, (row, number) in enumerate(zip(rows, numbers, strict=True)):
-        for j, place in enumerate(places):
-            values[i, j] = _number(row[place], names[j], number, decimal)
-    return values
-
-
-def _number(cell: str, name: str, row: int, decimal: Decimal) -> float:
-    text = cell.strip()
-    if text in MISSING_SIGNS:
-        return np.nan
-    try:
-        return float(text if decimal == "." else _with_point(text))
-    except ValueError:
-        other: Decimal = "," if decimal == "." else "."
-        way = f"Give the sign before the decimals (--decimal '{other}'), leave" if other in text else "Leave"
-        raise ValueError(
-            f"Column {name!r} holds {text[:60]!r} in row {row:,}, which is not a number. {way} the column out "
-            f"(--drop {name!r}), or encode it as numbers."
-        ) from None
-
-
-def _with_point(text: str) -> str:
-    """Return a number with a decimal comma as Python writes it; a point would be one between thousands.
-
-    >>> _with_point("3,5")
-    '3.5'
-    """
-    if "." in text:
-        raise ValueError(text)
-    return text.replace(",", ".")
 
 
 def times_of(cells: Sequence[str]) -> list[Any]:

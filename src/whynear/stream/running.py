@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from whynear.metric import save
 from whynear.stream.estimator import SelfAdjustingMemory
+from whynear.stream.numbers import NumberReader
 from whynear.stream.result import StreamResult, write_result
-from whynear.stream.rows import MISSING_CLASSES, Part, Rows, numbers_of_rows, opened_rows, times_of
+from whynear.stream.rows import MISSING_CLASSES, Part, Rows, opened_rows, times_of
 from whynear.stream.unfinished import (
     FILES,
     PART_OF_PREDICTIONS,
@@ -51,7 +52,7 @@ def run_stream(
     every: int = 5_000,
     overwrite: bool = False,
     encoding: str = "auto",
-    decimal: Decimal = ".",
+    decimal: Literal["auto", ".", ","] = "auto",
     progress: ProgressArgument = None,
     **settings: Any,
 ) -> StreamResult:
@@ -81,8 +82,9 @@ def run_stream(
         Whether to begin anew where the folder holds a finished or another run.
     encoding : str, default="auto"
         The encoding of a text; "auto" finds UTF-8, UTF-16, and Windows-1252 or latin-1.
-    decimal : {".", ","}, default="."
-        The sign before the decimals in a text.
+    decimal : {"auto", ".", ","}, default="auto"
+        The sign before the decimals in a text; "auto" takes the one that a number shows first. A number that
+        contradicts it is refused.
     progress : callable or bool, optional
         Called with a text and the share of the file that is done; True prints lines.
     **settings
@@ -94,18 +96,18 @@ def run_stream(
         What was counted, the history and the learner.
     """
     whole("every", every)
-    choice("decimal", decimal, DECIMALS)
+    choice("decimal", decimal, ("auto", *DECIMALS))
     folder, report = Path(out), listener(progress)
     check_folder(folder, FILES)
     with opened_rows(table, encoding) as rows:
-        wanted = Counts(rows.source, _target(rows, target), index, time, list(drop))
+        sign = None if decimal == "auto" else decimal
+        wanted = Counts(rows.source, _target(rows, target), index, time, list(drop), decimal=sign)
         run = _Run.begun(folder, rows, wanted, SelfAdjustingMemory(**settings), overwrite=overwrite)
-        run.decimal = decimal
         for part in run.parts_left(every):
             run.learn(part)
             run.keep(part.digest)
             report(f"row {run.counts.n_rows:,}", part.share)
-        for note in rows.notes():
+        for note in (*rows.notes(), *run.notes(sign)):
             warnings.warn(f"{rows.source}: {note}", stacklevel=2)
     return run.finish()
 
@@ -133,7 +135,7 @@ class _Run:
         if not hasattr(model, "n_seen_"):
             model.begin(self.features)
         self.names: deque[str] = deque(counts.names, REMEMBERED_NAMES)
-        self.decimal: Decimal = "."
+        self.numbers = NumberReader(counts.decimal)
         self.file = opened_predictions(folder, counts.n_bytes)
 
     @classmethod
@@ -177,7 +179,7 @@ class _Run:
         """Predict and learn the rows of a part, and write the predictions."""
         rows, numbers = self._kept_rows(part)
         if rows:
-            values = numbers_of_rows(rows, self.places, self.features, numbers, self.decimal)
+            values = self.numbers.read(rows, self.places, self.features, numbers)
             labels = np.array([row[self.target].strip() for row in rows])
             found = self._predicted(values, labels)
             self._count(labels, found)
@@ -280,9 +282,15 @@ class _Run:
         with self._named_faults():
             self.file.flush()
             os.fsync(self.file.fileno())
-        self.counts.digest, self.counts.names = digest, list(self.names)
+        self.counts.digest, self.counts.names, self.counts.decimal = digest, list(self.names), self.numbers.decimal
         self.model.counts_ = asdict(self.counts)
         save(self.model, self.folder / UNFINISHED)
+
+    def notes(self, decimal: Decimal | None) -> list[str]:
+        """Return what was found out about the numbers, if the sign before their decimals was not given."""
+        if decimal is not None or self.numbers.decimal != ",":
+            return []
+        return ["The numbers are written with decimal commas; --decimal names the sign before the decimals."]
 
     def finish(self) -> StreamResult:
         """Write all results, and remove the state of the unfinished run last."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
 
 from whynear.metric import load
 from whynear.stream.estimator import SelfAdjustingMemory
+from whynear.tables.written_numbers import DECIMALS, Decimal
 from whynear.utils.files import sync_folder
 
 UNFINISHED = "unfinished.whynear"  # the model and the counts after the latest part
@@ -30,6 +31,7 @@ class Counts:
     index: str | None = None
     time: str | None = None
     drop: list[str] = field(default_factory=list)
+    decimal: Decimal | None = None  # the sign before the decimals, once it is known
     digest: str = ""  # of the rows read
     n_rows: int = 0  # read
     n_predicted: int = 0
@@ -50,9 +52,10 @@ class Counts:
         return [self.target, *(name for name in (self.index, self.time) if name is not None), *self.drop]
 
     def is_of(self, other: Counts) -> bool:
-        """Return whether both count the same columns of the same table."""
+        """Return whether both count the same columns of the same table, and neither contradicts what is known of it."""
         names = ("source", "target", "index", "time", "drop")
-        return all(getattr(self, name) == getattr(other, name) for name in names)
+        found = [getattr(self, name) == getattr(other, name) for name in names]
+        return all(found) and (None in (self.decimal, other.decimal) or self.decimal == other.decimal)
 
 
 def continued(folder: Path, model: SelfAdjustingMemory, counts: Counts) -> tuple[SelfAdjustingMemory, Counts]:
@@ -63,7 +66,7 @@ def continued(folder: Path, model: SelfAdjustingMemory, counts: Counts) -> tuple
     if (folder / UNFINISHED).exists():
         kept, before = _state_in(folder / UNFINISHED)
         if before.is_of(counts) and repr(kept) == repr(model):
-            return kept, before
+            return kept, replace(before, decimal=before.decimal or counts.decimal)
         raise FileExistsError(
             f"{folder} holds an unfinished run of {before.source} with the target {before.target!r}, or with other "
             "columns or settings. Choose another folder with --out, or --overwrite it."
@@ -96,6 +99,7 @@ def _are_counts(counts: dict[Any, Any]) -> bool:
         and all(counts[name] <= counts["n_rows"] for name in COUNTED_ROWS)
         and all(isinstance(name, str) for name in (*counts["names"], *counts["drop"]))
         and isinstance(optional.pop("latest"), str | int | float | None)
+        and optional["decimal"] in (None, *DECIMALS)
         and all(isinstance(value, str | None) for value in optional.values())
     )
 
