@@ -6,7 +6,7 @@ from numpy.testing import assert_array_equal
 from whynear.stream.numbers import NumberReader
 from whynear.tables.written_numbers import written_numbers
 
-TWO_NUMBERS = r"which can be two numbers\. Give the sign .* \(--decimal ',' or --decimal '\.'\)"
+TWO_NUMBERS = r"which can be two numbers\. Give the sign .* \(--decimal '\.' or --decimal ','\)"
 
 
 def read(*cells, decimal=None, size=None):
@@ -27,6 +27,8 @@ def test_cells_are_numbers_or_missing():
         NumberReader().read([["1", "x"]], [1], ["b"], [5])
     with pytest.raises(ValueError, match=r"Column 'a' holds '-inf' in row 2, which is not a finite number\. Leave"):
         read("1", "-inf")
+    with pytest.raises(ValueError, match=r"Column 'a' holds '1e999' in row 2, which is not a finite number\. Leave"):
+        read("", "1e999")
 
 
 @pytest.mark.parametrize("size", [1, 2, None])

@@ -205,6 +205,34 @@ def test_a_row_without_a_time_is_not_late_and_hides_no_late_one(tmp_path):
     assert run_stream(str(tmp_path / "rows.csv"), "kind", tmp_path / "out", time="day").n_late == 1
 
 
+@pytest.mark.parametrize("form", ["%d.%m.%Y", "%Y-%m-%d", "%d/%m/%Y"])
+def test_rows_in_the_order_of_their_dates_are_not_late_and_a_killed_run_goes_on_with_their_format(
+    tmp_path, monkeypatch, form
+):
+    days = pd.date_range("2023-01-01", periods=200, freq="D").strftime(form).str.replace("-0", "-").tolist()
+    days[150] = days[20]
+    lines = [f"{day},{i % 7},{'xy'[i % 2]}" for i, day in enumerate(days)]
+    (tmp_path / "rows.csv").write_text("\n".join(["day,a,kind", *lines]))
+    arguments = {"time": "day", "every": 50, **SMALL}
+    whole = run_stream(str(tmp_path / "rows.csv"), "kind", tmp_path / "whole", **arguments)
+    assert whole.n_late == 1
+    learn = running._Run.learn
+
+    def stops(self, part):
+        if part.first == 51:  # days 20 to 31 come in the first part, which told them from months
+            raise KeyboardInterrupt
+        learn(self, part)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(running._Run, "learn", stops)
+        with pytest.raises(KeyboardInterrupt):
+            run_stream(str(tmp_path / "rows.csv"), "kind", tmp_path / "out", **arguments)
+    with pytest.raises(FileExistsError, match="other columns or settings"):
+        run_stream(str(tmp_path / "rows.csv"), "kind", tmp_path / "out", **{**arguments, "time": "day=%m/%d/%Y"})
+    found = run_stream(str(tmp_path / "rows.csv"), "kind", tmp_path / "out", **arguments)
+    assert found.to_dict() == whole.to_dict()
+
+
 @pytest.fixture
 def unfinished(table, tmp_path, monkeypatch):
     """The folder of a run over a table that was stopped after its third part of 100 rows."""

@@ -28,7 +28,8 @@ def stream(
         str | None, typer.Option(help="The column with the names of the rows; a row that comes again is left out.")
     ] = None,
     time: Annotated[
-        str | None, typer.Option("--time", help="The column with the times of the rows; late rows are counted.")
+        str | None,
+        typer.Option("--time", help="The column with the times of the rows; 'COLUMN=%d/%m/%Y' gives their format."),
     ] = None,
     neighbors: Annotated[int, typer.Option(help="Number of remembered rows that vote.")] = 5,
     max_size: Annotated[int, typer.Option(help="The most rows to remember, for each metric.")] = 5000,

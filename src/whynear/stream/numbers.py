@@ -39,7 +39,7 @@ class NumberReader:
                 self._number(cell, name, number) for cell, name in zip(cells, names, strict=True)
             ]
         for i, j in np.argwhere(np.isinf(values))[:1]:
-            raise _refused(rows[i][places[j]], names[j], numbers[i], "is not a finite number", "Leave")
+            raise self._refused(rows[i][places[j]], names[j], numbers[i])
         return values
 
     def _plain(self, cells: Sequence[str]) -> list[float] | None:
@@ -54,28 +54,44 @@ class NumberReader:
             self.decimal = "."
         return values
 
+    def number(self, text: str) -> float | None:
+        """Return a text as a number; None if it is none, or if it can be two."""
+        found = self._readings(text)
+        if not found or (len(found) > 1 and "," in text):
+            return None
+        sign, value = next(iter(found.items()))
+        if self.decimal is None and ("." in text or "," in text):
+            self.decimal = sign
+        return value
+
+    def _readings(self, text: str) -> dict[Decimal, float]:
+        """Return the number that a text can be, by the sign before its decimals."""
+        signs = DECIMALS if self.decimal is None else (self.decimal,)
+        return {sign: value for sign in signs if (value := number_of(text, sign)) is not None}
+
     def _number(self, cell: str, name: str, row: int) -> float:
         text = cell.strip()
         if text in MISSING_SIGNS:
             return math.nan
-        signs = DECIMALS if self.decimal is None else (self.decimal,)
-        found: dict[Decimal, float] = {sign: value for sign in signs if (value := number_of(text, sign)) is not None}
-        if not found:
-            raise self._no_number(text, name, row)
-        if len(found) > 1 and "," in text:
-            way_out = "Give the sign before the decimals (--decimal ',' or --decimal '.'), leave"
-            raise _refused(text, name, row, "can be two numbers", way_out)
-        sign = next(iter(found))
-        if self.decimal is None and ("." in text or "," in text):
-            self.decimal = sign
-        return found[sign]
+        value = self.number(text)
+        if value is None:
+            raise self._refused(text, name, row)
+        return value
 
-    def _no_number(self, text: str, name: str, row: int) -> ValueError:
-        others = [sign for sign in DECIMALS if self.decimal not in (None, sign) and number_of(text, sign) is not None]
-        way_out = "Leave"
-        if others:
-            way_out = f"Give the sign before the decimals (--decimal '{others[0]}'), leave"
-        return _refused(text, name, row, "is not a number", way_out)
+    def _refused(self, text: str, name: str, row: int) -> ValueError:
+        found = self._readings(text)
+        others = [sign for sign in DECIMALS if sign not in found and number_of(text, sign) is not None]
+        fact, signs = "is not a number", others[:1]
+        if math.inf in map(abs, found.values()):
+            fact = "is not a finite number"
+        elif len(found) > 1:
+            fact, signs = "can be two numbers", list(found)
+        options = " or ".join(f"--decimal '{sign}'" for sign in signs)
+        way_out = f"Give the sign before the decimals ({options}), leave" if signs else "Leave"
+        return ValueError(
+            f"Column {name!r} holds {text[:60]!r} in row {row:,}, which {fact}. {way_out} the column out "
+            f"(--drop {name!r}), or encode it as numbers."
+        )
 
 
 def number_of(text: str, decimal: Decimal) -> float | None:
@@ -90,10 +106,3 @@ def number_of(text: str, decimal: Decimal) -> float | None:
         except ValueError:
             pass
     return plain_number(text, decimal)
-
-
-def _refused(text: str, name: str, row: int, fact: str, way_out: str) -> ValueError:
-    return ValueError(
-        f"Column {name!r} holds {text[:60]!r} in row {row:,}, which {fact}. {way_out} the column out "
-        f"(--drop {name!r}), or encode it as numbers."
-    )

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import pandas as pd
 
@@ -227,16 +227,3 @@ def _delimiter_of(path: Path) -> str:
             f"{path} must end in {TEXT_ENDINGS}, or .parquet, got {path.suffix or 'no extension'} instead. {way_out}"
         )
     return delimiter
-
-
-def times_of(cells: Sequence[str]) -> list[Any]:
-    """Return times as numbers if all are, else as text, whose order is that of ISO dates; missing ones as None.
-
-    >>> times_of(["10", "", "9"]), times_of(["2024-01-31", "9"])
-    ([10.0, None, 9.0], ['2024-01-31', '9'])
-    """
-    known = [None if cell.strip() in MISSING_SIGNS else cell.strip() for cell in cells]
-    try:
-        return [None if cell is None else float(cell) for cell in known]
-    except ValueError:
-        return known

@@ -19,7 +19,8 @@ from whynear.metric import save
 from whynear.stream.estimator import SelfAdjustingMemory
 from whynear.stream.numbers import NumberReader
 from whynear.stream.result import StreamResult, write_result
-from whynear.stream.rows import MISSING_CLASSES, Part, Rows, opened_rows, times_of
+from whynear.stream.rows import MISSING_CLASSES, Part, Rows, opened_rows
+from whynear.stream.times import TimeReader, named_form
 from whynear.stream.unfinished import (
     FILES,
     PART_OF_PREDICTIONS,
@@ -74,8 +75,9 @@ def run_stream(
         The column with the names of the rows. A row whose name is among those of the latest 5,000 is counted as
         repeated, and is neither predicted nor learned. A row without a name is counted as such, and is learned.
     time : str, optional
-        The column with the times of the rows. A row of an earlier time than one before it is counted as late, and is
-        predicted and learned when it comes.
+        The column with the times of the rows: numbers, dates or times of a day, of one form, which the first part
+        decides; ``"day=%d/%m/%Y"`` gives the format of dates in the column ``day``. A row of an earlier time than one
+        before it is counted as late, and is predicted and learned when it comes.
     every : int, default=5000
         Rows between two states on disk, from which a killed run goes on.
     overwrite : bool, default=False
@@ -101,7 +103,8 @@ def run_stream(
     check_folder(folder, FILES)
     with opened_rows(table, encoding) as rows:
         sign = None if decimal == "auto" else decimal
-        wanted = Counts(rows.source, _target(rows, target), index, time, list(drop), decimal=sign)
+        time, form = (None, None) if time is None else named_form(time, rows.columns)
+        wanted = Counts(rows.source, _target(rows, target), index, time, list(drop), decimal=sign, time_form=form)
         run = _Run.begun(folder, rows, wanted, SelfAdjustingMemory(**settings), overwrite=overwrite)
         for part in run.parts_left(every):
             run.learn(part)
@@ -126,7 +129,7 @@ class _Run:
     def __init__(self, folder: Path, rows: Rows, counts: Counts, model: SelfAdjustingMemory) -> None:
         self.folder, self.rows, self.counts, self.model = folder, rows, counts, model
         self.target = rows.place(counts.target)
-        self.index, self.time = (None if name is None else rows.place(name) for name in (counts.index, counts.time))
+        self.index = None if counts.index is None else rows.place(counts.index)
         aside = set(map(rows.place, counts.columns))
         self.places = [place for place in range(len(rows.columns)) if place not in aside]
         self.features = [rows.columns[place] for place in self.places]
@@ -136,6 +139,7 @@ class _Run:
             model.begin(self.features)
         self.names: deque[str] = deque(counts.names, REMEMBERED_NAMES)
         self.numbers = NumberReader(counts.decimal)
+        self.times = None if counts.time is None else TimeReader(counts.time, counts.time_form)
         self.file = opened_predictions(folder, counts.n_bytes)
 
     @classmethod
@@ -225,14 +229,17 @@ class _Run:
     def _count_late(self, part: Part) -> set[int]:
         """Return the numbers of the rows whose time is before that of an earlier row, and count them."""
         late: set[int] = set()
-        if self.time is None:
+        if self.times is None:
             return late
-        for number, now in enumerate(times_of([row[self.time] for row in part.rows]), part.first):
-            latest = self.counts.latest
-            if latest is not None and type(latest) is type(now) and now < latest:
+        place, latest = self.rows.place(self.times.column), self.counts.latest
+        for number, now in enumerate(self.times.read([row[place] for row in part.rows], part.first), part.first):
+            if now is None:
+                continue
+            if latest is not None and now < latest:
                 late.add(number)
-            elif now is not None:
-                self.counts.latest = now
+            else:
+                latest = now
+        self.counts.latest, self.counts.time_form = latest, self.times.form
         self.counts.n_late += len(late)
         return late
 

@@ -19,6 +19,7 @@ FILES = (RECORD, PREDICTIONS, "history.csv", "history.svg", "report.html", "mode
 
 
 MOST_ROWS = 2**53
+FOUND = ("decimal", "time_form")  # in the rows, or given
 COUNTED_ROWS = ("n_predicted", "n_right", "n_same", "n_late", "n_repeated", "n_unnamed", "n_without_target")
 
 
@@ -32,6 +33,7 @@ class Counts:
     time: str | None = None
     drop: list[str] = field(default_factory=list)
     decimal: Decimal | None = None  # the sign before the decimals, once it is known
+    time_form: str | None = None  # of the times, once it is known
     digest: str = ""  # of the rows read
     n_rows: int = 0  # read
     n_predicted: int = 0
@@ -42,7 +44,7 @@ class Counts:
     n_unnamed: int = 0
     n_without_target: int = 0
     n_bytes: int = 0  # of the predictions written
-    latest: Any = None  # the latest time so far
+    latest: float | None = None  # the latest time so far
     last_label: str | None = None
     names: list[str] = field(default_factory=list)  # of the latest rows
 
@@ -54,8 +56,10 @@ class Counts:
     def is_of(self, other: Counts) -> bool:
         """Return whether both count the same columns of the same table, and neither contradicts what is known of it."""
         names = ("source", "target", "index", "time", "drop")
-        found = [getattr(self, name) == getattr(other, name) for name in names]
-        return all(found) and (None in (self.decimal, other.decimal) or self.decimal == other.decimal)
+        pairs = [(getattr(self, name), getattr(other, name)) for name in FOUND]
+        return all(getattr(self, name) == getattr(other, name) for name in names) and all(
+            None in pair or pair[0] == pair[1] for pair in pairs
+        )
 
 
 def continued(folder: Path, model: SelfAdjustingMemory, counts: Counts) -> tuple[SelfAdjustingMemory, Counts]:
@@ -66,7 +70,7 @@ def continued(folder: Path, model: SelfAdjustingMemory, counts: Counts) -> tuple
     if (folder / UNFINISHED).exists():
         kept, before = _state_in(folder / UNFINISHED)
         if before.is_of(counts) and repr(kept) == repr(model):
-            return kept, replace(before, decimal=before.decimal or counts.decimal)
+            return kept, replace(before, **{name: getattr(before, name) or getattr(counts, name) for name in FOUND})
         raise FileExistsError(
             f"{folder} holds an unfinished run of {before.source} with the target {before.target!r}, or with other "
             "columns or settings. Choose another folder with --out, or --overwrite it."
@@ -98,7 +102,7 @@ def _are_counts(counts: dict[Any, Any]) -> bool:
         and counts["n_rows"] <= MOST_ROWS
         and all(counts[name] <= counts["n_rows"] for name in COUNTED_ROWS)
         and all(isinstance(name, str) for name in (*counts["names"], *counts["drop"]))
-        and isinstance(optional.pop("latest"), str | int | float | None)
+        and isinstance(optional.pop("latest"), float | None)
         and optional["decimal"] in (None, *DECIMALS)
         and all(isinstance(value, str | None) for value in optional.values())
     )
