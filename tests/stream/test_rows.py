@@ -147,6 +147,28 @@ def test_parquet_rows_are_those_of_the_text(tmp_path):
         assert [row[2] for row in part.rows] == [row[2] for row in other.rows]
 
 
+def test_the_index_that_pandas_saved_is_no_feature(tmp_path):
+    frame = pd.DataFrame({"a": [0.5, 1.5], "kind": ["x", "y"]})
+    frame.set_axis([7, 9], axis=0).to_parquet(tmp_path / "rows.parquet")
+    with opened_rows(str(tmp_path / "rows.parquet")) as rows:
+        assert (rows.columns, rows.aside) == (["a", "kind", "__index_level_0__"], ("__index_level_0__",))
+        assert rows.notes() == ["The index that pandas saved is no feature: '__index_level_0__'."]
+    for start in (0, 1):
+        rows = rows_of(frame.set_axis([start, start + 1], axis=0).to_csv())
+        assert (rows.columns, rows.aside) == (["column_1", "a", "kind"], ("column_1",))
+        assert rows.notes()[1:] == ["The first column has no name and numbers the rows: 'column_1' is no feature."]
+        assert [part.rows for part in rows.parts(5)] == [[[str(start), "0.5", "x"], [str(start + 1), "1.5", "y"]]]
+    for text in (",a\n5,1\n", "n,a\n0,1\n", ",a\n", "a\n1\n"):
+        assert rows_of(text).aside == ()
+
+
+def test_a_first_column_without_a_name_must_number_all_rows():
+    with pytest.raises(
+        ValueError, match=r"table: the first column has no name and numbers the rows, but holds '0' in row 3\."
+    ):
+        list(rows_of(",a\n0,5\n1,6\n0,7\n").parts(2))
+
+
 def test_a_damaged_parquet_file_is_refused(tmp_path):
     (tmp_path / "rows.parquet").write_bytes(b"no table")
     with pytest.raises(ValueError, match="must be a whole parquet file"), opened_rows(str(tmp_path / "rows.parquet")):

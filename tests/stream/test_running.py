@@ -145,6 +145,19 @@ def test_signs_of_missing_values_are_those_of_all_tables_but_a_dash_may_be_a_cla
     assert result.model.classes_.tolist() == ["+", "-"]
 
 
+def test_an_index_that_pandas_wrote_is_no_feature_but_may_name_the_rows(table, tmp_path):
+    frame = pd.read_csv(table)
+    frame.to_csv(tmp_path / "numbered.csv")
+    frame.set_axis(frame.index.to_numpy() + 1000, axis=0).to_parquet(tmp_path / "numbered.parquet")
+    whole = run_stream(str(table), "kind", tmp_path / "whole", **SMALL)
+    for name, index in (("numbered.csv", "column_1"), ("numbered.parquet", "__index_level_0__")):
+        with pytest.warns(UserWarning, match="is no feature|is now 'column_1'"):
+            found = run_stream(str(tmp_path / name), "kind", tmp_path / f"{name} out", index=index, **SMALL)
+        assert found.model.feature_names_in_.tolist() == ["a", "b", "c"]
+        assert found.n_right == whole.n_right
+
+
+@pytest.mark.filterwarnings("ignore:rows.csv. The columns were read as separated")
 @pytest.mark.parametrize("every", [1, 7, 60])
 def test_points_between_thousands_are_read_as_in_all_tables(tmp_path, every):
     rows = [f"{'500' if i < 2 else f'{i % 5 + 1}.250'};{i % 7},5;{'xy'[i % 2]}" for i in range(60)]

@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import cast
 
@@ -59,14 +60,17 @@ class Rows(ABC):
         The names of the columns.
     target : str or None
         The column to predict, where the table has one of its own.
+    aside : tuple of str
+        Columns that hold the names of the rows, and are no features.
     changes : sequence of str
-        What was changed in the names of the columns.
+        What was changed in the names of the columns, and which of them are aside.
     """
 
     source: str
     columns: list[str]
     size: int | None
     target: str | None = None
+    aside: tuple[str, ...] = ()
     changes: Sequence[str] = ()
     n_read: int = 0
 
@@ -139,15 +143,31 @@ class TextRows(Rows):
         self.text = TextPieces(source, encoding)
         pieces = iter(lambda: text.read1(PIECE), b"")
         separator, self.checked = found_rows(self.text.lines(pieces), source, delimiter or USUAL_DELIMITER)
-        self.columns, changes = distinct_names(next(self.checked))
+        header, first = next(self.checked), next(filter(None, self.checked), None)
+        self.columns, changes = distinct_names(header)
         self.changes = [*changes, *notes_on_separator(separator, delimiter or separator)]
+        self.checked = chain([] if first is None else [first], self.checked)
+        if len(header) > 1 and not header[0].strip() and first is not None and first[0] in ("0", "1"):
+            self.aside, self.start = (self.columns[0],), int(first[0])
+            self.changes += [f"The first column has no name and numbers the rows: {self.columns[0]!r} is no feature."]
 
     def notes(self) -> list[str]:
         """Return also what is said about the encoding that was found."""
         return [*self.changes, *self.text.notes()]
 
     def _rows(self) -> Iterator[list[str]]:
-        return filter(None, self.checked)  # an empty line is an empty row
+        rows = filter(None, self.checked)  # an empty line is an empty row
+        return self._numbered(rows) if self.aside else rows
+
+    def _numbered(self, rows: Iterator[list[str]]) -> Iterator[list[str]]:
+        """Yield rows that the first column numbers."""
+        for number, row in enumerate(rows, self.start):
+            if row[0] != str(number):
+                raise ValueError(
+                    f"{self.source}: the first column has no name and numbers the rows, but holds {row[0][:60]!r} in "
+                    f"row {number - self.start + 1:,}. Give the column a name in the header."
+                )
+            yield row
 
     def _share(self) -> float:
         self.n_read = 0 if self.file is None else self.file.tell()
@@ -159,7 +179,9 @@ class ParquetRows(Rows):
 
     def __init__(self, path: Path) -> None:
         self.source, self.path, self.facts = path.name, path, parquet_facts(path)
-        self.columns, self.size, self.changes = list(self.facts.names), self.facts.n_rows, self.facts.notes
+        self.columns, self.size, self.aside = list(self.facts.names), self.facts.n_rows, self.facts.index
+        index = [f"The index that pandas saved is no feature: {listed(self.aside)}."] if self.aside else []
+        self.changes = [*self.facts.notes, *index]
 
     def _rows(self) -> Iterator[list[str]]:
         for group in range(len(self.facts.rows_of_groups)):

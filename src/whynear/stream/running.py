@@ -130,7 +130,7 @@ class _Run:
         self.folder, self.rows, self.counts, self.model = folder, rows, counts, model
         self.target = rows.place(counts.target)
         self.index = None if counts.index is None else rows.place(counts.index)
-        aside = set(map(rows.place, counts.columns))
+        aside = set(map(rows.place, (*counts.columns, *rows.aside)))
         self.places = [place for place in range(len(rows.columns)) if place not in aside]
         self.features = [rows.columns[place] for place in self.places]
         if not self.features:
