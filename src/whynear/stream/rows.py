@@ -35,7 +35,7 @@ MISSING_CLASSES = MISSING_SIGNS - DASHES  # a dash may be the class beside a plu
 
 
 @dataclass(frozen=True)
-class Part:
+class StreamPart:
     """Rows that follow each other, as text."""
 
     first: int  # the number of the first row, from 1
@@ -80,7 +80,7 @@ class Rows(ABC):
             raise ValueError(f"{self.source} has no column {name!r}. Its columns are {listed(self.columns, 10)}.")
         return self.columns.index(name)
 
-    def parts(self, n_rows: int) -> Iterator[Part]:
+    def parts(self, n_rows: int) -> Iterator[StreamPart]:
         """Yield all rows, ``n_rows`` at a time."""
         digest, number = hashlib.sha256(), 0
         rows: list[list[str]] = []
@@ -89,10 +89,10 @@ class Rows(ABC):
             rows.append(row)
             number += 1
             if len(rows) == n_rows:
-                yield Part(number - len(rows) + 1, rows, digest.hexdigest(), self._share())
+                yield StreamPart(number - len(rows) + 1, rows, digest.hexdigest(), self._share())
                 rows = []
         if rows:
-            yield Part(number - len(rows) + 1, rows, digest.hexdigest(), 1.0)
+            yield StreamPart(number - len(rows) + 1, rows, digest.hexdigest(), 1.0)
 
     def notes(self) -> list[str]:
         """Return what was changed in what is read so far, and what was found out about it."""

@@ -19,7 +19,7 @@ from whynear.metric import save
 from whynear.stream.estimator import SelfAdjustingMemory
 from whynear.stream.numbers import NumberReader
 from whynear.stream.result import StreamResult, write_result
-from whynear.stream.rows import MISSING_CLASSES, Part, Rows, opened_rows
+from whynear.stream.rows import MISSING_CLASSES, Rows, StreamPart, opened_rows
 from whynear.stream.times import TimeReader, named_form
 from whynear.stream.unfinished import (
     FILES,
@@ -155,7 +155,7 @@ class _Run:
             remove_halves(folder / name)
         return cls(folder, rows, counts, model)
 
-    def parts_left(self, every: int) -> Iterator[Part]:
+    def parts_left(self, every: int) -> Iterator[StreamPart]:
         """Yield the parts that are not yet learned; those before them must be the same as in the run before."""
         done, n_rows = self.counts.n_rows, 0
         for part in self.rows.parts(every):
@@ -179,7 +179,7 @@ class _Run:
                 f"{done:,}. Give the same rows, or --overwrite."
             )
 
-    def learn(self, part: Part) -> None:
+    def learn(self, part: StreamPart) -> None:
         """Predict and learn the rows of a part, and write the predictions."""
         rows, numbers = self._kept_rows(part)
         if rows:
@@ -193,7 +193,7 @@ class _Run:
             self._write(text if self.counts.n_bytes == 0 else text.partition("\n")[2])
         self.counts.n_rows = part.last
 
-    def _kept_rows(self, part: Part) -> tuple[list[list[str]], list[int]]:
+    def _kept_rows(self, part: StreamPart) -> tuple[list[list[str]], list[int]]:
         """Return the rows to predict and their numbers: none that repeats another, none without a target."""
         late = self._count_late(part)
         rows: list[list[str]] = []
@@ -226,7 +226,7 @@ class _Run:
         """Return the name of a row; an empty text if it has none."""
         return "" if self.index is None or row[self.index].strip() in MISSING_SIGNS else row[self.index]
 
-    def _count_late(self, part: Part) -> set[int]:
+    def _count_late(self, part: StreamPart) -> set[int]:
         """Return the numbers of the rows whose time is before that of an earlier row, and count them."""
         late: set[int] = set()
         if self.times is None:
