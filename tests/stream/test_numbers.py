@@ -54,6 +54,10 @@ def test_the_sign_before_decimals_is_the_one_that_a_number_shows_first(cells, va
         (["1,234", "3,5"], f"'1,234' in row 1, {TWO_NUMBERS}"),
         (["1.234", "3,5"], r"'3,5' in row 2, which is not a number\. Give the sign .* \(--decimal ','\), leave"),
         (["3,5", "0.25"], r"'0\.25' in row 2, which is not a number\. Give the sign .* \(--decimal '\.'\), leave"),
+        (
+            ["3,5", "1.234e5"],
+            r"'1\.234e5' in row 2, which is not a number\. Give the sign .* \(--decimal '\.'\), leave",
+        ),
         (["5 %"], r"'5 %' in row 1, which is not a number\. Leave the column out"),
         (["<5"], r"'<5' in row 1, which is not a number\. Leave the column out"),
     ],

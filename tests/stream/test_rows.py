@@ -153,13 +153,20 @@ def test_the_index_that_pandas_saved_is_no_feature(tmp_path):
     with opened_rows(str(tmp_path / "rows.parquet")) as rows:
         assert (rows.columns, rows.aside) == (["a", "kind", "__index_level_0__"], ("__index_level_0__",))
         assert rows.notes() == ["The index that pandas saved is no feature: '__index_level_0__'."]
-    for start in (0, 1):
-        rows = rows_of(frame.set_axis([start, start + 1], axis=0).to_csv())
-        assert (rows.columns, rows.aside) == (["column_1", "a", "kind"], ("column_1",))
+    for start in (0, 1, 17):
+        rows = rows_of(frame.set_axis([start, start + 5], axis=0).to_csv())
+        assert (rows.columns, rows.aside) == (["column_1", "a", "kind"], ["column_1"])
         assert rows.notes()[1:] == ["The first column has no name and numbers the rows: 'column_1' is no feature."]
-        assert [part.rows for part in rows.parts(5)] == [[[str(start), "0.5", "x"], [str(start + 1), "1.5", "y"]]]
-    for text in (",a\n5,1\n", "n,a\n0,1\n", ",a\n", "a\n1\n"):
-        assert rows_of(text).aside == ()
+        assert [part.rows for part in rows.parts(5)] == [[[str(start), "0.5", "x"], [str(start + 5), "1.5", "y"]]]
+    for text in (",a\n0.5,1\n", ",a\n,1\n", ",a\n-1,1\n", "n,a\n0,1\n", ",a\n", "a\n1\n"):
+        assert list(rows_of(text).aside) == []
+
+
+def test_a_first_column_of_text_without_a_name_names_the_rows():
+    rows = rows_of(",a\nFiat 128,1\nFiat 128,2\n")
+    assert rows.aside == ["column_1"]
+    assert rows.notes()[1:] == ["The first column has no name and names the rows: 'column_1' is no feature."]
+    assert len(list(rows.parts(1))) == 2
 
 
 def test_a_first_column_without_a_name_must_number_all_rows():

@@ -17,6 +17,7 @@ from typing import cast
 import pandas as pd
 
 from whynear.datasets.opening import open_table
+from whynear.stream.numbers import number_of
 from whynear.tables.cells import DASHES, MISSING_SIGNS
 from whynear.tables.header import distinct_names
 from whynear.tables.parquet import parquet_batches, parquet_facts
@@ -24,6 +25,7 @@ from whynear.tables.text_encoding import AUTO, check_encoding
 from whynear.tables.text_files import TEXT_ENDINGS, delimiter_of, opened_text
 from whynear.tables.text_pieces import TextPieces
 from whynear.tables.text_rows import found_rows, notes_on_separator
+from whynear.tables.written_numbers import DECIMALS
 from whynear.utils.text import listed
 
 STANDARD_INPUT = "-"
@@ -60,9 +62,9 @@ class Rows(ABC):
         The names of the columns.
     target : str or None
         The column to predict, where the table has one of its own.
-    aside : tuple of str
+    aside : sequence of str
         Columns that hold the names of the rows, and are no features.
-    changes : sequence of str
+    changes : list of str
         What was changed in the names of the columns, and which of them are aside.
     """
 
@@ -70,8 +72,8 @@ class Rows(ABC):
     columns: list[str]
     size: int | None
     target: str | None = None
-    aside: tuple[str, ...] = ()
-    changes: Sequence[str] = ()
+    aside: Sequence[str] = ()
+    changes: list[str]
     n_read: int = 0
 
     def place(self, name: str) -> int:
@@ -145,11 +147,19 @@ class TextRows(Rows):
         separator, self.checked = found_rows(self.text.lines(pieces), source, delimiter or USUAL_DELIMITER)
         header, first = next(self.checked), next(filter(None, self.checked), None)
         self.columns, changes = distinct_names(header)
-        self.changes = [*changes, *notes_on_separator(separator, delimiter or separator)]
+        self.changes, self.numbers_rows = [*changes, *notes_on_separator(separator, delimiter or separator)], False
         self.checked = chain([] if first is None else [first], self.checked)
-        if len(header) > 1 and not header[0].strip() and first is not None and first[0] in ("0", "1"):
-            self.aside, self.start = (self.columns[0],), int(first[0])
-            self.changes += [f"The first column has no name and numbers the rows: {self.columns[0]!r} is no feature."]
+        if len(header) > 1 and not header[0].strip() and first is not None:
+            self._set_aside_names(first[0].strip())
+
+    def _set_aside_names(self, first: str) -> None:
+        """Set the first column aside, which has no name, if its first cell is a number or a name of a row."""
+        self.numbers_rows = first.isdecimal()
+        is_name = first not in MISSING_SIGNS and all(number_of(first, sign) is None for sign in DECIMALS)
+        if self.numbers_rows or is_name:
+            self.aside = self.columns[:1]
+            what = "numbers the rows" if self.numbers_rows else "names the rows"
+            self.changes += [f"The first column has no name and {what}: {self.columns[0]!r} is no feature."]
 
     def notes(self) -> list[str]:
         """Return also what is said about the encoding that was found."""
@@ -157,16 +167,19 @@ class TextRows(Rows):
 
     def _rows(self) -> Iterator[list[str]]:
         rows = filter(None, self.checked)  # an empty line is an empty row
-        return self._numbered(rows) if self.aside else rows
+        return self._numbered(rows) if self.numbers_rows else rows
 
     def _numbered(self, rows: Iterator[list[str]]) -> Iterator[list[str]]:
-        """Yield rows that the first column numbers."""
-        for number, row in enumerate(rows, self.start):
-            if row[0] != str(number):
+        """Yield rows that the first column numbers, as it does if its numbers rise."""
+        before = -1
+        for place, row in enumerate(rows, start=1):
+            now = int(row[0]) if row[0].strip().isdecimal() else -1
+            if now <= before:
                 raise ValueError(
                     f"{self.source}: the first column has no name and numbers the rows, but holds {row[0][:60]!r} in "
-                    f"row {number - self.start + 1:,}. Give the column a name in the header."
+                    f"row {place:,}. Give the column a name in the header."
                 )
+            before = now
             yield row
 
     def _share(self) -> float:
@@ -195,7 +208,7 @@ class DataSetRows(Rows):
     def __init__(self, name: str) -> None:
         opened = open_table(name)
         self.source, self.target, self.frame = opened.source, opened.target, opened.frame
-        self.columns, self.size = list(self.frame.columns), len(self.frame)
+        self.columns, self.size, self.changes = list(self.frame.columns), len(self.frame), list(opened.notes)
 
     def _rows(self) -> Iterator[list[str]]:
         yield from self._texts_of(self.frame)

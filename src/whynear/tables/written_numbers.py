@@ -126,7 +126,10 @@ def plain_number(text: str, decimal: Decimal) -> float | None:
     cell = _CELL.fullmatch(text.strip().translate(_SPELLINGS))
     if cell is None or cell["limit"] or cell["before"] or cell["after"]:
         return None
-    return _value(cell.groupdict(), decimal) if _DIGITS[decimal].fullmatch(cell["digits"].strip()) else None
+    digits = _DIGITS[decimal].fullmatch(cell["digits"].strip())
+    if digits is None or (digits["group"] and cell["power"]):  # 1.234e5 has no thousands
+        return None
+    return _value(cell.groupdict(), decimal)
 
 
 def is_written_number(text: str) -> bool:
