@@ -20,6 +20,7 @@ COMMANDS = {
     "learn": lambda f: ["learn", f / "cases.csv", "--target", "y", "--out", f / "new"],
     "predict": lambda f: ["predict", f / "model", f / "cases.csv"],
     "explain": lambda f: ["explain", f / "model", f / "cases.csv", "--row", 1],
+    "stream": lambda f: ["stream", f / "cases.csv", "--target", "y", "--out", f / "new"],
     "retrieve": lambda f: ["retrieve", f / "base", "--build", f / "cases.csv", "--metric", f / "model"],
 }
 

@@ -74,8 +74,29 @@ def test_a_new_class_is_predicted_and_noted_and_the_others_keep_their_labels():
     assert model.classes_.tolist() == ["a", "b", "c", "d"]
     assert set(model.predict(far)) <= {"a", "c"}
     assert np.mean(model.predict(X[:50]) == before) > 0.8
-    assert "new class: 'a', 'c'" in notes_of(model)
+    assert [note for note in model.history.notes if note[0] > 200] == [(201, "new class: 'a'"), (204, "new class: 'c'")]
     assert model.predict_proba(X[:3]).shape == (3, 4)
+
+
+def test_new_classes_are_noted_at_their_first_case_however_the_stream_is_cut():
+    X, labels = np.arange(8.0)[:, None], np.array(["b", "b", "a", "b", "d", "a", "c", "d"])
+    expected = ((3, "new class: 'a'"), (5, "new class: 'd'"), (7, "new class: 'c'"))
+    for size in (1, 3, 8):
+        model = wn.SelfAdjustingMemory(**SMALL)
+        for first in range(0, 8, size):
+            model.partial_fit(X[first : first + size], labels[first : first + size])
+        assert model.history.notes == expected
+    model = wn.SelfAdjustingMemory(**SMALL).partial_fit(X[:1], labels[:1], classes=["a", "b", "c"])
+    assert model.partial_fit(X[1:], labels[1:]).history.notes == ((5, "new class: 'd'"),)
+
+
+def test_a_note_is_of_the_next_case_or_of_the_one_that_is_named():
+    model = wn.SelfAdjustingMemory(**SMALL).partial_fit([[1.0], [2.0], [3.0]], ["x", "x", "x"])
+    model.note("a pause")
+    model.note("repaired", case=2)
+    assert model.history.notes == ((2, "repaired"), (4, "a pause"))
+    with pytest.raises(ValueError, match="case must be an integer >= 1, got 0"):
+        model.note("before the first", case=0)
 
 
 def test_copies_are_cases_like_others_and_contradicting_ones_share_the_vote():

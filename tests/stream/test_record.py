@@ -41,3 +41,15 @@ def test_notes_are_bounded_and_keep_the_first_and_the_latest():
     assert record.n_notes == 5 * MOST_NOTES
     assert record.notes[0] == (1, "event 0")
     assert record.notes[-1] == (5 * MOST_NOTES, f"event {5 * MOST_NOTES - 1}")
+
+
+def test_notes_are_in_the_order_of_their_cases_however_they_come():
+    """The same are kept as of notes that come in order; those of one case stay in the order of their coming."""
+    numbers = np.random.default_rng(0).integers(0, 3 * MOST_NOTES, 5 * MOST_NOTES).tolist()
+    notes = [(number, f"event {i}") for i, number in enumerate(numbers)]
+    found, expected = Record(1), Record(1)
+    for number, text in notes:
+        found.note(number, text)
+    for number, text in sorted(notes, key=lambda note: note[0]):
+        expected.note(number, text)
+    assert found.notes == expected.notes

@@ -1,15 +1,22 @@
+import gzip
 import io
+import os
+import re
+import threading
+import tracemalloc
 
-import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 
-from whynear.stream.rows import TextRows, numbers_of_rows, opened_rows
+from whynear.datasets import read_table
+from whynear.stream.numbers import NumberReader
+from whynear.stream.rows import TextRows, opened_rows
 
 
-def rows_of(text):
-    return TextRows("table", io.StringIO(text), len(text))
+def rows_of(text, encoding="auto"):
+    data = text if isinstance(text, bytes) else text.encode()
+    return TextRows("table", io.BytesIO(data), encoding)
 
 
 def test_parts_are_numbered_and_their_digest_is_that_of_all_rows_so_far():
@@ -27,7 +34,7 @@ def test_a_row_of_another_length_is_refused_by_its_line():
 
 
 def test_empty_input_and_unknown_columns_are_refused():
-    with pytest.raises(ValueError, match="names of its columns"):
+    with pytest.raises(ValueError, match="table must have a header and rows, got an empty file"):
         rows_of("")
     with pytest.raises(ValueError, match="no column 'z'"):
         rows_of("a,b\n").place("z")
@@ -35,20 +42,84 @@ def test_empty_input_and_unknown_columns_are_refused():
         pass
 
 
-def test_cells_are_numbers_or_missing():
-    values = numbers_of_rows([["1", "x"], [" ?", "y"], ["2e1", ""]], [0], ["a"], [1, 2, 3])
-    assert_array_equal(values[:, 0], [1.0, np.nan, 20.0])
-    with pytest.raises(ValueError, match="Column 'b' holds 'x' in row 5"):
-        numbers_of_rows([["1", "x"]], [1], ["b"], [5])
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+def test_rows_of_a_text_are_those_of_its_table(tmp_path, separator):
+    """Separator, header, quotes, empty lines and encoding are read as a whole table is."""
+    lines = ["größe|a| a ||kind", "", '"x|y"|b|c|d|ja', '" x "|b|"7|\n8"|NA|nein', " ", 'x|b|"""c"""|d|né']
+    text = "\r\n".join(lines).replace("|", separator)
+    (tmp_path / "rows.csv").write_bytes(text.encode("cp1252"))
+    frame, notes = read_table(tmp_path / "rows.csv")
+    with opened_rows(str(tmp_path / "rows.csv")) as rows:
+        (part,) = rows.parts(10)
+    assert rows.columns == list(frame.columns)
+    assert part.rows == frame.fillna("NA").to_numpy().tolist()
+    assert sorted(rows.notes()) == sorted(note for note in notes if "Empty lines" not in note)
 
 
-def test_decimal_commas_are_read_where_they_are_said_and_named_where_not():
-    cells = [["3,5", "1.234"], ["-2", ",5"], ["", "1e3"]]
-    assert_array_equal(numbers_of_rows(cells, [0], ["a"], [1, 2, 3], ",")[:, 0], [3.5, -2.0, np.nan])
-    with pytest.raises(ValueError, match=r"'3,5' in row 1, which is not a number\. Give the sign.* \(--decimal ','\)"):
-        numbers_of_rows(cells, [0], ["a"], [1, 2, 3])
-    with pytest.raises(ValueError, match=r"'1\.234' in row 1, which is not a number\. Give the sign.*--decimal '\.'"):
-        numbers_of_rows(cells, [1], ["b"], [1, 2, 3], ",")
+def test_a_text_that_is_no_file_has_no_usual_separator():
+    assert rows_of("a\tb\n1\t2\n").notes() == []
+    assert rows_of("a,a\n1,2\n").notes() == ["Duplicate column names were suffixed: 'a' (column 2) is now 'a.1'."]
+
+
+def test_compressed_text_is_read_and_a_damaged_file_refused(tmp_path):
+    content = "a,b\n" + "".join(f"{i},x\n" for i in range(100_000))
+    (tmp_path / "rows.csv.gz").write_bytes(gzip.compress(content.encode()))
+    with opened_rows(str(tmp_path / "rows.csv.gz")) as rows:
+        parts = list(rows.parts(30_000))
+    assert sum(len(part.rows) for part in parts) == 100_000
+    assert 0 < parts[0].share < parts[1].share < parts[-1].share == 1.0
+    (tmp_path / "rows.csv.gz").write_bytes(gzip.compress(content.encode())[:-100])
+    with (
+        pytest.raises(ValueError, match=r"rows\.csv\.gz must be a whole gzip file"),
+        opened_rows(str(tmp_path / "rows.csv.gz")) as rows,
+    ):
+        list(rows.parts(1000))
+
+
+@pytest.mark.parametrize(
+    ("name", "way_out"),
+    [
+        ("rows.xlsx", "got .xlsx instead. Save its sheet as CSV or Parquet"),
+        ("rows.xls", "got .xls instead. Save its sheet as CSV or Parquet"),
+        ("rows.json", "got .json instead. Rename the file, or give its text to standard input: whynear stream - < "),
+        ("rows", "got no extension instead. Rename the file"),
+    ],
+)
+def test_other_kinds_of_files_are_refused_by_their_ending(tmp_path, name, way_out):
+    (tmp_path / name).write_bytes(b"PK")
+    with pytest.raises(ValueError, match=re.escape(way_out)), opened_rows(str(tmp_path / name)):
+        pass
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
+def test_a_pipe_is_read_as_it_is_written(tmp_path):
+    """As the shell makes one of <(zcat rows.csv.gz); its name may differ from run to run."""
+    os.mkfifo(tmp_path / "63")
+
+    def write():
+        (tmp_path / "63").write_bytes("a;größe\n1;2\n".encode("latin-1"))
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    with opened_rows(str(tmp_path / "63")) as rows:
+        assert [part.rows for part in rows.parts(10)] == [[["1", "2"]]]
+    writer.join()
+    assert (rows.source, rows.columns, rows.size) == ("a pipe", ["a", "größe"], None)
+    assert rows.notes() == ["The file is not UTF-8 and was read as latin-1; --encoding names another."]
+
+
+def test_no_more_than_a_part_of_a_text_is_in_memory(tmp_path):
+    path = tmp_path / "rows.csv"
+    with path.open("w") as file:
+        file.write("a,b\n")
+        for _ in range(200):
+            file.write("1234567,some text of this row\n" * 1000)
+    tracemalloc.start()
+    with opened_rows(str(path)) as rows:
+        assert sum(len(part.rows) for part in rows.parts(500)) == 200_000
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < path.stat().st_size / 5
 
 
 def test_rows_of_a_data_set_are_those_of_its_table():
@@ -71,9 +142,38 @@ def test_parquet_rows_are_those_of_the_text(tmp_path):
     assert [part.first for part in parts] == [1, 3]
     assert [part.share for part in parts] == [0.5, 1.0]
     for part, other in zip(parts, of_text, strict=True):
-        found, expected = (numbers_of_rows(each.rows, [0, 1], ["a", "n"], range(2)) for each in (part, other))
+        found, expected = (NumberReader().read(each.rows, [0, 1], ["a", "n"], range(2)) for each in (part, other))
         assert_array_equal(found, expected)
         assert [row[2] for row in part.rows] == [row[2] for row in other.rows]
+
+
+def test_the_index_that_pandas_saved_is_no_feature(tmp_path):
+    frame = pd.DataFrame({"a": [0.5, 1.5], "kind": ["x", "y"]})
+    frame.set_axis([7, 9], axis=0).to_parquet(tmp_path / "rows.parquet")
+    with opened_rows(str(tmp_path / "rows.parquet")) as rows:
+        assert (rows.columns, rows.aside) == (["a", "kind", "__index_level_0__"], ("__index_level_0__",))
+        assert rows.notes() == ["The index that pandas saved is no feature: '__index_level_0__'."]
+    for start in (0, 1, 17):
+        rows = rows_of(frame.set_axis([start, start + 5], axis=0).to_csv())
+        assert (rows.columns, rows.aside) == (["column_1", "a", "kind"], ["column_1"])
+        assert rows.notes()[1:] == ["The first column has no name and numbers the rows: 'column_1' is no feature."]
+        assert [part.rows for part in rows.parts(5)] == [[[str(start), "0.5", "x"], [str(start + 5), "1.5", "y"]]]
+    for text in (",a\n0.5,1\n", ",a\n,1\n", ",a\n-1,1\n", "n,a\n0,1\n", ",a\n", "a\n1\n"):
+        assert list(rows_of(text).aside) == []
+
+
+def test_a_first_column_of_text_without_a_name_names_the_rows():
+    rows = rows_of(",a\nFiat 128,1\nFiat 128,2\n")
+    assert rows.aside == ["column_1"]
+    assert rows.notes()[1:] == ["The first column has no name and names the rows: 'column_1' is no feature."]
+    assert len(list(rows.parts(1))) == 2
+
+
+def test_a_first_column_without_a_name_must_number_all_rows():
+    with pytest.raises(
+        ValueError, match=r"table: the first column has no name and numbers the rows, but holds '0' in row 3\."
+    ):
+        list(rows_of(",a\n0,5\n1,6\n0,7\n").parts(2))
 
 
 def test_a_damaged_parquet_file_is_refused(tmp_path):

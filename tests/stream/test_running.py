@@ -125,6 +125,80 @@ def test_missing_values_late_rows_and_rows_that_come_again_are_counted_and_noted
     assert "late" in set(written["row"])
 
 
+def test_rows_without_a_name_are_learned_and_counted(tmp_path):
+    """Only a name can come again: rows whose name is missing are not the same row."""
+    lines = [f"{('', ' NA', '?')[i % 3] if i % 4 == 0 else f'r{i}'},{i % 7},{'xy'[i % 2]}" for i in range(60)]
+    (tmp_path / "rows.csv").write_text("\n".join(["id,a,kind", *lines]))
+    result = run_stream(str(tmp_path / "rows.csv"), "kind", tmp_path / "out", index="id", every=25, **SMALL)
+    assert (result.n_rows, result.n_predicted, result.n_repeated, result.n_unnamed) == (60, 59, 0, 15)
+    assert "15 rows without a name" in result.finding()
+    assert result.to_dict()["n_unnamed"] == 15
+    written = pd.read_csv(tmp_path / "out" / "predictions.csv", keep_default_na=False)
+    assert written["row"].tolist() == ["" if i % 4 == 0 else f"r{i}" for i in range(60)]
+
+
+def test_signs_of_missing_values_are_those_of_all_tables_but_a_dash_may_be_a_class(tmp_path):
+    lines = ["a,kind", "1,-", "n.a.,+", "--,-", "2,?", "3,n.a.", ".,+", "4,#N/A"]
+    (tmp_path / "rows.csv").write_text("\n".join(lines))
+    result = run_stream(str(tmp_path / "rows.csv"), "kind", tmp_path / "out", **SMALL)
+    assert (result.n_rows, result.n_predicted, result.n_without_target) == (7, 3, 3)
+    assert result.model.classes_.tolist() == ["+", "-"]
+
+
+def test_an_index_that_pandas_wrote_is_no_feature_but_may_name_the_rows(table, tmp_path):
+    frame = pd.read_csv(table)
+    frame.to_csv(tmp_path / "numbered.csv")
+    frame.set_axis(frame.index.to_numpy() + 1000, axis=0).to_parquet(tmp_path / "numbered.parquet")
+    whole = run_stream(str(table), "kind", tmp_path / "whole", **SMALL)
+    for name, index in (("numbered.csv", "column_1"), ("numbered.parquet", "__index_level_0__")):
+        with pytest.warns(UserWarning, match="is no feature|is now 'column_1'"):
+            found = run_stream(str(tmp_path / name), "kind", tmp_path / f"{name} out", index=index, **SMALL)
+        assert found.model.feature_names_in_.tolist() == ["a", "b", "c"]
+        assert found.n_right == whole.n_right
+
+
+@pytest.mark.filterwarnings("ignore:rows.csv. The columns were read as separated")
+@pytest.mark.parametrize("every", [1, 7, 60])
+def test_points_between_thousands_are_read_as_in_all_tables(tmp_path, every):
+    rows = [f"{'500' if i < 2 else f'{i % 5 + 1}.250'};{i % 7},5;{'xy'[i % 2]}" for i in range(60)]
+    (tmp_path / "rows.csv").write_text("\n".join(["q;z;kind", *rows]))
+    with pytest.warns(UserWarning, match=r"rows\.csv: The numbers are written with decimal commas"):
+        result = run_stream(str(tmp_path / "rows.csv"), "kind", tmp_path / "out", every=every, **SMALL)
+    assert result.model.input_range_.T.tolist() == [[500, 5250], [0.5, 6.5]]
+
+
+def test_an_unfinished_run_goes_on_with_the_sign_before_decimals_that_it_found(tmp_path, monkeypatch):
+    """Rows before and after must not be read in two ways."""
+    rows = [f"{i % 7}{',5' if i >= 10 else ''};{'xy'[i % 2]}" for i in range(40)]
+    rows[25] = "red;x"
+    (tmp_path / "rows.csv").write_text("\n".join(["a;kind", *rows]))
+    table, out = str(tmp_path / "rows.csv"), tmp_path / "out"
+    for every, refused, goes_on in ((20, ".", ","), (5, ".", None)):
+        with pytest.raises(ValueError, match="holds 'red' in row 26"):
+            run_stream(table, "kind", out, every=every, overwrite=True, **SMALL)
+        with pytest.raises(FileExistsError, match="other columns or settings"):
+            run_stream(table, "kind", out, every=every, decimal=refused, **SMALL)
+        with pytest.raises(ValueError, match="holds 'red' in row 26"):
+            run_stream(table, "kind", out, every=every, **({"decimal": goes_on} if goes_on else {}), **SMALL)
+
+
+@pytest.mark.parametrize("every", [1, 7, 60])
+def test_notes_are_of_the_case_of_their_row_however_long_the_parts_are(tmp_path, every):
+    lines = [f"r{i},{i},{i % 7},{'' if i == 33 else i % 3},{'odd' if i % 2 else 'even'}" for i in range(60)]
+    lines[20], lines[30], lines[40] = lines[19], "r30,30,1,1,", "late,5,1,1,new"
+    (tmp_path / "rows.csv").write_text("\n".join(["id,day,a,b,kind", *lines]))
+    result = run_stream(
+        str(tmp_path / "rows.csv"), "kind", tmp_path / "out", index="id", time="day", every=every, **SMALL
+    )
+    assert result.history.notes == (
+        (2, "new class: 'odd'"),
+        (21, "row 21: row 'r19' came again, and was left out"),  # before the case of row 22
+        (32, "missing for the first time: 'b'"),  # row 34, after one that was left out and one without a target
+        (39, "row 41: late: its time is before that of an earlier row"),
+        (39, "new class: 'new'"),
+    )
+
+
 def test_text_in_a_column_is_refused_with_the_way_out(tmp_path):
     (tmp_path / "rows.csv").write_text("a,colour,kind\n1,red,x\n2,blue,y\n3,red,x\n")
     with pytest.raises(ValueError, match=r"Column 'colour' holds 'red' in row 1.*--drop 'colour'"):
@@ -142,6 +216,34 @@ def test_a_row_without_a_time_is_not_late_and_hides_no_late_one(tmp_path):
     lines = ["day,a,kind", *(f"{day},{n},{'xy'[n % 2]}" for n, day in enumerate([1, 2, "", 3, "nan", 2.5, 4]))]
     (tmp_path / "rows.csv").write_text("\n".join(lines))
     assert run_stream(str(tmp_path / "rows.csv"), "kind", tmp_path / "out", time="day").n_late == 1
+
+
+@pytest.mark.parametrize("form", ["%d.%m.%Y", "%Y-%m-%d", "%d/%m/%Y"])
+def test_rows_in_the_order_of_their_dates_are_not_late_and_a_killed_run_goes_on_with_their_format(
+    tmp_path, monkeypatch, form
+):
+    days = pd.date_range("2023-01-01", periods=200, freq="D").strftime(form).str.replace("-0", "-").tolist()
+    days[150] = days[20]
+    lines = [f"{day},{i % 7},{'xy'[i % 2]}" for i, day in enumerate(days)]
+    (tmp_path / "rows.csv").write_text("\n".join(["day,a,kind", *lines]))
+    arguments = {"time": "day", "every": 50, **SMALL}
+    whole = run_stream(str(tmp_path / "rows.csv"), "kind", tmp_path / "whole", **arguments)
+    assert whole.n_late == 1
+    learn = running._Run.learn
+
+    def stops(self, part):
+        if part.first == 51:  # days 20 to 31 come in the first part, which told them from months
+            raise KeyboardInterrupt
+        learn(self, part)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(running._Run, "learn", stops)
+        with pytest.raises(KeyboardInterrupt):
+            run_stream(str(tmp_path / "rows.csv"), "kind", tmp_path / "out", **arguments)
+    with pytest.raises(FileExistsError, match="other columns or settings"):
+        run_stream(str(tmp_path / "rows.csv"), "kind", tmp_path / "out", **{**arguments, "time": "day=%m/%d/%Y"})
+    found = run_stream(str(tmp_path / "rows.csv"), "kind", tmp_path / "out", **arguments)
+    assert found.to_dict() == whole.to_dict()
 
 
 @pytest.fixture

@@ -71,7 +71,7 @@ def test_a_run_that_is_removed_is_none_before_its_files_go(tmp_path, monkeypatch
     assert len(steps) == 3 + len({PART_OF_PREDICTIONS, *FILES} - {RECORD})
 
 
-@pytest.mark.parametrize("change", [{}, {"n_rows": 2**2000}, {"n_same": 11}, {"n_predicted": 11}])
+@pytest.mark.parametrize("change", [{}, {"n_rows": 2**2000}, {"n_same": 11}, {"n_predicted": 11}, {"n_unnamed": 11}])
 def test_no_more_rows_are_counted_than_were_read(change):
     counts = {**asdict(Counts("rows.csv", "kind", n_rows=10, n_predicted=9, n_same=4)), **change}
     assert _are_counts(counts) == (not change)

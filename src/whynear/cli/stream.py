@@ -16,7 +16,8 @@ from whynear.cli.shell import errors_in_a_sentence, plain, terminated_as_interru
 
 def stream(
     table: Annotated[
-        str, typer.Argument(help="A text file (CSV, TSV), a Parquet file, - for standard input, or a data set.")
+        str,
+        typer.Argument(help="A file (CSV, TSV, Parquet), a pipe, - for standard input, or the name of a data set."),
     ],
     target: options.Target = None,
     out: Annotated[Path, typer.Option(help="The folder for the results; an unfinished run in it goes on.")] = Path(
@@ -27,7 +28,8 @@ def stream(
         str | None, typer.Option(help="The column with the names of the rows; a row that comes again is left out.")
     ] = None,
     time: Annotated[
-        str | None, typer.Option("--time", help="The column with the times of the rows; late rows are counted.")
+        str | None,
+        typer.Option("--time", help="The column with the times of the rows; 'COLUMN=%d/%m/%Y' gives their format."),
     ] = None,
     neighbors: Annotated[int, typer.Option(help="Number of remembered rows that vote.")] = 5,
     max_size: Annotated[int, typer.Option(help="The most rows to remember, for each metric.")] = 5000,
@@ -40,8 +42,11 @@ def stream(
     ] = 5000,
     seed: options.Seed = 0,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Begin anew where the folder holds a run.")] = False,
-    encoding: Annotated[str, typer.Option(help="Encoding of a text file; auto is UTF-8.")] = "auto",
-    decimal: Annotated[Literal[".", ","], typer.Option(help="The sign before the decimals in a text file.")] = ".",
+    encoding: options.Encoding = "auto",
+    decimal: Annotated[
+        Literal["auto", ".", ","],
+        typer.Option(help="The sign before the decimals; auto takes the one that a number shows first."),
+    ] = "auto",
     quiet: options.Quiet = False,
     debug: options.Debug = False,
 ) -> None:
@@ -51,7 +56,8 @@ def stream(
         from whynear.stream.running import run_stream  # here, since it imports pandas and matplotlib
 
         columns = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
-        bar = ProgressBar(*columns, console=Console(stderr=True, quiet=quiet), transient=True)
+        errors = Console(stderr=True, quiet=quiet)
+        bar = ProgressBar(*columns, console=errors, transient=True, disable=not errors.is_terminal)
         with terminated_as_interrupted(), warnings_in_a_sentence(), bar:
             task = bar.add_task("read", total=1.0)
             result = run_stream(

@@ -300,10 +300,10 @@ class SelfAdjustingMemory(VotingCases, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return self._state.history()
 
-    def note(self, text: str) -> None:
-        """Note something at the next case, for the history."""
+    def note(self, text: str, case: int | None = None) -> None:
+        """Note something for the history, at a case by its number, from 1, or at the next one."""
         check_is_fitted(self)
-        self._state.record.note(self.n_seen_, text)
+        self._state.record.note(self.n_seen_ if case is None else whole("case", case) - 1, text)
 
     def begin(self, features: Sequence[str]) -> Self:
         """Forget all cases and classes; the next part of a stream must have these features.
@@ -329,13 +329,17 @@ class SelfAdjustingMemory(VotingCases, ClassifierMixin, BaseEstimator):
         """Predict and then learn checked cases; return the codes of the predictions in ``classes_``."""
         before: NDArray[Any] | None = getattr(self, "classes_", None)
         after = joined_classes(before, labels if classes is None else np.concatenate([classes, labels]))
-        if before is not None and len(after) > len(before):
+        codes = np.searchsorted(after, labels)
+        declared = set() if classes is None else set(classes.tolist())
+        if before is None:
+            self._state.note_new_classes(codes, after.tolist(), declared)
+        elif len(after) > len(before):
             self._state.recode(before, after)
-            self._state.note_new_classes(after[~np.isin(after, before)].tolist())
+            self._state.note_new_classes(codes, after.tolist(), declared.union(before.tolist()))
         self.classes_ = after
-        codes = self._state.learn(np.ascontiguousarray(X), np.searchsorted(after, labels), len(after))
+        found = self._state.learn(np.ascontiguousarray(X), codes, len(after))
         self.n_seen_ = self._state.n_seen
-        return codes
+        return found
 
     def _set_features(self) -> None:
         """Set the attributes for features, after a case with new ones."""

@@ -36,7 +36,9 @@ class StreamHistory(ByValue):
     advantage : ndarray of shape (n_intervals, 2)
         In how many cases of each interval only the learned metric was right, and in how many only the plain one.
     notes : tuple of (int, str)
-        Cases, counted from 1, and what was new there: features, classes. Of many, the first and the latest.
+        Cases, counted from 1, and what was new there: features, classes, and in a run over a table also what was
+        unusual about its rows. What is said of a row that was left out is noted at the next case. Of many notes, the
+        first and the latest are kept.
     n_notes : int
         How many there were.
 

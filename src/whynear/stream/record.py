@@ -1,5 +1,8 @@
 """What a stream learner notes about itself while it learns; its length is bounded."""
 
+from bisect import insort
+from operator import itemgetter
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -57,8 +60,8 @@ class Record:
             self.lines, self.interval = kept, 2 * self.interval
 
     def note(self, n_seen: int, text: str) -> None:
-        """Note what happened at the case after so many."""
+        """Note what happened at the case after so many; notes are kept in the order of their cases."""
         self.n_notes += 1
-        self.notes.append((n_seen + 1, text))
+        insort(self.notes, (n_seen + 1, text), key=itemgetter(0))
         if len(self.notes) > MOST_NOTES:
             del self.notes[MOST_NOTES // 2]

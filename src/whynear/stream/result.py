@@ -51,6 +51,8 @@ class StreamResult(ByValue):
         Accuracy, memories, metrics and relevances over time.
     model : SelfAdjustingMemory
         The learner after the last row.
+    n_unnamed : int
+        Rows whose name is missing.
     """
 
     source: str
@@ -64,6 +66,7 @@ class StreamResult(ByValue):
     n_without_target: int
     history: StreamHistory
     model: SelfAdjustingMemory
+    n_unnamed: int = 0
 
     @property
     def accuracy(self) -> float:
@@ -86,6 +89,7 @@ class StreamResult(ByValue):
         aside = [
             (self.n_late, "late row", "late rows"),
             (self.n_repeated, "repeated row left out", "repeated rows left out"),
+            (self.n_unnamed, "row without a name", "rows without a name"),
             (self.n_without_target, "row without target left out", "rows without target left out"),
         ]
         facts = ", ".join(counted(*each) for each in aside if each[0])
@@ -101,10 +105,9 @@ class StreamResult(ByValue):
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the learner as plain numbers, strings and lists."""
-        names = ("source", "target", "n_rows", "n_predicted", "n_right", "n_same", "n_late", "n_repeated")
+        counts = ("n_rows", "n_predicted", "n_right", "n_same", "n_late", "n_repeated", "n_unnamed", "n_without_target")
         return {
-            **{name: getattr(self, name) for name in names},
-            "n_without_target": self.n_without_target,
+            **{name: getattr(self, name) for name in ("source", "target", *counts)},
             "accuracy": self.accuracy,
             "no_change_accuracy": self.no_change_accuracy,
             "finding": self.finding(),

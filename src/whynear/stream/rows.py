@@ -2,35 +2,41 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
+import io
+import os
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
-from typing import IO, Any
+from typing import cast
 
-import numpy as np
 import pandas as pd
 
 from whynear.datasets.opening import open_table
-from whynear.tables.cells import MISSING_WORDS
+from whynear.stream.numbers import number_of
+from whynear.tables.cells import DASHES, MISSING_SIGNS
 from whynear.tables.header import distinct_names
 from whynear.tables.parquet import parquet_batches, parquet_facts
-from whynear.tables.written_numbers import Decimal
-from whynear.utils.arrays import Array
+from whynear.tables.text_encoding import AUTO, check_encoding
+from whynear.tables.text_files import TEXT_ENDINGS, USUAL_DELIMITER, delimiter_of, opened_text
+from whynear.tables.text_pieces import TextPieces
+from whynear.tables.text_rows import found_rows
+from whynear.tables.written_numbers import DECIMALS
 from whynear.utils.text import listed
 
 STANDARD_INPUT = "-"
 BATCH_ROWS = 5_000  # of a Parquet file, read at once
-SEPARATORS = (",", ";", "\t", "|")
-MISSING_CELLS = frozenset({*MISSING_WORDS, "", "?"})
+PIECE = 1 << 16  # bytes of a text, read at once
+PARQUET, WORKBOOKS = ".parquet", (".xlsx", ".xlsm", ".xls")
+MISSING_CLASSES = MISSING_SIGNS - DASHES  # a dash may be the class beside a plus
 
 
 @dataclass(frozen=True)
-class Part:
+class StreamPart:
     """Rows that follow each other, as text."""
 
     first: int  # the number of the first row, from 1
@@ -55,15 +61,18 @@ class Rows(ABC):
         The names of the columns.
     target : str or None
         The column to predict, where the table has one of its own.
-    decimal : {".", ","}
-        The sign before the decimals.
+    aside : sequence of str
+        Columns that hold the names of the rows, and are no features.
+    changes : list of str
+        What was changed in the names of the columns, and which of them are aside.
     """
 
     source: str
     columns: list[str]
     size: int | None
     target: str | None = None
-    decimal: Decimal = "."
+    aside: Sequence[str] = ()
+    changes: list[str]
     n_read: int = 0
 
     def place(self, name: str) -> int:
@@ -72,7 +81,7 @@ class Rows(ABC):
             raise ValueError(f"{self.source} has no column {name!r}. Its columns are {listed(self.columns, 10)}.")
         return self.columns.index(name)
 
-    def parts(self, n_rows: int) -> Iterator[Part]:
+    def parts(self, n_rows: int) -> Iterator[StreamPart]:
         """Yield all rows, ``n_rows`` at a time."""
         digest, number = hashlib.sha256(), 0
         rows: list[list[str]] = []
@@ -81,14 +90,18 @@ class Rows(ABC):
             rows.append(row)
             number += 1
             if len(rows) == n_rows:
-                yield Part(number - len(rows) + 1, rows, digest.hexdigest(), self._share())
+                yield StreamPart(number - len(rows) + 1, rows, digest.hexdigest(), self._share())
                 rows = []
         if rows:
-            yield Part(number - len(rows) + 1, rows, digest.hexdigest(), 1.0)
+            yield StreamPart(number - len(rows) + 1, rows, digest.hexdigest(), 1.0)
+
+    def notes(self) -> list[str]:
+        """Return what was changed in what is read so far, and what was found out about it."""
+        return list(self.changes)
 
     @abstractmethod
     def _rows(self) -> Iterator[list[str]]:
-        """Yield the rows as text, and count in ``n_read`` what of ``size`` is read."""
+        """Yield the rows as text."""
 
     def _texts_of(self, frame: pd.DataFrame) -> Iterator[list[str]]:
         """Yield the rows of a frame as text, and count them."""
@@ -97,39 +110,80 @@ class Rows(ABC):
             yield list(row)
 
     def _share(self) -> float:
+        """Return the share of ``size`` that is read."""
         return 0.0 if not self.size else min(1.0, self.n_read / self.size)
 
 
 class TextRows(Rows):
-    """The rows of a text table; ``size`` is the length of the text, if known."""
+    """The rows of a text table.
 
-    def __init__(self, source: str, lines: IO[str], size: int | None, decimal: Decimal = ".") -> None:
-        self.source, self.lines, self.size, self.decimal = source, lines, size, decimal
-        header = lines.readline()
-        if not header.strip():
-            raise ValueError(f"{source} must begin with the names of its columns, got an empty line instead.")
-        self.separator = max(SEPARATORS, key=header.count)
-        self.columns = distinct_names(next(csv.reader([header], delimiter=self.separator)))[0]
+    Parameters
+    ----------
+    source : str
+        The name of the table, for messages.
+    text : file
+        Its bytes.
+    encoding : str, default="auto"
+        The encoding; ``"auto"`` finds it.
+    delimiter : str, optional
+        The separator that the ending of the file means.
+    file : file, optional
+        The file on the disk, whose place says how much of it is read.
+    """
+
+    def __init__(
+        self,
+        source: str,
+        text: io.BufferedIOBase,
+        encoding: str = AUTO,
+        delimiter: str | None = None,
+        file: io.BufferedIOBase | None = None,
+    ) -> None:
+        self.source, self.file = source, file
+        self.size = None if file is None else os.fstat(file.fileno()).st_size
+        self.text = TextPieces(source, encoding)
+        pieces = iter(lambda: text.read1(PIECE), b"")
+        of_separator, self.checked = found_rows(self.text.lines(pieces), source, delimiter or USUAL_DELIMITER)
+        header, first = next(self.checked), next(filter(None, self.checked), None)
+        self.columns, changes = distinct_names(header)
+        self.changes, self.numbers_rows = [*changes, *(of_separator if delimiter else [])], False
+        self.checked = chain([] if first is None else [first], self.checked)
+        if len(header) > 1 and not header[0].strip() and first is not None:
+            self._set_aside_names(first[0].strip())
+
+    def _set_aside_names(self, first: str) -> None:
+        """Set the first column aside, which has no name, if its first cell is a number or a name of a row."""
+        self.numbers_rows = first.isdecimal()
+        is_name = first not in MISSING_SIGNS and all(number_of(first, sign) is None for sign in DECIMALS)
+        if self.numbers_rows or is_name:
+            self.aside = self.columns[:1]
+            what = "numbers the rows" if self.numbers_rows else "names the rows"
+            self.changes += [f"The first column has no name and {what}: {self.columns[0]!r} is no feature."]
+
+    def notes(self) -> list[str]:
+        """Return also what is said about the encoding that was found."""
+        return [*self.changes, *self.text.notes()]
 
     def _rows(self) -> Iterator[list[str]]:
-        reader = csv.reader(self._counted_lines(), delimiter=self.separator, strict=True)
-        try:
-            for row in reader:
-                if not row:
-                    continue
-                if len(row) != len(self.columns):
-                    raise ValueError(
-                        f"{self.source}, line {reader.line_num + 1}: every row must have {len(self.columns)} fields as "
-                        f"the header has, got {len(row)} instead. Complete or quote the fields of this line."
-                    )
-                yield row
-        except csv.Error as error:
-            raise ValueError(f"{self.source}, line {reader.line_num + 1}: {error}. Correct the quotes.") from None
+        rows = filter(None, self.checked)  # an empty line is an empty row
+        return self._numbered(rows) if self.numbers_rows else rows
 
-    def _counted_lines(self) -> Iterator[str]:
-        for line in self.lines:
-            self.n_read += len(line)
-            yield line
+    def _numbered(self, rows: Iterator[list[str]]) -> Iterator[list[str]]:
+        """Yield rows that the first column numbers, as it does if its numbers rise."""
+        before = -1
+        for place, row in enumerate(rows, start=1):
+            now = int(row[0]) if row[0].strip().isdecimal() else -1
+            if now <= before:
+                raise ValueError(
+                    f"{self.source}: the first column has no name and numbers the rows, but holds {row[0][:60]!r} in "
+                    f"row {place:,}. Give the column a name in the header."
+                )
+            before = now
+            yield row
+
+    def _share(self) -> float:
+        self.n_read = 0 if self.file is None else self.file.tell()
+        return super()._share()
 
 
 class ParquetRows(Rows):
@@ -137,7 +191,9 @@ class ParquetRows(Rows):
 
     def __init__(self, path: Path) -> None:
         self.source, self.path, self.facts = path.name, path, parquet_facts(path)
-        self.columns, self.size = list(self.facts.names), self.facts.n_rows
+        self.columns, self.size, self.aside = list(self.facts.names), self.facts.n_rows, self.facts.index
+        index = [f"The index that pandas saved is no feature: {listed(self.aside)}."] if self.aside else []
+        self.changes = [*self.facts.notes, *index]
 
     def _rows(self) -> Iterator[list[str]]:
         for group in range(len(self.facts.rows_of_groups)):
@@ -151,7 +207,7 @@ class DataSetRows(Rows):
     def __init__(self, name: str) -> None:
         opened = open_table(name)
         self.source, self.target, self.frame = opened.source, opened.target, opened.frame
-        self.columns, self.size = list(self.frame.columns), len(self.frame)
+        self.columns, self.size, self.changes = list(self.frame.columns), len(self.frame), list(opened.notes)
 
     def _rows(self) -> Iterator[list[str]]:
         yield from self._texts_of(self.frame)
@@ -168,81 +224,40 @@ def _texts(column: pd.Series) -> list[str]:
 
 
 @contextmanager
-def opened_rows(table: str, encoding: str = "utf-8", decimal: Decimal = ".") -> Iterator[Rows]:
-    """Open a text file, a Parquet file, standard input for ``-``, or a data set by its name."""
-    if table == STANDARD_INPUT:
-        yield TextRows("standard input", sys.stdin, None, decimal)
-        return
+def opened_rows(table: str, encoding: str = AUTO) -> Iterator[Rows]:
+    """Open a text file, a Parquet file, a pipe, standard input for ``-``, or a data set by its name."""
+    check_encoding(encoding)
     path = Path(table)
-    if not path.is_file():
-        if path.suffix or path.exists() or len(path.parts) > 1:
-            raise FileNotFoundError(
-                f"{table} is no file. Give a text file (CSV, TSV), a Parquet file, - for standard input, or the name "
-                "of a data set (whynear datasets)."
-            )
-        yield DataSetRows(table)
-        return
-    if path.suffix.lower() == ".parquet":
+    if table == STANDARD_INPUT:
+        yield TextRows("standard input", cast(io.BufferedIOBase, sys.stdin.buffer), encoding)
+    elif path.is_file() and path.suffix.lower() == PARQUET:
         yield ParquetRows(path)
-        return
-    try:
-        with path.open(encoding="utf-8-sig" if encoding in ("auto", "utf-8") else encoding, newline="") as lines:
-            yield TextRows(path.name, lines, path.stat().st_size, decimal)
-    except UnicodeDecodeError as error:
+    elif path.is_file():
+        delimiter = _delimiter_of(path)
+        with opened_text(path) as (text, file):
+            yield TextRows(path.name, text, encoding, delimiter, file)
+    elif path.exists() and not path.is_dir():
+        with path.open("rb") as text:
+            yield TextRows("a pipe", text, encoding)  # its name may be another when a killed run goes on
+    elif path.suffix or path.exists() or len(path.parts) > 1:
+        raise FileNotFoundError(
+            f"{table} is no file. Give a text file (CSV, TSV), a Parquet file, - for standard input, or the name "
+            "of a data set (whynear datasets)."
+        )
+    else:
+        yield DataSetRows(table)
+
+
+def _delimiter_of(path: Path) -> str:
+    delimiter = delimiter_of(path)
+    if delimiter is None:
+        is_workbook = path.suffix.lower() in WORKBOOKS
+        way_out = (
+            "Save its sheet as CSV or Parquet: the rows of a workbook cannot be read one after the other."
+            if is_workbook
+            else f"Rename the file, or give its text to standard input: whynear stream - < {path}."
+        )
         raise ValueError(
-            f"{table} is not written in {error.encoding}. Name its encoding: --encoding latin-1."
-        ) from None
-
-
-def numbers_of_rows(
-    rows: Sequence[Sequence[str]],
-    places: Sequence[int],
-    names: Sequence[str],
-    numbers: Sequence[int],
-    decimal: Decimal = ".",
-) -> Array:
-    """Return cells as numbers, missing ones as NaN; ``numbers`` are those of the rows, for errors."""
-    values = np.empty((len(rows), len(places)))
-    for i, (row, number) in enumerate(zip(rows, numbers, strict=True)):
-        for j, place in enumerate(places):
-            values[i, j] = _number(row[place], names[j], number, decimal)
-    return values
-
-
-def _number(cell: str, name: str, row: int, decimal: Decimal) -> float:
-    text = cell.strip()
-    if text in MISSING_CELLS:
-        return np.nan
-    try:
-        return float(text if decimal == "." else _with_point(text))
-    except ValueError:
-        other: Decimal = "," if decimal == "." else "."
-        way = f"Give the sign before the decimals (--decimal '{other}'), leave" if other in text else "Leave"
-        raise ValueError(
-            f"Column {name!r} holds {text[:60]!r} in row {row:,}, which is not a number. {way} the column out "
-            f"(--drop {name!r}), or encode it as numbers."
-        ) from None
-
-
-def _with_point(text: str) -> str:
-    """Return a number with a decimal comma as Python writes it; a point would be one between thousands.
-
-    >>> _with_point("3,5")
-    '3.5'
-    """
-    if "." in text:
-        raise ValueError(text)
-    return text.replace(",", ".")
-
-
-def times_of(cells: Sequence[str]) -> list[Any]:
-    """Return times as numbers if all are, else as text, whose order is that of ISO dates; missing ones as None.
-
-    >>> times_of(["10", "", "9"]), times_of(["2024-01-31", "9"])
-    ([10.0, None, 9.0], ['2024-01-31', '9'])
-    """
-    known = [None if cell.strip() in MISSING_CELLS else cell.strip() for cell in cells]
-    try:
-        return [None if cell is None else float(cell) for cell in known]
-    except ValueError:
-        return known
+            f"{path} must end in {TEXT_ENDINGS}, or .parquet, got {path.suffix or 'no extension'} instead. {way_out}"
+        )
+    return delimiter

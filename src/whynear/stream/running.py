@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -16,8 +17,10 @@ from numpy.typing import NDArray
 
 from whynear.metric import save
 from whynear.stream.estimator import SelfAdjustingMemory
+from whynear.stream.numbers import NumberReader
 from whynear.stream.result import StreamResult, write_result
-from whynear.stream.rows import MISSING_CELLS, Part, Rows, numbers_of_rows, opened_rows, times_of
+from whynear.stream.rows import MISSING_CLASSES, Rows, StreamPart, opened_rows
+from whynear.stream.times import TimeReader, named_form
 from whynear.stream.unfinished import (
     FILES,
     PART_OF_PREDICTIONS,
@@ -28,6 +31,7 @@ from whynear.stream.unfinished import (
     opened_predictions,
     remove_run,
 )
+from whynear.tables.cells import MISSING_SIGNS
 from whynear.tables.writing import csv_text
 from whynear.tables.written_numbers import DECIMALS, Decimal
 from whynear.utils.checks import choice, whole
@@ -49,7 +53,7 @@ def run_stream(
     every: int = 5_000,
     overwrite: bool = False,
     encoding: str = "auto",
-    decimal: Decimal = ".",
+    decimal: Literal["auto", ".", ","] = "auto",
     progress: ProgressArgument = None,
     **settings: Any,
 ) -> StreamResult:
@@ -69,18 +73,20 @@ def run_stream(
         Columns to leave out.
     index : str, optional
         The column with the names of the rows. A row whose name is among those of the latest 5,000 is counted as
-        repeated, and is neither predicted nor learned.
+        repeated, and is neither predicted nor learned. A row without a name is counted as such, and is learned.
     time : str, optional
-        The column with the times of the rows. A row of an earlier time than one before it is counted as late, and is
-        predicted and learned when it comes.
+        The column with the times of the rows: numbers, dates or times of a day, of one form, which the first part
+        decides; ``"day=%d/%m/%Y"`` gives the format of dates in the column ``day``. A row of an earlier time than one
+        before it is counted as late, and is predicted and learned when it comes.
     every : int, default=5000
         Rows between two states on disk, from which a killed run goes on.
     overwrite : bool, default=False
         Whether to begin anew where the folder holds a finished or another run.
     encoding : str, default="auto"
-        The encoding of the text; "auto" is UTF-8.
-    decimal : {".", ","}, default="."
-        The sign before the decimals in a text.
+        The encoding of a text; "auto" finds UTF-8, UTF-16, and Windows-1252 or latin-1.
+    decimal : {"auto", ".", ","}, default="auto"
+        The sign before the decimals in a text; "auto" takes the one that a number shows first. A number that
+        contradicts it is refused.
     progress : callable or bool, optional
         Called with a text and the share of the file that is done; True prints lines.
     **settings
@@ -92,16 +98,20 @@ def run_stream(
         What was counted, the history and the learner.
     """
     whole("every", every)
-    choice("decimal", decimal, DECIMALS)
+    choice("decimal", decimal, ("auto", *DECIMALS))
     folder, report = Path(out), listener(progress)
     check_folder(folder, FILES)
-    with opened_rows(table, encoding, decimal) as rows:
-        wanted = Counts(rows.source, _target(rows, target), index, time, list(drop))
+    with opened_rows(table, encoding) as rows:
+        sign = None if decimal == "auto" else decimal
+        time, form = (None, None) if time is None else named_form(time, rows.columns)
+        wanted = Counts(rows.source, _target(rows, target), index, time, list(drop), decimal=sign, time_form=form)
         run = _Run.begun(folder, rows, wanted, SelfAdjustingMemory(**settings), overwrite=overwrite)
         for part in run.parts_left(every):
             run.learn(part)
             run.keep(part.digest)
             report(f"row {run.counts.n_rows:,}", part.share)
+        for note in (*rows.notes(), *run.notes(sign)):
+            warnings.warn(f"{rows.source}: {note}", stacklevel=2)
     return run.finish()
 
 
@@ -119,8 +129,8 @@ class _Run:
     def __init__(self, folder: Path, rows: Rows, counts: Counts, model: SelfAdjustingMemory) -> None:
         self.folder, self.rows, self.counts, self.model = folder, rows, counts, model
         self.target = rows.place(counts.target)
-        self.index, self.time = (None if name is None else rows.place(name) for name in (counts.index, counts.time))
-        aside = set(map(rows.place, counts.columns))
+        self.index = None if counts.index is None else rows.place(counts.index)
+        aside = set(map(rows.place, (*counts.columns, *rows.aside)))
         self.places = [place for place in range(len(rows.columns)) if place not in aside]
         self.features = [rows.columns[place] for place in self.places]
         if not self.features:
@@ -128,6 +138,8 @@ class _Run:
         if not hasattr(model, "n_seen_"):
             model.begin(self.features)
         self.names: deque[str] = deque(counts.names, REMEMBERED_NAMES)
+        self.numbers = NumberReader(counts.decimal)
+        self.times = None if counts.time is None else TimeReader(counts.time, counts.time_form)
         self.file = opened_predictions(folder, counts.n_bytes)
 
     @classmethod
@@ -143,7 +155,7 @@ class _Run:
             remove_halves(folder / name)
         return cls(folder, rows, counts, model)
 
-    def parts_left(self, every: int) -> Iterator[Part]:
+    def parts_left(self, every: int) -> Iterator[StreamPart]:
         """Yield the parts that are not yet learned; those before them must be the same as in the run before."""
         done, n_rows = self.counts.n_rows, 0
         for part in self.rows.parts(every):
@@ -167,56 +179,69 @@ class _Run:
                 f"{done:,}. Give the same rows, or --overwrite."
             )
 
-    def learn(self, part: Part) -> None:
+    def learn(self, part: StreamPart) -> None:
         """Predict and learn the rows of a part, and write the predictions."""
         rows, numbers = self._kept_rows(part)
         if rows:
-            values = numbers_of_rows(rows, self.places, self.features, numbers, self.rows.decimal)
+            values = self.numbers.read(rows, self.places, self.features, numbers)
             labels = np.array([row[self.target].strip() for row in rows])
             found = self._predicted(values, labels)
             self._count(labels, found)
-            names = numbers if self.index is None else [row[self.index] for row in rows]
+            names = numbers if self.index is None else [self._name(row) for row in rows]
             frame = pd.DataFrame({"row": names, "actual": labels, "predicted": found})
             text = csv_text(frame.assign(right=[int(a == b) for a, b in zip(labels, found, strict=True)]))
             self._write(text if self.counts.n_bytes == 0 else text.partition("\n")[2])
         self.counts.n_rows = part.last
 
-    def _kept_rows(self, part: Part) -> tuple[list[list[str]], list[int]]:
+    def _kept_rows(self, part: StreamPart) -> tuple[list[list[str]], list[int]]:
         """Return the rows to predict and their numbers: none that repeats another, none without a target."""
-        self._count_late(part)
-        rows, numbers = [], []
+        late = self._count_late(part)
+        rows: list[list[str]] = []
+        numbers: list[int] = []
         known = set(self.names)
         for number, row in enumerate(part.rows, part.first):
-            if self.index is not None:
-                if row[self.index] in known:
-                    self.counts.n_repeated += 1
-                    self._note(number, f"row {row[self.index]!r} came again, and was left out")
-                    continue
+            case = self.model.n_seen_ + len(rows) + 1
+            if number in late:
+                self.model.note(f"row {number:,}: late: its time is before that of an earlier row", case)
+            name = self._name(row)
+            if name in known:
+                self.counts.n_repeated += 1
+                self.model.note(f"row {number:,}: row {name!r} came again, and was left out", case)
+                continue
+            if self.index is not None and not name:
+                self.counts.n_unnamed += 1
+            if name:
                 if len(self.names) == self.names.maxlen:
                     known.discard(self.names[0])
-                known.add(row[self.index])
-                self.names.append(row[self.index])
-            if row[self.target].strip() in MISSING_CELLS:
+                known.add(name)
+                self.names.append(name)
+            if row[self.target].strip() in MISSING_CLASSES:
                 self.counts.n_without_target += 1
                 continue
             rows.append(row)
             numbers.append(number)
         return rows, numbers
 
-    def _count_late(self, part: Part) -> None:
-        if self.time is None:
-            return
-        for number, now in enumerate(times_of([row[self.time] for row in part.rows]), part.first):
-            latest = self.counts.latest
-            if latest is not None and type(latest) is type(now) and now < latest:
-                self.counts.n_late += 1
-                self._note(number, "late: its time is before that of an earlier row")
-            elif now is not None:
-                self.counts.latest = now
+    def _name(self, row: list[str]) -> str:
+        """Return the name of a row; an empty text if it has none."""
+        return "" if self.index is None or row[self.index].strip() in MISSING_SIGNS else row[self.index]
 
-    def _note(self, number: int, text: str) -> None:
-        """Note what happened in a row of the table."""
-        self.model.note(f"row {number:,}: {text}")
+    def _count_late(self, part: StreamPart) -> set[int]:
+        """Return the numbers of the rows whose time is before that of an earlier row, and count them."""
+        late: set[int] = set()
+        if self.times is None:
+            return late
+        place, latest = self.rows.place(self.times.column), self.counts.latest
+        for number, now in enumerate(self.times.read([row[place] for row in part.rows], part.first), part.first):
+            if now is None:
+                continue
+            if latest is not None and now < latest:
+                late.add(number)
+            else:
+                latest = now
+        self.counts.latest, self.counts.time_form = latest, self.times.form
+        self.counts.n_late += len(late)
+        return late
 
     def _predicted(self, values: Any, labels: NDArray[Any]) -> list[str]:
         """Return the predictions, empty before the first case; rows with missing values are learned one by one."""
@@ -264,9 +289,15 @@ class _Run:
         with self._named_faults():
             self.file.flush()
             os.fsync(self.file.fileno())
-        self.counts.digest, self.counts.names = digest, list(self.names)
+        self.counts.digest, self.counts.names, self.counts.decimal = digest, list(self.names), self.numbers.decimal
         self.model.counts_ = asdict(self.counts)
         save(self.model, self.folder / UNFINISHED)
+
+    def notes(self, decimal: Decimal | None) -> list[str]:
+        """Return what was found out about the numbers, if the sign before their decimals was not given."""
+        if decimal is not None or self.numbers.decimal != ",":
+            return []
+        return ["The numbers are written with decimal commas; --decimal names the sign before the decimals."]
 
     def finish(self) -> StreamResult:
         """Write all results, and remove the state of the unfinished run last."""
@@ -286,6 +317,7 @@ class _Run:
             n_without_target=self.counts.n_without_target,
             history=self.model.history,
             model=self.model,
+            n_unnamed=self.counts.n_unnamed,
         )
         write_result(result, self.folder)
         os.replace(self.folder / PART_OF_PREDICTIONS, self.folder / PREDICTIONS)

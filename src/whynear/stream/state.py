@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -127,10 +127,12 @@ class StreamState:
         """Return the numbers of cases in the memories that answer now."""
         return dict(zip(MEMORY_NAMES, _sizes(self.memory), strict=False))
 
-    def note_new_classes(self, classes: Sequence[Any]) -> None:
-        """Note classes that the next case or a later one brings."""
-        if self.n_seen:
-            self.record.note(self.n_seen, f"new class: {', '.join(map(repr, classes[:5]))}")
+    def note_new_classes(self, codes: Indices, classes: Sequence[Any], known: Set[Any]) -> None:
+        """Note each class that is not known at the first of the next cases that has it; that of case 1 is not new."""
+        found, places = np.unique(codes, return_index=True)
+        for place, code in sorted(zip(places.tolist(), found.tolist(), strict=True)):
+            if self.n_seen + place and classes[code] not in known:
+                self.record.note(self.n_seen + place, f"new class: {classes[code]!r}")
 
     def recode(self, before: NDArray[Any], after: NDArray[Any]) -> None:
         """Change the codes of remembered cases to places in other classes."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
 
 from whynear.metric import load
 from whynear.stream.estimator import SelfAdjustingMemory
+from whynear.tables.written_numbers import DECIMALS, Decimal
 from whynear.utils.files import sync_folder
 
 UNFINISHED = "unfinished.whynear"  # the model and the counts after the latest part
@@ -18,7 +19,8 @@ FILES = (RECORD, PREDICTIONS, "history.csv", "history.svg", "report.html", "mode
 
 
 MOST_ROWS = 2**53
-COUNTED_ROWS = ("n_predicted", "n_right", "n_same", "n_late", "n_repeated", "n_without_target")
+FOUND = ("decimal", "time_form")  # in the rows, or given
+COUNTED_ROWS = ("n_predicted", "n_right", "n_same", "n_late", "n_repeated", "n_unnamed", "n_without_target")
 
 
 @dataclass
@@ -30,6 +32,8 @@ class Counts:
     index: str | None = None
     time: str | None = None
     drop: list[str] = field(default_factory=list)
+    decimal: Decimal | None = None  # the sign before the decimals, once it is known
+    time_form: str | None = None  # of the times, once it is known
     digest: str = ""  # of the rows read
     n_rows: int = 0  # read
     n_predicted: int = 0
@@ -37,9 +41,10 @@ class Counts:
     n_same: int = 0  # of the class of the row before
     n_late: int = 0
     n_repeated: int = 0
+    n_unnamed: int = 0
     n_without_target: int = 0
     n_bytes: int = 0  # of the predictions written
-    latest: Any = None  # the latest time so far
+    latest: float | None = None  # the latest time so far
     last_label: str | None = None
     names: list[str] = field(default_factory=list)  # of the latest rows
 
@@ -49,9 +54,12 @@ class Counts:
         return [self.target, *(name for name in (self.index, self.time) if name is not None), *self.drop]
 
     def is_of(self, other: Counts) -> bool:
-        """Return whether both count the same columns of the same table."""
+        """Return whether both count the same columns of the same table, and neither contradicts what is known of it."""
         names = ("source", "target", "index", "time", "drop")
-        return all(getattr(self, name) == getattr(other, name) for name in names)
+        pairs = [(getattr(self, name), getattr(other, name)) for name in FOUND]
+        return all(getattr(self, name) == getattr(other, name) for name in names) and all(
+            None in pair or pair[0] == pair[1] for pair in pairs
+        )
 
 
 def continued(folder: Path, model: SelfAdjustingMemory, counts: Counts) -> tuple[SelfAdjustingMemory, Counts]:
@@ -62,7 +70,7 @@ def continued(folder: Path, model: SelfAdjustingMemory, counts: Counts) -> tuple
     if (folder / UNFINISHED).exists():
         kept, before = _state_in(folder / UNFINISHED)
         if before.is_of(counts) and repr(kept) == repr(model):
-            return kept, before
+            return kept, replace(before, **{name: getattr(before, name) or getattr(counts, name) for name in FOUND})
         raise FileExistsError(
             f"{folder} holds an unfinished run of {before.source} with the target {before.target!r}, or with other "
             "columns or settings. Choose another folder with --out, or --overwrite it."
@@ -94,7 +102,8 @@ def _are_counts(counts: dict[Any, Any]) -> bool:
         and counts["n_rows"] <= MOST_ROWS
         and all(counts[name] <= counts["n_rows"] for name in COUNTED_ROWS)
         and all(isinstance(name, str) for name in (*counts["names"], *counts["drop"]))
-        and isinstance(optional.pop("latest"), str | int | float | None)
+        and isinstance(optional.pop("latest"), float | None)
+        and optional["decimal"] in (None, *DECIMALS)
         and all(isinstance(value, str | None) for value in optional.values())
     )
 

@@ -11,9 +11,8 @@ import pandas as pd
 from whynear.utils.columns import as_numbers, is_number
 
 MISSING_WORDS = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL")  # in every column of a text file
-MISSING_SIGNS = frozenset(
-    {*MISSING_WORDS, "?", "??", "-", "--", "---", "–", "—", ".", "..", "n.a.", "N.A.", "#NV", "#NUM!", "#DIV/0!"}
-)
+DASHES = frozenset({"-", "--", "---", "–", "—"})
+MISSING_SIGNS = frozenset({*MISSING_WORDS, *DASHES, "?", "??", ".", "..", "n.a.", "N.A.", "#NV", "#NUM!", "#DIV/0!"})
 
 
 def text_counts(column: pd.Series) -> dict[str, int]:

@@ -11,11 +11,12 @@ import pandas as pd
 
 from whynear.tables.cells import as_text, holds_strings
 from whynear.tables.parquet import joined, parquet_facts
+from whynear.tables.text_files import DELIMITERS, delimiter_of
 from whynear.utils.row_names import is_default
 from whynear.utils.text import counted, listed
 
 PARQUET = ".parquet"
-TEXTS = (".csv", ".tsv", ".txt")
+TEXT = "text"
 _HIDDEN = (".", "_")  # first letters of the files that Spark and others add, such as _SUCCESS
 _NUMBER = re.compile(r"(\d+)")
 
@@ -42,8 +43,8 @@ def files_of_table(folder: Path) -> tuple[list[Path], list[str]]:
     if not files:
         found = f"got {listed(others)}" if others else "got an empty folder"
         raise ValueError(
-            f"{folder} must hold Parquet files ({PARQUET}) or text files ({', '.join(TEXTS)}, each also with .gz), "
-            f"{found} instead. Name a folder with files of one table, or a file."
+            f"{folder} must hold Parquet files ({PARQUET}) or text files ({', '.join(DELIMITERS)}, "
+            f"each also with .gz), {found} instead. Name a folder with files of one table, or a file."
         )
     kinds = {_kind(path): path for path in reversed(files)}
     if len(kinds) > 1:
@@ -130,17 +131,14 @@ def readable(path: Path) -> Iterator[None]:
 
 def is_text_file(path: Path) -> bool:
     """Return whether a file holds a table as text."""
-    return _kind(path) == TEXTS[0]
+    return _kind(path) == TEXT
 
 
 def _kind(path: Path) -> str | None:
     """Return the kind of a file of a table; all text files are of one kind."""
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    if suffixes and suffixes[-1] == PARQUET:
+    if path.suffix.lower() == PARQUET:
         return PARQUET
-    if suffixes and suffixes[-1] == ".gz":
-        suffixes.pop()
-    return TEXTS[0] if suffixes and suffixes[-1] in TEXTS else None
+    return TEXT if delimiter_of(path) is not None else None
 
 
 def _in_order(path: Path) -> tuple[list[tuple[int, int | str]], str]:

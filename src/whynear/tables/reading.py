@@ -21,12 +21,13 @@ from whynear.tables.folder import (
 )
 from whynear.tables.parquet import read_parquet
 from whynear.tables.text_encoding import AUTO, check_encoding
+from whynear.tables.text_files import TEXT_ENDINGS
 from whynear.tables.text_table import read_texts
 from whynear.tables.workbooks import read_workbook
 from whynear.tables.written_numbers import Decimal
 
 WORKBOOK = ".xlsx"
-_SUPPORTED = ".csv, .tsv, .txt (tab-separated), each also with .gz, .parquet and .xlsx"
+_SUPPORTED = f"{TEXT_ENDINGS}, .parquet and .xlsx"
 
 
 @dataclass(frozen=True, eq=False)

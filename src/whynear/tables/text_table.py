@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -18,9 +16,9 @@ from whynear.tables.folder import check_same_header, readable
 from whynear.tables.header import has_unnamed_first, notes_on_names
 from whynear.tables.row_labels import NOTES, Labels, labelled, labels_in, labels_of_files
 from whynear.tables.text_encoding import AUTO, as_utf_8
+from whynear.tables.text_files import USUAL_DELIMITER, delimiter_of, opened_text
 from whynear.tables.written_numbers import Decimal
 
-DELIMITERS = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
 _TEXT, _FLOATS, _WHOLE, _TRUTH = "text", "floats", "whole numbers", "truth values"
 Opened = Callable[[Path], TextFile]
 
@@ -68,16 +66,9 @@ class TextTable:
 
 def open_text_file(path: Path, encoding: str = AUTO) -> TextFile:
     """Return the table of a text file, which may be compressed."""
-    is_compressed = path.suffix.lower() == ".gz"
-    try:
-        with readable(path), gzip.open(path) if is_compressed else path.open("rb") as file:
-            data, notes = as_utf_8(file.read(), path, encoding)
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise ValueError(
-            f"{path} must be a whole gzip file, got a damaged one instead ({error}). Compress it again."
-        ) from error
-    kind = (path.with_suffix("") if is_compressed else path).suffix.lower()
-    return text_file(data, path, DELIMITERS[kind], notes)
+    with readable(path), opened_text(path) as text:
+        data, notes = as_utf_8(text.unpacked.read(), path, encoding)
+    return text_file(data, path, delimiter_of(path) or USUAL_DELIMITER, notes)
 
 
 def read_texts(

@@ -114,6 +114,21 @@ def numbers_or_missing(
     return written_numbers(readable, decimal, likely), is_odd
 
 
+def plain_number(text: str, decimal: Decimal) -> float | None:
+    """Return a number that has decimals and thousands, but no currency, percent sign or limit; None for anything else.
+
+    >>> plain_number("1.234,5", ","), plain_number("1 234,5", ","), plain_number("5 %", ","), plain_number("1.5", ",")
+    (1234.5, 1234.5, None, None)
+    """
+    cell = _CELL.fullmatch(text.strip().translate(_SPELLINGS))
+    if cell is None or cell["limit"] or cell["before"] or cell["after"]:
+        return None
+    digits = _DIGITS[decimal].fullmatch(cell["digits"].strip())
+    if digits is None or (digits["group"] and cell["power"]):  # 1.234e5 has no thousands
+        return None
+    return _value(cell.groupdict(), decimal)
+
+
 def is_written_number(text: str) -> bool:
     """Return whether a text by itself is a number.
 
