@@ -30,7 +30,7 @@ MISSING_CELLS = frozenset({*MISSING_WORDS, "", "?"})
 
 
 @dataclass(frozen=True)
-class Part:
+class StreamPart:
     """Rows that follow each other, as text."""
 
     first: int  # the number of the first row, from 1
@@ -72,7 +72,7 @@ class Rows(ABC):
             raise ValueError(f"{self.source} has no column {name!r}. Its columns are {listed(self.columns, 10)}.")
         return self.columns.index(name)
 
-    def parts(self, n_rows: int) -> Iterator[Part]:
+    def parts(self, n_rows: int) -> Iterator[StreamPart]:
         """Yield all rows, ``n_rows`` at a time."""
         digest, number = hashlib.sha256(), 0
         rows: list[list[str]] = []
@@ -81,10 +81,10 @@ class Rows(ABC):
             rows.append(row)
             number += 1
             if len(rows) == n_rows:
-                yield Part(number - len(rows) + 1, rows, digest.hexdigest(), self._share())
+                yield StreamPart(number - len(rows) + 1, rows, digest.hexdigest(), self._share())
                 rows = []
         if rows:
-            yield Part(number - len(rows) + 1, rows, digest.hexdigest(), 1.0)
+            yield StreamPart(number - len(rows) + 1, rows, digest.hexdigest(), 1.0)
 
     @abstractmethod
     def _rows(self) -> Iterator[list[str]]:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from whynear.metric import save
 from whynear.stream.estimator import SelfAdjustingMemory
 from whynear.stream.result import StreamResult, write_result
-from whynear.stream.rows import MISSING_CELLS, Part, Rows, numbers_of_rows, opened_rows, times_of
+from whynear.stream.rows import MISSING_CELLS, Rows, StreamPart, numbers_of_rows, opened_rows, times_of
 from whynear.stream.unfinished import (
     FILES,
     PART_OF_PREDICTIONS,
@@ -143,7 +143,7 @@ class _Run:
             remove_halves(folder / name)
         return cls(folder, rows, counts, model)
 
-    def parts_left(self, every: int) -> Iterator[Part]:
+    def parts_left(self, every: int) -> Iterator[StreamPart]:
         """Yield the parts that are not yet learned; those before them must be the same as in the run before."""
         done, n_rows = self.counts.n_rows, 0
         for part in self.rows.parts(every):
@@ -167,7 +167,7 @@ class _Run:
                 f"{done:,}. Give the same rows, or --overwrite."
             )
 
-    def learn(self, part: Part) -> None:
+    def learn(self, part: StreamPart) -> None:
         """Predict and learn the rows of a part, and write the predictions."""
         rows, numbers = self._kept_rows(part)
         if rows:
@@ -181,7 +181,7 @@ class _Run:
             self._write(text if self.counts.n_bytes == 0 else text.partition("\n")[2])
         self.counts.n_rows = part.last
 
-    def _kept_rows(self, part: Part) -> tuple[list[list[str]], list[int]]:
+    def _kept_rows(self, part: StreamPart) -> tuple[list[list[str]], list[int]]:
         """Return the rows to predict and their numbers: none that repeats another, none without a target."""
         self._count_late(part)
         rows, numbers = [], []
@@ -203,7 +203,7 @@ class _Run:
             numbers.append(number)
         return rows, numbers
 
-    def _count_late(self, part: Part) -> None:
+    def _count_late(self, part: StreamPart) -> None:
         if self.time is None:
             return
         for number, now in enumerate(times_of([row[self.time] for row in part.rows]), part.first):

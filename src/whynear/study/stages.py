@@ -25,7 +25,7 @@ from whynear.study.learnable import caveats_of_weights, learners_for
 from whynear.study.levels import levels_of
 from whynear.study.maps import maps_of
 from whynear.study.methods import LEARNED_ROWS, Methods
-from whynear.study.other_rows import other_rows_of
+from whynear.study.placed_rows import placed_rows_of
 from whynear.study.preprocessing import Preprocessing
 from whynear.study.progress import Steps
 from whynear.study.reasons import Reason, reasons_of
@@ -90,7 +90,7 @@ def studied(
     steps.finish("verdicts", judged)
     steps("map the cases", 0.85)
     maps = maps_of(shown, model, settings.random_state)
-    others = other_rows_of(problem, shown, maps, model, settings.random_state)
+    others = placed_rows_of(problem, shown, maps, model, settings.random_state)
     cases, reasons = _explained(shown, comparison, steps, bands, workers)
     profiles = class_profiles(model) if of_classes else relevance_profile(model, problem.target)
     steps("done", 1.0)

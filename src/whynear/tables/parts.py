@@ -24,7 +24,7 @@ from whynear.tables.written_numbers import Decimal
 
 
 @dataclass(frozen=True)
-class Part:
+class TablePart:
     """Rows of a table that follow each other: a row group of a Parquet file, or a text file.
 
     ``before`` is the number of rows of the table before them.
@@ -46,7 +46,7 @@ class PartedTable:
         Its name in messages.
     columns : tuple of str
         The names of its columns.
-    parts : tuple of Part
+    parts : tuple of TablePart
         All rows, in order.
     texts : frozenset of str
         The columns that hold text in some part, and are text in all.
@@ -62,7 +62,7 @@ class PartedTable:
 
     source: str
     columns: tuple[str, ...]
-    parts: tuple[Part, ...]
+    parts: tuple[TablePart, ...]
     texts: frozenset[str]
     notes: tuple[str, ...] = ()
     index: str | None = None
@@ -79,7 +79,7 @@ class PartedTable:
         """What the parts are, in the plural."""
         return "files" if self.parts[0].group is None else "row groups"
 
-    def batches(self, part: Part, n_rows: int) -> Iterator[pd.DataFrame]:
+    def batches(self, part: TablePart, n_rows: int) -> Iterator[pd.DataFrame]:
         """Yield the rows of a part, at most ``n_rows`` at a time; their index is their number in the table, from 1."""
         row = part.before + 1
         for frame in self._tables(part, n_rows):
@@ -88,7 +88,7 @@ class PartedTable:
             yield batch.set_axis(pd.RangeIndex(row, row + len(batch)), axis=0)
             row += len(batch)
 
-    def _tables(self, part: Part, n_rows: int) -> Iterator[pd.DataFrame]:
+    def _tables(self, part: TablePart, n_rows: int) -> Iterator[pd.DataFrame]:
         if part.group is not None:
             yield from parquet_batches(part.path, part.group, n_rows)
             return
@@ -138,12 +138,12 @@ def open_parts(path: Path, encoding: str = AUTO) -> PartedTable:
 def _of_parquet(files: list[Path], source: str, notes: tuple[str, ...]) -> PartedTable:
     facts = {path: parquet_facts(path) for path in files}
     first = facts[files[0]]
-    parts: list[Part] = []
+    parts: list[TablePart] = []
     before = 0
     for path, found in facts.items():
         for group, n_rows in enumerate(found.rows_of_groups):
             if n_rows:
-                parts.append(Part(path, group, before, n_rows))
+                parts.append(TablePart(path, group, before, n_rows))
             before += n_rows
     if not parts or not first.names:
         raise ValueError(
@@ -165,7 +165,7 @@ def _of_parquet(files: list[Path], source: str, notes: tuple[str, ...]) -> Parte
 
 
 def _of_texts(files: list[Path], source: str, notes: list[str], encoding: str) -> PartedTable:
-    parts: list[Part] = []
+    parts: list[TablePart] = []
     said = list(notes)
     columns: tuple[str, ...] = ()
     texts: set[str] = set()
@@ -179,7 +179,7 @@ def _of_texts(files: list[Path], source: str, notes: list[str], encoding: str) -
         texts |= {name for name in names if holds_strings(table.frame[name])}
         said += table.notes
         decimal = "," if table.decimal == "," else decimal
-        parts.append(Part(path, None, before, len(table.frame)))
+        parts.append(TablePart(path, None, before, len(table.frame)))
         before += len(table.frame)
     return PartedTable(
         source, columns, tuple(parts), frozenset(texts), tuple(dict.fromkeys(said)), None, encoding, decimal

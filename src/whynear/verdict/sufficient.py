@@ -20,9 +20,9 @@ from whynear.utils.text import counted
 from whynear.utils.threads import one_blas_thread
 from whynear.utils.values import ByValue
 from whynear.verdict.feature_columns import FeatureColumns, chosen_rows, feature_columns
+from whynear.verdict.many_rows import ManyRows, SetCheck, many_rows
 from whynear.verdict.models import KernelModels
 from whynear.verdict.named_sets import name_set, with_needed
-from whynear.verdict.other_rows import OtherRows, SetCheck, other_rows
 from whynear.verdict.refits import Refits, rows_of
 from whynear.verdict.set_sizes import judge_sizes, surely_needed
 from whynear.verdict.stand_ins import StandIns, find_stand_ins
@@ -211,7 +211,7 @@ def sufficient_sets(
         seed = int(rng.integers(2**31))
         of_rows = None if weights is None else weights[rows]
         refits = Refits(learner, rows_of(X, rows), y[rows], aim, seed, weights=of_rows, workers=workers)
-        others = other_rows(learner, X, y, target, rows, rng.spawn(1)[0], weights=weights, workers=workers)
+        others = many_rows(learner, X, y, target, rows, rng.spawn(1)[0], weights=weights, workers=workers)
         if others is not None:
             best = min(KernelModels(own, aim).answers, refits.without(), key=lambda one: float(one.loss.mean()))
             others = others if others.may_object(best, aim) else None
@@ -231,7 +231,7 @@ def find_sets(
     report: Report,
     keep: Sequence[int] | Indices = (),
     seconds: float = 0.0,
-    others: OtherRows | None = None,
+    others: ManyRows | None = None,
 ) -> SufficientSets:
     """Choose sets from all rows, judge their sizes on folds, and swap the members of the best for others.
 
@@ -294,7 +294,7 @@ def find_sets(
     )
 
 
-def _holds(members: Sequence[int], others: OtherRows | None, tolerance: float | None, report: Report) -> bool:
+def _holds(members: Sequence[int], others: ManyRows | None, tolerance: float | None, report: Report) -> bool:
     """Return whether a set suffices for the learner fitted to many rows; nothing speaks against it without them."""
     if others is None:
         return True

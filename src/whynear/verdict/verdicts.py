@@ -22,9 +22,9 @@ from whynear.verdict.decisions import INDISPENSABLE, UNDECIDED, decide, needed_f
 from whynear.verdict.feature_columns import FeatureColumns, chosen_rows, feature_columns, owners_of
 from whynear.verdict.information import Information, information
 from whynear.verdict.leaving_out import Cost, Costs, cost_of, costs_without
+from whynear.verdict.many_rows import many_rows
 from whynear.verdict.models import KernelModels, beats_guessing
 from whynear.verdict.objections import costs_of_needed, without_costly, without_missed
-from whynear.verdict.other_rows import other_rows
 from whynear.verdict.refits import Refits, rows_of
 from whynear.verdict.result import Verdicts
 from whynear.verdict.stability import AGREED, resampled_verdicts
@@ -179,7 +179,7 @@ def _judged(table: _Table, n_resamples: int, n_jobs: int | None, rng: np.random.
     )  # fmt: skip
     full, costs = _confirmed(models, costs, refits, evidence, within(report, 0.3, 0.4))
     works = beats_guessing(full, aim)
-    others = other_rows(
+    others = many_rows(
         table.learner, table.X, table.y, target, rows, of_refits,
         owners=table.owners, weights=table.weights, workers=table.workers,
     )  # fmt: skip
