@@ -45,4 +45,4 @@ def test_studies_of_classes_and_of_numbers_are_not_compared(study):
     other = SavedStudy("other", "t", "y", 10, "minimum norm", "r2", 0.55, 0.05, 2, 2, {}, {}, ())
     with pytest.raises(ValueError, match="iris scores by accuracy and other by r2"):
         wn.compare_studies(study, other)
-    assert wn.compare_studies(other, other).first.score == "0.550 ± 0.050"
+    assert wn.compare_studies(other, other).first.score == "55.0% ± 5.0%"

@@ -9,7 +9,7 @@ from typing import Any
 from whynear.study.result import Study
 from whynear.study.row_scores import error_of_difference
 from whynear.study.saved import SavedStudy, as_saved, read_study
-from whynear.study.score import AS_SHARES, NAMES
+from whynear.study.score import name_of, shown_difference
 from whynear.utils.files import StrPath
 from whynear.utils.text import counted
 
@@ -88,11 +88,11 @@ class StudyDifferences:
 
     def _scores(self) -> str:
         scores = f"the first reaches {self.first.score} and the second {self.second.score}"
-        start = f"On held-out rows, {scores} ({NAMES.get(self.first.measure, self.first.measure)})"
+        start = f"On held-out rows, {scores} ({name_of(self.first.measure)})"
         if self.difference is None or self.standard_error is None:
             return f"{start}: there are too few scores to compare them."
         size = "more" if self.exceeds_error else "not more"
-        gap = _with_error(self.difference, self.standard_error, self.first.measure)
+        gap = shown_difference(self.difference, self.standard_error, self.first.measure)
         return f"{start}: the difference of {gap} is {size} than twice its standard error."
 
     def _learners(self) -> str:
@@ -180,12 +180,6 @@ def _differences(first: SavedStudy, second: SavedStudy) -> StudyDifferences:
         caveats_of_first=tuple(caveat for caveat in first.caveats if caveat not in second.caveats),
         caveats_of_second=tuple(caveat for caveat in second.caveats if caveat not in first.caveats),
     )
-
-
-def _with_error(value: float, error: float, measure: str) -> str:
-    if measure != "r2" and measure in AS_SHARES:
-        return f"{100 * value:+.1f} ± {100 * error:.1f} points"
-    return f"{value:+.3f} ± {error:.3f}"
 
 
 def _standard_error(first: SavedStudy, second: SavedStudy) -> float | None:

@@ -59,6 +59,22 @@ def shown(value: float, measure: str) -> str:
     return f"{value:.1%}" if measure in AS_SHARES else f"{value:.3f}"
 
 
+def shown_difference(value: float, error: float, measure: str) -> str:
+    """Return the difference of two scores and its standard error as text: percentage points where they are shares.
+
+    >>> shown_difference(0.0151, 0.0062, "r2"), shown_difference(-0.0151, 0.0062, "log_loss")
+    ('+1.5 ± 0.6 points', '-0.015 ± 0.006')
+    """
+    if measure in AS_SHARES:
+        return f"{100 * value:+.1f} ± {100 * error:.1f} points"
+    return f"{value:+.3f} ± {error:.3f}"
+
+
+def name_of(measure: str) -> str:
+    """Return the name of a kind of score in words; as it is if it is one of a later version."""
+    return NAMES.get(measure, measure)
+
+
 def direction(measure: str) -> int:
     """Return 1 where more is better, and -1 where less is."""
     return -1 if measure == "log_loss" else 1
