@@ -10,6 +10,7 @@ from whynear.study.result import Study
 from whynear.study.row_scores import error_of_difference
 from whynear.study.saved import SavedStudy, as_saved, read_study
 from whynear.study.score import name_of, shown_difference
+from whynear.utils.differences import beside_error, exceeds_error
 from whynear.utils.files import StrPath
 from whynear.utils.text import counted
 
@@ -55,7 +56,7 @@ class StudyDifferences:
         """Whether the difference is larger than twice its standard error; None where either is unknown."""
         if self.difference is None or self.standard_error is None:
             return None
-        return abs(self.difference) > 2 * self.standard_error
+        return exceeds_error(self.difference, self.standard_error)
 
     def sentences(self) -> list[str]:
         """Return the differences as sentences."""
@@ -91,9 +92,8 @@ class StudyDifferences:
         start = f"On held-out rows, {scores} ({name_of(self.first.measure)})"
         if self.difference is None or self.standard_error is None:
             return f"{start}: there are too few scores to compare them."
-        size = "more" if self.exceeds_error else "not more"
-        gap = shown_difference(self.difference, self.standard_error, self.first.measure)
-        return f"{start}: the difference of {gap} is {size} than twice its standard error."
+        shown = shown_difference(self.difference, self.standard_error, self.first.measure)
+        return f"{start}: the {beside_error(self.difference, self.standard_error, shown)}"
 
     def _learners(self) -> str:
         if self.first.chosen == self.second.chosen:
