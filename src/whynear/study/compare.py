@@ -60,7 +60,7 @@ class StudyDifferences:
 
     def sentences(self) -> list[str]:
         """Return the differences as sentences."""
-        return [*self._data(), self._scores(), self._learners(), *self._features(), self._dimension()]
+        return [*self._data(), self._scores(), self._learners(), *self._features(), *self._dimension()]
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain numbers, strings and lists."""
@@ -111,11 +111,16 @@ class StudyDifferences:
         sentences = [f"{counted(len(names), *words)}: {_first_few(names)}." for names, words in kinds if names]
         return sentences or ["No verdict on a feature changed."]
 
-    def _dimension(self) -> str:
+    def _dimension(self) -> list[str]:
+        """Return a sentence on the effective dimensions where they differ, or where one was given."""
         first, second = self.first.effective_dim, self.second.effective_dim
-        if first == second:
-            return f"The effective dimension is {'unknown' if first is None else first} in both."
-        return f"The effective dimension is {first or 'unknown'} in the first and {second or 'unknown'} in the second."
+        if first is None or second is None:
+            return []
+        what = "of the data, combinations of its columns (the effective dimension)"
+        if first != second:
+            return [f"The first study uses {counted(first, 'direction')} {what}, the second {second:,}."]
+        given = any(study.settings.get("effective_dim") is not None for study in (self.first, self.second))
+        return [f"Both studies use {counted(first, 'direction')} {what}."] if given else []
 
 
 def compare_studies(first: StrPath | Study | SavedStudy, second: StrPath | Study | SavedStudy) -> StudyDifferences:
