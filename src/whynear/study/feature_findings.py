@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from whynear.utils.text import counted, printable
+from whynear.utils.text import counted, joined, printable
 from whynear.verdict import SufficientSets, Verdicts
 from whynear.verdict.decisions import INDISPENSABLE, NO_EVIDENCE, REPLACEABLE, UNDECIDED
 
@@ -39,7 +39,7 @@ def stand_in_sentences(verdicts: Verdicts) -> tuple[str, ...]:
         pairs = verdicts.stand_ins.of(name)
         if pairs:
             named = [f"“{printable(pair.stand_in)}” ({_price(pair.price, pair.error)})" for pair in pairs]
-            made.append(f"“{printable(name)}” can be replaced by {_joined(named, 'or')}.")
+            made.append(f"“{printable(name)}” can be replaced by {joined(named, 'or')}.")
     return tuple(made)
 
 
@@ -89,7 +89,7 @@ def _indispensable(verdicts: Verdicts, noun: str) -> str:
     shown += [f"without “{printable(name)}” {losses[name]:.1f}" for name in others]
     more = f"; and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
     one, several = "is indispensable, no other can replace it", "are indispensable, none can be replaced"
-    return f"{counted(len(names), f'{noun} {one}', f'{noun}s {several}')}: {_joined(shown, 'and')}{more}."
+    return f"{counted(len(names), f'{noun} {one}', f'{noun}s {several}')}: {joined(shown, 'and')}{more}."
 
 
 def _replaceable(verdicts: Verdicts, noun: str) -> list[str]:
@@ -119,11 +119,7 @@ def listed_features(names: Sequence[str], most: int = MOST_NAMED) -> str:
     shown = [f"“{printable(name)}”" for name in names[:most]]
     if len(names) > most:
         return f"{', '.join(shown)} and {len(names) - most:,} more"
-    return _joined(shown, "and")
-
-
-def _joined(parts: Sequence[str], word: str) -> str:
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} {word} {parts[-1]}"
+    return joined(shown)
 
 
 def _price(price: float, error: float) -> str:
