@@ -23,9 +23,9 @@ from whynear.study.preprocessing import Preprocessing
 from whynear.study.regression import with_directions
 from whynear.study.score import Measure, Score, score_of
 from whynear.study.settings import ClassWeight, check_seed
-from whynear.tables.column_types import Categories, Impute
 from whynear.tables.problem import Problem, names_of, problem_from
 from whynear.tables.refusal import with_suggestion
+from whynear.utils.choices import Categories, Impute
 from whynear.utils.progress import silent
 from whynear.utils.row_order import Separation, groups_in, taken
 from whynear.utils.text import counted, listed

@@ -14,10 +14,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from whynear.study.settings import ClassScore
 from whynear.utils.arrays import Array
 from whynear.utils.row_groups import error_of_mean
 
-Measure = Literal["accuracy", "balanced_accuracy", "log_loss", "roc_auc", "r2"]
+Measure = Literal[ClassScore, "r2"]
 OF_PROBABILITIES = ("log_loss", "roc_auc")
 AS_SHARES = ("accuracy", "balanced_accuracy", "r2")  # written as percentages
 NAMES = {
