@@ -11,6 +11,7 @@ import pandas as pd
 from whynear.explain.caution import with_caution
 from whynear.metric.unusual import UnusualValue
 from whynear.utils import html
+from whynear.utils.plain import python_value
 from whynear.utils.text import joined
 from whynear.utils.values import ByValue
 
@@ -281,7 +282,7 @@ def _drawn(value: float, within: tuple[float, float], look: str) -> tuple[Any, f
 
 def plain(value: Any) -> Any:
     """Return a number, string or label as a Python type; None for NaN."""
-    value = value.item() if isinstance(value, np.generic) else value
+    value = python_value(value)
     if isinstance(value, float) and not np.isfinite(value):
         return None
     return value if isinstance(value, bool | int | float | str | None) else str(value)
