@@ -25,7 +25,7 @@ from whynear.studio.project import Project
 from whynear.studio.runner import Runner
 from whynear.studio.server import free_socket
 from whynear.studio.studio import Studio
-from whynear.study.other_rows import other_rows_of
+from whynear.study.placed_rows import placed_rows_of
 from whynear.study.settings import COMPARED_ROWS, StudySettings
 from whynear.study.table_problem import learnable_problem
 
@@ -85,7 +85,7 @@ def large_study(n_rows: int, n_features: int, folder: Path) -> Project:
     table = X.assign(kind=np.where(X["f0"] + X["f1"] ** 2 > 0.7, "left", "right"))
     problem = learnable_problem(table, "kind", StudySettings())
     study = wn.study(table.iloc[:COMPARED_ROWS], "kind", learner="grlvq", folds=2)
-    others = other_rows_of(problem, study.problem, study.maps, study.model, 0)
+    others = placed_rows_of(problem, study.problem, study.maps, study.model, 0)
     project = Project(folder)
     row = project.new_table("cases.parquet")
     table.to_parquet(project.folder / row["file"])

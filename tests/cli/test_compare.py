@@ -1,4 +1,5 @@
 import json
+import re
 
 import numpy as np
 import pytest
@@ -89,16 +90,20 @@ def test_caveats_of_one_alone_and_other_data_are_told(tmp_path, monkeypatch):
     assert "Caveat of the first only: few rows\nCaveat of the second only: copies\n" in shown
 
 
-def test_studies_of_numbers_are_compared_by_their_own_measure(tmp_path):
+def test_studies_of_numbers_are_compared_by_their_own_measure(tmp_path, monkeypatch):
     one = written(tmp_path / "one.json", measure="r2", expected_scores=[0.5, 0.7])
     two = written(tmp_path / "two.json", measure="r2", expected_scores=[0.8, 0.8])
     found = answer(one, two)
     assert found["difference"] == pytest.approx(0.2)
-    assert "the first reaches 0.600 ± 0.100 and the second 0.800 ± 0.000 (variance explained)" in found["finding"]
+    assert "the first reaches 60.0% ± 10.0% and the second 80.0% ± 0.0% (variance explained)" in found["finding"]
     refused = run(one, written(tmp_path / "three.json"))
     assert refused.exit_code == 2
     assert "scores by r2 and " in refused.stderr
     assert "by accuracy, which cannot be compared. Study both with the same kind of target" in refused.stderr
+    monkeypatch.setenv("COLUMNS", "1000")
+    shown = run(one, two).stdout
+    assert "the difference of +20.0 ± 10.0 points" in shown
+    assert re.search(r"held-out variance explained +60.0% ± 10.0% +80.0% ± 0.0%", shown)
 
 
 def test_what_is_missing_is_unknown(tmp_path):
@@ -106,7 +111,7 @@ def test_what_is_missing_is_unknown(tmp_path):
     assert found["difference"] is None
     assert found["exceeds_error"] is None
     assert "there are too few scores to compare them." in found["finding"]
-    assert "The effective dimension is unknown in both." in found["finding"]
+    assert "dimension" not in found["finding"]
 
 
 @pytest.mark.parametrize(

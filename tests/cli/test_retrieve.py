@@ -1,4 +1,5 @@
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -82,6 +83,21 @@ def test_a_table_is_printed_for_people(folder):
     assert "sq. distance" in result.stdout
     assert "flower" in result.stdout
     assert "Contributions to the squared distance" in result.stdout
+    assert re.search(r"^found in \S+ ms$", result.stdout, re.MULTILINE)
+    words = ["--like", 7, "--filter", 20, "--rerank", folder / "second.whynear"]
+    shown = run("retrieve", folder / "base", *words).stdout
+    assert re.search(r"^20 cases filtered in \S+ ms, re-ranked in \S+ ms$", shown, re.MULTILINE)
+
+
+def test_gaps_are_empty_cells_and_further_fields_are_counted(folder, tmp_path):
+    names = [f"note{number}" for number in range(9)]
+    frame = pd.read_csv(folder / "iris.csv")[NAMES].assign(**{name: [None, "x"] * 75 for name in names})
+    frame.to_csv(tmp_path / "cases.csv", index=False)
+    words = ["--build", tmp_path / "cases.csv", "--metric", folder / "first.whynear", "--like", 1, "-k", 20]
+    shown = run("retrieve", tmp_path / "base", *words).stdout
+    assert "x" in shown
+    assert "None" not in shown
+    assert "and 3 more fields: --json shows all" in shown
 
 
 def test_without_a_question_the_base_is_described(folder):

@@ -4,8 +4,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.decomposition import PCA
 
 from tests.helpers.embeddings import local_metric, random_cases
-from whynear import LocalMetric
+from whynear import DiagonalMetric, LocalMetric
 from whynear.embedding import layout
+from whynear.search import NeighborSearch
 
 
 def sq_to_anchors(metric, case):
@@ -13,6 +14,15 @@ def sq_to_anchors(metric, case):
     if metric.omegas is None:
         return (metric.weights * difference**2).sum(axis=1)
     return (np.einsum("ncd,nd->nc", metric.omegas, difference) ** 2).sum(axis=1)
+
+
+def test_a_case_lies_at_the_weighted_mean_of_the_nearest_and_on_those_it_equals():
+    cases, points = np.array([[0.0], [0.0], [1.0], [3.0]]), np.array([[0.0, 0.0], [2.0, 0.0], [4.0, 4.0], [9.0, 9.0]])
+    search = NeighborSearch(DiagonalMetric([1.0]), cases)
+    found = layout.between(search, np.array([[2.0], [0.0], [1.0]]), 2, points)
+    assert_allclose(found, [[6.5, 6.5], [1.0, 0.0], [4.0, 4.0]])
+    weights = 1 / np.array([4.0, 4.0, 1.0, 1.0])
+    assert_allclose(layout.between(search, np.array([[2.0]]), 9, points)[0], weights @ points / weights.sum())
 
 
 @pytest.mark.parametrize("full", [False, True])

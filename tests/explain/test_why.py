@@ -295,7 +295,7 @@ def test_contradicting_copies_at_distance_zero(learner):
     assert why.prediction == 0
     assert why.nearest.sq_distance == why.nearest_other.sq_distance == 0
     assert not why.held_off_by.any()
-    assert "as near but outvoted" in repr(why)
+    assert "is as near, at 0, but outvoted" in repr(why)
     assert np.isfinite(why.frame().drop(columns="feature")).all(axis=None)
 
 
@@ -317,7 +317,7 @@ def test_a_nearer_case_that_is_outvoted_is_named():
     why = explain(model, [0.1])
     assert (why.prediction, why.nearest_other.label) == ("b", "a")
     assert why.held_off_by.sum() < 0
-    assert "nearest 'a' case 1 at distance 0.01 is nearer but outvoted" in repr(why)
+    assert "the nearest of another class, case 1 ('a'), is nearer, at 0.01, but outvoted" in repr(why)
 
 
 def test_a_learner_that_knows_a_single_class_has_no_other_case():
@@ -338,9 +338,10 @@ def test_the_sentence_names_prediction_cases_and_features():
     why = explain(fitted("GRLVQ"), table()[0].iloc[0])
     text = repr(why)
     assert text.startswith("predicted 'setosa' with probability 0.9")
-    assert f"nearest 'setosa' prototype {why.nearest.name} at distance" in text
-    assert f"nearest 'versicolor' prototype {why.nearest_other.name} at distance" in text
-    assert f"held off by {why.held_off_by.index[0]!r} (+" in text
+    near, other = why.nearest, why.nearest_other
+    nearest = f"the nearest of this class is prototype {near.name}, at distance {near.distance:.3g}"
+    farther = f"prototype {other.name} ('versicolor'), is farther away, at {other.distance:.3g}, mainly because of"
+    assert f": {nearest}; the nearest of another class, {farther} {why.held_off_by.index[0]!r}" in text
 
 
 def test_the_frame_has_a_row_per_feature_in_the_order_of_the_table():

@@ -10,7 +10,7 @@ from sklearn.datasets import load_iris
 import whynear as wn
 from tests.helpers.gasoline import gasoline
 from tests.helpers.measured_tables import houses
-from whynear.study.other_rows import OtherRows
+from whynear.study.placed_rows import PlacedRows
 
 
 @cache
@@ -112,4 +112,4 @@ def with_rows(study: wn.Study, n_rows: int, seed: int = 0) -> wn.Study:
         for name, points in study.maps.items()
     }
     names = pd.RangeIndex(1_000_001, 1_000_001 + n_rows)
-    return replace(study, others=OtherRows(names, study.shown.y[near], maps, n_rows))
+    return replace(study, others=PlacedRows(names, study.shown.y[near], maps, n_rows))

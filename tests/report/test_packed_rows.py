@@ -7,14 +7,14 @@ import pytest
 from numpy.testing import assert_allclose
 
 from whynear.report.packed_rows import MOST_IN_REPORT, others_data, packed_rows
-from whynear.study.other_rows import OtherRows
+from whynear.study.placed_rows import PlacedRows
 
 
 def rows(n, names=None, true=None, seed=0):
     rng = np.random.default_rng(seed)
     maps = {name: rng.standard_normal((n, 2)) for name in ("before", "after")}
     classes = np.array(["b", "a", "c"])[rng.integers(0, 3, n)] if true is None else true
-    return OtherRows(pd.RangeIndex(1, n + 1) if names is None else pd.Index(names), classes, maps, n)
+    return PlacedRows(pd.RangeIndex(1, n + 1) if names is None else pd.Index(names), classes, maps, n)
 
 
 def read(packed):

@@ -216,3 +216,18 @@ def test_names_of_rows_in_a_column_that_is_called_like_a_result_are_those_of_row
     found = pd.read_parquet(tmp_path / "out.parquet")
     assert found["row"].tolist() == whole["patient"].tolist()
     assert set(found["predicted"]) == {"up", "down"}
+
+
+@pytest.mark.usefixtures("small_batches")
+@pytest.mark.parametrize("first", [1, 200])
+def test_names_of_rows_that_mix_numbers_and_text_are_written_as_text(tmp_path, whole, model, first):
+    mixed = [place if place < first else f"P{place}" for place in range(300)]
+    halves = [place if place < first else place + 0.5 for place in range(300)]
+    for names in (mixed, halves):
+        predict_to_parquet(model, whole.set_axis(names), tmp_path / "out.parquet")
+        assert pd.read_parquet(tmp_path / "out.parquet")["row"].tolist() == list(map(str, names))
+
+
+def test_names_of_rows_that_are_whole_numbers_stay_numbers(tmp_path, whole, model):
+    predict_to_parquet(model, whole.set_axis(range(5, 305)), tmp_path / "out.parquet")
+    assert pd.read_parquet(tmp_path / "out.parquet")["row"].tolist() == list(range(5, 305))

@@ -3,6 +3,7 @@
 import json
 import shlex
 from dataclasses import replace
+from typing import get_args
 
 import numpy as np
 import pandas as pd
@@ -20,8 +21,9 @@ from whynear.study.findings import findings_of
 from whynear.study.methods import Methods
 from whynear.study.repeat import python_lines, shell_line
 from whynear.study.score import NAMES
-from whynear.study.settings import SCORES
+from whynear.study.settings import ClassScore
 
+SCORES = get_args(ClassScore)
 ORACLES = {
     "accuracy": lambda true, predicted, shares: accuracy_score(true, predicted),
     "balanced_accuracy": lambda true, predicted, shares: balanced_accuracy_score(true, predicted),

@@ -45,4 +45,20 @@ def test_studies_of_classes_and_of_numbers_are_not_compared(study):
     other = SavedStudy("other", "t", "y", 10, "minimum norm", "r2", 0.55, 0.05, 2, 2, {}, {}, ())
     with pytest.raises(ValueError, match="iris scores by accuracy and other by r2"):
         wn.compare_studies(study, other)
-    assert wn.compare_studies(other, other).first.score == "0.550 ± 0.050"
+    assert wn.compare_studies(other, other).first.score == "55.0% ± 5.0%"
+
+
+@pytest.mark.parametrize(
+    ("dimensions", "given", "said"),
+    [
+        ((3, 3), None, []),
+        ((3, None), None, []),
+        ((3, 3), 3, ["Both studies use 3 directions of the data, combinations of its columns"]),
+        ((1, 4), None, ["The first study uses 1 direction of the data, combinations of its columns"]),
+    ],
+)
+def test_the_effective_dimension_is_said_where_it_was_given_or_differs(dimensions, given, said):
+    settings = {"effective_dim": given}
+    studies = [SavedStudy("s", "t", "y", 9, "lmnn", "accuracy", 1, 0, 2, k, {}, settings, ()) for k in dimensions]
+    found = [sentence for sentence in wn.compare_studies(*studies).sentences() if "direction" in sentence]
+    assert [sentence.partition(" (the effective dimension)")[0] for sentence in found] == said

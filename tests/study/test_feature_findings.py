@@ -28,9 +28,9 @@ def judged(words, *, best=("a",), works=True, score=0.9, score_of_all=0.9, by_fo
 def test_the_first_sentence_says_how_few_suffice():
     words = ["replaceable", "replaceable", "no evidence"]
     first = set_sentences(judged(words, best=("a", "b"), score=0.88))[0]
-    alone = "with “a” and “b” alone, 2.0 ± 0.6 points less is predicted right than with all"
+    alone = "with “a” and “b” alone, 2.0 ± 0.6 percentage points fewer rows are predicted right than with all"
     assert first == f"2 of 3 features suffice: {alone}."
-    assert "no less is predicted right" in set_sentences(judged(words))[0]
+    assert "no fewer rows are predicted right than with all" in set_sentences(judged(words))[0]
 
 
 @pytest.mark.parametrize(
@@ -67,10 +67,22 @@ def test_all_features_are_needed_only_if_each_is_indispensable():
 
 def test_every_verdict_has_its_sentence():
     said = " ".join(feature_sentences(judged(["indispensable", "replaceable", "no evidence", "undecided"])))
-    assert "1 is indispensable, no other can replace it: “a” (4.0 points are lost without it)." in said
-    assert "1 carries information that others carry too: “b”. Leaving it out costs at most 2 points." in said
+    indispensable = "1 feature is indispensable, no other can replace it: without “a” 4.0 percentage points fewer rows"
+    assert f"{indispensable} are predicted right." in said
+    replaceable = "1 feature carries information that others carry too: “b”. Leaving it out costs at most 2 percentage"
+    assert f"{replaceable} points." in said
     assert "There is no evidence that “c” helps." in said
-    assert "1 is undecided, because the rows do not settle it: “d”." in said
+    assert "1 feature is undecided, because the rows do not settle it: “d”." in said
+
+
+def test_points_are_explained_at_the_first_of_several_features():
+    found = judged(["indispensable"] * 7)
+    assert feature_sentences(found)[0] == (
+        "7 features are indispensable, none can be replaced: without “a” 7.0 percentage points fewer rows are "
+        "predicted right, without “b” 6.0, without “c” 5.0, without “d” 4.0 and without “e” 3.0; and 2 more."
+    )
+    of_numbers = feature_sentences(replace(found, measure="R2"))[0]
+    assert "without “a” 7.0 percentage points less of the variance is explained, without “b” 6.0, " in of_numbers
 
 
 def test_nothing_is_said_of_features_where_no_model_works():

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from whynear.engine import processes
 from whynear.engine.processes import Processes
 from whynear.study import kept_fits
-from whynear.study.fits import Fits, Part, answers
+from whynear.study.fits import FitRows, Fits, answers
 from whynear.study.kept_fits import KeptFits
 from whynear.study.methods import PLAIN, Methods
 
@@ -21,9 +21,9 @@ def fits_of(kept=None, **settings):
     X = pd.DataFrame({"size": (y == "v") + rng.normal(0, 0.5, 40), "noise": rng.normal(size=40)})
     places = rng.permutation(40)
     parts = (
-        Part(1, places[:20], places[20:], NAMES),
-        Part(2, places[20:], places[:20], NAMES),
-        Part(1, places[:10], places[10:20], NAMES[:2], within=True),
+        FitRows(1, places[:20], places[20:], NAMES),
+        FitRows(2, places[20:], places[:20], NAMES),
+        FitRows(1, places[:10], places[10:20], NAMES[:2], within=True),
     )
     return Fits(X, y, None, None, Methods(0, kept=kept or KeptFits()), parts, **settings)
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from whynear.study import fold_choice
-from whynear.study.fits import Answer, Part
+from whynear.study.fits import Answer, FitRows
 from whynear.study.fold_choice import FoldAnswers, parts_within, simplest_of_the_best
 from whynear.study.folds import Fold
 from whynear.study.methods import Methods
@@ -44,7 +44,7 @@ def test_the_learner_that_is_right_within_the_fold_is_chosen_and_the_models_of_o
     y = np.array(["u", "v"] * 20)
     fold = fold_of(y)
     within = parts_within(fold, NAMES, 0)
-    outer = Part(1, fold.train, fold.test, NAMES)
+    outer = FitRows(1, fold.train, fold.test, NAMES)
     found = FoldAnswers(fold, NAMES, "accuracy", np.unique(y), [outer, *within])
     models = {name: Methods(0).fitted(name, *fold.known) for name in NAMES}
     for part in (outer, *within):

@@ -18,7 +18,7 @@ def test_the_model_takes_the_columns_of_the_table_and_the_seed_repeats_it():
     assert isinstance(one.model, Pipeline)
     assert wn.as_metric(one.model) == wn.as_metric(two.model)
     assert (one.model.predict(one.problem.X) == one.problem.y).mean() > 0.9
-    assert one.scores == ()
+    assert (one.score, one.scores) == (None, ())
 
 
 def test_raw_columns_have_no_scaler_and_scores_are_of_held_out_folds():
@@ -26,6 +26,7 @@ def test_raw_columns_have_no_scaler_and_scores_are_of_held_out_folds():
     assert isinstance(learned.model, wn.GRLVQ)
     assert len(learned.scores) == 5
     assert all(0.8 < score <= 1 for score in learned.scores)
+    assert learned.score.value == pytest.approx(np.mean(learned.scores))  # folds of equal size
     assert "of held-out cases right (5 folds)." in learned.finding()
 
 
@@ -63,6 +64,26 @@ def test_scores_of_rows_that_belong_together_are_those_of_new_groups(learner):
 def test_fewer_groups_than_folds_make_fewer_folds():
     learned = wn.learn_table(of_patients(8), "y", learner="grlvq", raw=True, score=True, group="patient")
     assert len(learned.scores) == 4
+
+
+@pytest.mark.parametrize("settings", [{}, {"group": "patient"}, {"time": "day"}, {"weight": "w"}])
+def test_the_score_and_its_error_are_those_of_a_study(settings):
+    table = of_patients(18).assign(day=np.arange(90), w=np.tile([1, 2, 0], 30))
+    table = table[["nose", "chin", "y", *settings.values()]]
+    learned = wn.learn_table(table, "y", learner="grlvq", score=True, **settings)
+    assert learned.score == wn.study(table, "y", learner="grlvq", **settings).comparison.score
+
+
+@pytest.mark.parametrize("kind", ["classes", "numbers"])
+def test_a_single_fold_has_an_error_over_its_rows(kind):
+    rng = np.random.default_rng(0)
+    a, day = rng.random(60), np.repeat([1, 2], 30)
+    y = np.where(a + 0.1 * rng.random(60) > 0.5, "u", "v") if kind == "classes" else a + 0.1 * rng.random(60)
+    learned = wn.learn_table(pd.DataFrame({"a": a, "day": day, "y": y}), "y", score=True, time="day")
+    assert len(learned.scores) == 1
+    assert 0 < learned.score.error < 0.2
+    assert "nan" not in learned.finding()
+    assert learned.finding().endswith(" (1 fold).")
 
 
 @pytest.mark.slow

@@ -55,5 +55,5 @@ def test_a_score_is_written_in_the_units_of_its_measure(tmp_path):
     assert read_study(written(path, expected_scores=[0.5, 0.7])).score == "60.0% ± 10.0%"
     assert read_study(written(path, expected_scores=[0.5])).score == "50.0%"
     assert read_study(written(path, expected=0.9, expected_error=0.02, expected_scores=[1])).score == "90.0% ± 2.0%"
-    assert read_study(written(path, measure="r2", expected_scores=[0.5, 0.7])).score == "0.600 ± 0.100"
+    assert read_study(written(path, measure="r2", expected_scores=[0.5, 0.7])).score == "60.0% ± 10.0%"
     assert read_study(written(path, expected_scores=[None])).score == "no score"

@@ -40,7 +40,11 @@ def test_the_error_of_a_share_is_that_of_a_binomial():
 
 def test_a_constant_target_has_no_variance_to_explain():
     assert score_of(np.ones(3), np.zeros(3), "r2") == Score(0.0, 0.0, "r2")
-    assert share_right(np.array(["u"]), np.array(["u"])) == Score(1.0, 0.0)
+
+
+def test_the_error_of_a_single_row_is_not_known():
+    score = share_right(np.array(["u"]), np.array(["u"]))
+    assert (score, str(score)) == (Score(1.0, np.inf), "100.0% ± unknown")
 
 
 def test_rows_of_a_group_are_not_independent_and_one_group_leaves_the_error_unknown():

@@ -9,8 +9,8 @@ import typer
 
 import whynear as wn
 from whynear.cli.study import study as command
-from whynear.study.settings import CATEGORIES, IMPUTE, StudySettings, option_of
-from whynear.tables import column_types
+from whynear.study.settings import ClassScore, ClassWeight, StudySettings, option_of
+from whynear.utils import choices
 
 SETTINGS = [setting.name for setting in fields(StudySettings)]
 SEEDS = (-1, 2**32, None, 1.5, True)
@@ -35,10 +35,18 @@ def test_nothing_else_can_be_set():
     assert set(inspect.signature(wn.study).parameters) - others == set(SETTINGS)
 
 
-@pytest.mark.parametrize(("name", "kind"), [("categories", column_types.Categories), ("impute", column_types.Impute)])
-def test_the_command_takes_the_choices_of_the_library(name, kind):
-    assert get_args(kind) == {"categories": CATEGORIES, "impute": IMPUTE}[name]
-    assert get_args(get_type_hints(command)[name]) == get_args(kind)
+CHOICES = [
+    ("categories", choices.Categories),
+    ("impute", choices.Impute),
+    ("score", ClassScore),
+    ("class_weight", ClassWeight),
+]
+
+
+@pytest.mark.parametrize(("name", "kind"), CHOICES)
+def test_the_call_and_the_command_take_the_choices_of_the_settings(name, kind):
+    for asked in (StudySettings, wn.study, command):
+        assert get_args(get_type_hints(asked)[name]) == get_args(kind)
 
 
 def test_only_changed_settings_are_listed_and_threads_never():

@@ -138,7 +138,7 @@ def test_a_measured_target_is_predicted_by_a_linear_map(tmp_path):
     assert study.verdicts.stand_ins.groups in ((("one", "other"),), (("other", "one"),))
     text = study.finding()
     assert "typical error of 0.09" in text
-    assert "1 is indispensable, no other can replace it: “sure”" in text
+    assert "1 feature is indispensable, no other can replace it: without “sure” " in text
     study.save(tmp_path)
     names = {path.name for path in tmp_path.iterdir()}
     assert {"predictions.svg", "map-before.svg", "report.html", "model.whynear"} <= names

@@ -128,7 +128,9 @@ def test_held_out_numbers_count_by_their_weights():
     assert comparison.scores[MINIMUM_NORM][0] == pytest.approx(of_fold)
     copies = held.loc[np.repeat(held.index, weights.astype(int))]
     error, spread = np.sqrt(np.square(copies["true"] - copies["predicted"]).mean()), np.std(copies["true"])
-    said = f"typical error of {error:.3g}, where the mean alone errs by {spread:.3g}: it explains {expected:.1%}"
+    said = (
+        f"typical error of {error:.3g}, where always predicting the mean gives {spread:.3g}: it explains {expected:.1%}"
+    )
     assert any(said in sentence for sentence in study.findings.sentences)
 
 

@@ -27,7 +27,7 @@ def test_a_first_line_may_name_the_separator_and_lines_are_counted_with_it():
     notes, rows = found_rows(iter(["sep=;\n", "a,b;c\n", "1;2\n", "1\n"]), "t.csv", ",")
     assert notes == ["The first line names the separator of the columns and was left out: 'sep=;'."]
     assert [next(rows), next(rows)] == [["a,b", "c"], ["1", "2"]]
-    with pytest.raises(ValueError, match="t.csv, line 4: every row must have 2 fields"):
+    with pytest.raises(ValueError, match=r"t\.csv, line 4: every row must have 2 fields"):
         next(rows)
 
 

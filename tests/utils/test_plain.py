@@ -4,7 +4,7 @@ from datetime import date
 import numpy as np
 import pytest
 
-from whynear.utils.plain import plain_values
+from whynear.utils.plain import plain_values, python_value
 
 
 @pytest.mark.parametrize(
@@ -22,3 +22,13 @@ from whynear.utils.plain import plain_values
 def test_values_are_of_types_that_json_returns_unchanged(value, plain):
     assert plain_values(value) == plain
     assert json.loads(json.dumps(plain_values(value), allow_nan=False)) == plain
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"), [(np.int64(3), int), (np.float32(0.5), float), (np.str_("a"), str), (np.bool_(True), bool)]
+)
+def test_scalars_of_numpy_become_those_of_python_and_others_stay(value, kind):
+    assert type(python_value(value)) is kind
+    assert python_value(value) == value
+    held = [value]
+    assert python_value(held) is held

@@ -52,9 +52,10 @@ def test_the_error_over_groups_is_that_of_the_means_of_equal_groups():
     assert_allclose(error_of_mean(np.repeat(means, 7), np.repeat(np.arange(10), 7)), means.std(ddof=1) / np.sqrt(10))
 
 
-def test_a_single_group_says_nothing_about_others():
+def test_a_single_row_or_group_says_nothing_about_others():
     assert error_of_mean(np.array([0.0, 1.0]), np.array([5, 5])) == np.inf
-    assert error_of_mean(np.array([1.0])) == 0
+    assert error_of_mean(np.array([1.0])) == np.inf
+    assert error_of_mean(np.ones((2, 1)), np.array([5])).tolist() == [np.inf, np.inf]
 
 
 def test_groups_are_drawn_as_a_whole():

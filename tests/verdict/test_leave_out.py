@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -50,6 +52,14 @@ def test_a_feature_of_noise_costs_nothing_and_several_are_left_out_together():
     both = leave_out(LogisticRegression(), X, y, ["b", "a"], n_jobs=1, random_state=0)
     assert both.features == ("a", "b")
     assert both.without < 0.65
+
+
+def test_a_gain_is_no_loss_but_a_difference_that_may_be_clear():
+    found = replace(leave_out(LogisticRegression(), *two_of_four(), ["c"], n_jobs=1, random_state=0), lost_error=0.01)
+    gain, loss = replace(found, lost=-0.05), replace(found, lost=0.05)
+    assert (gain.exceeds_error, loss.exceeds_error) == (False, True)
+    assert "The difference of -5.0 ± 1.0 points is more than twice its standard error." in str(gain)
+    assert "The difference of 5.0 ± 1.0 points is more than twice its standard error." in str(loss)
 
 
 def test_the_same_seed_gives_the_same_result_and_the_learner_is_not_changed():

@@ -15,8 +15,8 @@ from whynear.utils.progress import silent
 from whynear.verdict import sufficient_sets, verdicts
 from whynear.verdict.decisions import INDISPENSABLE, NO_EVIDENCE, REPLACEABLE, UNDECIDED, needed_features
 from whynear.verdict.leaving_out import Costs
+from whynear.verdict.many_rows import many_rows
 from whynear.verdict.objections import costs_of_needed, without_costly, without_missed
-from whynear.verdict.other_rows import other_rows
 from whynear.verdict.targets import target_of
 
 TREE = DecisionTreeClassifier(min_samples_leaf=3, random_state=0)
@@ -34,7 +34,7 @@ def stripes(n, seed, *, n_stripes=16, noise=0.5):
 def others():
     X, y = two_of_four(n=400)
     learner = KNeighborsClassifier(9)
-    return other_rows(learner, X, y, target_of(learner, y), np.arange(0, 400, 4), np.random.default_rng(0))
+    return many_rows(learner, X, y, target_of(learner, y), np.arange(0, 400, 4), np.random.default_rng(0))
 
 
 def costs(losses, deviations):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -22,6 +21,7 @@ from whynear.tables.model_columns import ModelColumns
 from whynear.tables.rows import named_rows, place_of
 from whynear.utils.arrays import Array
 from whynear.utils.files import StrPath
+from whynear.utils.plain import plain_values
 from whynear.utils.text import counted, listed
 
 Rerank = Callable[[pd.Series, pd.DataFrame, list[dict[str, Any]]], Array]
@@ -165,6 +165,4 @@ def _payloads(
 
 
 def _plain_value(value: Any) -> Any:
-    if value is None or value is pd.NA or value is pd.NaT or (isinstance(value, float) and not math.isfinite(value)):
-        return None
-    return value if isinstance(value, bool | int | float | str) else str(value)
+    return None if value is pd.NA or value is pd.NaT else plain_values(value)

@@ -47,6 +47,8 @@ def _show(console: Console, differences: StudyDifferences) -> None:
 
 
 def _fact_table(differences: StudyDifferences) -> Table:
+    from whynear.study.score import name_of
+
     first, second = differences.first, differences.second
     table = Table("", "first", "second", box=None)
     for name, of_first, of_second in (
@@ -55,7 +57,7 @@ def _fact_table(differences: StudyDifferences) -> Table:
         ("target", first.target, second.target),
         ("rows", first.rows, second.rows),
         ("chosen", first.chosen, second.chosen),
-        (f"held-out {first.measure}", first.score, second.score),
+        (f"held-out {name_of(first.measure)}", first.score, second.score),
         ("effective dimension", first.effective_dim, second.effective_dim),
         *(setting for setting in differences.settings if setting[0] != "effective dimension"),
     ):

@@ -4,6 +4,9 @@ from typing import Annotated, Literal
 
 import typer
 
+from whynear.study import settings
+from whynear.utils import choices
+
 Table = Annotated[
     str, typer.Argument(help="A file (CSV, TSV, Parquet, Excel), a folder of files, or the name of a data set.")
 ]
@@ -21,7 +24,7 @@ Time = Annotated[
 ]
 Weight = Annotated[str | None, typer.Option(help="The column with the weight of each row in fits and scores.")]
 ClassWeight = Annotated[
-    Literal["balanced"] | None, typer.Option(help="balanced lets all classes count alike when learners are fitted.")
+    settings.ClassWeight, typer.Option(help="balanced lets all classes count alike when learners are fitted.")
 ]
 Spectra = Annotated[
     bool | None,
@@ -29,11 +32,11 @@ Spectra = Annotated[
 ]
 Bins = Annotated[int | None, typer.Option(help="Sort a numeric target into this number of classes of equal size.")]
 Categories = Annotated[
-    Literal["auto", "onehot"],
+    choices.Categories,
     typer.Option(help="auto takes text of few values as categories and sets other text aside; onehot takes all text."),
 ]
 Impute = Annotated[
-    Literal["auto", "median", "most_frequent"],
+    choices.Impute,
     typer.Option(help="Fill in missing values; auto is the median, with an indicator where they say something."),
 ]
 Missing = Annotated[

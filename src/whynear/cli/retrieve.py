@@ -15,7 +15,7 @@ import whynear as wn
 from whynear import cases
 from whynear.cli import options
 from whynear.cli.shell import errors_in_a_sentence, plain, warnings_in_a_sentence
-from whynear.utils.text import counted, printable
+from whynear.utils.text import counted, printable, short_number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -129,17 +129,22 @@ def print_found(console: Console, found: wn.Retrieval) -> None:
     console.print(_case_table(found))
     if found.contributions is not None:
         console.print(_contribution_table(found.contributions, found.rows))
-    times = f"{1e3 * found.filter_seconds:.1f} ms"
-    if found.similarities is not None:
-        times = f"{found.n_filtered} filtered in {times}, re-ranked in {1e3 * found.rerank_seconds:.1f} ms"
-    console.print(times, style="dim", highlight=False)
+    console.print(_times(found), style="dim", highlight=False)
     filled_in = [str(value) for value in found.unusual if value.kind == "filled_in"]  # a note has named new categories
     if filled_in:
         console.print(f"Caution, the query rests on {plain(' and on '.join(filled_in))}.", highlight=False)
 
 
+def _times(found: wn.Retrieval) -> str:
+    filtering, ranking = (short_number(1e3 * seconds, 3) for seconds in (found.filter_seconds, found.rerank_seconds))
+    if found.similarities is None:
+        return f"found in {filtering} ms"
+    return f"{counted(found.n_filtered, 'case')} filtered in {filtering} ms, re-ranked in {ranking} ms"
+
+
 def _case_table(found: wn.Retrieval) -> Table:
-    fields = list(dict.fromkeys(name for payload in found.payloads for name in payload))[:MOST_FIELDS]
+    every = list(dict.fromkeys(name for payload in found.payloads for name in payload))
+    fields = every[:MOST_FIELDS]
     table = Table(box=None)
     for name in ("row", "sq. distance", *(["similarity"] if found.similarities is not None else [])):
         table.add_column(name, justify="right")
@@ -149,7 +154,10 @@ def _case_table(found: wn.Retrieval) -> Table:
         cells = [plain(row), f"{found.sq_distances[place]:.4g}"]
         if found.similarities is not None:
             cells.append(f"{found.similarities[place]:.4g}")
-        table.add_row(*cells, *(plain(found.payloads[place].get(name, "")) for name in fields))
+        values = (found.payloads[place].get(name) for name in fields)
+        table.add_row(*cells, *("" if value is None else plain(value) for value in values))
+    if more := len(every) - len(fields):
+        table.caption, table.caption_justify = f"and {counted(more, 'more field')}: --json shows all", "left"
     return table
 
 

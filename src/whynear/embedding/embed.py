@@ -6,12 +6,12 @@ from functools import partial
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from whynear.embedding.inputs import embedded_classes
-from whynear.embedding.layout import on_plane, principal_plane, umap_layout
+from whynear.embedding.layout import between, on_plane, principal_plane, umap_layout
 from whynear.metric import DiagonalMetric, LocalMetric, Metric
 from whynear.metric.as_metric import metric_and_rows
 from whynear.metric.pipeline import FittedPipeline
@@ -120,7 +120,7 @@ def embed(
         distances = np.sqrt(metric.sq_distances(rows))
         return lay_out(_euclidean(distances), distances, distances)
     anchors = lay_out(metric, metric.anchors, weighted(metric, metric.anchors))
-    return anchors if _are_anchors(metric, rows) else _between(metric, rows, anchors, n_neighbors)
+    return anchors if _are_anchors(metric, rows) else between(NeighborSearch(metric), rows, n_neighbors, anchors)
 
 
 def _n_neighbors(learner: Any, metric: Metric) -> int:
@@ -191,11 +191,3 @@ def _are_anchors(metric: LocalMetric, rows: Array) -> bool:
 def weighted(metric: LocalMetric, cases: Array) -> Array:
     """Return the cases in columns weighted by the mean relevances of the anchors, each scaled to sum to one."""
     return cases * np.sqrt(metric.mean_shares())
-
-
-def _between(metric: LocalMetric, rows: Array, anchors: Array, n_neighbors: int) -> Array:
-    """Return the mean position of the nearest anchors of each row, with weights 1 / d_i(x); only of those at zero."""
-    sq, nearest = NeighborSearch(metric).nearest(rows, min(n_neighbors, len(anchors)))
-    least = sq[:, :1]
-    votes: NDArray[np.float64] = np.divide(least, sq, out=np.ones_like(sq), where=sq > 0)
-    return np.einsum("nk,nkc->nc", votes / votes.sum(axis=1, keepdims=True), anchors[nearest])

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from whynear.embedding.embed import has_prototypes, weighted
-from whynear.embedding.layout import Plane, on_plane
+from whynear.embedding.layout import Plane, between, on_plane
 from whynear.metric import DiagonalMetric, LocalMetric
 from whynear.metric.as_metric import metric_and_rows
 from whynear.search import NeighborSearch
@@ -56,25 +56,13 @@ def place_after(model: Any, X: pd.DataFrame, points: Array, further: pd.DataFram
         table = metric.table(rows_of(rows))
         return np.sqrt(metric.sq_distances(table)) if by_prototypes else weighted(metric, table)
 
-    return by_blocks(_between(coordinates, X, points), further)
+    known = coordinates(X)
+    search = NeighborSearch(DiagonalMetric(np.ones(known.shape[1])), known)
+    return by_blocks(lambda rows: between(search, coordinates(rows), N_NEAREST, points), further)
 
 
 def _at(plane: Plane | None, mapped: Array) -> Array:
     return on_plane(mapped) if plane is None else plane.at(mapped)
-
-
-def _between(coordinates: Coordinates, X: pd.DataFrame, points: Array) -> Coordinates:
-    """Return what places rows at the weighted mean of the nearest rows of X."""
-    known = coordinates(X)
-    search = NeighborSearch(DiagonalMetric(np.ones(known.shape[1])), known)
-
-    def placed(rows: pd.DataFrame) -> Array:
-        sq, nearest = search.nearest(coordinates(rows), min(N_NEAREST, len(known)))
-        least = sq[:, :1]
-        votes = np.divide(least, sq, out=np.ones_like(sq), where=sq > 0)
-        return np.einsum("nk,nkc->nc", votes / votes.sum(axis=1, keepdims=True), points[nearest])
-
-    return placed
 
 
 def by_blocks(place: Coordinates, further: pd.DataFrame) -> Array:

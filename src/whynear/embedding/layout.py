@@ -53,6 +53,13 @@ def on_plane(points: Array) -> Array:
     return np.pad(points, [(0, 0), (0, 2 - points.shape[1])])
 
 
+def between(search: NeighborSearch, rows: Array, n_nearest: int, points: Array) -> Array:
+    """Return the mean position of the cases nearest to each row, with weights 1 / d^2; only of those at zero."""
+    sq, nearest = search.nearest(rows, min(n_nearest, len(points)))
+    votes: Array = np.divide(sq[:, :1], sq, out=np.ones_like(sq), where=sq > 0)
+    return np.einsum("nk,nkc->nc", votes / votes.sum(axis=1, keepdims=True), points[nearest])
+
+
 def neighbor_graph(metric: AnyMetric, cases: Array, n_neighbors: int, seed: int) -> tuple[Indices, Array]:
     """Return the numbers of the nearest other cases of each case and their distances; column 0 is the case itself.
 

@@ -11,6 +11,8 @@ import pandas as pd
 from whynear.explain.caution import with_caution
 from whynear.metric.unusual import UnusualValue
 from whynear.utils import html
+from whynear.utils.plain import python_value
+from whynear.utils.text import joined
 from whynear.utils.values import ByValue
 
 if TYPE_CHECKING:
@@ -142,16 +144,20 @@ class Explanation(ByValue):
 
     def _reason(self) -> str:
         chance = f"{self.probabilities.loc[self.prediction]:.2f}"
-        start = f"predicted {self.prediction!r} with probability {chance}: nearest {self.nearest!r}"
-        if self.nearest_other is None:
-            return f"{start}; no {self.nearest.kind} of another class is known"
-        if self.nearest_other.sq_distance <= self.nearest.sq_distance:
-            nearer = "nearer" if self.nearest_other.sq_distance < self.nearest.sq_distance else "as near"
-            return f"{start}; nearest {self.nearest_other!r} is {nearer} but outvoted"
+        near, other = self.nearest, self.nearest_other
+        start = (
+            f"predicted {self.prediction!r} with probability {chance}: the nearest of this class is {near.kind} "
+            f"{near.name}, at distance {near.distance:.3g}"
+        )
+        if other is None:
+            return f"{start}; no {near.kind} of another class is known"
+        start += f"; the nearest of another class, {other.kind} {other.name} ({other.label!r}), is"
+        if other.sq_distance <= near.sq_distance:
+            nearer = "nearer" if other.sq_distance < near.sq_distance else "as near"
+            return f"{start} {nearer}, at {other.distance:.3g}, but outvoted"
         named = self.held_off_by > LEAST_SHARE_NAMED * self.held_off_by.max()
-        most = self.held_off_by[named].head(MOST_FEATURES_NAMED)
-        by = ", ".join(f"{name!r} ({part:+.2g})" for name, part in most.items())
-        return f"{start}; nearest {self.nearest_other!r}, held off by {by}"
+        most = [repr(name) for name in self.held_off_by[named].index[:MOST_FEATURES_NAMED]]
+        return f"{start} farther away, at {other.distance:.3g}, mainly because of {joined(most)}"
 
     def summary(self) -> tuple[Any, ...]:
         """Return the values of ``SUMMARY``: a line of a table of several explanations."""
@@ -276,7 +282,7 @@ def _drawn(value: float, within: tuple[float, float], look: str) -> tuple[Any, f
 
 def plain(value: Any) -> Any:
     """Return a number, string or label as a Python type; None for NaN."""
-    value = value.item() if isinstance(value, np.generic) else value
+    value = python_value(value)
     if isinstance(value, float) and not np.isfinite(value):
         return None
     return value if isinstance(value, bool | int | float | str | None) else str(value)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from whynear.explain.flip_search import FlipSearch, Movable, Point, nearest_first
 from whynear.metric.pipeline import FittedPipeline
 from whynear.tables.dates import days_between
-from whynear.utils.plain import plain_values
+from whynear.utils.plain import plain_values, python_value
 from whynear.utils.text import listed, short_number
 
 MOST_FEATURES = 200  # that are tried, those of the largest weight
@@ -174,10 +174,10 @@ def flips(
         return np.asarray(made != prediction if to is None else made == to)
 
     if to is not None and to == prediction:
-        return Flips(_plain(prediction), ())
+        return Flips(python_value(prediction), ())
     search = FlipSearch(row, tuple(_movable(model, row, table, features)), flipped)
     points = _smallest(search, table)
-    return Flips(_plain(prediction), tuple(_flip(search, model, point) for point in points))
+    return Flips(python_value(prediction), tuple(_flip(search, model, point) for point in points))
 
 
 def _smallest(search: FlipSearch, table: pd.DataFrame) -> list[Point]:
@@ -234,8 +234,8 @@ def _predicted(model: FittedPipeline, rows: pd.DataFrame) -> NDArray[Any]:
 def _flip(search: FlipSearch, model: FittedPipeline, point: Point) -> Flip:
     point = {name: value for name, value in point.items() if value != search.case[name]}  # of two, one may stay
     sizes = {one.name: one.size for one in search.features}
-    before = tuple(_plain(model.shown_value(name, search.case[name])) for name in point)
-    after = tuple(_plain(model.shown_value(name, value)) for name, value in point.items())
+    before = tuple(python_value(model.shown_value(name, search.case[name])) for name in point)
+    after = tuple(python_value(model.shown_value(name, value)) for name, value in point.items())
     changed = search.row.assign(**{name: [value] for name, value in point.items()})
     return Flip(
         features=tuple(point),
@@ -243,12 +243,8 @@ def _flip(search: FlipSearch, model: FittedPipeline, point: Point) -> Flip:
         after=after,
         deviations=tuple(sizes[name](search.case[name], value) for name, value in point.items()),
         size=search.size(point),
-        prediction=_plain(_predicted(model, changed)[0]),
+        prediction=python_value(_predicted(model, changed)[0]),
     )
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
 
 
 def _move(before: Any, after: Any) -> str:

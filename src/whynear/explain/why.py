@@ -23,6 +23,7 @@ from whynear.metric.base import mean_share
 from whynear.metric.pipeline import FittedPipeline
 from whynear.metric.unusual import UnusualValue, unusual_values
 from whynear.utils.arrays import Array
+from whynear.utils.plain import python_value
 from whynear.utils.row_names import names_of_rows
 
 
@@ -142,7 +143,7 @@ def _explained(view: _View, values: Array, unusual: list[UnusualValue]) -> Expla
     gap = view.series([]) if other is None else other.contributions - nearest.contributions
     classes = pd.Index(model.learner.classes_, name="class")
     return Explanation(
-        prediction=_plain(prediction),
+        prediction=python_value(prediction),
         probabilities=pd.Series(probabilities, classes, name="probability"),
         support=pd.Series(view.evidence.support()[0], classes, name="support"),
         values=pd.Series(values, view.features, name="value"),
@@ -244,9 +245,9 @@ class _View:
 
     def _near(self, number: int, sq_distance: float) -> NearCase:
         return NearCase(
-            name=_plain(self.evidence.names(np.array([number]))[0]),
+            name=python_value(self.evidence.names(np.array([number]))[0]),
             kind=self.evidence.kind,
-            label=_plain(self.evidence.labels[number]),
+            label=python_value(self.evidence.labels[number]),
             distance=float(np.sqrt(sq_distance)),
             sq_distance=sq_distance,
             values=self.series(self.values(np.array([number]))[0], "value"),
@@ -256,7 +257,3 @@ class _View:
     def _maps(self, numbers: NDArray[np.intp]) -> list[Metric]:
         metric = self.metric
         return [metric[int(i)] if isinstance(metric, LocalMetric) else metric for i in numbers]
-
-
-def _plain(label: Any) -> Any:
-    return label.item() if isinstance(label, np.generic) else label

@@ -10,7 +10,7 @@ from whynear.utils.axes import CLASS_COLORS, short_name, tidy
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from whynear.study.calibration import Calibration
+    from whynear.study.calibration import ProbabilityCalibration
     from whynear.study.roc import Roc
 
 POINT_COLOUR, LINE_COLOUR = "#1f5f8b", "#5b6875"
@@ -38,7 +38,7 @@ def draw_roc(roc: Roc, ax: Axes) -> Axes:
     return ax
 
 
-def draw_calibration(calibration: Calibration, ax: Axes) -> Axes:
+def draw_calibration(calibration: ProbabilityCalibration, ax: Axes) -> Axes:
     """Draw the share of right predictions over their probability, with the number of predictions of each bin."""
     _unit_square(ax)
     for held in calibration.bins:

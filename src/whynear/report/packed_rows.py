@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from whynear.report.plain_numbers import short
-from whynear.study.other_rows import OtherRows
+from whynear.study.placed_rows import PlacedRows
 from whynear.utils.text import printable
 
 MOST_IN_REPORT = 15_000  # beside the cases; a canvas draws as many quickly, and the report stays small
@@ -20,7 +20,7 @@ STEPS = 65_535
 DIGITS = 6
 
 
-def others_data(others: OtherRows | None, classes: Sequence[str]) -> dict[str, Any] | None:
+def others_data(others: PlacedRows | None, classes: Sequence[str]) -> dict[str, Any] | None:
     """Return a sample of the other rows for a page: how many there are, and the rows as base64."""
     if others is None:
         return None
@@ -29,7 +29,7 @@ def others_data(others: OtherRows | None, classes: Sequence[str]) -> dict[str, A
     return {"total": others.n_all, "count": len(some.names), "packed": packed}
 
 
-def packed_rows(others: OtherRows, classes: Sequence[str]) -> bytes:
+def packed_rows(others: PlacedRows, classes: Sequence[str]) -> bytes:
     """Return rows as bytes in little-endian order.
 
     First the length of a header in bytes (uint32), then the header as JSON: ``count``; ``maps``, for ``before`` and

@@ -8,7 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from whynear.studio.lines import View
 from whynear.studio.live_models import ModelName
-from whynear.study.settings import StudySettings
+from whynear.study.settings import ClassScore, ClassWeight, StudySettings
+from whynear.utils.choices import Categories, Impute
 
 State = Literal["waiting", "running", "finished", "failed", "cancelled", "interrupted"]
 
@@ -18,30 +19,30 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    learner: str = "auto"
-    score: Literal["accuracy", "balanced_accuracy", "log_loss", "roc_auc"] = "accuracy"
-    class_weight: Literal["balanced"] | None = None
-    drop: tuple[str, ...] = ()
-    index: str | None = None
-    group: str | None = None
-    time: str | None = None
-    weight: str | None = None
-    bins: int | None = None
-    categories: Literal["auto", "onehot"] = "auto"
-    impute: Literal["auto", "median", "most_frequent"] = "auto"
-    missing: tuple[str, ...] = ()
-    category: tuple[str, ...] = ()
-    number: tuple[str, ...] = ()
-    date: tuple[str, ...] = ()
-    strict: bool = False
-    spectra: bool | None = None
-    folds: int = Field(default=5, ge=2, le=100)
-    drop_missing_target: bool = False
-    effective_dim: int | None = Field(default=None, ge=1)
-    encoding: str = "auto"
-    memory: str | int | None = None
-    random_state: int = 0
-    n_jobs: int | None = None
+    learner: str = StudySettings.learner
+    score: ClassScore = StudySettings.score
+    class_weight: ClassWeight = StudySettings.class_weight
+    drop: tuple[str, ...] = StudySettings.drop
+    index: str | None = StudySettings.index
+    group: str | None = StudySettings.group
+    time: str | None = StudySettings.time
+    weight: str | None = StudySettings.weight
+    bins: int | None = StudySettings.bins
+    categories: Categories = StudySettings.categories
+    impute: Impute = StudySettings.impute
+    missing: tuple[str, ...] = StudySettings.missing
+    category: tuple[str, ...] = StudySettings.category
+    number: tuple[str, ...] = StudySettings.number
+    date: tuple[str, ...] = StudySettings.date
+    strict: bool = StudySettings.strict
+    spectra: bool | None = StudySettings.spectra
+    folds: int = Field(default=StudySettings.folds, ge=2, le=100)
+    drop_missing_target: bool = StudySettings.drop_missing_target
+    effective_dim: int | None = Field(default=StudySettings.effective_dim, ge=1)
+    encoding: str = StudySettings.encoding
+    memory: str | int | None = StudySettings.memory
+    random_state: int = StudySettings.random_state
+    n_jobs: int | None = StudySettings.n_jobs
 
     def checked(self) -> StudySettings:
         """Return the settings as the library takes them; a ValueError says what is wrong with one."""

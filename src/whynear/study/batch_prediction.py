@@ -96,7 +96,8 @@ def predict_to_parquet(
     table : DataFrame, path or str
         A table, a file (CSV, TSV, Parquet, Excel), a folder of files or the name of a data set; see `predict_table`.
     out : path
-        The file to write. Its columns are those of `predict_table`; names of rows from a column are text.
+        The file to write. Its columns are those of `predict_table`; names of rows are text, unless they are the
+        whole numbers of an index.
     index : str, optional
         The column with the names of the rows; see `predict_table`.
     encoding : str, default="auto"
@@ -213,8 +214,9 @@ def _write(
             decimal = read.decimal  # decided by the first rows, where the file does not
             found = predicted_rows(model, read.frame, batches.source, batches.index, option)
             unusual.update({kind: int((found[kind] != "").sum()) for kind in get_args(UnusualKind) if kind in found})
-            if batches.index is not None:
+            if batches.index is not None or frame.index.dtype.kind not in "iu":  # other names mix numbers and text
                 found["row"] = found["row"].astype(str)
+            if batches.index is not None:
                 found = headed_by(found, name_of_index(batches.index))
             if writer is None:
                 schema = pyarrow.Table.from_pandas(found.infer_objects(), preserve_index=False).schema.remove_metadata()

@@ -42,7 +42,7 @@ class CalibrationBin:
 
 
 @dataclass(frozen=True)
-class Calibration:
+class ProbabilityCalibration:
     """The probabilities of predictions, compared with the shares that are right.
 
     Attributes
@@ -61,7 +61,7 @@ class Calibration:
         return {"error": self.error, "bins": [asdict(held) for held in self.bins]}
 
 
-def calibration_of(probability: Array, right: NDArray[np.bool_]) -> Calibration:
+def calibration_of(probability: Array, right: NDArray[np.bool_]) -> ProbabilityCalibration:
     """Return the calibration of predictions with these probabilities, of which some are right.
 
     >>> calibration_of(np.array([0.75, 0.75, 0.75, 0.75]), np.array([True, True, True, False])).error
@@ -70,7 +70,7 @@ def calibration_of(probability: Array, right: NDArray[np.bool_]) -> Calibration:
     codes = np.clip(np.ceil(N_BINS * probability).astype(int) - 1, 0, N_BINS - 1)
     bins = tuple(_bin(int(code), probability[codes == code], right[codes == code]) for code in np.unique(codes))
     gaps = sum(held.count * abs(held.probability - held.right) for held in bins)
-    return Calibration(bins, gaps / len(probability))
+    return ProbabilityCalibration(bins, gaps / len(probability))
 
 
 def _bin(code: int, probability: Array, right: NDArray[np.bool_]) -> CalibrationBin:

@@ -9,7 +9,8 @@ from typing import Any
 from whynear.study.result import Study
 from whynear.study.row_scores import error_of_difference
 from whynear.study.saved import SavedStudy, as_saved, read_study
-from whynear.study.score import AS_SHARES, NAMES
+from whynear.study.score import name_of, shown_difference
+from whynear.utils.differences import beside_error, exceeds_error
 from whynear.utils.files import StrPath
 from whynear.utils.text import counted
 
@@ -55,11 +56,11 @@ class StudyDifferences:
         """Whether the difference is larger than twice its standard error; None where either is unknown."""
         if self.difference is None or self.standard_error is None:
             return None
-        return abs(self.difference) > 2 * self.standard_error
+        return exceeds_error(self.difference, self.standard_error)
 
     def sentences(self) -> list[str]:
         """Return the differences as sentences."""
-        return [*self._data(), self._scores(), self._learners(), *self._features(), self._dimension()]
+        return [*self._data(), self._scores(), self._learners(), *self._features(), *self._dimension()]
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain numbers, strings and lists."""
@@ -88,12 +89,11 @@ class StudyDifferences:
 
     def _scores(self) -> str:
         scores = f"the first reaches {self.first.score} and the second {self.second.score}"
-        start = f"On held-out rows, {scores} ({NAMES.get(self.first.measure, self.first.measure)})"
+        start = f"On held-out rows, {scores} ({name_of(self.first.measure)})"
         if self.difference is None or self.standard_error is None:
             return f"{start}: there are too few scores to compare them."
-        size = "more" if self.exceeds_error else "not more"
-        gap = _with_error(self.difference, self.standard_error, self.first.measure)
-        return f"{start}: the difference of {gap} is {size} than twice its standard error."
+        shown = shown_difference(self.difference, self.standard_error, self.first.measure)
+        return f"{start}: the {beside_error(self.difference, self.standard_error, shown)}"
 
     def _learners(self) -> str:
         if self.first.chosen == self.second.chosen:
@@ -111,11 +111,16 @@ class StudyDifferences:
         sentences = [f"{counted(len(names), *words)}: {_first_few(names)}." for names, words in kinds if names]
         return sentences or ["No verdict on a feature changed."]
 
-    def _dimension(self) -> str:
+    def _dimension(self) -> list[str]:
+        """Return a sentence on the effective dimensions where they differ, or where one was given."""
         first, second = self.first.effective_dim, self.second.effective_dim
-        if first == second:
-            return f"The effective dimension is {'unknown' if first is None else first} in both."
-        return f"The effective dimension is {first or 'unknown'} in the first and {second or 'unknown'} in the second."
+        if first is None or second is None:
+            return []
+        what = "of the data, combinations of its columns (the effective dimension)"
+        if first != second:
+            return [f"The first study uses {counted(first, 'direction')} {what}, the second {second:,}."]
+        given = any(study.settings.get("effective_dim") is not None for study in (self.first, self.second))
+        return [f"Both studies use {counted(first, 'direction')} {what}."] if given else []
 
 
 def compare_studies(first: StrPath | Study | SavedStudy, second: StrPath | Study | SavedStudy) -> StudyDifferences:
@@ -180,12 +185,6 @@ def _differences(first: SavedStudy, second: SavedStudy) -> StudyDifferences:
         caveats_of_first=tuple(caveat for caveat in first.caveats if caveat not in second.caveats),
         caveats_of_second=tuple(caveat for caveat in second.caveats if caveat not in first.caveats),
     )
-
-
-def _with_error(value: float, error: float, measure: str) -> str:
-    if measure != "r2" and measure in AS_SHARES:
-        return f"{100 * value:+.1f} ± {100 * error:.1f} points"
-    return f"{value:+.3f} ± {error:.3f}"
 
 
 def _standard_error(first: SavedStudy, second: SavedStudy) -> float | None:

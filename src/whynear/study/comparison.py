@@ -14,7 +14,7 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 
 from whynear.engine.workers import Workers
 from whynear.metric.pipeline import FittedPipeline
-from whynear.study.fits import Fits, Part, answers
+from whynear.study.fits import FitRows, Fits, answers
 from whynear.study.fold_choice import FoldAnswers, parts_within, simplest_of_the_best
 from whynear.study.folds import folds_of, held_out_places, in_order
 from whynear.study.methods import BASELINES, NUMERIC_BASELINES, SIMPLEST_FIRST, Methods
@@ -185,7 +185,7 @@ def compare_classifiers(
     names = tuple(name for name in SIMPLEST_FIRST if name in learners)
     classes = np.unique(y)
     folds = list(folds_of(X, y, n_folds, methods.seed, silent, groups, weights))
-    parts = [Part(fold.number, fold.train, fold.test, (*names, *BASELINES)) for fold in folds]
+    parts = [FitRows(fold.number, fold.train, fold.test, (*names, *BASELINES)) for fold in folds]
     if len(names) > 1:
         parts += [part for fold in folds for part in parts_within(fold, names, methods.seed)]
     fits = Fits(X, y, groups, weights, methods, tuple(parts), probabilities=measure in OF_PROBABILITIES)

@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.metrics import confusion_matrix
 
-from whynear.study.calibration import Calibration, calibration_of
+from whynear.study.calibration import ProbabilityCalibration, calibration_of
 from whynear.study.comparison import Comparison
 from whynear.study.roc import Roc, roc_of
 from whynear.utils.row_names import plain_name
@@ -66,7 +66,7 @@ class ErrorAnatomy:
         The number of rows of each class (row) that were predicted as each class (column).
     roc : Roc
         ROC curves of classes, one against the rest, and their mean area.
-    calibration : Calibration
+    calibration : ProbabilityCalibration
         The probabilities of the predictions, compared with the shares that are right.
     worst : tuple of ConfidentError
         The wrong predictions with the highest probability, highest first.
@@ -75,7 +75,7 @@ class ErrorAnatomy:
     classes: tuple[Any, ...]
     confusion: NDArray[np.intp]
     roc: Roc
-    calibration: Calibration
+    calibration: ProbabilityCalibration
     worst: tuple[ConfidentError, ...]
 
     @property

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from whynear.utils.text import printable
+from whynear.utils.text import counted, joined, printable
 from whynear.verdict import SufficientSets, Verdicts
 from whynear.verdict.decisions import INDISPENSABLE, NO_EVIDENCE, REPLACEABLE, UNDECIDED
 
 MOST_NAMED = 5  # features in a sentence
 MOST_MEMBERS = 10  # of the smallest set
+POINTS = "percentage points"
 
 
 def set_sentences(verdicts: Verdicts, noun: str = "feature") -> list[str]:
@@ -26,7 +27,7 @@ def feature_sentences(verdicts: Verdicts, noun: str = "feature") -> list[str]:
         ]
     return [
         _indispensable(verdicts, noun),
-        *_replaceable(verdicts),
+        *_replaceable(verdicts, noun),
         *_rest(verdicts, noun),
     ]
 
@@ -38,7 +39,7 @@ def stand_in_sentences(verdicts: Verdicts) -> tuple[str, ...]:
         pairs = verdicts.stand_ins.of(name)
         if pairs:
             named = [f"“{printable(pair.stand_in)}” ({_price(pair.price, pair.error)})" for pair in pairs]
-            made.append(f"“{printable(name)}” can be replaced by {_joined(named, 'or')}.")
+            made.append(f"“{printable(name)}” can be replaced by {joined(named, 'or')}.")
     return tuple(made)
 
 
@@ -51,11 +52,15 @@ def _sufficient(verdicts: Verdicts, noun: str) -> str:
             return f"All {total:,} {noun}s are needed: no smaller set predicts as well."
         return f"No smaller set is shown to predict as well as all {total:,} {noun}s."
     lost = 100 * (sets.score_of_all - sets.score)
-    cost = "no less" if lost < 0.05 else f"{lost:.1f} ± {100 * sets.lost_error:.1f} points less"
+    how_much = "no " if lost < 0.05 else f"{lost:.1f} ± {100 * sets.lost_error:.1f} {POINTS} "
     suffice = f"{noun if total == 1 else f'{noun}s'} {'suffices' if len(sets.best) == 1 else 'suffice'}"
-    how = "is predicted right" if verdicts.measure == "accuracy" else "of the variance is explained"
-    alone = f"with {listed_features(sets.best, MOST_MEMBERS)} alone, {cost} {how} than with all"
+    alone = f"with {listed_features(sets.best, MOST_MEMBERS)} alone, {how_much}{_less(verdicts)} than with all"
     return f"{len(sets.best):,} of {total:,} {suffice}: {alone}."
+
+
+def _less(verdicts: Verdicts) -> str:
+    """Return what there is less of where features are left out."""
+    return "fewer rows are predicted right" if verdicts.measure == "accuracy" else "less of the variance is explained"
 
 
 def _other_choices(sets: SufficientSets, noun: str) -> list[str]:
@@ -79,20 +84,22 @@ def _indispensable(verdicts: Verdicts, noun: str) -> str:
         about = "" if verdicts.named(UNDECIDED) else ": without any one of them the others do about as well"
         return f"No single {noun} is shown to be indispensable{about}."
     losses = dict(zip(verdicts.feature_names, verdicts.loss, strict=True))
-    shown = [f"“{printable(name)}” ({_points(losses[name])} are lost without it)" for name in names[:MOST_NAMED]]
-    more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
-    verb = "is indispensable, no other can replace it" if len(names) == 1 else "are indispensable, none can be replaced"
-    return f"{len(names):,} {verb}: {_joined(shown, 'and')}{more}."
+    first, *others = names[:MOST_NAMED]
+    shown = [f"without “{printable(first)}” {losses[first]:.1f} {POINTS} {_less(verdicts)}"]
+    shown += [f"without “{printable(name)}” {losses[name]:.1f}" for name in others]
+    more = f"; and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
+    one, several = "is indispensable, no other can replace it", "are indispensable, none can be replaced"
+    return f"{counted(len(names), f'{noun} {one}', f'{noun}s {several}')}: {joined(shown, 'and')}{more}."
 
 
-def _replaceable(verdicts: Verdicts) -> list[str]:
+def _replaceable(verdicts: Verdicts, noun: str) -> list[str]:
     names = verdicts.named(REPLACEABLE)
     if not names:
         return []
     leaving = "Leaving it out" if len(names) == 1 else "Leaving out any one of them"
-    carry = "carries" if len(names) == 1 else "carry"
-    shared = f"{len(names):,} {carry} information that others carry too: {listed_features(names)}."
-    return [f"{shared} {leaving} costs at most 2 points."]
+    carry = counted(len(names), f"{noun} carries", f"{noun}s carry")
+    shared = f"{carry} information that others carry too: {listed_features(names)}."
+    return [f"{shared} {leaving} costs at most 2 {POINTS}."]
 
 
 def _rest(verdicts: Verdicts, noun: str) -> list[str]:
@@ -102,8 +109,8 @@ def _rest(verdicts: Verdicts, noun: str) -> list[str]:
         many = f"There is no evidence that {len(names):,} {noun}s help: {shown}."
         said.append(f"There is no evidence that {shown} helps." if len(names) == 1 else many)
     if names := verdicts.named(UNDECIDED):
-        verb = "is" if len(names) == 1 else "are"
-        said.append(f"{len(names):,} {verb} undecided, because the rows do not settle it: {listed_features(names)}.")
+        are = counted(len(names), f"{noun} is", f"{noun}s are")
+        said.append(f"{are} undecided, because the rows do not settle it: {listed_features(names)}.")
     return said
 
 
@@ -112,15 +119,7 @@ def listed_features(names: Sequence[str], most: int = MOST_NAMED) -> str:
     shown = [f"“{printable(name)}”" for name in names[:most]]
     if len(names) > most:
         return f"{', '.join(shown)} and {len(names) - most:,} more"
-    return _joined(shown, "and")
-
-
-def _joined(parts: Sequence[str], word: str) -> str:
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} {word} {parts[-1]}"
-
-
-def _points(value: float) -> str:
-    return f"{value:.1f} points"
+    return joined(shown)
 
 
 def _price(price: float, error: float) -> str:

@@ -96,7 +96,11 @@ def _caveats(problem: Problem, comparison: Comparison, interpretation: Interpret
         said.append("Intervals are those of the mean of the cases' own metrics: a case may weigh features otherwise.")
     if unknown := interpretation.relevance.certificate.unknowns:
         whose = "interval of 1 feature is" if unknown == 1 else f"intervals of {unknown:,} features are"
-        said.append(f"The {whose} not exact, because a program could not be solved.")
+        its = "its" if unknown == 1 else "their"
+        said.append(
+            f"The {whose} not exact, because {its} calculation (a linear program) did not finish; treat {its} bounds "
+            "as unknown."
+        )
     return said
 
 
@@ -239,10 +243,10 @@ def _score(problem: Problem, comparison: Comparison, interpretation: Interpretat
     expected, plain = comparison.score, comparison.score_of(PLAIN)
     if problem.kind == "numbers":
         error, spread = root_mean_squared_error(comparison.predictions, comparison.weights), _spread(problem)
-        directions = counted(interpretation.effective_dim, "direction")
+        combinations = counted(interpretation.effective_dim, "combination")
         return (
-            f"A linear map of {directions} predicts held-out values with a typical "
-            f"error of {error:.3g}, where the mean alone errs by {spread:.3g}: it explains {expected} of the "
+            f"A linear map of {combinations} of the columns predicts held-out values with a typical error of "
+            f"{error:.3g}, where always predicting the mean gives {spread:.3g}: it explains {expected} of the "
             f"variance, plain kNN {plain}."
         )
     chosen, measure = comparison.chosen.upper(), comparison.measure

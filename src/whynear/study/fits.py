@@ -27,7 +27,7 @@ from whynear.utils.row_order import Separation, taken
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class FitRows:
     """Rows to fit some methods to, and rows to predict; the number of the fold that they belong to counts from 1.
 
     ``within`` tells rows by which a learner is chosen within a fold from those of the fold itself.
@@ -46,7 +46,7 @@ class Answer:
 
     Attributes
     ----------
-    part : Part
+    part : FitRows
         The rows.
     name : str
         The method.
@@ -60,7 +60,7 @@ class Answer:
         The fitted method, where it may be needed again.
     """
 
-    part: Part
+    part: FitRows
     name: str
     predicted: NDArray[Any]
     shares: Array | None
@@ -86,16 +86,16 @@ class Fits:
     groups: Separation | None
     weights: pd.Series | None
     methods: Methods
-    parts: tuple[Part, ...]
+    parts: tuple[FitRows, ...]
     probabilities: bool = False
     finish: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
 
-    def known(self, part: Part) -> tuple[pd.DataFrame, NDArray[Any], Separation | None, pd.Series | None]:
+    def known(self, part: FitRows) -> tuple[pd.DataFrame, NDArray[Any], Separation | None, pd.Series | None]:
         """Return features, targets, groups and weights of the rows to fit to, copied."""
         rows = part.train
         return self.X.iloc[rows], self.y[rows], taken(self.groups, rows), taken(self.weights, rows)
 
-    def answer(self, part: Part, name: str, model: Any) -> Answer:
+    def answer(self, part: FitRows, name: str, model: Any) -> Answer:
         """Return what a fitted method predicts."""
         rows = self.X.iloc[part.test]
         shares = model.predict_proba(rows) if self.probabilities else None

@@ -21,8 +21,8 @@ from whynear.study.result import Study
 from whynear.study.settings import ClassScore, ClassWeight, StudySettings
 from whynear.study.stages import studied
 from whynear.study.table_problem import learnable_problem
-from whynear.tables.column_types import Categories, Impute
 from whynear.tables.problem import names_of
+from whynear.utils.choices import Categories, Impute
 from whynear.utils.progress import ProgressArgument, listener
 from whynear.utils.threads import n_threads, one_blas_thread
 

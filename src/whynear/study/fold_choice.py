@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from whynear.engine.pieces import Piece, run_piece
 from whynear.study.estimate import INNER_FOLDS, INNER_ROWS
-from whynear.study.fits import Answer, Part
+from whynear.study.fits import Answer, FitRows
 from whynear.study.folds import Fold
 from whynear.study.probabilities import aligned
 from whynear.study.sample import stratified_rows
@@ -22,7 +22,7 @@ from whynear.utils.row_groups import split_rows
 from whynear.utils.row_order import taken
 
 
-def parts_within(fold: Fold, names: tuple[str, ...], seed: int) -> list[Part]:
+def parts_within(fold: Fold, names: tuple[str, ...], seed: int) -> list[FitRows]:
     """Return folds of the training rows, from which a learner is chosen; of a sample where there are many."""
     (_, y), groups, rows = fold.known, fold.known_groups, fold.train
     if len(y) > INNER_ROWS:
@@ -36,7 +36,7 @@ def parts_within(fold: Fold, names: tuple[str, ...], seed: int) -> list[Part]:
         warnings.simplefilter("ignore", UserWarning)  # of classes with fewer rows than folds
         splits = split_rows(y, folds, seed, stratified=True, groups=groups)
     return [
-        Part(fold.number, rows[train], rows[test], names, within=True)
+        FitRows(fold.number, rows[train], rows[test], names, within=True)
         for train, test in splits
         if len(np.unique(y[train])) > 1
     ]
@@ -46,14 +46,14 @@ class FoldAnswers:
     """The answers of a fold; when all are known, a learner is chosen, and the models of the others are dropped."""
 
     def __init__(
-        self, fold: Fold, names: Sequence[str], measure: Measure, classes: NDArray[Any], parts: Sequence[Part]
+        self, fold: Fold, names: Sequence[str], measure: Measure, classes: NDArray[Any], parts: Sequence[FitRows]
     ) -> None:
         self.fold, self.names, self.measure, self.classes = fold, names, measure, classes
         self.parts = [part for part in parts if part.fold == fold.number]
         self.n_missing = sum(len(part.names) for part in self.parts)
         self.answers: dict[str, Answer] = {}
         self.scores: dict[str, float] = {}
-        self.scores_within: dict[tuple[Part, str], float] = {}
+        self.scores_within: dict[tuple[FitRows, str], float] = {}
 
     def add(self, answer: Answer) -> None:
         """Take an answer of the fold, or of a part within it."""
@@ -81,7 +81,7 @@ class FoldAnswers:
         self.answers = {name: replace(answer, model=None) for name, answer in self.answers.items()}
 
 
-def _all_rows(part: Part) -> NDArray[np.intp]:
+def _all_rows(part: FitRows) -> NDArray[np.intp]:
     return np.concatenate([part.train, part.test])
 
 

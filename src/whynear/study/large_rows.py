@@ -21,7 +21,7 @@ from whynear.study.prediction import cases_for, faults_by_name
 from whynear.study.settings import COMPARED_ROWS
 from whynear.study.training_rows import remember_rows
 from whynear.tables.cells import is_code
-from whynear.tables.parts import Part, PartedTable
+from whynear.tables.parts import PartedTable, TablePart
 from whynear.tables.problem import Problem, TargetKind
 from whynear.tables.reading import NamedTable
 from whynear.tables.target import class_names, is_missing
@@ -46,7 +46,7 @@ class LargeRows:
         What it holds.
     classes : frozenset of str
         The classes that are learned; rows of others are left out.
-    held_out : tuple of Part
+    held_out : tuple of TablePart
         The parts from which nothing is learned.
     why_none : str
         Why there are none, if so.
@@ -70,7 +70,7 @@ class LargeRows:
     target: str
     kind: TargetKind
     classes: frozenset[str]
-    held_out: tuple[Part, ...]
+    held_out: tuple[TablePart, ...]
     why_none: str
     rare_rows: Problem
     missing: tuple[str, ...]
@@ -122,11 +122,11 @@ class LargeRows:
         return 8.0 * COPIES_OF_NUMBERS * n_rows * len(FittedPipeline.of(model).made) <= self.room
 
     @property
-    def learned_parts(self) -> list[Part]:
+    def learned_parts(self) -> list[TablePart]:
         """The parts that are not held out."""
         return [part for part in self.table.parts if part not in self.held_out]
 
-    def rows(self, part: Part) -> Iterator[tuple[pd.DataFrame, NDArray[Any]]]:
+    def rows(self, part: TablePart) -> Iterator[tuple[pd.DataFrame, NDArray[Any]]]:
         """Yield the rows of a part that have a target of the problem, and these targets."""
         for batch in self.table.batches(part, self.n_rows):
             column = batch[self.target]
@@ -140,7 +140,7 @@ class LargeRows:
                 assert values is not None, "a target of text is not held out"
                 yield batch[known], values
 
-    def rows_to_learn(self, model: Any, part: Part) -> tuple[pd.DataFrame, NDArray[Any]]:
+    def rows_to_learn(self, model: Any, part: TablePart) -> tuple[pd.DataFrame, NDArray[Any]]:
         """Return the features of all rows of a part, as a fitted model reads them, and their targets."""
         frames, targets = zip(*self.rows(part), strict=True)
         return pd.concat([self._cases(model, frame) for frame in frames]), np.concatenate(targets)

@@ -19,7 +19,7 @@ from whynear.tables.column_names import checked_target
 from whynear.tables.column_reading import ReadAs
 from whynear.tables.folder import is_text_file
 from whynear.tables.large_problem import problem_from_scan
-from whynear.tables.parts import Part, PartedTable, has_parts, open_parts, rows_and_columns
+from whynear.tables.parts import PartedTable, TablePart, has_parts, open_parts, rows_and_columns
 from whynear.tables.problem import Problem, names_of
 from whynear.tables.reading import NamedTable
 from whynear.tables.refusal import with_suggestion
@@ -109,7 +109,7 @@ def large_problem(table: PartedTable, target: Any, settings: StudySettings, step
     return sample, rows
 
 
-def _held_out(table: PartedTable, settings: StudySettings) -> tuple[tuple[Part, ...], str]:
+def _held_out(table: PartedTable, settings: StudySettings) -> tuple[tuple[TablePart, ...], str]:
     """Return the parts to hold out, drawn at random; or why there are none."""
     if settings.group is not None or settings.time is not None:
         return (), f"rows are held out by {(settings.group or settings.time)!r}"
@@ -117,7 +117,7 @@ def _held_out(table: PartedTable, settings: StudySettings) -> tuple[tuple[Part, 
         return (), "the classes are bins of the sample"
     n_all = table.n_rows
     order = np.random.default_rng(settings.random_state).permutation(len(table.parts))
-    held_out: list[Part] = []
+    held_out: list[TablePart] = []
     n_held = 0
     for part in (table.parts[place] for place in order):
         limit = LARGEST_HELD_OUT_SHARE * n_all if not held_out else min(HELD_OUT_SHARE * n_all, HELD_OUT_ROWS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any
@@ -11,23 +11,23 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.metrics import r2_score
 from sklearn.pipeline import Pipeline
 
 from whynear.datasets.opening import Table, open_table
 from whynear.learn import LEARNERS
 from whynear.study.error_interval import remember_errors
-from whynear.study.folds import Fold, folds_of, in_order, possible_folds
+from whynear.study.folds import folds_of, held_out_places, in_order, possible_folds
 from whynear.study.learnable import check_fittable, check_takes_weights, check_weighable
 from whynear.study.methods import MINIMUM_NORM, Methods
 from whynear.study.preprocessing import Preprocessing
 from whynear.study.regression import with_directions
-from whynear.study.score import share_right
+from whynear.study.score import Measure, Score, score_of
 from whynear.study.settings import ClassWeight, check_seed
-from whynear.tables.column_types import Categories, Impute
 from whynear.tables.problem import Problem, names_of, problem_from
 from whynear.tables.refusal import with_suggestion
-from whynear.utils.row_order import Separation
+from whynear.utils.choices import Categories, Impute
+from whynear.utils.progress import silent
+from whynear.utils.row_order import Separation, groups_in, taken
 from whynear.utils.text import counted, listed
 
 FOLDS = 5
@@ -46,14 +46,17 @@ class LearnedModel:
         The features and the target it was fitted to, with their ``caveats``.
     learner : str
         The name of the learner.
+    score : Score or None
+        The share of held-out rows predicted right, or for a numeric target of their variance explained, with its
+        standard error over rows, or over groups; None unless requested.
     scores : tuple of float
-        By fold, the share of held-out rows predicted right, empty unless requested; for a numeric target the share of
-        variance explained.
+        The same by fold; empty unless requested.
     """
 
     model: BaseEstimator
     problem: Problem
     learner: str
+    score: Score | None
     scores: tuple[float, ...]
 
     def finding(self) -> str:
@@ -69,12 +72,10 @@ class LearnedModel:
         return f"{len(classes)} classes ({listed(classes)})"
 
     def _accuracy(self) -> str:
-        if not self.scores:
+        if self.score is None:
             return ""
         what = "held-out cases right" if self.problem.kind == "classes" else "the variance of held-out cases explained"
-        error = np.std(self.scores, ddof=1) / np.sqrt(len(self.scores))
-        share = f"{np.mean(self.scores):.1%} ± {error:.1%} of {what}"
-        return f"; {share} ({len(self.scores)} folds)"
+        return f"; {self.score} of {what} ({counted(len(self.scores), 'fold')})"
 
 
 def learn_table(
@@ -191,9 +192,11 @@ def learn_table(
     if problem.kind == "numbers":
         return _regressor(problem, methods)
     name = CLASSIFIER if learner == "auto" else learner
-    scores = _held_out_scores(name, problem, methods) if score else ()
     model = methods.fitted(name, problem.X, problem.y, problem.separation, problem.weights)
-    return LearnedModel(_without_wrapping(model), problem, name, scores)
+    if not score:
+        return LearnedModel(_without_wrapping(model), problem, name, None, ())
+    _, overall, by_fold = _held_out(problem, methods, partial(methods.fitted, name))
+    return LearnedModel(_without_wrapping(model), problem, name, overall, by_fold)
 
 
 def _without_wrapping(model: Pipeline) -> BaseEstimator:
@@ -209,25 +212,25 @@ def _regressor(problem: Problem, methods: Methods) -> LearnedModel:
     ) -> Any:
         return with_directions(methods.fitted(MINIMUM_NORM, X, y, groups, weights), X, y, None, groups, weights)
 
-    scores, predictions = [], []
-    for fold in _folds(problem, methods.seed):
+    predictions, overall, by_fold = _held_out(problem, methods, fitted)
+    model = fitted(problem.X, problem.y, problem.separation, problem.weights)
+    return LearnedModel(remember_errors(model, predictions), problem, MINIMUM_NORM, overall, by_fold)
+
+
+def _held_out(
+    problem: Problem, methods: Methods, fitted: Callable[..., Any]
+) -> tuple[pd.DataFrame, Score, tuple[float, ...]]:
+    """Predict the rows of each fold by a model fitted to the others; return that, its score, and the score by fold."""
+    measure: Measure = "accuracy" if problem.kind == "classes" else "r2"
+    n_folds, _ = possible_folds(problem.y, FOLDS, problem.separation)
+    folds = folds_of(problem.X, problem.y, n_folds, methods.seed, silent, problem.separation, problem.weights)
+    tables, by_fold = [], []
+    for fold in folds:
         rows, true = fold.held_out
         predicted = fitted(*fold.known, fold.known_groups, fold.known_weights).predict(rows)
-        predictions.append(fold.table(predicted=predicted))
-        scores.append(float(r2_score(true, predicted, sample_weight=fold.held_out_weights)))
-    model = fitted(problem.X, problem.y, problem.separation, problem.weights)
-    return LearnedModel(remember_errors(model, in_order(predictions)), problem, MINIMUM_NORM, tuple(scores))
-
-
-def _held_out_scores(name: str, problem: Problem, methods: Methods) -> tuple[float, ...]:
-    scores = []
-    for fold in _folds(problem, methods.seed):
-        rows, true = fold.held_out
-        model = methods.fitted(name, *fold.known, fold.known_groups, fold.known_weights)
-        scores.append(share_right(true, model.predict(rows), None, fold.held_out_weights).value)
-    return tuple(scores)
-
-
-def _folds(problem: Problem, seed: int) -> Iterator[Fold]:
-    n_folds, _ = possible_folds(problem.y, FOLDS, problem.separation)
-    return folds_of(problem.X, problem.y, n_folds, seed, lambda *_: None, problem.separation, problem.weights)
+        tables.append(fold.table(predicted=predicted))
+        by_fold.append(score_of(true, predicted, measure, None, None, fold.held_out_weights).value)
+    places, found = held_out_places(tables), in_order(tables)
+    true, predicted = found["true"].to_numpy(), found["predicted"].to_numpy()
+    groups, weights = groups_in(problem.separation), taken(problem.weights, places)
+    return found, score_of(true, predicted, measure, groups, None, weights), tuple(by_fold)

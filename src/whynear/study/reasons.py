@@ -42,7 +42,7 @@ class Near:
 
 
 @dataclass(frozen=True)
-class Part:
+class FeatureContributions:
     """The contributions of a feature to the squared distances of the nearest case and of the nearest other class.
 
     ``values`` are those of the explained case and of these two.
@@ -66,7 +66,7 @@ class Reason:
         The explanation in a sentence.
     nearest, other : Near
         The nearest case of the predicted class and of any other; None where there is no other class.
-    parts : tuple of Part
+    parts : tuple of FeatureContributions
         The features that contribute most to either distance, largest first.
     voters : Voters
         The rows or prototypes that vote, with their values.
@@ -78,7 +78,7 @@ class Reason:
     text: str
     nearest: Near
     other: Near | None
-    parts: tuple[Part, ...]
+    parts: tuple[FeatureContributions, ...]
     voters: Voters
     unusual: tuple[UnusualValue, ...]
 
@@ -126,7 +126,15 @@ def _reason(place: int, why: Explanation) -> Reason:
         repr(why),
         _near(why.nearest),
         None if other is None else _near(other),
-        tuple(map(Part, map(str, names), near[most].tolist(), far[most].tolist(), zip(*values, strict=True))),
+        tuple(
+            map(
+                FeatureContributions,
+                map(str, names),
+                near[most].tolist(),
+                far[most].tolist(),
+                zip(*values, strict=True),
+            )
+        ),
         voters_of(why),
         why.unusual,
     )

@@ -18,7 +18,7 @@ from whynear.metric import as_metric
 from whynear.metric.fit_weights import weights_for
 from whynear.metric.pipeline import FittedPipeline
 from whynear.study.comparison import Comparison
-from whynear.study.fits import Fits, Part, answers
+from whynear.study.fits import FitRows, Fits, answers
 from whynear.study.folds import folds_of, held_out_places, in_order
 from whynear.study.interpretation import fewest_directions
 from whynear.study.methods import MINIMUM_NORM, NUMERIC_BASELINES, Methods, n_varying
@@ -48,7 +48,7 @@ def compare_regressors(
     """
     by_method = {name: np.empty(len(y)) for name in (MINIMUM_NORM, *NUMERIC_BASELINES)}
     folds = list(folds_of(X, y, n_folds, methods.seed, silent, groups, weights))
-    parts = tuple(Part(fold.number, fold.train, fold.test, tuple(by_method)) for fold in folds)
+    parts = tuple(FitRows(fold.number, fold.train, fold.test, tuple(by_method)) for fold in folds)
     finish = {MINIMUM_NORM: partial(_with_directions_of, effective_dim)}
     fits = Fits(X, y, groups, weights, methods, parts, finish=finish)
     models = {}

@@ -25,8 +25,8 @@ from whynear.study.findings import Findings
 from whynear.study.frame import PageFrame
 from whynear.study.interpretation import Interpretation
 from whynear.study.levels import FeatureLevels
-from whynear.study.other_rows import OtherRows
 from whynear.study.parts_score import PartsScore
+from whynear.study.placed_rows import PlacedRows
 from whynear.study.reasons import Reason
 from whynear.study.rejection import Rejection
 from whynear.study.residuals import Residuals
@@ -87,7 +87,7 @@ class Study:
         How well the model predicts whole parts of a table that does not fit in memory; None for other tables.
     rejection : Rejection or None
         The certainty of the held-out predictions, and what is promised for accepted ones; None for a numeric target.
-    others : OtherRows or None
+    others : PlacedRows or None
         The rows of a large table that were not compared, on the same maps; None where all were.
 
     Examples
@@ -120,7 +120,7 @@ class Study:
     spectra: Spectra | None = None
     on_parts: PartsScore | None = None
     rejection: Rejection | None = None
-    others: OtherRows | None = None
+    others: PlacedRows | None = None
 
     @property
     def metric(self) -> Metric:

@@ -74,8 +74,8 @@ class SavedStudy:
         """The score and its standard error, as text."""
         if self.expected is None:
             return "no score"
-        around = "" if self.expected_error is None else f" ± {_share(self.expected_error, self.measure)}"
-        return f"{_share(self.expected, self.measure)}{around}"
+        around = "" if self.expected_error is None else f" ± {shown(self.expected_error, self.measure)}"
+        return f"{shown(self.expected, self.measure)}{around}"
 
 
 def read_study(path: StrPath) -> SavedStudy:
@@ -150,10 +150,6 @@ def _verdicts(held: dict[str, Any], relevance: dict[str, Any]) -> dict[str, str]
         return {str(row["feature"]): str(row["verdict"]) for row in judged.get("features", [])}
     names, strengths = relevance.get("features", []), relevance.get("strength", [])
     return {str(feature): str(strength) for feature, strength in zip(names, strengths, strict=True)}
-
-
-def _share(value: float, measure: str) -> str:
-    return f"{value:.3f}" if measure == "r2" else shown(value, measure)
 
 
 def _count(value: Any) -> int | None:

@@ -14,10 +14,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from whynear.study.settings import ClassScore
 from whynear.utils.arrays import Array
 from whynear.utils.row_groups import error_of_mean
 
-Measure = Literal["accuracy", "balanced_accuracy", "log_loss", "roc_auc", "r2"]
+Measure = Literal[ClassScore, "r2"]
 OF_PROBABILITIES = ("log_loss", "roc_auc")
 AS_SHARES = ("accuracy", "balanced_accuracy", "r2")  # written as percentages
 NAMES = {
@@ -57,6 +58,22 @@ class Score:
 def shown(value: float, measure: str) -> str:
     """Return the value of a score as text: a percentage where it is a share."""
     return f"{value:.1%}" if measure in AS_SHARES else f"{value:.3f}"
+
+
+def shown_difference(value: float, error: float, measure: str) -> str:
+    """Return the difference of two scores and its standard error as text: percentage points where they are shares.
+
+    >>> shown_difference(0.0151, 0.0062, "r2"), shown_difference(-0.0151, 0.0062, "log_loss")
+    ('+1.5 ± 0.6 points', '-0.015 ± 0.006')
+    """
+    if measure in AS_SHARES:
+        return f"{100 * value:+.1f} ± {100 * error:.1f} points"
+    return f"{value:+.3f} ± {error:.3f}"
+
+
+def name_of(measure: str) -> str:
+    """Return the name of a kind of score in words; as it is if it is one of a later version."""
+    return NAMES.get(measure, measure)
 
 
 def direction(measure: str) -> int:

@@ -7,23 +7,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal, get_args
 
+from whynear.utils.choices import Categories, Impute
 from whynear.utils.sizes import bytes_of
 
-if TYPE_CHECKING:
-    from whynear.tables.column_types import Categories, Impute
-
-ClassScore = Literal["accuracy", "balanced_accuracy", "log_loss", "roc_auc"]
+ClassScore = Literal["accuracy", "balanced_accuracy", "log_loss", "roc_auc"]  # numbers have a score of their own
 ClassWeight = Literal["balanced"] | None
 TABLE_SETTINGS = (
     "drop", "index", "group", "time", "weight", "bins", "categories", "impute", "missing", "category", "number", "date",
     "drop_missing_target", "strict", "spectra",
 )  # fmt: skip
 COMPARED_ROWS = 5_000  # at most, to compare learners, to interpret and to draw
-CATEGORIES = ("auto", "onehot")
-SCORES = ("accuracy", "balanced_accuracy", "log_loss", "roc_auc")  # of classes; numbers have their own
-IMPUTE = ("auto", "median", "most_frequent")
 LARGEST_SEED = 2**32 - 1  # that scikit-learn accepts
 
 
@@ -74,8 +69,8 @@ class StudySettings:
             bytes_of(self.memory)
         if self.learner not in (known := ("auto", *_learners())):
             raise ValueError(f"There is no learner {self.learner!r}. Use one of {', '.join(known)} (--learner).")
-        if self.score not in SCORES:
-            raise ValueError(f"There is no score {self.score!r}. Use one of {', '.join(SCORES)} (--score).")
+        if self.score not in (scores := get_args(ClassScore)):
+            raise ValueError(f"There is no score {self.score!r}. Use one of {', '.join(scores)} (--score).")
         if self.class_weight not in (None, "balanced"):
             raise ValueError(
                 f"class_weight must be 'balanced' or None, got {self.class_weight!r} instead (--class-weight balanced)."
@@ -93,7 +88,7 @@ class StudySettings:
                 f"group={self.group!r} and time={self.time!r} ask for different folds: whole groups, or later rows. "
                 "Leave out one of them (--group, --time)."
             )
-        for name, known in (("categories", CATEGORIES), ("impute", IMPUTE)):
+        for name, known in (("categories", get_args(Categories)), ("impute", get_args(Impute))):
             if getattr(self, name) not in known:
                 raise ValueError(
                     f"{name} must be one of {', '.join(map(repr, known))}, got {getattr(self, name)!r} instead. "

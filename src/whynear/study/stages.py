@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
 
+import pandas as pd
 from sklearn.base import clone
 
 from whynear.engine.workers import Workers
@@ -25,12 +27,12 @@ from whynear.study.learnable import caveats_of_weights, learners_for
 from whynear.study.levels import levels_of
 from whynear.study.maps import maps_of
 from whynear.study.methods import LEARNED_ROWS, Methods
-from whynear.study.other_rows import other_rows_of
+from whynear.study.placed_rows import placed_rows_of
 from whynear.study.preprocessing import Preprocessing
 from whynear.study.progress import Steps
 from whynear.study.reasons import Reason, reasons_of
 from whynear.study.regression import compare_regressors, relevance_profile, with_directions
-from whynear.study.rejection import rejection_of, remember_rejection
+from whynear.study.rejection import Rejection, rejection_of, remember_rejection
 from whynear.study.residuals import Residuals, residuals_of
 from whynear.study.result import Study
 from whynear.study.sample import at_most
@@ -38,7 +40,19 @@ from whynear.study.settings import COMPARED_ROWS, StudySettings
 from whynear.study.spectra import spectra_of, without_preprocessing
 from whynear.study.value_cases import ValueReason, explained_values, value_reasons
 from whynear.tables.problem import Problem
+from whynear.verdict.result import Verdicts
 from whynear.verdict.verdicts import verdicts_by
+
+
+@dataclass(frozen=True, eq=False)
+class _Shared:
+    """What most stages share; ``used`` are the rows that are compared."""
+
+    used: Problem
+    settings: StudySettings
+    methods: Methods
+    steps: Steps
+    workers: Workers
 
 
 def studied(
@@ -50,13 +64,13 @@ def studied(
     large: LargeRows | None = None,
 ) -> Study:
     """Compare, learn, interpret, map and explain; ``large`` are all rows of a table that does not fit in memory."""
-    of_classes = problem.kind == "classes"
     used, few_rows = _compared_rows(problem, settings)
     preprocessing = None if problem.axis is None else Preprocessing(problem.axis, settings.random_state)
     methods = Methods(
         settings.random_state, problem.encoder, settings.n_jobs, settings.class_weight, preprocessing, kept
     )
-    comparison, few_folds = _compared(used, settings, methods, steps, workers)
+    shared = _Shared(used, settings, methods, steps, workers)
+    comparison, few_folds = _compared(shared)
     shown = used if used.times is None else used.rows(comparison.places)
     steps.finish("comparison", comparison)
     steps("learn the metric from all rows", 0.6)
@@ -65,53 +79,37 @@ def studied(
     if large is not None:
         model, few_rows = large.learned(comparison.chosen, model, rows)
         on_parts = large.judged(model, steps.within(0.6, 0.62))
-    rejection = rejection_of(shown, comparison, model, settings.random_state) if of_classes else None
-    if rejection is not None:
-        model = remember_rejection(model, rejection)
+    model, rejection = _with_rejection(model, shown, comparison, settings)
     steps.finish("model", model)
     spectra = spectra_of(used, model, comparison.models, preprocessing, rows)
     bands = None if spectra is None else spectra.bands
-    interpretation = _interpreted(used, model, settings, methods, steps, bands)
+    interpretation = _interpreted(shared, model, bands)
     steps.finish("interpretation", interpretation)
     judge, judged_on = (model, used.X) if spectra is None else without_preprocessing(model, used.X)
-    judged = verdicts_by(
-        workers,
-        refitted(judge),
-        judged_on,
-        used.y,
-        features=None if bands is None else bands.features_of_columns,
-        relevance=interpretation.relevance,
-        groups=used.separation,
-        sample_weight=used.weights,
-        n_jobs=settings.n_jobs,
-        random_state=settings.random_state,
-        progress=steps.within(0.68, 0.85),
-    )
+    judged = _judged(shared, judge, judged_on, interpretation, bands)
     steps.finish("verdicts", judged)
     steps("map the cases", 0.85)
     maps = maps_of(shown, model, settings.random_state)
-    others = other_rows_of(problem, shown, maps, model, settings.random_state)
-    cases, reasons = _explained(shown, comparison, steps, bands, workers)
-    profiles = class_profiles(model) if of_classes else relevance_profile(model, problem.target)
+    placed = placed_rows_of(problem, shown, maps, model, settings.random_state)
+    cases, reasons = _explained(shared, shown, comparison, bands)
+    profiles = _profiles(model, problem, bands)
     steps("done", 1.0)
+    shown_columns = shown.X if bands is None else bands.table(judged_on.iloc[comparison.places])
+    caveats = (*problem.caveats, *few_rows, *few_folds)
     return Study(
         problem=used,
         comparison=comparison,
         errors=_errors(shown, comparison),
         model=model,
         interpretation=interpretation,
-        profiles=profiles if bands is None else bands.profiles(profiles),
+        profiles=profiles,
         maps=maps,
-        others=others,
-        levels=levels_of(
-            shown.X if bands is None else bands.table(judged_on.iloc[comparison.places]), interpretation.relevance
-        ),
+        others=placed,
+        levels=levels_of(shown_columns, interpretation.relevance),
         cases=cases,
         reasons=reasons,
         verdicts=judged,
-        findings=findings_of(
-            used, comparison, interpretation, judged, (*problem.caveats, *few_rows, *few_folds), spectra, on_parts
-        ),
+        findings=findings_of(used, comparison, interpretation, judged, caveats, spectra, on_parts),
         on_parts=on_parts,
         rejection=rejection,
         spectra=spectra,
@@ -137,37 +135,36 @@ def _compared_rows(problem: Problem, settings: StudySettings) -> tuple[Problem, 
     return at_most(problem, COMPARED_ROWS, settings.random_state), (f"{rows}; the model was fitted to {fitted}.",)
 
 
-def _compared(
-    used: Problem, settings: StudySettings, methods: Methods, steps: Steps, workers: Workers
-) -> tuple[Comparison, tuple[str, ...]]:
+def _compared(shared: _Shared) -> tuple[Comparison, tuple[str, ...]]:
     """Compare learners and baselines on held-out folds; return a caveat too if fewer folds than wanted are possible."""
+    used, settings = shared.used, shared.settings
     n_folds, caveats = possible_folds(used.y, settings.folds, used.separation)
     caveats += caveats_of_weights(settings)
-    report = steps.within(0.02, 0.6)
+    report = shared.steps.within(0.02, 0.6)
     if used.kind == "classes":
         comparison = compare_classifiers(
             used.X,
             used.y,
             learners_for(settings),
-            methods,
+            shared.methods,
             n_folds=n_folds,
             report=report,
             groups=used.separation,
             measure=settings.score,
             weights=used.weights,
-            workers=workers,
+            workers=shared.workers,
         )
         return comparison, caveats
     comparison = compare_regressors(
         used.X,
         used.y,
-        methods,
+        shared.methods,
         n_folds=n_folds,
         effective_dim=settings.effective_dim,
         report=report,
         groups=used.separation,
         weights=used.weights,
-        workers=workers,
+        workers=shared.workers,
     )
     return comparison, caveats
 
@@ -188,6 +185,16 @@ def _learned(
     return remember_errors(model, comparison.predictions), rows
 
 
+def _with_rejection(
+    model: Any, shown: Problem, comparison: Comparison, settings: StudySettings
+) -> tuple[Any, Rejection | None]:
+    """Return a model of classes with what it promises where it may reject cases, and that; of numbers, the model."""
+    if shown.kind == "numbers":
+        return model, None
+    rejection = rejection_of(shown, comparison, model, settings.random_state)
+    return remember_rejection(model, rejection), rejection
+
+
 def refitted(model: Any) -> Any:
     """Return the learner to refit without features; a map is not held to directions that they may take away."""
     learner = clone(model)
@@ -195,9 +202,8 @@ def refitted(model: Any) -> Any:
     return learner.set_params(**dict.fromkeys(cut))
 
 
-def _interpreted(
-    used: Problem, model: Any, settings: StudySettings, methods: Methods, steps: Steps, bands: Bands | None
-) -> Interpretation:
+def _interpreted(shared: _Shared, model: Any, bands: Bands | None) -> Interpretation:
+    used = shared.used
     fitted = FittedPipeline.of(model)
     sources = None if fitted.encoder is None else fitted.sources
     return interpret(
@@ -205,24 +211,49 @@ def _interpreted(
         fitted.numbers(used.X),
         used.y,
         sources=sources if bands is None else bands.features_of(fitted.sources),
-        effective_dim=settings.effective_dim,
-        methods=methods,
-        report=steps.within(0.62, 0.68),
+        effective_dim=shared.settings.effective_dim,
+        methods=shared.methods,
+        report=shared.steps.within(0.62, 0.68),
         groups=used.separation,
         weights=used.weights,
     )
 
 
+def _judged(
+    shared: _Shared, model: Any, X: pd.DataFrame, interpretation: Interpretation, bands: Bands | None
+) -> Verdicts:
+    """Return the verdicts on the features, or on the bands, for which the model is refitted to the columns of X."""
+    used, settings = shared.used, shared.settings
+    return verdicts_by(
+        shared.workers,
+        refitted(model),
+        X,
+        used.y,
+        features=None if bands is None else bands.features_of_columns,
+        relevance=interpretation.relevance,
+        groups=used.separation,
+        sample_weight=used.weights,
+        n_jobs=settings.n_jobs,
+        random_state=settings.random_state,
+        progress=shared.steps.within(0.68, 0.85),
+    )
+
+
+def _profiles(model: Any, problem: Problem, bands: Bands | None) -> pd.DataFrame:
+    found = class_profiles(model) if problem.kind == "classes" else relevance_profile(model, problem.target)
+    return found if bands is None else bands.profiles(found)
+
+
 def _explained(
-    used: Problem, comparison: Comparison, steps: Steps, bands: Bands | None, workers: Workers
+    shared: _Shared, shown: Problem, comparison: Comparison, bands: Bands | None
 ) -> tuple[tuple[Case, ...], tuple[Reason, ...] | tuple[ValueReason, ...]]:
     """Return selected cases, and short explanations of those on the maps."""
-    first, then = steps.within(0.9, 0.92), steps.within(0.92, 1.0)
-    if used.kind == "classes":
-        cases = explained_cases(used.X, used.y, comparison, first, bands)
-        return cases, reasons_of(used.X, comparison, cases, then, bands, workers)
-    cases = explained_values(used.X, comparison, first, bands)
-    return cases, value_reasons(used.X, comparison, cases, then, bands)
+    first, then = shared.steps.within(0.9, 0.92), shared.steps.within(0.92, 1.0)
+    if shown.kind == "classes":
+        cases = explained_cases(shown.X, shown.y, comparison, first, bands)
+        return cases, reasons_of(shown.X, comparison, cases, then, bands, shared.workers)
+    cases = explained_values(shown.X, comparison, first, bands)
+    return cases, value_reasons(shown.X, comparison, cases, then, bands)
 
 
 def _errors(used: Problem, comparison: Comparison) -> ErrorAnatomy | Residuals:

@@ -6,11 +6,11 @@ from typing import Any
 import pandas as pd
 from numpy.typing import NDArray
 
-from whynear.tables.column_types import Impute
 from whynear.tables.copies import caveats_of_repeats
 from whynear.tables.encoder import holds_text, is_ordered
 from whynear.tables.informative_gaps import informative_gaps
 from whynear.tables.missing_codes import caveats_of_codes
+from whynear.utils.choices import Impute
 from whynear.utils.text import counted, listed
 
 MOST_NAMED = 5  # columns

@@ -20,6 +20,7 @@ from whynear.tables.rows import numbers_in_file
 from whynear.tables.spellings import note_on_blanks, note_on_spellings
 from whynear.tables.written_numbers import is_written_number
 from whynear.utils.checks import choice
+from whynear.utils.choices import Categories, Impute
 from whynear.utils.columns import (
     LARGEST_VALUE,
     SMALLEST_VALUE,
@@ -30,8 +31,6 @@ from whynear.utils.columns import (
 )
 from whynear.utils.text import counted
 
-Categories = Literal["auto", "onehot"]
-Impute = Literal["auto", "median", "most_frequent"]
 MOST_CATEGORIES = 50  # of a column; with more it is taken for names
 MOST_STEPS = 8  # of ordered categories that are named
 FEWEST_NUMBERS = 10  # different ones, in a column that is taken for numbers with a few other values

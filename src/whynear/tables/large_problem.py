@@ -11,7 +11,7 @@ import pandas as pd
 
 from whynear.tables.caveats import filled_in
 from whynear.tables.parquet import name_of_index
-from whynear.tables.parts import Part, PartedTable
+from whynear.tables.parts import PartedTable, TablePart
 from whynear.tables.preview import WholeTable
 from whynear.tables.problem import Problem, problem_from
 from whynear.tables.reading import NamedTable
@@ -25,7 +25,7 @@ from whynear.utils.text import counted
 
 
 def problem_from_scan(
-    table: PartedTable, scan: Scan, target: str, settings: Mapping[str, Any], held_out: Collection[Part] = ()
+    table: PartedTable, scan: Scan, target: str, settings: Mapping[str, Any], held_out: Collection[TablePart] = ()
 ) -> tuple[Problem, Problem]:
     """Return the problem of the sample, and that of the rare rows that are not held out.
 

@@ -25,7 +25,7 @@ from whynear.tables.written_numbers import Decimal
 
 
 @dataclass(frozen=True)
-class Part:
+class TablePart:
     """Rows of a table that follow each other: a row group of a Parquet file, or a text file.
 
     ``before`` is the number of rows of the table before them.
@@ -47,7 +47,7 @@ class PartedTable:
         Its name in messages.
     columns : tuple of str
         The names of its columns.
-    parts : tuple of Part
+    parts : tuple of TablePart
         All rows, in order.
     texts : frozenset of str
         The columns that hold text in some part, and are text in all.
@@ -66,7 +66,7 @@ class PartedTable:
 
     source: str
     columns: tuple[str, ...]
-    parts: tuple[Part, ...]
+    parts: tuple[TablePart, ...]
     texts: frozenset[str]
     notes: tuple[str, ...] = ()
     index: str | None = None
@@ -84,14 +84,14 @@ class PartedTable:
         """What the parts are, in the plural."""
         return "files" if self.parts[0].group is None else "row groups"
 
-    def batches(self, part: Part, n_rows: int) -> Iterator[pd.DataFrame]:
+    def batches(self, part: TablePart, n_rows: int) -> Iterator[pd.DataFrame]:
         """Yield the rows of a part, at most ``n_rows`` at a time; their index is their number in the table, from 1."""
         row = part.before + 1
         for frame in self._tables(part, n_rows):
             yield frame[list(self.columns)].set_axis(pd.RangeIndex(row, row + len(frame)), axis=0)
             row += len(frame)
 
-    def _tables(self, part: Part, n_rows: int) -> Iterator[pd.DataFrame]:
+    def _tables(self, part: TablePart, n_rows: int) -> Iterator[pd.DataFrame]:
         if self.written is None:
             assert part.group is not None, "a part of a Parquet file is a row group"
             yield from parquet_batches(part.path, part.group, n_rows)
@@ -141,12 +141,12 @@ def open_parts(path: Path, encoding: str = AUTO, expected: Expected = NOTHING_KN
 def _of_parquet(files: list[Path], source: str, notes: tuple[str, ...], expected: Expected) -> PartedTable:
     facts = {path: parquet_facts(path) for path in files}
     first = facts[files[0]]
-    parts: list[Part] = []
+    parts: list[TablePart] = []
     before = 0
     for path, found in facts.items():
         for group, n_rows in enumerate(found.rows_of_groups):
             if n_rows:
-                parts.append(Part(path, group, before, n_rows))
+                parts.append(TablePart(path, group, before, n_rows))
             before += n_rows
     if not parts or not first.names:
         raise ValueError(
@@ -171,7 +171,7 @@ def _of_parquet(files: list[Path], source: str, notes: tuple[str, ...], expected
 def _of_texts(files: list[Path], source: str, notes: list[str], encoding: str, expected: Expected) -> PartedTable:
     written = open_texts(files, encoding, expected)
     before = np.cumsum([0, *written.rows_of_files]).tolist()
-    parts = [Part(path, None, *rows) for path, *rows in zip(files, before, written.rows_of_files, strict=False)]
+    parts = [TablePart(path, None, *rows) for path, *rows in zip(files, before, written.rows_of_files, strict=False)]
     index = (UNNAMED_INDEX,) if written.labels == "names" else ()
     return PartedTable(
         source=source,

@@ -14,7 +14,7 @@ from sklearn.base import clone
 from whynear.tables.caveats import filled_in, remarks_on, unchanging
 from whynear.tables.column_names import checked_target
 from whynear.tables.column_reading import ColumnReader, ReadAs
-from whynear.tables.column_types import Categories, Impute, features_of
+from whynear.tables.column_types import features_of
 from whynear.tables.encoder import TableEncoder
 from whynear.tables.groups import groups_of, in_two_groups
 from whynear.tables.preview import WholeTable, preview, row_names, summary
@@ -25,6 +25,7 @@ from whynear.tables.rows import named_rows, note_on_repeated_names, note_on_unna
 from whynear.tables.spectral_axis import SpectralAxis, spectral_axis
 from whynear.tables.target import is_missing, target_of
 from whynear.tables.times import times_of
+from whynear.utils.choices import Categories, Impute
 from whynear.utils.row_order import Separation, TimeOrder
 from whynear.utils.text import counted, listed
 

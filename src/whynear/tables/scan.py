@@ -12,7 +12,7 @@ import pandas as pd
 
 from whynear.tables.cells import MISSING_SIGNS, is_code, missing_signs
 from whynear.tables.column_statistics import ColumnStatistics
-from whynear.tables.parts import Part, PartedTable
+from whynear.tables.parts import PartedTable, TablePart
 from whynear.tables.row_sample import RowSample, joined_rows
 from whynear.tables.target import MOST_CLASSES, class_names, is_missing
 from whynear.utils.columns import as_numbers
@@ -120,7 +120,7 @@ def scan(
     seed: int,
     n_rows: int,
     report: Report,
-    held_out: Collection[Part] = (),
+    held_out: Collection[TablePart] = (),
     missing: tuple[str, ...] = (),
 ) -> Scan:
     """Read all parts in batches of ``n_rows`` rows; values in ``missing`` stand for missing ones.

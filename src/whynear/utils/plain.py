@@ -1,8 +1,17 @@
-"""Values converted to types that JSON has."""
+"""Values of numpy as those of Python, and all values in types that JSON has."""
 
 from typing import Any
 
 import numpy as np
+
+
+def python_value(value: Any) -> Any:
+    """Return a number, text or label of numpy as a value of Python; others as they are.
+
+    >>> python_value(np.int64(3)), python_value("a")
+    (3, 'a')
+    """
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def plain_values(value: Any) -> Any:

@@ -68,19 +68,19 @@ def _in_proportion(y: NDArray[Any], n_folds: int, seed: int, groups: ArrayLike) 
 def error_of_mean(values: Array, groups: ArrayLike | None = None) -> Array:
     """Return the standard error of the mean over the last axis, of which the rows of a group are not independent.
 
-    Zero for a single row. With one group nothing is known about others, and the error is infinite.
+    With one row or one group nothing is known about others, and the error is infinite.
 
     >>> float(error_of_mean(np.array([0.0, 0.0, 1.0, 1.0]), np.array([0, 0, 1, 1])))
     0.5
     """
-    n = values.shape[-1]
-    if n < 2:
-        return np.zeros(values.shape[:-1])
+    n = n_groups = values.shape[-1]
+    if groups is not None:
+        names, codes = np.unique(groups, return_inverse=True)
+        n_groups = len(names)
+    if n_groups < 2:
+        return np.full(values.shape[:-1], np.inf)
     if groups is None:
         return np.asarray(np.std(values, axis=-1, ddof=1) / np.sqrt(n))
-    codes = np.unique(groups, return_inverse=True)[1]
-    if (n_groups := int(codes.max()) + 1) < 2:
-        return np.full(values.shape[:-1], np.inf)
     away = values - values.mean(axis=-1, keepdims=True)
     sums = np.add.reduceat(away[..., np.argsort(codes, kind="stable")], _starts(codes), axis=-1)
     return np.asarray(np.sqrt(np.square(sums).sum(axis=-1) * n_groups / (n_groups - 1)) / n)

@@ -9,6 +9,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from whynear.utils.plain import python_value
+
 
 def names_of_rows(*tables: Any) -> NDArray[Any] | None:
     """Return the names of the rows of the first DataFrame or Series, whole numbers or text; None if there is none.
@@ -58,7 +60,7 @@ def plain_name(label: Any) -> Any:
     >>> plain_name(7.0), plain_name("7"), plain_name(pd.Timestamp(2024, 1, 31))
     (7, '7', '2024-01-31 00:00:00')
     """
-    label = label.item() if isinstance(label, np.generic) else label
+    label = python_value(label)
     if isinstance(label, float) and label.is_integer():  # pandas makes floats of integers where some are missing
         return int(label)
     return label if isinstance(label, int) and not isinstance(label, bool) else str(label)

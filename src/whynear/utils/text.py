@@ -26,6 +26,15 @@ def listed(names: Sequence[object], most: int = 5) -> str:
     return ", ".join(repr(str(name)) for name in names[:most]) + more
 
 
+def joined(parts: Sequence[str], word: str = "and") -> str:
+    """Return texts as a list in a sentence, with a word before the last one.
+
+    >>> joined(["a"]), joined(["a", "b", "c"], "or")
+    ('a', 'a, b or c')
+    """
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} {word} {parts[-1]}"
+
+
 def counted(count: int, one: str, many: str | None = None) -> str:
     """Return a count with the singular or the plural words; the plural ends in -s where it is not given.
 

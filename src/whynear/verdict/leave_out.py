@@ -14,6 +14,7 @@ from whynear.engine.workers import start_workers
 from whynear.learn.inputs import checked_weights
 from whynear.utils.checks import Seed, generator, whole
 from whynear.utils.columns import check_dense, column_names, default_names
+from whynear.utils.differences import beside_error, exceeds_error
 from whynear.utils.text import listed
 from whynear.utils.threads import one_blas_thread
 from whynear.verdict.refits import Refits
@@ -59,16 +60,16 @@ class LeftOut:
     @property
     def exceeds_error(self) -> bool:
         """Whether the loss is larger than twice its standard error."""
-        return self.lost > 2 * self.lost_error
+        return self.lost > 0 and exceeds_error(self.lost, self.lost_error)
 
     def __str__(self) -> str:
         """Return the scores in a sentence."""
         others = "one other feature reaches" if len(self.kept) == 1 else f"{len(self.kept):,} other features reach"
-        size = "more" if self.exceeds_error else "not more"
+        lost = f"{100 * self.lost:.1f} ± {100 * self.lost_error:.1f} points"
         return (
             f"Without {listed(self.features)}, the {others} {_shown(self.without, self.without_error)} "
-            f"({self.measure}); all together {_shown(self.with_all, self.with_all_error)}. The difference of "
-            f"{100 * self.lost:.1f} ± {100 * self.lost_error:.1f} points is {size} than twice its standard error."
+            f"({self.measure}); all together {_shown(self.with_all, self.with_all_error)}. The "
+            f"{beside_error(self.lost, self.lost_error, lost)}"
         )
 
     def frame(self) -> pd.DataFrame:

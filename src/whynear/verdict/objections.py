@@ -19,17 +19,17 @@ from whynear.verdict.decisions import (
     needed_features,
 )
 from whynear.verdict.leaving_out import Costs, cost_of
-from whynear.verdict.other_rows import OtherRows
+from whynear.verdict.many_rows import ManyRows
 
 MOST_SPARE = 40  # features, those that may cost most, without which the learner is fitted again
 
 
-def costs_of_needed(costs: Costs, others: OtherRows, report: Report) -> Costs:
+def costs_of_needed(costs: Costs, others: ManyRows, report: Report) -> Costs:
     """Return the costs, those of features that look indispensable as the learner has them on many rows."""
     return _measured(costs, np.flatnonzero(needed_features(costs)).tolist(), others, report)
 
 
-def without_missed(decided: NDArray[np.str_], others: OtherRows) -> NDArray[np.str_]:
+def without_missed(decided: NDArray[np.str_], others: ManyRows) -> NDArray[np.str_]:
     """Return the verdicts, undecided where features show no evidence, but the learner misses them together."""
     absent = np.flatnonzero(decided == NO_EVIDENCE).tolist()
     if not absent or len(absent) == len(decided):
@@ -40,7 +40,7 @@ def without_missed(decided: NDArray[np.str_], others: OtherRows) -> NDArray[np.s
 
 
 def without_costly(
-    decided: NDArray[np.str_], costs: Costs, sufficient: Sequence[int], others: OtherRows, report: Report
+    decided: NDArray[np.str_], costs: Costs, sufficient: Sequence[int], others: ManyRows, report: Report
 ) -> tuple[NDArray[np.str_], Costs]:
     """Return the verdicts, undecided where replaceable features may cost too much on many rows, and the costs.
 
@@ -53,7 +53,7 @@ def without_costly(
     return np.where((decided == REPLACEABLE) & (costs.most > MOST_LOSS), UNDECIDED, decided), costs
 
 
-def _measured(costs: Costs, features: Sequence[int], others: OtherRows, report: Report) -> Costs:
+def _measured(costs: Costs, features: Sequence[int], others: ManyRows, report: Report) -> Costs:
     """Return the costs, those of some features as the learner has them on many rows."""
     if not features:
         return costs

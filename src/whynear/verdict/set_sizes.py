@@ -45,7 +45,7 @@ class JudgedSizes:
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class SetRows:
     """Rows to learn from, those of them by which sets are chosen, and rows to predict."""
 
     known: Indices
@@ -73,7 +73,7 @@ class ChosenSets:
 
 
 def choose_sets(
-    part: Part, sizes: Sequence[int], protect: bool, columns: FeatureColumns, target: Target, prices: Array
+    part: SetRows, sizes: Sequence[int], protect: bool, columns: FeatureColumns, target: Target, prices: Array
 ) -> ChosenSets:
     """Put the features in the order of each search, and predict the new rows by their sets of these sizes."""
     own, aim = columns.rows(part.known), known_target(target, part.known)
@@ -129,9 +129,9 @@ def judge_sizes(
     """
     sizes = [*(size for size in SIZES if size < columns.n_features), columns.n_features]
     folds = target.folds(int(rng.integers(2**31)))
-    parts = [Part(train, _scouts(known_target(target, train), rng), test) for train, test in folds]
+    parts = [SetRows(train, _scouts(known_target(target, train), rng), test) for train, test in folds]
     all_rows, none = np.arange(len(target.Y)), np.empty(0, dtype=np.intp)
-    on_all = Part(all_rows, _scouts(target, rng), none)
+    on_all = SetRows(all_rows, _scouts(target, rng), none)
     pieces = [
         Piece(choose_sets, {"part": part, "sizes": wanted, "protect": protect and part is not on_all}, seconds)
         for part, wanted in [*((part, sizes) for part in parts), (on_all, [])]
@@ -168,7 +168,9 @@ def _scouts(target: Target, rng: np.random.Generator) -> Indices:
     return chosen_rows(len(target.Y), SEARCHED_ROWS, target.strata, rng)
 
 
-def _answers(parts: Sequence[Part], by_fold: Sequence[ChosenSets], target: Target, size: int, search: int) -> Answers:
+def _answers(
+    parts: Sequence[SetRows], by_fold: Sequence[ChosenSets], target: Target, size: int, search: int
+) -> Answers:
     predicted = np.empty(target.Y.shape)
     for part, sets in zip(parts, by_fold, strict=True):
         predicted[part.new] = sets.predicted[frozenset(sets.members(size, search))]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,11 +20,11 @@ from whynear.utils.text import counted
 from whynear.utils.threads import one_blas_thread
 from whynear.utils.values import ByValue
 from whynear.verdict.feature_columns import FeatureColumns, chosen_rows, feature_columns
+from whynear.verdict.many_rows import ManyRows, SetCheck, many_rows
 from whynear.verdict.models import KernelModels
 from whynear.verdict.named_sets import name_set, with_needed
-from whynear.verdict.other_rows import OtherRows, SetCheck, other_rows
 from whynear.verdict.refits import Refits, rows_of
-from whynear.verdict.set_sizes import judge_sizes, surely_needed
+from whynear.verdict.set_sizes import JudgedSizes, judge_sizes, surely_needed
 from whynear.verdict.stand_ins import StandIns, find_stand_ins
 from whynear.verdict.targets import Answers, Target, target_of
 
@@ -211,11 +211,14 @@ def sufficient_sets(
         seed = int(rng.integers(2**31))
         of_rows = None if weights is None else weights[rows]
         refits = Refits(learner, rows_of(X, rows), y[rows], aim, seed, weights=of_rows, workers=workers)
-        others = other_rows(learner, X, y, target, rows, rng.spawn(1)[0], weights=weights, workers=workers)
+        others = many_rows(learner, X, y, target, rows, rng.spawn(1)[0], weights=weights, workers=workers)
         if others is not None:
             best = min(KernelModels(own, aim).answers, refits.without(), key=lambda one: float(one.loss.mean()))
             others = others if others.may_object(best, aim) else None
-        found = find_sets(own, aim, prices, tolerance, refits, rng, n_jobs, report, keep, others=others)
+        found = find_sets(
+            own, aim, refits, rng, prices=prices, tolerance=tolerance, n_jobs=n_jobs, report=report, keep=keep,
+            others=others,
+        )  # fmt: skip
     report("done", 1.0)
     return found
 
@@ -223,15 +226,16 @@ def sufficient_sets(
 def find_sets(
     columns: FeatureColumns,
     target: Target,
-    prices: Array,
-    tolerance: float | None,
     refits: Refits,
     rng: np.random.Generator,
-    n_jobs: int | None,
+    *,
+    prices: Array | None = None,
+    tolerance: float | None = None,
+    n_jobs: int | None = None,
     report: Report,
     keep: Sequence[int] | Indices = (),
     seconds: float = 0.0,
-    others: OtherRows | None = None,
+    others: ManyRows | None = None,
 ) -> SufficientSets:
     """Choose sets from all rows, judge their sizes on folds, and swap the members of the best for others.
 
@@ -240,61 +244,109 @@ def find_sets(
     """
     if tolerance is not None:
         number("tolerance", tolerance)
+    prices = np.ones(columns.n_features) if prices is None else prices
     report("judge sets on folds", 0.0)
-    protect = tolerance is None and bool(np.ptp(prices) > 0)
     judged = judge_sizes(
-        columns, target, prices, protect=protect, refits=refits, rng=rng, report=within(report, 0.0, 0.7),
-        seconds=seconds,
+        columns, target, prices, protect=tolerance is None and _differ(prices), refits=refits, rng=rng,
+        report=within(report, 0.0, 0.7), seconds=seconds,
     )  # fmt: skip
+    search = _Search(columns, target, prices, tolerance, n_jobs, report, others)
     report("choose the set", 0.7)
-    scouted, aim = columns.rows(judged.scouts), target.rows(judged.scouts)
-    candidates, orders = judged.chosen.candidates, judged.chosen.orders
-    needed = [int(j) for j in keep]
-    every = list(range(columns.n_features))
-    made: dict[int, tuple[list[int], int]] = {}
-    for size, search in sorted(judged.searches.items()):
-        chosen = with_needed(orders[search][-size:][::-1], needed)
-        if len(chosen) >= size and len(chosen) < len(every):
-            made[len(chosen)] = chosen, size
-    sets, sizes = map(list, zip(*made.values(), (every, len(every)), strict=True))
+    found = _named_set(search, judged, refits, [int(j) for j in keep])
+    report("swap members for others", 0.8)
+    found, stand_ins = _with_stand_ins(search, judged, found)
+    names = [columns.names[j] for j in found.best]
+    return SufficientSets(
+        tuple(names),
+        found.curve,
+        stand_ins.alternatives(names),
+        stand_ins,
+        "R2" if target.measured else "accuracy",
+        tuple(tuple(columns.names[j] for j in members) for members in found.by_fold),
+        None if others is None or len(names) == columns.n_features else others.check(found.best),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Search:
+    """The features and the target, what features cost, and for whom a set must suffice."""
+
+    columns: FeatureColumns
+    target: Target
+    prices: Array
+    tolerance: float | None
+    n_jobs: int | None
+    report: Report
+    others: ManyRows | None
+
+    def holds(self, members: Sequence[int]) -> bool:
+        """Return whether a set suffices for the learner fitted to many rows, too."""
+        return _holds(members, self.others, self.tolerance, self.report)
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    best: list[int]
+    curve: pd.DataFrame
+    by_fold: Sequence[Sequence[int]] = ()
+
+
+def _named_set(search: _Search, judged: JudgedSizes, refits: Refits, needed: Sequence[int]) -> _Found:
+    """Return the cheapest set that suffices, with the scores of all sizes; it holds the needed features."""
+    columns, target, tolerance = search.columns, search.target, search.tolerance
+    sets, sizes = _sets_and_sizes(judged, needed, columns.n_features)
+    every = sets[-1]
     answers = [judged.answers[size] for size in sizes]
     curve = _curve(sets, answers, target, columns.names)
-    best, by_fold = every, []
-    for place in _sufficing(curve, sets, answers, target, prices, tolerance):
+    for place in _sufficing(curve, sets, answers, target, search.prices, tolerance):
         if sets[place] is every:
             break
         size = sizes[place]
         named = name_set(
-            sets[place], size, needed, judged, columns, target, refits, n_jobs, only_this=bool(np.ptp(prices) > 0)
+            sets[place], size, needed, judged, columns, target, refits, search.n_jobs, only_this=_differ(search.prices)
         )
-        suffices = _suffices(named.answers, answers[-1], target, tolerance)
-        if suffices and _holds(named.members, others, tolerance, report):
-            best = sets[place] = named.members
-            by_fold = [sorted({*fold.members(size, judged.searches[size]), *needed}) for fold in judged.by_fold]
+        if _suffices(named.answers, answers[-1], target, tolerance) and search.holds(named.members):
+            sets[place] = named.members
             answers[place] = max(answers[place], named.answers, key=lambda one: float(one.loss.mean()))
-            curve = _curve(sets, answers, target, columns.names)
-            break
-    report("swap members for others", 0.8)
-    rest = [int(j) for j in candidates if j not in best]
-    stand_ins = find_stand_ins(scouted, aim, best, rest, n_jobs)
-    cheaper = _with_cheaper(best, stand_ins, prices, columns.names)
-    if cheaper != best and _holds(cheaper, others, tolerance, report):
-        rest = sorted({*rest, *best} - {*cheaper})
-        best, stand_ins = cheaper, find_stand_ins(scouted, aim, cheaper, rest, n_jobs)
-        names = tuple(columns.names[j] for j in best)
-        curve["features"] = [names if len(old) == len(names) else old for old in curve["features"]]
-    return SufficientSets(
-        tuple(columns.names[j] for j in best),
-        curve,
-        stand_ins.alternatives([columns.names[j] for j in best]),
-        stand_ins,
-        "R2" if target.measured else "accuracy",
-        tuple(tuple(columns.names[j] for j in members) for members in by_fold),
-        None if others is None or len(best) == len(every) else others.check(best),
-    )
+            by_fold = [sorted({*fold.members(size, judged.searches[size]), *needed}) for fold in judged.by_fold]
+            return _Found(named.members, _curve(sets, answers, target, columns.names), by_fold)
+    return _Found(every, curve)
 
 
-def _holds(members: Sequence[int], others: OtherRows | None, tolerance: float | None, report: Report) -> bool:
+def _sets_and_sizes(judged: JudgedSizes, needed: Sequence[int], n_features: int) -> tuple[list[list[int]], list[int]]:
+    """Return sets with the needed features, the smaller before the larger and all features last.
+
+    With each set comes the size that was judged for it, which is smaller where the choice lacked needed features.
+    """
+    made: dict[int, tuple[list[int], int]] = {}
+    for size, search in sorted(judged.searches.items()):
+        chosen = with_needed(judged.chosen.orders[search][-size:][::-1], needed)
+        if size <= len(chosen) < n_features:
+            made[len(chosen)] = chosen, size
+    sets, sizes = map(list, zip(*made.values(), (list(range(n_features)), n_features), strict=True))
+    return sets, sizes
+
+
+def _with_stand_ins(search: _Search, judged: JudgedSizes, found: _Found) -> tuple[_Found, StandIns]:
+    """Return the set with its stand-ins, in place of its members where they are cheaper and the set still suffices."""
+    scouted, aim = search.columns.rows(judged.scouts), search.target.rows(judged.scouts)
+    names, best = search.columns.names, found.best
+    rest = [int(j) for j in judged.chosen.candidates if j not in best]
+    stand_ins = find_stand_ins(scouted, aim, best, rest, search.n_jobs)
+    cheaper = _with_cheaper(best, stand_ins, search.prices, names)
+    if cheaper == best or not search.holds(cheaper):
+        return found, stand_ins
+    stand_ins = find_stand_ins(scouted, aim, cheaper, sorted({*rest, *best} - {*cheaper}), search.n_jobs)
+    named, curve = tuple(names[j] for j in cheaper), found.curve.copy()
+    curve["features"] = [named if len(old) == len(named) else old for old in curve["features"]]
+    return replace(found, best=cheaper, curve=curve), stand_ins
+
+
+def _differ(prices: Array) -> bool:
+    return bool(np.ptp(prices) > 0)
+
+
+def _holds(members: Sequence[int], others: ManyRows | None, tolerance: float | None, report: Report) -> bool:
     """Return whether a set suffices for the learner fitted to many rows; nothing speaks against it without them."""
     if others is None:
         return True

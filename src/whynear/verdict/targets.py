@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, is_regressor
 
 from whynear.utils.arrays import Array, Indices
-from whynear.utils.row_groups import split_rows
+from whynear.utils.row_groups import error_of_mean, split_rows
 from whynear.utils.row_names import rows_at
 from whynear.utils.row_order import RowSplit, TimeOrder, forward_splits, n_different, taken
 
@@ -119,12 +119,8 @@ class Target:
 
     def mean_and_error(self, values: Array) -> tuple[float, float]:
         """Return the mean of a value of each held-out row and its standard error over groups, or rows without them."""
-        mean = float(values.mean())
-        sums = np.bincount(self.groups, values - mean) if self.forward is None else values - mean
-        groups = len(sums)
-        if groups < 2:
-            return mean, float("inf")
-        return mean, float(np.sqrt(np.square(sums).sum() * groups / (groups - 1)) / len(values))
+        groups = self.groups if self.grouped and self.forward is None else None
+        return float(values.mean()), float(error_of_mean(values, groups))
 
 
 def _calibrated(away: Array, shares: Array, Y: Array) -> Array:

@@ -22,9 +22,9 @@ from whynear.verdict.decisions import INDISPENSABLE, UNDECIDED, decide, needed_f
 from whynear.verdict.feature_columns import FeatureColumns, chosen_rows, feature_columns, owners_of
 from whynear.verdict.information import Information, information
 from whynear.verdict.leaving_out import Cost, Costs, cost_of, costs_without
+from whynear.verdict.many_rows import ManyRows, many_rows
 from whynear.verdict.models import KernelModels, beats_guessing
 from whynear.verdict.objections import costs_of_needed, without_costly, without_missed
-from whynear.verdict.other_rows import other_rows
 from whynear.verdict.refits import Refits, rows_of
 from whynear.verdict.result import Verdicts
 from whynear.verdict.stability import AGREED, resampled_verdicts
@@ -156,6 +156,21 @@ class _Table:
     weights: Array | None
     workers: Workers
 
+    def refits(self, rows: Indices, aim: Target, rng: np.random.Generator) -> Refits:
+        """Return the learner to refit to some rows, whose target is the aim."""
+        return Refits(
+            self.learner, rows_of(self.X, rows), self.y[rows], aim, int(rng.integers(2**31)),
+            owners=self.owners, weights=None if self.weights is None else self.weights[rows], workers=self.workers,
+        )  # fmt: skip
+
+    def objecting(self, rows: Indices, full: Answers, aim: Target, rng: np.random.Generator) -> ManyRows | None:
+        """Return the learner on many rows; None where there are few others, or it is clearly worse than the models."""
+        others = many_rows(
+            self.learner, self.X, self.y, self.target, rows, rng,
+            owners=self.owners, weights=self.weights, workers=self.workers,
+        )  # fmt: skip
+        return others if others is not None and others.may_object(full, aim) else None
+
 
 def _judged(table: _Table, n_resamples: int, n_jobs: int | None, rng: np.random.Generator, report: Report) -> Verdicts:
     columns, target = table.columns, table.target
@@ -172,32 +187,19 @@ def _judged(table: _Table, n_resamples: int, n_jobs: int | None, rng: np.random.
     seconds = perf_counter() - begun
     costs = costs_without(models, n_jobs=n_jobs, report=within(report, 0.1, 0.3))
     report("refit the learner", 0.3)
-    weights = None if table.weights is None else table.weights[rows]
-    refits = Refits(
-        table.learner, rows_of(table.X, rows), table.y[rows], aim, int(of_refits.integers(2**31)),
-        owners=table.owners, weights=weights, workers=table.workers,
-    )  # fmt: skip
+    refits = table.refits(rows, aim, of_refits)
     full, costs = _confirmed(models, costs, refits, evidence, within(report, 0.3, 0.4))
     works = beats_guessing(full, aim)
-    others = other_rows(
-        table.learner, table.X, table.y, target, rows, of_refits,
-        owners=table.owners, weights=table.weights, workers=table.workers,
-    )  # fmt: skip
-    if others is not None and not (works and others.may_object(full, aim)):
-        others = None
-    if others is not None:
-        costs = costs_of_needed(costs, others, within(report, 0.4, 0.5))
-    decided = decide(evidence, costs, works, len(rows))
-    if others is not None:
-        decided = without_missed(decided, others)
+    others = table.objecting(rows, full, aim, of_refits) if works else None
+    decided, costs = _decided(evidence, costs, len(rows), others, works=works, report=within(report, 0.4, 0.5))
     again = resampled_verdicts(
         own, aim, models, n_resamples, of_resamples, table.workers, within(report, 0.5, 0.8), FITS_OF_A_PART * seconds
     )
     stability = (again == decided).mean(axis=0) if n_resamples else np.full(len(decided), np.nan)
     agreed = ~(stability < AGREED)
     sets = find_sets(
-        own, aim, np.ones(columns.n_features), None, refits, of_sets, n_jobs,
-        within(report, 0.8, 0.9), np.flatnonzero((decided == INDISPENSABLE) & agreed), FITS_OF_A_FOLD * seconds, others,
+        own, aim, refits, of_sets, n_jobs=n_jobs, report=within(report, 0.8, 0.9), others=others,
+        keep=np.flatnonzero((decided == INDISPENSABLE) & agreed), seconds=FITS_OF_A_FOLD * seconds,
     )  # fmt: skip
     if others is not None:
         members = [place for place, name in enumerate(columns.names) if name in sets.best]
@@ -218,6 +220,16 @@ def _judged(table: _Table, n_resamples: int, n_jobs: int | None, rng: np.random.
         measure="R2" if aim.measured else "accuracy",
         sets=sets,
     )
+
+
+def _decided(
+    evidence: Information, costs: Costs, n_rows: int, others: ManyRows | None, *, works: bool, report: Report
+) -> tuple[NDArray[np.str_], Costs]:
+    """Return the verdicts and the costs, to which the learner on many rows may object."""
+    if others is None:
+        return decide(evidence, costs, works, n_rows), costs
+    costs = costs_of_needed(costs, others, report)
+    return without_missed(decide(evidence, costs, works, n_rows), others), costs
 
 
 def _confirmed(

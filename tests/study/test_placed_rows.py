@@ -6,9 +6,9 @@ from numpy.testing import assert_allclose
 import whynear as wn
 from tests.helpers.studies import measured, small_study
 from whynear.embedding.further_rows import place_before
-from whynear.study import other_rows, stages
+from whynear.study import placed_rows, stages
 from whynear.study.maps import maps_of
-from whynear.study.other_rows import OtherRows, other_rows_of
+from whynear.study.placed_rows import PlacedRows, placed_rows_of
 from whynear.study.sample import at_most
 from whynear.study.settings import StudySettings
 from whynear.study.table_problem import learnable_problem
@@ -17,7 +17,7 @@ from whynear.study.table_problem import learnable_problem
 @pytest.fixture
 def few_compared(monkeypatch):
     """Studies that compare 60 rows."""
-    for module in (other_rows, stages):
+    for module in (placed_rows, stages):
         monkeypatch.setattr(module, "COMPARED_ROWS", 60)
 
 
@@ -45,23 +45,23 @@ def test_rows_of_a_numeric_target_lie_at_their_predictions():
     problem = learnable_problem(table, "y", StudySettings())
     used = at_most(problem, 60, 0)
     model = wn.study(used.X.assign(y=used.y), "y", folds=2).model
-    found = other_rows_of(problem, used, maps_of(used, model, 0), model, 0)
+    found = placed_rows_of(problem, used, maps_of(used, model, 0), model, 0)
     assert_allclose(found.maps["after"][:, 0], model.predict(problem.X.loc[found.names]))
     assert_allclose(found.true, problem.y[found.names.to_numpy() - 1])
 
 
 @pytest.mark.usefixtures("few_compared")
 def test_beyond_a_limit_rows_are_drawn_at_random(monkeypatch):
-    monkeypatch.setattr(other_rows, "MOST_OTHERS", 20)
+    monkeypatch.setattr(placed_rows, "MOST_OTHERS", 20)
     study = small_study()
-    found = other_rows_of(study.problem, study.problem, study.maps, study.model, 0)
+    found = placed_rows_of(study.problem, study.problem, study.maps, study.model, 0)
     assert (len(found.names), found.n_all) == (20, 90)
     assert len(set(found.names)) == 20
 
 
 def test_some_of_them_are_taken_in_even_steps():
     maps = {name: np.arange(20.0).reshape(10, 2) for name in ("before", "after")}
-    others = OtherRows(pd.RangeIndex(1, 11), np.arange(10), maps, 50)
+    others = PlacedRows(pd.RangeIndex(1, 11), np.arange(10), maps, 50)
     assert others.some(10) is others
     some = others.some(4)
     assert some.names.tolist() == [1, 4, 7, 10]

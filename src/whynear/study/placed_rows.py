@@ -20,7 +20,7 @@ MOST_OTHERS = 1_000_000  # rows that are placed
 
 
 @dataclass(frozen=True, eq=False)
-class OtherRows:
+class PlacedRows:
     """Rows of a large table beside the cases of a study. They were not held out, so that nothing is predicted of them.
 
     Attributes
@@ -40,16 +40,18 @@ class OtherRows:
     maps: dict[str, Array]
     n_all: int
 
-    def some(self, most: int) -> OtherRows:
+    def some(self, most: int) -> PlacedRows:
         """Return at most so many of them, in even steps."""
         if len(self.names) <= most:
             return self
         rows = np.linspace(0, len(self.names) - 1, most).round().astype(np.intp)
         maps = {name: points[rows] for name, points in self.maps.items()}
-        return OtherRows(self.names[rows], self.true[rows], maps, self.n_all)
+        return PlacedRows(self.names[rows], self.true[rows], maps, self.n_all)
 
 
-def other_rows_of(problem: Problem, shown: Problem, maps: dict[str, Array], model: Any, seed: int) -> OtherRows | None:
+def placed_rows_of(
+    problem: Problem, shown: Problem, maps: dict[str, Array], model: Any, seed: int
+) -> PlacedRows | None:
     """Place the rows that were not compared on the maps of the cases; None where all were."""
     if len(problem.X) <= COMPARED_ROWS:
         return None
@@ -66,4 +68,4 @@ def other_rows_of(problem: Problem, shown: Problem, maps: dict[str, Array], mode
         else place_numbers(model, shown.X, further)
     )
     placed = {"before": place_before(model, shown.X, further), "after": after}
-    return OtherRows(further.index, problem.y[rows], placed, n_all)
+    return PlacedRows(further.index, problem.y[rows], placed, n_all)

@@ -52,7 +52,7 @@ class SetCheck:
         )
 
 
-class OtherRows:
+class ManyRows:
     """Answers of the learner, fitted to folds of many rows, for those of them that are not used elsewhere.
 
     What few rows say need not hold for many: with more rows some features become needed, and others can be replaced.
@@ -96,7 +96,7 @@ class OtherRows:
         return SetCheck(len(self._refits.table.y), len(self._places), *means, lost, error)
 
 
-def other_rows(
+def many_rows(
     learner: BaseEstimator,
     X: Any,
     y: NDArray[Any],
@@ -107,7 +107,7 @@ def other_rows(
     owners: Indices | None = None,
     weights: Array | None = None,
     workers: Workers | None = None,
-) -> OtherRows | None:
+) -> ManyRows | None:
     """Return the learner fitted to many rows, judged on those not used; None where the table has few others."""
     if len(y) < FEWEST_TIMES * len(used):
         return None
@@ -116,4 +116,4 @@ def other_rows(
         learner, rows_of(X, many), y[many], target.rows(many), int(rng.integers(2**31)),
         owners=owners, weights=None if weights is None else weights[many], workers=workers, n_folds=FOLDS,
     )  # fmt: skip
-    return OtherRows(refits, np.flatnonzero(np.isin(many, used)))
+    return ManyRows(refits, np.flatnonzero(np.isin(many, used)))

@@ -8,7 +8,7 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 from tests.helpers.verdicts import two_of_four
 from whynear.utils.row_order import TimeOrder
-from whynear.verdict.other_rows import FOLDS, other_rows
+from whynear.verdict.many_rows import FOLDS, many_rows
 from whynear.verdict.refits import Refits
 from whynear.verdict.targets import target_of
 
@@ -17,7 +17,7 @@ USED = np.arange(0, 120, 3)
 
 
 def others_of(learner, X, y, used=USED, groups=None, **given):
-    return other_rows(learner, X, np.asarray(y), target_of(learner, y, groups), used, np.random.default_rng(0), **given)
+    return many_rows(learner, X, np.asarray(y), target_of(learner, y, groups), used, np.random.default_rng(0), **given)
 
 
 def test_rows_that_were_used_have_no_answers_and_the_others_those_of_a_cross_validation():

@@ -1,0 +1,6 @@
+"""The choices that settings of tables have, in a module without large imports, so that commands know them at once."""
+
+from typing import Literal
+
+Categories = Literal["auto", "onehot"]
+Impute = Literal["auto", "median", "most_frequent"]
