@@ -169,8 +169,7 @@ def sufficient_sets(
     tolerance : float, optional
         Points of accuracy (or R2) that may be lost. Without it, a set suffices if it surely loses at most two points,
         or if its loss is within 1.96 standard errors of that of all and it does not seem to lose more than two points,
-        or than one standard error where the accuracy is less sure than that. No set that surely loses more than two
-        points suffices.
+        or than one standard error where the accuracy is less sure than that.
         The rows must be able to show a loss: where the standard error of the difference exceeds a tenth of what
         features gain over guessing, no smaller set is named.
     groups : array-like of shape (n_samples,) or TimeOrder, optional
@@ -417,12 +416,9 @@ def _sufficing(
 def as_good(found: Answers, other: Answers, target: Target, errors: float) -> bool:
     """Return whether a set surely loses little, or it is not clear that it loses anything and it does not seem much."""
     lost, error = target.mean_and_error(other.score - found.score)
-    bearable = lost <= (MOST_LOST if target.measured else max(MOST_LOST, error))
-    if not target.measured:  # the loss is surer than the accuracy
-        surely_much = lost - CLEARLY * error > MOST_LOST
-        bearable = bearable or not (surely_much or _exceeds(found, other, target, 1.0))
+    seems_little = lost <= (MOST_LOST if target.measured else max(MOST_LOST, error))
     surely_little = lost + CLEARLY * error <= MOST_LOST
-    return surely_little or (bearable and not _exceeds(found, other, target, errors))
+    return surely_little or (seems_little and not _exceeds(found, other, target, errors))
 
 
 def _exceeds(found: Answers, other: Answers, target: Target, errors: float) -> bool:
