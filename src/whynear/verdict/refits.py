@@ -37,7 +37,7 @@ class RefitTable:
 
 
 def refit(constant: Sequence[int], train: Indices, test: Indices, table: RefitTable) -> Array | None:
-    """Fit the learner with some columns at one value, and predict the columns of the target for held-out rows.
+    """Fit the learner with some columns at one value, and predict held-out rows: the probability of each class, or y.
 
     None where there is nothing to learn from.
     """
@@ -51,9 +51,7 @@ def refit(constant: Sequence[int], train: Indices, test: Indices, table: RefitTa
         weights = weights_for(table.learner, None if table.weights is None else table.weights[train])
         model = clone(table.learner).fit(rows_of(X, train), y[train], **weights)
     if classes is None:
-        numbers = y.astype(np.float64)
-        guessed = np.asarray(model.predict(rows_of(X, test)), dtype=np.float64)
-        return np.asarray((guessed - numbers.mean()) / numbers.std())[:, None]
+        return np.asarray(model.predict(rows_of(X, test)), dtype=np.float64)[:, None]
     predicted = np.zeros((len(test), len(classes)))
     if hasattr(model, "predict_proba"):
         known = np.searchsorted(classes, np.unique(y[train]))
@@ -139,8 +137,16 @@ class Refits:
             predicted = np.tile(self.target.Y.mean(axis=0), (len(self.table.y), 1))
             for piece in run:
                 if found[piece] is not None:  # else the class shares, or the mean, answer
-                    predicted[piece.arguments["test"]] = found[piece]
+                    predicted[piece.arguments["test"]] = self._as_target(found[piece])
             yield predicted
+
+    def _as_target(self, predicted: Array) -> Array:
+        """Return predictions in the unit of the columns of the target, which may be standardised by more rows."""
+        if not self.target.measured:
+            return predicted
+        y, Y = self.table.y.astype(np.float64), self.target.Y
+        spread = float(y.std())
+        return np.asarray(Y.mean() + (predicted - y.mean()) * (Y.std() / spread if spread > 0 else 0.0))
 
 
 def _key(features: Sequence[int], repeats: int) -> tuple[tuple[int, ...], int]:
