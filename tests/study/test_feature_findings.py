@@ -9,12 +9,14 @@ import pytest
 from tests.helpers.studies import iris_study
 from whynear.study.feature_findings import (
     MOST_NAMED,
+    caveats_of_models,
     feature_sentences,
     listed_features,
     set_sentences,
     stand_in_sentences,
 )
 from whynear.verdict import StandIn, StandIns
+from whynear.verdict.outside_models import BetterModel
 
 
 def judged(words, *, best=("a",), works=True, score=0.9, score_of_all=0.9, by_fold=()):
@@ -55,6 +57,19 @@ def test_a_set_that_not_all_folds_choose_is_said_to_be_one_of_several(by_fold, s
 def test_sets_of_one_feature_have_no_other_in_common():
     sentences = set_sentences(judged(["replaceable"] * 2, best=("a",), by_fold=[("a",), ("b",), ("a",)]))
     assert sentences[1:] == ["2 of 3 folds choose the same set, the other one chooses another of similar size."]
+
+
+def test_a_better_model_of_another_kind_is_a_caveat():
+    found = judged(["replaceable"] * 2)
+    found.sets.better_model = BetterModel("a random forest", 2_692, 0.768, 0.712)
+    assert caveats_of_models(found) == [
+        "A random forest predicts 2,692 held-out rows better than metrics and kernel models do (76.8% right against "
+        "71.2%): the target may depend on features in a way that no metric shows."
+    ]
+    assert caveats_of_models(replace(found, works=False)) == []
+    assert "76.8% of the variance against" in caveats_of_models(replace(found, measure="R2"))[0]
+    found.sets.better_model = None
+    assert caveats_of_models(found) == []
 
 
 def test_all_features_are_needed_only_if_each_is_indispensable():

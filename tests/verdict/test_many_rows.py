@@ -3,30 +3,34 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_predict
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 from tests.helpers.verdicts import two_of_four
 from whynear.utils.row_order import TimeOrder
-from whynear.verdict.many_rows import FOLDS, many_rows
+from whynear.verdict.feature_columns import feature_columns
+from whynear.verdict.many_rows import FOLDS, ManyRows, many_rows
 from whynear.verdict.refits import Refits
 from whynear.verdict.targets import target_of
 
 LEARNER = KNeighborsClassifier()
+LINEAR = LogisticRegression()  # than which nothing is clearly better where the classes are
 USED = np.arange(0, 120, 3)
 
 
-def others_of(learner, X, y, used=USED, groups=None, **given):
-    return many_rows(learner, X, np.asarray(y), target_of(learner, y, groups), used, np.random.default_rng(0), **given)
+def others_of(learner, X, y, used=USED, groups=None, bands=None, **given):
+    target, rng = target_of(learner, y, groups), np.random.default_rng(0)
+    return many_rows(learner, X, np.asarray(y), feature_columns(X, bands), target, used, rng, **given)
 
 
 def test_rows_that_were_used_have_no_answers_and_the_others_those_of_a_cross_validation():
     X, y = two_of_four()
-    others = others_of(LEARNER, X, y)
+    others = others_of(LINEAR, X, y)
     seed = int(np.random.default_rng(0).integers(2**31))
-    folds = target_of(LEARNER, y).folds(seed, FOLDS)
+    folds = target_of(LINEAR, y).folds(seed, FOLDS)
     assert len(folds) == FOLDS
-    right = cross_val_predict(LEARNER, X, y, cv=folds) == y
+    right = cross_val_predict(LINEAR, X, y, cv=folds) == y
     assert_array_equal(others.without().score, right[np.setdiff1d(np.arange(120), USED)])
 
 
@@ -44,9 +48,9 @@ def test_with_some_features_alone_is_without_all_others():
 
 def test_bands_are_left_out_as_a_whole():
     X, y = two_of_four()
-    owners = np.array([0, 0, 1, 1])
-    alone = others_of(LEARNER, X, y).with_only([0, 1])
-    assert_array_equal(others_of(LEARNER, X, y, owners=owners).with_only([0]).loss, alone.loss)
+    alone = others_of(LINEAR, X, y).with_only([0, 1])
+    of_bands = others_of(LINEAR, X, y, bands=["a", "a", "b", "b"], owners=np.array([0, 0, 1, 1]))
+    assert_array_equal(of_bands.with_only([0]).loss, alone.loss)
 
 
 def test_few_other_rows_say_nothing_new():
@@ -72,4 +76,18 @@ def test_a_learner_may_object_only_if_it_is_about_as_good():
     target = target_of(LEARNER, y)
     best = Refits(LEARNER, X, y, target, 0).without()
     assert others_of(LEARNER, X, y).may_object(best, target)
-    assert not others_of(DummyClassifier(), X, y).may_object(best, target)
+    assert not ManyRows([Refits(DummyClassifier(), X, y, target, 0)], USED).may_object(best, target)
+
+
+def test_models_of_another_kind_answer_where_they_are_clearly_better():
+    X, y = two_of_four(n=400)
+    knows, guesses = others_of(LogisticRegression(), X, y), others_of(DummyClassifier(), X, y)
+    assert [model.name for model in knows.answering] == ["the learner"]
+    assert [model.name for model in guesses.answering] == ["the learner", "a random forest", "logistic regression"]
+    assert guesses.without().score.mean() > 0.9
+    check = guesses.check([0, 1])
+    assert check.models == ("the learner", "a random forest", "logistic regression")
+    assert str(check).startswith(
+        "The learner, a random forest and logistic regression were fitted to 400 rows in folds"
+    )
+    assert str(check).endswith(" with all, by the best of them.")

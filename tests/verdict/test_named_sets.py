@@ -16,16 +16,15 @@ from whynear.verdict.set_sizes import ChosenSets, JudgedSizes
 LEARNER = make_pipeline(StandardScaler(), LogisticRegression())
 
 
-def judged(orders, by_fold, by_learner=False):
+def judged(orders, by_fold, answering=()):
     """Sizes judged as if searches had put four features in these orders, on all rows and on folds."""
     chosen = [ChosenSets(np.arange(4), given, {}, 4) for given in (orders, *by_fold)]
-    return JudgedSizes({}, {2: 0}, np.arange(4), chosen[0], chosen[1:], by_learner)
+    return JudgedSizes({}, {2: 0}, np.arange(4), chosen[0], chosen[1:], list(answering))
 
 
 def named(found, **given):
     X, y = two_of_four()
-    refits = Refits(LEARNER, X, y, classes(y), 0)
-    return name_set([3, 2], 2, [], found, feature_columns(X), classes(y), refits, 1, **given)
+    return name_set([3, 2], 2, [], found, feature_columns(X), classes(y), 1, **given)
 
 
 def test_the_set_that_predicts_best_is_named_whoever_chose_it():
@@ -39,10 +38,11 @@ def test_the_set_that_predicts_best_is_named_whoever_chose_it():
     assert named(judged([wrong, wrong], [[wrong, right]])).members == [3, 2]  # that search was not the better one
 
 
-def test_the_learner_answers_where_it_answers_for_sets():
-    wrong = [0, 1, 2, 3]
+def test_models_answer_that_answered_for_sets():
+    (X, y), wrong = two_of_four(), [0, 1, 2, 3]
+    learner = Refits(LEARNER, X, y, classes(y), 0)
     kernel = named(judged([wrong, wrong], []), only_this=True).answers
-    both = named(judged([wrong, wrong], [], by_learner=True), only_this=True).answers
+    both = named(judged([wrong, wrong], [], [learner]), only_this=True).answers
     assert both.loss.mean() <= kernel.loss.mean()
 
 

@@ -14,6 +14,7 @@ from tests.helpers.verdicts import two_of_four
 from whynear.utils.progress import silent
 from whynear.verdict import sufficient_sets, verdicts
 from whynear.verdict.decisions import INDISPENSABLE, NO_EVIDENCE, REPLACEABLE, UNDECIDED, needed_features
+from whynear.verdict.feature_columns import feature_columns
 from whynear.verdict.leaving_out import Costs
 from whynear.verdict.many_rows import many_rows
 from whynear.verdict.objections import costs_of_needed, without_costly, without_missed
@@ -34,7 +35,8 @@ def stripes(n, seed, *, n_stripes=16, noise=0.5):
 def others():
     X, y = two_of_four(n=400)
     learner = KNeighborsClassifier(9)
-    return many_rows(learner, X, y, target_of(learner, y), np.arange(0, 400, 4), np.random.default_rng(0))
+    used, rng = np.arange(0, 400, 4), np.random.default_rng(0)
+    return many_rows(learner, X, y, feature_columns(X), target_of(learner, y), used, rng)
 
 
 def costs(losses, deviations):

@@ -263,3 +263,14 @@ def test_a_cluster_gives_the_same_verdicts_and_sets(tmp_path):
         sets = sufficient_sets(learner, X, y, **same, engine="dask", address=address)
     assert there == verdicts(learner, X, y, n_resamples=2, **same, n_jobs=1)
     assert sets == sufficient_sets(learner, X, y, **same, n_jobs=1)
+
+
+def test_a_part_of_the_rows_is_predicted_in_the_unit_of_all():
+    X, _ = two_of_four()
+    y = np.exp(3 * X["one"].to_numpy())
+    some = np.flatnonzero(y < np.median(y))
+    aim = measured(y).rows(some)
+    found = refits(LinearRegression(), X.iloc[some], y[some], aim)
+    held_out = cross_val_predict(LinearRegression(), X.iloc[some], y[some], cv=aim.folds(found.seed))
+    errors = (held_out - y[some]) / y.std()
+    assert_allclose(found.without().loss, np.square(errors) / aim.Y.var())

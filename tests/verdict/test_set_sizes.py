@@ -12,11 +12,11 @@ from whynear.verdict.refits import Refits
 from whynear.verdict.set_sizes import judge_sizes, kept_longest, surely_needed
 
 
-def judged(learner, X, y, report=silent):
+def judged(learner, X, y, report=silent, outside=()):
     target = classes(y)
     return judge_sizes(
         feature_columns(X), target, np.ones(X.shape[1]), protect=False, refits=Refits(learner, X, y, target, 0),
-        rng=np.random.default_rng(0), report=report,
+        outside=outside, rng=np.random.default_rng(0), report=report,
     )  # fmt: skip
 
 
@@ -53,6 +53,16 @@ def test_a_learner_that_is_worse_is_asked_for_all_features_only():
     steps = []
     judged(DummyClassifier(), X, y, lambda step, _share: steps.append(step))
     assert "judge sets by the learner" not in steps
+
+
+def test_an_outside_model_that_is_clearly_better_judges_the_sets_too():
+    X, y = stripes()
+    tree = Refits(DecisionTreeClassifier(random_state=0), X, y, classes(y), 0, name="a tree")
+    steps = []
+    found = judged(DummyClassifier(), X, y, lambda step, _share: steps.append(step), [tree])
+    assert found.answering == [tree]
+    assert found.answers[3].score.mean() > 0.8
+    assert "judge sets by a tree" in steps
 
 
 def test_surely_needed_features_are_kept_longest():

@@ -101,15 +101,14 @@ def test_a_set_does_not_seem_to_lose_more_than_two_points_beyond_the_error(seed)
     X, y = load_wine(return_X_y=True, as_frame=True)
     found = sufficient_sets(LEARNER, X[::2], y[::2], random_state=seed)
     chosen = found.curve.iloc[list(found.curve["features"]).index(found.best)]
-    few_errors = found.score_of_all - found.score <= max(0.02, chosen["error"])
-    assert few_errors or chosen["excess"] <= chosen["excess_error"]
+    assert found.score_of_all - found.score <= max(0.02, chosen["error"])
 
 
-def test_a_set_that_surely_loses_much_accuracy_does_not_suffice_whatever_its_probabilities_are():
+def test_a_set_that_seems_to_lose_much_accuracy_does_not_suffice_whatever_its_probabilities_are():
     target = target_of(LEARNER, np.arange(200) % 2, None, 200)
     right, half = np.ones(200), np.full(200, 0.25)
     every = Answers(half, right, half)
-    for wrong, suffices in ((2, True), (8, True), (16, False)):  # 1.0 ± 0.7, 4.0 ± 1.4, 8.0 ± 1.9 points
+    for wrong, suffices in ((2, True), (4, True), (8, False)):  # 1.0 ± 0.7, 2.0 ± 1.0, 4.0 ± 1.4 points
         found = Answers(half, np.where(np.arange(200) < wrong, 0.0, right), half)
         assert as_good(found, every, target, 1.96) == suffices
 

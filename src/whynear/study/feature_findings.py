@@ -43,6 +43,20 @@ def stand_in_sentences(verdicts: Verdicts) -> tuple[str, ...]:
     return tuple(made)
 
 
+def caveats_of_models(verdicts: Verdicts) -> list[str]:
+    """Return a caveat where a model that measures no distances predicts better than those that do."""
+    better = verdicts.sets.better_model
+    if better is None or not verdicts.works:
+        return []
+    name = f"{better.name[0].upper()}{better.name[1:]}"
+    what = "right" if verdicts.measure == "accuracy" else "of the variance"
+    return [
+        f"{name} predicts {better.n_rows:,} held-out rows better than metrics and kernel models do ({better.score:.1%} "
+        f"{what} against {better.score_of_distances:.1%}): the target may depend on features in a way that no metric "
+        "shows."
+    ]
+
+
 def _sufficient(verdicts: Verdicts, noun: str) -> str:
     sets, total = verdicts.sets, len(verdicts.feature_names)
     if len(sets.best) == total:

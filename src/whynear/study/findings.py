@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from whynear.study.coefficient_signs import sign_sentence
 from whynear.study.comparison import Comparison
 from whynear.study.copies import caveats_of_copies
-from whynear.study.feature_findings import feature_sentences, set_sentences, stand_in_sentences
+from whynear.study.feature_findings import caveats_of_models, feature_sentences, set_sentences, stand_in_sentences
 from whynear.study.interpretation import Interpretation
 from whynear.study.methods import PLAIN
 from whynear.study.parts_score import PartsScore
@@ -84,7 +84,7 @@ def findings_of(
     return Findings(
         tuple(sentence for sentence, _ in said),
         stand_in_sentences(verdicts),
-        (*_caveats(problem, comparison, interpretation), *caveats),
+        (*_caveats(problem, comparison, interpretation), *caveats_of_models(verdicts), *caveats),
         tuple(part for _, part in said),
     )
 

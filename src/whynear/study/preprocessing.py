@@ -21,7 +21,7 @@ from whynear.utils.arrays import Array
 from whynear.utils.row_order import Separation, n_different
 from whynear.verdict import kernel_ridge
 from whynear.verdict.feature_columns import chosen_rows
-from whynear.verdict.targets import Answers, Target, target_of
+from whynear.verdict.targets import Answers, Target, best_of, target_of
 
 MOST_ROWS = 500  # from which the choice is made
 NEGLIGIBLE = 0.05  # relative difference of losses
@@ -102,7 +102,7 @@ class Preprocessing:
             name: _answers((make_pipeline(*map(clone, steps)).fit_transform(rows) if steps else rows), target)
             for name, steps in self._steps.items()
         }
-        best = min(answers.values(), key=lambda one: float(one.loss.mean()))
+        best = best_of(answers.values())
         near = [name for name, one in answers.items() if _is_near(one, best, target)]
         return PreprocessingChoice(near[0], pd.Series({name: float(one.score.mean()) for name, one in answers.items()}))
 

@@ -52,3 +52,14 @@ def within(report: Report, first: float, last: float) -> Report:
     read 0.75
     """
     return lambda step, share: report(step, first + (last - first) * share)
+
+
+def one_after_the_other(report: Report, count: int) -> list[Report]:
+    """Return a function for the reports of each of several parts of the work, which take about the same time.
+
+    >>> for part in one_after_the_other(lambda step, share: print(step, share), 2):
+    ...     part("fit", 0.5)
+    fit 0.25
+    fit 0.75
+    """
+    return [within(report, place / count, (place + 1) / count) for place in range(count)]

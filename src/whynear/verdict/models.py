@@ -10,7 +10,7 @@ from whynear.utils.arrays import Array, Indices
 from whynear.verdict import feature_maps, kernel_ridge
 from whynear.verdict.feature_columns import FeatureColumns
 from whynear.verdict.kernel_ridge import HeldOut
-from whynear.verdict.targets import Answers, Target
+from whynear.verdict.targets import Answers, Target, best_of
 
 WORKS = 2.33  # standard errors by which a model must beat the class shares
 
@@ -82,7 +82,7 @@ class KernelModels:
     ) -> Answers:
         """Return the best answers of kernels, each at its ridge or at the best one."""
         found = [held_out(name, values, products, n_features, self.target, ridge) for name, ridge in ridges.items()]
-        return min((self.target.answers(one.predicted) for one in found), key=lambda one: float(one.loss.mean()))
+        return best_of(self.target.answers(one.predicted) for one in found)
 
 
 def held_out(

@@ -11,9 +11,8 @@ from whynear.utils.arrays import Indices
 from whynear.utils.threads import run_in_chunks
 from whynear.verdict.feature_columns import FeatureColumns
 from whynear.verdict.models import KernelModels
-from whynear.verdict.refits import Refits
 from whynear.verdict.set_sizes import JudgedSizes
-from whynear.verdict.targets import Answers, Target
+from whynear.verdict.targets import Answers, Target, best_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,14 +44,13 @@ def name_set(
     judged: JudgedSizes,
     columns: FeatureColumns,
     target: Target,
-    refits: Refits,
     n_jobs: int | None,
     *,
     only_this: bool = False,
 ) -> NamedSet:
     """Return the best of the sets of a size: the one given, and those of searches from all rows and on folds.
 
-    Kernel ridge models answer, and the learner too if it answers for sets. With ``only_this`` there is no other set.
+    Kernel ridge models answer, and the others that answer for sets. With ``only_this`` there is no other set.
     """
     sets = [members] if only_this else _chosen(members, size, needed, judged)
     found: dict[int, Answers] = {}
@@ -62,12 +60,9 @@ def name_set(
             found[place] = KernelModels(columns.only(sets[place]), target).answers
 
     run_in_chunks(work, len(sets), 1, n_jobs)
-    best = min(found, key=lambda place: (_loss(found[place]), place))
-    answers = found[best]
-    if judged.by_learner:
-        others = np.setdiff1d(np.arange(columns.n_features), sets[best]).tolist()
-        answers = min(answers, refits.without(others), key=_loss)
-    return NamedSet(sets[best], answers)
+    best = min(found, key=lambda place: (float(found[place].loss.mean()), place))
+    others = np.setdiff1d(np.arange(columns.n_features), sets[best]).tolist()
+    return NamedSet(sets[best], best_of([found[best], *(model.without(others) for model in judged.answering)]))
 
 
 def _chosen(members: list[int], size: int, needed: Sequence[int], judged: JudgedSizes) -> list[list[int]]:
@@ -77,7 +72,3 @@ def _chosen(members: list[int], size: int, needed: Sequence[int], judged: Judged
     sets = [members, *(with_needed(order[-size:][::-1], needed) for order in orders)]
     first = {frozenset(one): one for one in reversed(sets) if len(one) == len(members)}
     return list(first.values())[::-1]
-
-
-def _loss(answers: Answers) -> float:
-    return float(answers.loss.mean())

@@ -1,4 +1,4 @@
-"""The learner itself, fitted again with some features made constant; every fit is a piece of work."""
+"""A model fitted again without some features; every fit is a piece of work."""
 
 from __future__ import annotations
 
@@ -22,26 +22,36 @@ from whynear.utils.progress import Report, silent
 from whynear.utils.row_order import RowSplit
 from whynear.verdict.targets import FOLDS, Answers, Target
 
+LEARNER = "the learner"
 USUAL_SECONDS = 0.01  # of a fit, before one was timed
 
 
 @dataclass(frozen=True, eq=False)
 class RefitTable:
-    """What all refits share. ``classes`` are those of the target, None if it is measured."""
+    """What all refits share.
+
+    ``classes`` are those of the target, None if it is measured. With ``drops``, columns are dropped that are left out,
+    which a learner takes that knows no columns; otherwise they are at one value.
+    """
 
     learner: BaseEstimator
     X: Any
     y: NDArray[Any]
     weights: Array | None
     classes: NDArray[Any] | None
+    drops: bool = False
+
+    def without(self, columns: Sequence[int]) -> Any:
+        """Return the table without some columns."""
+        return np.delete(self.X, columns, axis=1) if self.drops else _made_constant(self.X, columns)
 
 
-def refit(constant: Sequence[int], train: Indices, test: Indices, table: RefitTable) -> Array | None:
-    """Fit the learner with some columns at one value, and predict the columns of the target for held-out rows.
+def refit(left_out: Sequence[int], train: Indices, test: Indices, table: RefitTable) -> Array | None:
+    """Fit the learner without some columns, and predict held-out rows: the probability of each class, or y.
 
     None where there is nothing to learn from.
     """
-    X, y, classes = _made_constant(table.X, constant), table.y, table.classes
+    X, y, classes = table.without(left_out), table.y, table.classes
     if table.weights is not None:
         train = train[table.weights[train] > 0]
     if not _varies(rows_of(X, train)) or (classes is not None and len(np.unique(y[train])) < 2):
@@ -51,9 +61,7 @@ def refit(constant: Sequence[int], train: Indices, test: Indices, table: RefitTa
         weights = weights_for(table.learner, None if table.weights is None else table.weights[train])
         model = clone(table.learner).fit(rows_of(X, train), y[train], **weights)
     if classes is None:
-        numbers = y.astype(np.float64)
-        guessed = np.asarray(model.predict(rows_of(X, test)), dtype=np.float64)
-        return np.asarray((guessed - numbers.mean()) / numbers.std())[:, None]
+        return np.asarray(model.predict(rows_of(X, test)), dtype=np.float64)[:, None]
     predicted = np.zeros((len(test), len(classes)))
     if hasattr(model, "predict_proba"):
         known = np.searchsorted(classes, np.unique(y[train]))
@@ -64,11 +72,12 @@ def refit(constant: Sequence[int], train: Indices, test: Indices, table: RefitTa
 
 
 class Refits:
-    """The learner itself, fitted again on folds with some features made constant.
+    """A model, such as the learner itself, fitted again on folds without some features.
 
     ``owners`` are the numbers of the features that the columns of X belong to; each column is its own without them.
     ``weights`` say how much each row counts when the learner is fitted. ``workers`` do the fits; this process alone
-    without them. ``n_folds`` is the number of folds, as far as the rows have as many.
+    without them. ``n_folds`` is the number of folds, as far as the rows have as many. With ``drops``, columns that are
+    left out are dropped instead of made constant. ``name`` is what the model is called in messages.
     """
 
     def __init__(
@@ -83,9 +92,11 @@ class Refits:
         weights: Array | None = None,
         workers: Workers | None = None,
         n_folds: int = FOLDS,
+        drops: bool = False,
+        name: str = LEARNER,
     ) -> None:
-        self.table = RefitTable(learner, X, y, weights, None if target.measured else np.unique(y))
-        self.target, self.seed, self.n_folds = target, seed, n_folds
+        self.table = RefitTable(learner, X, y, weights, None if target.measured else np.unique(y), drops)
+        self.target, self.seed, self.n_folds, self.name = target, seed, n_folds, name
         self.owners = np.arange(np.shape(X)[1]) if owners is None else owners
         self.workers = Processes(1) if workers is None else workers
         self.seconds = USUAL_SECONDS
@@ -100,8 +111,8 @@ class Refits:
         """Fit without each of these sets of features, as far as that has not been done."""
         keys = [key for key in (_key(features, repeats) for features in sets) if key not in self._known]
         folds = [self.target.folds(self.seed + repeat, self.n_folds) for repeat in range(repeats)]
-        constant = [np.flatnonzero(np.isin(self.owners, features)).tolist() for features, _ in keys]
-        predictions = self._held_out([([own] * len(fold), fold) for own in constant for fold in folds], report)
+        left_out = [np.flatnonzero(np.isin(self.owners, features)).tolist() for features, _ in keys]
+        predictions = self._held_out([([own] * len(fold), fold) for own in left_out for fold in folds], report)
         for key in keys:
             found = [self.target.answers(next(predictions)) for _ in folds]
             parts = (np.mean([getattr(one, name) for one in found], axis=0) for name in ("loss", "score", "expected"))
@@ -122,25 +133,33 @@ class Refits:
     ) -> Iterator[Array]:
         """Yield predictions of the columns of the target for rows that were not learned from, for each run.
 
-        A run has for each fold the columns that are made constant.
+        A run has for each fold the columns that are left out.
         """
         pieces = [
             [
-                Piece(refit, {"constant": columns, "train": train, "test": test}, self.seconds)
-                for columns, (train, test) in zip(constant, folds, strict=True)
+                Piece(refit, {"left_out": columns, "train": train, "test": test}, self.seconds)
+                for columns, (train, test) in zip(left_out, folds, strict=True)
             ]
-            for constant, folds in runs
+            for left_out, folds in runs
         ]
         every, found = [piece for run in pieces for piece in run], {}
         for piece, done in results_of(self.workers, every, {"table": self.table}):
             found[piece], self.seconds = done.result, done.elapsed
-            report(f"refit the learner, {len(found):,} of {len(every):,} fits", len(found) / len(every))
+            report(f"refit {self.name}, {len(found):,} of {len(every):,} fits", len(found) / len(every))
         for run in pieces:
             predicted = np.tile(self.target.Y.mean(axis=0), (len(self.table.y), 1))
             for piece in run:
                 if found[piece] is not None:  # else the class shares, or the mean, answer
-                    predicted[piece.arguments["test"]] = found[piece]
+                    predicted[piece.arguments["test"]] = self._as_target(found[piece])
             yield predicted
+
+    def _as_target(self, predicted: Array) -> Array:
+        """Return predictions in the unit of the columns of the target, which may be standardised by more rows."""
+        if not self.target.measured:
+            return predicted
+        y, Y = self.table.y.astype(np.float64), self.target.Y
+        spread = float(y.std())
+        return np.asarray(Y.mean() + (predicted - y.mean()) * (Y.std() / spread if spread > 0 else 0.0))
 
 
 def _key(features: Sequence[int], repeats: int) -> tuple[tuple[int, ...], int]:

@@ -125,6 +125,7 @@ class Verdicts(ByValue):
             "sufficient": list(self.sets.best),
             "alternatives": {name: list(others) for name, others in self.sets.alternatives.items()},
             "check": None if self.sets.check is None else asdict(self.sets.check),
+            "better_model": None if self.sets.better_model is None else asdict(self.sets.better_model),
             "curve": self.sets.frame().drop(columns="features").to_dict("records"),
             "stand_ins": self.stand_ins.frame().to_dict("records"),
         }

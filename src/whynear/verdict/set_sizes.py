@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from whynear.engine.pieces import Piece
 from whynear.engine.running import results_of
 from whynear.utils.arrays import Array, Indices
-from whynear.utils.progress import Report
+from whynear.utils.progress import Report, one_after_the_other, within
 from whynear.utils.threads import run_in_chunks
 from whynear.verdict.decisions import needed_features
 from whynear.verdict.elimination import addition_order, candidates_of, removal_order
@@ -19,13 +20,13 @@ from whynear.verdict.information import information
 from whynear.verdict.kernel_ridge import KERNELS
 from whynear.verdict.leaving_out import costs_without
 from whynear.verdict.models import KernelModels, predict
+from whynear.verdict.outside_models import CLEARLY, BetterModel, better_model, clearly_better
 from whynear.verdict.refits import Refits
-from whynear.verdict.targets import Answers, Target
+from whynear.verdict.targets import Answers, Target, best_of
 
 SEARCHES = (removal_order, addition_order)
 SEARCHED_ROWS = 300  # to choose sets and their stand-ins by
 SIZES = (*range(1, 11), 12, 15, 20, 30, 40)
-CLEARLY = 2.0  # standard errors of loss by which the learner must beat the kernels to answer for sets too
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +34,8 @@ class JudgedSizes:
     """For each size the answers of its sets for rows that did not choose them, and the search that chose better.
 
     ``scouts`` are the rows by which sets are chosen from all rows, and ``chosen`` those sets; ``by_fold`` are the sets
-    that the rows to learn from of each fold choose. ``by_learner`` says whether the learner answered for sets too.
+    that the rows to learn from of each fold choose. ``answering`` are the models that answered for sets beside
+    kernel ridge, and ``better_model`` describes the best of them if it measures no distances.
     """
 
     answers: dict[int, Answers]
@@ -41,7 +43,8 @@ class JudgedSizes:
     scouts: Indices
     chosen: ChosenSets
     by_fold: list[ChosenSets]
-    by_learner: bool
+    answering: list[Refits]
+    better_model: BetterModel | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,14 +121,16 @@ def judge_sizes(
     *,
     protect: bool,
     refits: Refits,
+    outside: Sequence[Refits],
     rng: np.random.Generator,
     report: Report,
     seconds: float = 0.0,
 ) -> JudgedSizes:
     """Choose sets of each size on folds, and predict the other rows with them; choose sets from all rows too.
 
-    Kernel ridge models answer; with all features the learner if it is better, and with sets too if clearly so. Every
-    fold is a piece of work, which takes roughly this number of seconds.
+    Kernel ridge models answer; with all features the learner if it is better, and with sets too if clearly so; and
+    outside models that are clearly better than both. Every fold is a piece of work, which takes roughly this number of
+    seconds.
     """
     sizes = [*(size for size in SIZES if size < columns.n_features), columns.n_features]
     folds = target.folds(int(rng.integers(2**31)))
@@ -140,7 +145,7 @@ def judge_sizes(
     shared = {"columns": columns, "target": target, "prices": prices}
     for piece, done in results_of(refits.workers, pieces, shared):
         chosen[piece] = done.result
-        report(f"judge sets on folds, {len(chosen)} of {len(pieces)}", len(chosen) / len(pieces))
+        report(f"judge sets on folds, {len(chosen)} of {len(pieces)}", 0.7 * len(chosen) / len(pieces))
     *by_fold, from_all = [chosen[piece] for piece in pieces]
     found = {
         (size, number): _answers(parts, by_fold, target, size, number)
@@ -152,16 +157,30 @@ def judge_sizes(
     }
     answers = {size: found[size, number] for size, number in better.items()}
     *smaller, every = sizes
+    answering, of_distances = _of_distances(answers[every], refits, target)
+    for model, part in zip(outside, one_after_the_other(within(report, 0.7, 0.8), len(outside)), strict=True):
+        model.prepare([()], report=part)
+    more = clearly_better(outside, Refits.without, of_distances, target)
+    answers[every] = best_of([of_distances, *(model.without() for model in more)])
+    answering += more
+    members = [[sets.members(size, better[size]) for sets in by_fold] for size in smaller]
+    for model, part in zip(answering, one_after_the_other(within(report, 0.8, 1.0), len(answering)), strict=True):
+        by_model = model.with_only(members, folds, partial(_report_step, part, f"judge sets by {model.name}"))
+        for size, own in zip(smaller, by_model, strict=True):
+            answers[size] = best_of([answers[size], own])
+    outdone = better_model(more, Refits.without, of_distances)
+    return JudgedSizes(answers, better, on_all.scouts, from_all, by_fold, answering, outdone)
+
+
+def _of_distances(best: Answers, refits: Refits, target: Target) -> tuple[list[Refits], Answers]:
+    """Return the learner if it is clearly better with all features than kernel ridge, and the better answers."""
     alone = refits.without()
-    gain, error = target.mean_and_error(answers[every].loss - alone.loss)
-    if gain > 0:
-        answers[every] = alone
-    if is_better := gain > CLEARLY * error:
-        members = [[sets.members(size, better[size]) for sets in by_fold] for size in smaller]
-        by_learner = refits.with_only(members, folds, lambda _, share: report("judge sets by the learner", share))
-        for size, own in zip(smaller, by_learner, strict=True):
-            answers[size] = min(answers[size], own, key=lambda one: float(one.loss.mean()))
-    return JudgedSizes(answers, better, on_all.scouts, from_all, by_fold, is_better)
+    gain, error = target.mean_and_error(best.loss - alone.loss)
+    return [refits] if gain > CLEARLY * error else [], alone if gain > 0 else best
+
+
+def _report_step(report: Report, step: str, _: str, share: float) -> None:
+    report(step, share)
 
 
 def _scouts(target: Target, rng: np.random.Generator) -> Indices:

@@ -23,10 +23,11 @@ from whynear.verdict.feature_columns import FeatureColumns, chosen_rows, feature
 from whynear.verdict.many_rows import ManyRows, SetCheck, many_rows
 from whynear.verdict.models import KernelModels
 from whynear.verdict.named_sets import name_set, with_needed
+from whynear.verdict.outside_models import BetterModel, outside_models
 from whynear.verdict.refits import Refits, rows_of
 from whynear.verdict.set_sizes import JudgedSizes, judge_sizes, surely_needed
 from whynear.verdict.stand_ins import StandIns, find_stand_ins
-from whynear.verdict.targets import Answers, Target, target_of
+from whynear.verdict.targets import Answers, Target, best_of, target_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -65,6 +66,9 @@ class SufficientSets(ByValue):
     check : SetCheck or None
         Where the table has many more rows than sets are judged by: how the learner, fitted to many of them, does with
         the best set on rows that did not choose it. A set that loses too much there is not the best.
+    better_model : BetterModel or None
+        A random forest or logistic regression, if it predicts clearly better with all features than the models that
+        measure distances. The best set suffices for it too.
 
     Examples
     --------
@@ -82,6 +86,7 @@ class SufficientSets(ByValue):
     measure: str
     by_fold: tuple[tuple[str, ...], ...] = ()
     check: SetCheck | None = None
+    better_model: BetterModel | None = None
 
     @property
     def score(self) -> float:
@@ -147,11 +152,12 @@ def sufficient_sets(
 
     Features are removed one after the other, the least needed first, and added one after the other, by kernel ridge
     models that are refitted each time; for each size the better of the two is kept. The sets are judged on folds of
-    rows that took no part in choosing them, by kernel ridge models, and by the learner too where it is clearly better.
-    Of all sets of a size that were chosen, from all rows or on folds, the one is named that predicts best, if it is as
-    good as all features itself. At most 600 rows serve for that. Where there are twice as many or more, the learner is
-    fitted to up to 5,000 rows with the set that was found and with all features, and larger sets follow until one
-    suffices there too; not where the learner is clearly worse than the kernel ridge models.
+    rows that took no part in choosing them, by kernel ridge models, and by the learner, a random forest and logistic
+    regression too where these are clearly better. Of all sets of a size that were chosen, from all rows or on folds,
+    the one is named that predicts best, if it is as good as all features itself. At most 600 rows serve for that. Where
+    there are twice as many or more, the learner is fitted to up to 5,000 rows with the set that was found and with all
+    features, and larger sets follow until one suffices there too; not where it is clearly worse than the kernel ridge
+    models.
 
     Where many features say nearly the same, the choice depends on the rows and on the seed of the folds: on wine, ten
     seeds chose sets of three to seven of thirteen features. ``by_fold`` of the result has the choice of each fold.
@@ -169,8 +175,7 @@ def sufficient_sets(
     tolerance : float, optional
         Points of accuracy (or R2) that may be lost. Without it, a set suffices if it surely loses at most two points,
         or if its loss is within 1.96 standard errors of that of all and it does not seem to lose more than two points,
-        or than one standard error where the accuracy is less sure than that. No set that surely loses more than two
-        points suffices.
+        or than one standard error where the accuracy is less sure than that.
         The rows must be able to show a loss: where the standard error of the difference exceeds a tenth of what
         features gain over guessing, no smaller set is named.
     groups : array-like of shape (n_samples,) or TimeOrder, optional
@@ -211,9 +216,9 @@ def sufficient_sets(
         seed = int(rng.integers(2**31))
         of_rows = None if weights is None else weights[rows]
         refits = Refits(learner, rows_of(X, rows), y[rows], aim, seed, weights=of_rows, workers=workers)
-        others = many_rows(learner, X, y, target, rows, rng.spawn(1)[0], weights=weights, workers=workers)
+        others = many_rows(learner, X, y, columns, target, rows, rng.spawn(1)[0], weights=weights, workers=workers)
         if others is not None:
-            best = min(KernelModels(own, aim).answers, refits.without(), key=lambda one: float(one.loss.mean()))
+            best = best_of([KernelModels(own, aim).answers, refits.without()])
             others = others if others.may_object(best, aim) else None
         found = find_sets(
             own, aim, refits, rng, prices=prices, tolerance=tolerance, n_jobs=n_jobs, report=report, keep=keep,
@@ -245,14 +250,15 @@ def find_sets(
     if tolerance is not None:
         number("tolerance", tolerance)
     prices = np.ones(columns.n_features) if prices is None else prices
+    outside = outside_models(columns, target, refits.seed, workers=refits.workers)
     report("judge sets on folds", 0.0)
     judged = judge_sizes(
-        columns, target, prices, protect=tolerance is None and _differ(prices), refits=refits, rng=rng,
+        columns, target, prices, protect=tolerance is None and _differ(prices), refits=refits, outside=outside, rng=rng,
         report=within(report, 0.0, 0.7), seconds=seconds,
     )  # fmt: skip
     search = _Search(columns, target, prices, tolerance, n_jobs, report, others)
     report("choose the set", 0.7)
-    found = _named_set(search, judged, refits, [int(j) for j in keep])
+    found = _named_set(search, judged, [int(j) for j in keep])
     report("swap members for others", 0.8)
     found, stand_ins = _with_stand_ins(search, judged, found)
     names = [columns.names[j] for j in found.best]
@@ -264,6 +270,7 @@ def find_sets(
         "R2" if target.measured else "accuracy",
         tuple(tuple(columns.names[j] for j in members) for members in found.by_fold),
         None if others is None or len(names) == columns.n_features else others.check(found.best),
+        judged.better_model if others is None else others.better_model,
     )
 
 
@@ -291,7 +298,7 @@ class _Found:
     by_fold: Sequence[Sequence[int]] = ()
 
 
-def _named_set(search: _Search, judged: JudgedSizes, refits: Refits, needed: Sequence[int]) -> _Found:
+def _named_set(search: _Search, judged: JudgedSizes, needed: Sequence[int]) -> _Found:
     """Return the cheapest set that suffices, with the scores of all sizes; it holds the needed features."""
     columns, target, tolerance = search.columns, search.target, search.tolerance
     sets, sizes = _sets_and_sizes(judged, needed, columns.n_features)
@@ -303,7 +310,7 @@ def _named_set(search: _Search, judged: JudgedSizes, refits: Refits, needed: Seq
             break
         size = sizes[place]
         named = name_set(
-            sets[place], size, needed, judged, columns, target, refits, search.n_jobs, only_this=_differ(search.prices)
+            sets[place], size, needed, judged, columns, target, search.n_jobs, only_this=_differ(search.prices)
         )
         if _suffices(named.answers, answers[-1], target, tolerance) and search.holds(named.members):
             sets[place] = named.members
@@ -417,12 +424,9 @@ def _sufficing(
 def as_good(found: Answers, other: Answers, target: Target, errors: float) -> bool:
     """Return whether a set surely loses little, or it is not clear that it loses anything and it does not seem much."""
     lost, error = target.mean_and_error(other.score - found.score)
-    bearable = lost <= (MOST_LOST if target.measured else max(MOST_LOST, error))
-    if not target.measured:  # the loss is surer than the accuracy
-        surely_much = lost - CLEARLY * error > MOST_LOST
-        bearable = bearable or not (surely_much or _exceeds(found, other, target, 1.0))
+    seems_little = lost <= (MOST_LOST if target.measured else max(MOST_LOST, error))
     surely_little = lost + CLEARLY * error <= MOST_LOST
-    return surely_little or (bearable and not _exceeds(found, other, target, errors))
+    return surely_little or (seems_little and not _exceeds(found, other, target, errors))
 
 
 def _exceeds(found: Answers, other: Answers, target: Target, errors: float) -> bool:

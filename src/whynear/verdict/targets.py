@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -36,6 +37,11 @@ class Answers:
     loss: Array
     score: Array
     expected: Array
+
+
+def best_of(answers: Iterable[Answers]) -> Answers:
+    """Return the answers of least loss, the first of equal ones."""
+    return min(answers, key=lambda one: float(one.loss.mean()))
 
 
 @dataclass(frozen=True, eq=False)

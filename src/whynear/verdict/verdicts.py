@@ -29,7 +29,7 @@ from whynear.verdict.refits import Refits, rows_of
 from whynear.verdict.result import Verdicts
 from whynear.verdict.stability import AGREED, resampled_verdicts
 from whynear.verdict.sufficient import MOST_ROWS, find_sets
-from whynear.verdict.targets import Answers, Target, target_of
+from whynear.verdict.targets import Answers, Target, best_of, target_of
 
 ROWS_OF_INFORMATION = 2_000
 REPEATS = 4  # of the learner's cross-validation, for features that look indispensable
@@ -166,7 +166,7 @@ class _Table:
     def objecting(self, rows: Indices, full: Answers, aim: Target, rng: np.random.Generator) -> ManyRows | None:
         """Return the learner on many rows; None where there are few others, or it is clearly worse than the models."""
         others = many_rows(
-            self.learner, self.X, self.y, self.target, rows, rng,
+            self.learner, self.X, self.y, self.columns, self.target, rows, rng,
             owners=self.owners, weights=self.weights, workers=self.workers,
         )  # fmt: skip
         return others if others is not None and others.may_object(full, aim) else None
@@ -249,5 +249,5 @@ def _confirmed(
     refits.prepare([[int(feature)] for feature in asked], repeats, report)
     for feature in asked:
         answers = [refits.without([int(feature)], repeats), models.without([int(feature)], tune=True)]
-        made[int(feature)] = cost_of(min(answers, key=lambda one: float(one.loss.mean())), best, target)
+        made[int(feature)] = cost_of(best_of(answers), best, target)
     return best, costs.replaced(made)

@@ -1,0 +1,78 @@
+"""Models that measure no distances: where they predict better than all that do, sets must suffice for them too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from sklearn.base import BaseEstimator
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.linear_model import LogisticRegression
+
+from whynear.engine.workers import Workers
+from whynear.verdict.feature_columns import FeatureColumns
+from whynear.verdict.refits import Refits
+from whynear.verdict.targets import FOLDS, Answers, Target
+
+CLEARLY = 2.0  # standard errors of loss by which a model must beat the others to answer in their place
+
+
+@dataclass(frozen=True)
+class BetterModel:
+    """A model that measures no distances, and predicts clearly better with all features than those that do.
+
+    Attributes
+    ----------
+    name : str
+        What it is, such as "a random forest".
+    n_rows : int
+        The held-out rows that were predicted.
+    score, score_of_distances : float
+        Accuracy (R2 for a measured target) of this model, and of the best of the others.
+    """
+
+    name: str
+    n_rows: int
+    score: float
+    score_of_distances: float
+
+
+def outside_models(
+    columns: FeatureColumns, target: Target, seed: int, *, workers: Workers | None = None, n_folds: int = FOLDS
+) -> list[Refits]:
+    """Return these models, to be fitted to standardised columns on folds."""
+    y = target.Y[:, 0] if target.measured else target.strata
+    return [
+        Refits(
+            model, columns.values, y, target, seed,
+            owners=columns.owners, workers=workers, n_folds=n_folds, drops=True, name=name,
+        )
+        for name, model in _models(measured=target.measured).items()
+    ]  # fmt: skip
+
+
+def _models(*, measured: bool) -> dict[str, BaseEstimator]:
+    if measured:  # for which one of the kernel ridge models is linear
+        return {"a random forest": RandomForestRegressor(min_samples_leaf=2, random_state=0)}
+    return {"a random forest": RandomForestClassifier(random_state=0), "logistic regression": LogisticRegression()}
+
+
+def clearly_better(
+    models: Sequence[Refits], answers: Callable[[Refits], Answers], best: Answers, target: Target
+) -> list[Refits]:
+    """Return the models whose loss with all features is clearly less than that of the best answers so far."""
+    found = []
+    for model in models:
+        gain, error = target.mean_and_error(best.loss - answers(model).loss)
+        if gain > CLEARLY * error:
+            found.append(model)
+    return found
+
+
+def better_model(models: Sequence[Refits], answers: Callable[[Refits], Answers], best: Answers) -> BetterModel | None:
+    """Return the best of models that are clearly better than the best answers of others, if it is right more often."""
+    if not models:
+        return None
+    first = min(models, key=lambda model: float(answers(model).loss.mean()))
+    score, other = float(answers(first).score.mean()), float(best.score.mean())
+    return BetterModel(first.name, len(best.loss), score, other) if score > other else None
