@@ -22,7 +22,7 @@ def test_a_compressed_file_is_unpacked_and_its_place_is_that_of_the_file(tmp_pat
         assert text.file.tell() == path.stat().st_size
 
 
-@pytest.mark.parametrize("content", [b"a,b\n1,2\n", gzip.compress(b"a,b\n1,2\n" * 100)[:-9]])
+@pytest.mark.parametrize("content", [b"a,b\n1,2\n", gzip.compress(b"a,b\n1,2\n" * 100)[:-9]], ids=["other", "cut"])
 def test_a_damaged_file_is_named(tmp_path, content):
     path = tmp_path / "t.csv.gz"
     path.write_bytes(content)
