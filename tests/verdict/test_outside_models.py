@@ -68,6 +68,7 @@ def test_no_set_is_named_without_what_only_a_forest_sees(seed):
     assert "stripes" in found.best
     assert found.better_model.name == "a random forest"
     assert found.better_model.score > found.better_model.score_of_distances
+    assert not found.better_model.learner_only
     assert found.score > found.score_of_all - 0.02
 
 

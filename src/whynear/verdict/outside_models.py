@@ -29,12 +29,15 @@ class BetterModel:
         The held-out rows that were predicted.
     score, score_of_distances : float
         Accuracy (R2 for a measured target) of this model, and of the best of the others.
+    learner_only : bool
+        Whether the learner is the only other, as on many rows; otherwise kernel ridge models are among them.
     """
 
     name: str
     n_rows: int
     score: float
     score_of_distances: float
+    learner_only: bool = False
 
 
 def outside_models(
@@ -69,10 +72,12 @@ def clearly_better(
     return found
 
 
-def better_model(models: Sequence[Refits], answers: Callable[[Refits], Answers], best: Answers) -> BetterModel | None:
+def better_model(
+    models: Sequence[Refits], answers: Callable[[Refits], Answers], best: Answers, *, learner_only: bool = False
+) -> BetterModel | None:
     """Return the best of models that are clearly better than the best answers of others, if it is right more often."""
     if not models:
         return None
     first = min(models, key=lambda model: float(answers(model).loss.mean()))
     score, other = float(answers(first).score.mean()), float(best.score.mean())
-    return BetterModel(first.name, len(best.loss), score, other) if score > other else None
+    return BetterModel(first.name, len(best.loss), score, other, learner_only) if score > other else None

@@ -68,7 +68,8 @@ class SufficientSets(ByValue):
         the best set on rows that did not choose it. A set that loses too much there is not the best.
     better_model : BetterModel or None
         A random forest or logistic regression, if it predicts clearly better with all features than the models that
-        measure distances. The best set suffices for it too.
+        measure distances: the learner and kernel ridge models, or on many rows the learner. The best set suffices for
+        it too.
 
     Examples
     --------
