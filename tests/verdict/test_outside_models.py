@@ -2,6 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
+from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.model_selection import cross_val_predict
 
@@ -70,6 +71,12 @@ def test_no_set_is_named_without_what_only_a_forest_sees(seed):
     assert found.better_model.score > found.better_model.score_of_distances
     assert not found.better_model.learner_only
     assert found.score > found.score_of_all - 0.02
+
+
+def test_a_column_of_one_value_is_not_named_before_what_only_a_forest_sees():
+    X, y = stripes(n=300)
+    found = sufficient_sets(DummyClassifier(), X.assign(one_value=1.0), y, random_state=0)
+    assert set(found.best) == {"hint", "stripes"}
 
 
 def test_what_only_a_forest_sees_in_many_rows_is_named_too():
