@@ -43,6 +43,17 @@ def test_a_measured_target_has_a_forest_in_its_own_unit():
     assert forest.without().loss.mean() == pytest.approx(np.square(predicted - y).mean() / y.var(), rel=0.02)
 
 
+def test_a_forest_of_many_numbers_has_fewer_trees_and_predicts_about_as_well(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((300, 12))
+    y = np.sin(X[:, 0]) + X[:, 1] * X[:, 2]
+    (usual,) = outside_models(feature_columns(X), measured(y), 0)
+    monkeypatch.setattr("whynear.verdict.outside_models.MANY_CELLS", 1_000)
+    (quick,) = outside_models(feature_columns(X), measured(y), 0)
+    assert quick.table.learner.n_estimators <= usual.table.learner.n_estimators / 4
+    assert quick.without().score.mean() > usual.without().score.mean() - 0.04
+
+
 def test_a_feature_of_several_columns_is_left_out_as_a_whole():
     X, y = with_categories_and_gaps()
     forest = outside_models(feature_columns(X), classes(y), 0)[0]
