@@ -64,8 +64,9 @@ class SufficientSets(ByValue):
         sets differ, other rows or another seed may choose another set, also of another size. Empty where the best set
         has all features.
     check : SetCheck or None
-        Where the table has many more rows than sets are judged by: how the learner, fitted to many of them, does with
-        the best set on rows that did not choose it. A set that loses too much there is not the best.
+        Where the table has many more rows than sets are judged by: how the best of the learner and of models that are
+        clearly better, fitted to many of them, does with the best set on rows that did not choose it. A set that loses
+        too much there is not the best.
     better_model : BetterModel or None
         A random forest or logistic regression, if it predicts clearly better with all features than the models that
         measure distances: the learner and kernel ridge models, or on many rows the learner. The best set suffices for
@@ -182,7 +183,7 @@ def sufficient_sets(
     groups : array-like of shape (n_samples,) or TimeOrder, optional
         Rows of one group are never on both sides of a split. With a `TimeOrder`, rows are held out forward in time.
     sample_weight : array-like of shape (n_samples,), optional
-        How much each row counts when the learner is refitted. Kernel ridge models and losses count each row once.
+        How much each row counts when the learner is refitted. All other models, and losses, count each row once.
     n_jobs : int, optional
         Number of threads, and of processes for refits of the learner; all cores without it.
     engine, address : {"processes", "dask"}, str
