@@ -157,9 +157,9 @@ def sufficient_sets(
     rows that took no part in choosing them, by kernel ridge models, and by the learner, a random forest and logistic
     regression too where these are clearly better. Of all sets of a size that were chosen, from all rows or on folds,
     the one is named that predicts best, if it is as good as all features itself. At most 600 rows serve for that. Where
-    there are twice as many or more, the learner is fitted to up to 5,000 rows with the set that was found and with all
-    features, and larger sets follow until one suffices there too; not where it is clearly worse than the kernel ridge
-    models.
+    there are twice as many or more, the learner, and of these two models those that are clearly better than it, are
+    fitted to up to 5,000 rows with the set that was found and with all features, and larger sets follow until one
+    suffices there too; not where the best of them is clearly worse than the kernel ridge models.
 
     Where many features say nearly the same, the choice depends on the rows and on the seed of the folds: on wine, ten
     seeds chose sets of three to seven of thirteen features. ``by_fold`` of the result has the choice of each fold.
