@@ -68,6 +68,11 @@ def test_a_better_model_of_another_kind_is_a_caveat():
     ]
     assert caveats_of_models(replace(found, works=False)) == []
     assert "76.8% of the variance against" in caveats_of_models(replace(found, measure="R2"))[0]
+    found.sets.better_model = BetterModel("a random forest", 2_692, 0.768, 0.712, learner_only=True)
+    assert caveats_of_models(found) == [
+        "A random forest predicts 2,692 held-out rows better than the learner of this study does (76.8% right against "
+        "71.2%): the target may depend on features in a way that its metric does not show."
+    ]
     found.sets.better_model = None
     assert caveats_of_models(found) == []
 

@@ -56,6 +56,14 @@ def test_unlike_features_go_together_while_many_are_left(monkeypatch):
     assert set(order[-2:]) == {0, 1}
 
 
+def test_a_column_of_one_value_is_no_candidate_unless_all_are_such():
+    X, y = two_of_four()
+    columns, target = feature_columns(X.assign(one_value=1.0)), classes(y)
+    assert candidates_of(columns, target, information(columns, target)).tolist() == [0, 1, 2, 3]
+    columns = feature_columns(np.ones((120, 2)))
+    assert candidates_of(columns, target, information(columns, target)).tolist() == [0, 1]
+
+
 def test_features_are_added_in_the_order_of_their_use():
     rng = np.random.default_rng(1)
     X = rng.standard_normal((150, 6))

@@ -91,3 +91,11 @@ def test_models_of_another_kind_answer_where_they_are_clearly_better():
         "The learner, a random forest and logistic regression were fitted to 400 rows in folds"
     )
     assert str(check).endswith(" with all, by the best of them.")
+
+
+def test_a_better_model_on_many_rows_is_better_than_the_learner_not_than_kernel_models():
+    X, y = two_of_four(n=400)
+    assert others_of(LINEAR, X, y).better_model is None
+    better = others_of(DummyClassifier(), X, y).better_model
+    assert better.learner_only
+    assert better.score > 0.9 > 0.7 > better.score_of_distances

@@ -2,6 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
+from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.model_selection import cross_val_predict
 
@@ -42,6 +43,17 @@ def test_a_measured_target_has_a_forest_in_its_own_unit():
     assert forest.without().loss.mean() == pytest.approx(np.square(predicted - y).mean() / y.var(), rel=0.02)
 
 
+def test_a_forest_of_many_numbers_has_fewer_trees_and_predicts_about_as_well(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((300, 12))
+    y = np.sin(X[:, 0]) + X[:, 1] * X[:, 2]
+    (usual,) = outside_models(feature_columns(X), measured(y), 0)
+    monkeypatch.setattr("whynear.verdict.outside_models.MANY_CELLS", 1_000)
+    (quick,) = outside_models(feature_columns(X), measured(y), 0)
+    assert quick.table.learner.n_estimators <= usual.table.learner.n_estimators / 4
+    assert quick.without().score.mean() > usual.without().score.mean() - 0.04
+
+
 def test_a_feature_of_several_columns_is_left_out_as_a_whole():
     X, y = with_categories_and_gaps()
     forest = outside_models(feature_columns(X), classes(y), 0)[0]
@@ -68,7 +80,14 @@ def test_no_set_is_named_without_what_only_a_forest_sees(seed):
     assert "stripes" in found.best
     assert found.better_model.name == "a random forest"
     assert found.better_model.score > found.better_model.score_of_distances
+    assert not found.better_model.learner_only
     assert found.score > found.score_of_all - 0.02
+
+
+def test_a_column_of_one_value_is_not_named_before_what_only_a_forest_sees():
+    X, y = stripes(n=300)
+    found = sufficient_sets(DummyClassifier(), X.assign(one_value=1.0), y, random_state=0)
+    assert set(found.best) == {"hint", "stripes"}
 
 
 def test_what_only_a_forest_sees_in_many_rows_is_named_too():

@@ -29,7 +29,8 @@ class StudyDifferences:
         The score of the second on held-out rows minus that of the first.
     standard_error : float or None
         The standard error of that difference: that of the mean difference of the rows if both studies held out the
-        same rows, in whatever folds; else that for independent rows, sqrt(e1² + e2²).
+        same rows, in the same order of the table and in whatever folds; else that for independent rows,
+        sqrt(e1² + e2²).
     changed : tuple of (feature, verdict, verdict)
         Features of both studies with different verdicts.
     gained, lost : tuple of (feature, verdict)

@@ -50,10 +50,12 @@ def caveats_of_models(verdicts: Verdicts) -> list[str]:
         return []
     name = f"{better.name[0].upper()}{better.name[1:]}"
     what = "right" if verdicts.measure == "accuracy" else "of the variance"
+    others, no_metric = "metrics and kernel models do", "no metric shows"
+    if better.learner_only:
+        others, no_metric = "the learner of this study does", "its metric does not show"
     return [
-        f"{name} predicts {better.n_rows:,} held-out rows better than metrics and kernel models do ({better.score:.1%} "
-        f"{what} against {better.score_of_distances:.1%}): the target may depend on features in a way that no metric "
-        "shows."
+        f"{name} predicts {better.n_rows:,} held-out rows better than {others} ({better.score:.1%} {what} against "
+        f"{better.score_of_distances:.1%}): the target may depend on features in a way that {no_metric}."
     ]
 
 

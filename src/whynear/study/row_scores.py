@@ -23,7 +23,8 @@ class RowScores(ByValue):
     Attributes
     ----------
     rows : str
-        A hash of the names and the targets of these rows, equal for studies that held out the same rows.
+        A hash of the names and the targets of these rows, equal for studies that held out the same rows of
+        tables in the same order.
     parts : ndarray of shape (n_rows,)
         Their mean is the score.
     groups : ndarray of shape (n_rows,) or None

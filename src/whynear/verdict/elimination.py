@@ -22,8 +22,13 @@ UNLIKE = 0.3  # correlation up to which features may be removed together
 
 
 def candidates_of(columns: FeatureColumns, target: Target, information: Information) -> Indices:
-    """Return the features worth choosing from: the informative ones, thinned out where they are many."""
+    """Return the features worth choosing from: the informative ones, thinned out where they are many.
+
+    Features of one value are not among them, unless there are no others.
+    """
     order = np.argsort(information.p_values, kind="stable")
+    varying = order[np.isin(order, columns.owners)]
+    order = varying if len(varying) else order
     found = order[: max(FEWEST_CANDIDATES, np.count_nonzero(information.found))]
     return np.sort(found if len(found) <= MOST_CANDIDATES else _thinned(columns, target, found)).astype(np.intp)
 

@@ -81,9 +81,9 @@ class ManyRows:
 
     @property
     def better_model(self) -> BetterModel | None:
-        """The best of the models if it measures no distances."""
+        """The best of the models if it measures no distances; kernel ridge models are not fitted to many rows."""
         learner, *outside = self.answering
-        return better_model(outside, self._of_others, self._of_others(learner))
+        return better_model(outside, self._of_others, self._of_others(learner), learner_only=True)
 
     def prepare(self, sets: Sequence[Sequence[int]], report: Report = silent) -> None:
         """Fit with all features, and without each of these sets of features."""

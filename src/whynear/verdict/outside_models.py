@@ -15,6 +15,8 @@ from whynear.verdict.refits import Refits
 from whynear.verdict.targets import FOLDS, Answers, Target
 
 CLEARLY = 2.0  # standard errors of loss by which a model must beat the others to answer in their place
+# A tree of numbers tries every column at every split: with many cells, a forest of fewer trees is nearly as good.
+MANY_CELLS, USUAL_TREES, FEW_TREES = 30_000, 100, 25
 
 
 @dataclass(frozen=True)
@@ -29,12 +31,15 @@ class BetterModel:
         The held-out rows that were predicted.
     score, score_of_distances : float
         Accuracy (R2 for a measured target) of this model, and of the best of the others.
+    learner_only : bool
+        Whether the learner is the only other, as on many rows; otherwise kernel ridge models are among them.
     """
 
     name: str
     n_rows: int
     score: float
     score_of_distances: float
+    learner_only: bool = False
 
 
 def outside_models(
@@ -47,13 +52,14 @@ def outside_models(
             model, columns.values, y, target, seed,
             owners=columns.owners, workers=workers, n_folds=n_folds, drops=True, name=name,
         )
-        for name, model in _models(measured=target.measured).items()
+        for name, model in _models(measured=target.measured, n_cells=columns.values.size).items()
     ]  # fmt: skip
 
 
-def _models(*, measured: bool) -> dict[str, BaseEstimator]:
+def _models(*, measured: bool, n_cells: int) -> dict[str, BaseEstimator]:
     if measured:  # for which one of the kernel ridge models is linear
-        return {"a random forest": RandomForestRegressor(min_samples_leaf=2, random_state=0)}
+        trees = FEW_TREES if n_cells > MANY_CELLS else USUAL_TREES
+        return {"a random forest": RandomForestRegressor(trees, min_samples_leaf=2, random_state=0)}
     return {"a random forest": RandomForestClassifier(random_state=0), "logistic regression": LogisticRegression()}
 
 
@@ -69,10 +75,12 @@ def clearly_better(
     return found
 
 
-def better_model(models: Sequence[Refits], answers: Callable[[Refits], Answers], best: Answers) -> BetterModel | None:
+def better_model(
+    models: Sequence[Refits], answers: Callable[[Refits], Answers], best: Answers, *, learner_only: bool = False
+) -> BetterModel | None:
     """Return the best of models that are clearly better than the best answers of others, if it is right more often."""
     if not models:
         return None
     first = min(models, key=lambda model: float(answers(model).loss.mean()))
     score, other = float(answers(first).score.mean()), float(best.score.mean())
-    return BetterModel(first.name, len(best.loss), score, other) if score > other else None
+    return BetterModel(first.name, len(best.loss), score, other, learner_only) if score > other else None

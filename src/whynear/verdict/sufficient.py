@@ -64,11 +64,13 @@ class SufficientSets(ByValue):
         sets differ, other rows or another seed may choose another set, also of another size. Empty where the best set
         has all features.
     check : SetCheck or None
-        Where the table has many more rows than sets are judged by: how the learner, fitted to many of them, does with
-        the best set on rows that did not choose it. A set that loses too much there is not the best.
+        Where the table has many more rows than sets are judged by: how the best of the learner and of models that are
+        clearly better, fitted to many of them, does with the best set on rows that did not choose it. A set that loses
+        too much there is not the best.
     better_model : BetterModel or None
         A random forest or logistic regression, if it predicts clearly better with all features than the models that
-        measure distances. The best set suffices for it too.
+        measure distances: the learner and kernel ridge models, or on many rows the learner. The best set suffices for
+        it too.
 
     Examples
     --------
@@ -155,9 +157,9 @@ def sufficient_sets(
     rows that took no part in choosing them, by kernel ridge models, and by the learner, a random forest and logistic
     regression too where these are clearly better. Of all sets of a size that were chosen, from all rows or on folds,
     the one is named that predicts best, if it is as good as all features itself. At most 600 rows serve for that. Where
-    there are twice as many or more, the learner is fitted to up to 5,000 rows with the set that was found and with all
-    features, and larger sets follow until one suffices there too; not where it is clearly worse than the kernel ridge
-    models.
+    there are twice as many or more, the learner, and of these two models those that are clearly better than it, are
+    fitted to up to 5,000 rows with the set that was found and with all features, and larger sets follow until one
+    suffices there too; not where the best of them is clearly worse than the kernel ridge models.
 
     Where many features say nearly the same, the choice depends on the rows and on the seed of the folds: on wine, ten
     seeds chose sets of three to seven of thirteen features. ``by_fold`` of the result has the choice of each fold.
@@ -181,7 +183,7 @@ def sufficient_sets(
     groups : array-like of shape (n_samples,) or TimeOrder, optional
         Rows of one group are never on both sides of a split. With a `TimeOrder`, rows are held out forward in time.
     sample_weight : array-like of shape (n_samples,), optional
-        How much each row counts when the learner is refitted. Kernel ridge models and losses count each row once.
+        How much each row counts when the learner is refitted. All other models, and losses, count each row once.
     n_jobs : int, optional
         Number of threads, and of processes for refits of the learner; all cores without it.
     engine, address : {"processes", "dask"}, str

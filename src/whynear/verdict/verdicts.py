@@ -75,7 +75,7 @@ def verdicts(
     groups : array-like of shape (n_samples,) or TimeOrder, optional
         Rows of one group are held out together. With a `TimeOrder`, rows are held out forward in time.
     sample_weight : array-like of shape (n_samples,), optional
-        How much each row counts when the learner is refitted. Kernel ridge models and losses count each row once.
+        How much each row counts when the learner is refitted. All other models, and losses, count each row once.
     features : sequence of str, optional
         For each column the feature it belongs to, such as a band of a spectrum: columns of one feature are left out
         together. Each column is a feature without it.
