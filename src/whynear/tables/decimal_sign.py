@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import pandas as pd
@@ -113,8 +113,17 @@ def decimal_of(frame: pd.DataFrame, expected: Expected = NOTHING_KNOWN) -> tuple
     >>> decimal_of(pd.DataFrame({"a": ["6,10"], "b": ["4.236"], "c": [0.5]}))
     (',', [])
     """
-    counting = [str(name) for name in frame.columns if expected.counts(str(name)) and holds_strings(frame[name])]
-    return decided({name: signs_of(frame[name]) for name in counting}, expected, ".")
+    return decimal_of_pieces([frame], expected)
+
+
+def decimal_of_pieces(pieces: Iterable[pd.DataFrame], expected: Expected) -> tuple[Decimal, list[str]]:
+    """Return what `decimal_of` returns, of a table that comes a piece at a time."""
+    signs: dict[str, Signs] = {}
+    for frame in pieces:
+        for name in frame.columns:
+            if expected.counts(str(name)) and holds_strings(frame[name]):
+                signs[str(name)] = signs.get(str(name), Signs()) & signs_of(frame[name])
+    return decided(signs, expected, ".")
 
 
 def _read(undecided: Mapping[str, str], decimal: Decimal) -> str:
