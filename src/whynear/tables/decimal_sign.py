@@ -36,6 +36,11 @@ class Expected:
     plain: frozenset[str] = frozenset()
     columns: frozenset[str] = frozenset()
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether all its numbers were written plainly: a point in one of them was before decimals."""
+        return bool(self.plain) and self.plain == self.numbers
+
     def counts(self, column: str) -> bool:
         """Return whether the numbers of a column may show how the table is written."""
         return self.numbers is None or column in self.numbers
@@ -83,7 +88,8 @@ def signs_of(column: pd.Series) -> Signs:
 def decided(signs: Mapping[str, Signs], expected: Expected, usual: Decimal) -> tuple[Decimal, list[str]]:
     """Return the sign before the decimals of a table, and notes on numbers that could be read in another way.
 
-    It is the one that the columns show, otherwise the expected one, otherwise ``usual``.
+    It is the one that the columns show, otherwise the expected one, otherwise ``usual``; for a model of plain numbers a
+    point is before decimals.
     """
     counted = {name: found for name, found in signs.items() if expected.counts(name)}
     showing = {
@@ -92,8 +98,11 @@ def decided(signs: Mapping[str, Signs], expected: Expected, usual: Decimal) -> t
     }
     is_mixed = all(showing.values())
     shown = next((sign for sign in DECIMALS if showing[sign] and not is_mixed), None)
-    decimal = shown or expected.decimal or ("," if is_mixed else usual)
     undecided = {name: found.example for name, found in counted.items() if found.is_open}
+    has_points = bool(undecided) and not any("," in example for example in undecided.values())
+    if shown is None and not is_mixed and usual == "," and expected.is_plain and has_points:
+        return ".", [f"{_read(undecided, '.')}: {_OF_MODEL} has no signs between thousands."]
+    decimal = shown or expected.decimal or ("," if is_mixed else usual)
     if shown is not None and expected.decimal not in (None, shown):
         column = showing[shown][0]
         known = IN_WORDS[expected.decimal]
