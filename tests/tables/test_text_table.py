@@ -139,6 +139,13 @@ def test_labels_of_rows_are_those_of_all_files(read):
         read(",a\nx,5\ny,6\n", "a\n7\n")
 
 
+def test_names_of_rows_differ_in_all_files(read):
+    assert read(",a\nx,5\ny,6\n", ",a\nz,7\n")[0].labels == "names"
+    for second in (",a\ny,7\nz,8\n", ",a\n y ,7\n"):
+        table, frame = read(",a\nx,5\ny,6\n", second)
+        assert (table.labels, table.columns, frame["a"].tolist()[:3]) == (None, ("column_1", "a"), [5, 6, 7])
+
+
 def test_a_column_without_a_name_that_a_model_takes_stays(read):
     table, _ = read(",a\nx,5\ny,6\n", expected=Expected(columns=frozenset({"column_1"})))
     assert (table.labels, table.columns) == (None, ("column_1", "a"))
