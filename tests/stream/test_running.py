@@ -167,6 +167,15 @@ def test_points_between_thousands_are_read_as_in_all_tables(tmp_path, every):
     assert result.model.input_range_.T.tolist() == [[500, 5250], [0.5, 6.5]]
 
 
+@pytest.mark.parametrize("decimal", ["auto", ","])
+def test_numbers_of_a_parquet_file_are_numbers_beside_decimal_commas(tmp_path, decimal):
+    pytest.importorskip("pyarrow")
+    frame = pd.DataFrame({"a": ["5,5", "6", "7,5"], "b": [1.234, 2.345, 0.5], "kind": ["x", "y", "x"]})
+    frame.to_parquet(tmp_path / "t.parquet")
+    found = run_stream(str(tmp_path / "t.parquet"), "kind", tmp_path / "out", decimal=decimal)
+    assert found.model.input_range_.T.tolist() == [[5.5, 7.5], [0.5, 2.345]]
+
+
 def test_an_unfinished_run_goes_on_with_the_sign_before_decimals_that_it_found(tmp_path, monkeypatch):
     """Rows before and after must not be read in two ways."""
     rows = [f"{i % 7}{',5' if i >= 10 else ''};{'xy'[i % 2]}" for i in range(40)]

@@ -20,7 +20,7 @@ from whynear.datasets.opening import open_table
 from whynear.stream.numbers import number_of
 from whynear.tables.cells import DASHES, MISSING_SIGNS
 from whynear.tables.header import distinct_names
-from whynear.tables.parquet import parquet_batches, parquet_facts
+from whynear.tables.parquet import NUMBERS, parquet_batches, parquet_facts
 from whynear.tables.text_encoding import AUTO, check_encoding
 from whynear.tables.text_files import TEXT_ENDINGS, USUAL_DELIMITER, delimiter_of, opened_text
 from whynear.tables.text_pieces import TextPieces
@@ -63,6 +63,8 @@ class Rows(ABC):
         The column to predict, where the table has one of its own.
     aside : sequence of str
         Columns that hold the names of the rows, and are no features.
+    stored : sequence of str
+        Columns that are stored as numbers, and written with decimal points.
     changes : list of str
         What was changed in the names of the columns, and which of them are aside.
     """
@@ -72,6 +74,7 @@ class Rows(ABC):
     size: int | None
     target: str | None = None
     aside: Sequence[str] = ()
+    stored: Sequence[str] = ()
     changes: list[str]
     n_read: int = 0
 
@@ -192,6 +195,7 @@ class ParquetRows(Rows):
     def __init__(self, path: Path) -> None:
         self.source, self.path, self.facts = path.name, path, parquet_facts(path)
         self.columns, self.size, self.aside = list(self.facts.names), self.facts.n_rows, self.facts.index
+        self.stored = [name for name, kind in zip(self.columns, self.facts.kinds, strict=True) if kind == NUMBERS]
         index = [f"The index that pandas saved is no feature: {listed(self.aside)}."] if self.aside else []
         self.changes = [*self.facts.notes, *index]
 
@@ -208,6 +212,7 @@ class DataSetRows(Rows):
         opened = open_table(name)
         self.source, self.target, self.frame = opened.source, opened.target, opened.frame
         self.columns, self.size, self.changes = list(self.frame.columns), len(self.frame), list(opened.notes)
+        self.stored = list(self.frame.select_dtypes("number").columns)
 
     def _rows(self) -> Iterator[list[str]]:
         yield from self._texts_of(self.frame)

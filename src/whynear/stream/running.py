@@ -138,7 +138,7 @@ class _Run:
         if not hasattr(model, "n_seen_"):
             model.begin(self.features)
         self.names: deque[str] = deque(counts.names, REMEMBERED_NAMES)
-        self.numbers = NumberReader(counts.decimal)
+        self.numbers = NumberReader(counts.decimal, set(map(rows.place, rows.stored)))
         self.times = None if counts.time is None else TimeReader(counts.time, counts.time_form)
         self.file = opened_predictions(folder, counts.n_bytes)
 
