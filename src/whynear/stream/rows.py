@@ -7,7 +7,7 @@ import io
 import os
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
@@ -84,6 +84,11 @@ class Rows(ABC):
             raise ValueError(f"{self.source} has no column {name!r}. Its columns are {listed(self.columns, 10)}.")
         return self.columns.index(name)
 
+    def name(self, columns: Collection[str]) -> None:
+        """Say for which columns it is known what they are: names or times of rows, the target, or left out."""
+        for column in columns:
+            self.place(column)  # refuses unknown ones
+
     def parts(self, n_rows: int) -> Iterator[StreamPart]:
         """Yield all rows, ``n_rows`` at a time."""
         digest, number = hashlib.sha256(), 0
@@ -151,6 +156,7 @@ class TextRows(Rows):
         self.columns, changes = distinct_names(header)
         self.changes, self.numbers_rows = [*changes, *(of_separator if delimiter else [])], False
         self.checked = chain([] if first is None else [first], self.checked)
+        self.about_names: list[str] = []
         if len(header) > 1 and not header[0].strip() and first is not None:
             self._set_aside_names(first[0].strip())
 
@@ -161,11 +167,17 @@ class TextRows(Rows):
         if self.numbers_rows or is_name:
             self.aside = self.columns[:1]
             what = "numbers the rows" if self.numbers_rows else "names the rows"
-            self.changes += [f"The first column has no name and {what}: {self.columns[0]!r} is no feature."]
+            self.about_names = [f"The first column has no name and {what}: {self.columns[0]!r} is no feature."]
+
+    def name(self, columns: Collection[str]) -> None:
+        """Take a first column without a name for what it is, whatever its numbers are."""
+        super().name(columns)
+        if self.columns[0] in columns:
+            self.aside, self.about_names, self.numbers_rows = (), [], False
 
     def notes(self) -> list[str]:
         """Return also what is said about the encoding that was found."""
-        return [*self.changes, *self.text.notes()]
+        return [*self.changes, *self.about_names, *self.text.notes()]
 
     def _rows(self) -> Iterator[list[str]]:
         rows = filter(None, self.checked)  # an empty line is an empty row

@@ -145,8 +145,7 @@ class _Run:
     @classmethod
     def begun(cls, folder: Path, rows: Rows, wanted: Counts, model: SelfAdjustingMemory, *, overwrite: bool) -> _Run:
         """Begin a run, or go on with the unfinished one in the folder."""
-        for name in wanted.columns:
-            rows.place(name)  # refuses unknown ones before anything is removed
+        rows.name(wanted.columns)  # refuses unknown ones before anything is removed
         make_folder(folder)
         if overwrite:
             remove_run(folder)
