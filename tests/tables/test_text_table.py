@@ -53,6 +53,13 @@ def test_a_sign_for_missing_values_hides_no_decimal_comma(read):
     assert frame["km"].tolist() == ["1.234", "12.345"]
 
 
+@pytest.mark.parametrize("gap", ["", "?", "NA", "n.a."])
+@pytest.mark.parametrize(("numbers", "decimal"), [(("1.234", "5"), "."), (("2.000", "5"), ","), (("2,000", "5"), ",")])
+def test_a_missing_value_does_not_decide_on_the_sign(read, gap, numbers, decimal):
+    rows = "".join(f"{number};x\n" for number in (*numbers, gap))
+    assert read(f"a;kind\n{rows}")[0].decimal == decimal
+
+
 def test_numbers_with_powers_have_no_thousands(read):
     _, frame = read("price;mass\n1,5;1.234e5\n2;1.000e3\n")
     assert frame["mass"].tolist() == [123400.0, 1000.0]

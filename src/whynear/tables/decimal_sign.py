@@ -85,6 +85,17 @@ def signs_of(column: pd.Series) -> Signs:
     return Signs(fitting_signs(texts), next((text for text in texts if "." in text or "," in text), ""))
 
 
+def has_fractions(column: pd.Series) -> bool:
+    """Return whether numbers that can have both signs have decimals with a point.
+
+    >>> has_fractions(pd.Series(["2.000", "1,234"])), has_fractions(pd.Series(["1.234", "?"]))
+    (False, True)
+    """
+    texts = [text for text in text_counts(column) if text.strip() not in MISSING_SIGNS]
+    written = written_numbers(pd.Series(texts, dtype=object), ".")
+    return written is not None and bool((written.values % 1 != 0).any())
+
+
 def decided(signs: Mapping[str, Signs], expected: Expected, usual: Decimal) -> tuple[Decimal, list[str]]:
     """Return the sign before the decimals of a table, and notes on numbers that could be read in another way.
 

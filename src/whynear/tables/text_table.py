@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pandas.util import hash_array
 
 from whynear.tables.cells import holds_strings
-from whynear.tables.decimal_sign import NOTHING_KNOWN, Expected, Signs, decided, signs_of
+from whynear.tables.decimal_sign import NOTHING_KNOWN, Expected, Signs, decided, has_fractions, signs_of
 from whynear.tables.delimited import TextFile, text_file
 from whynear.tables.folder import check_same_header, readable
 from whynear.tables.header import has_unnamed_first, notes_on_names
@@ -196,7 +196,10 @@ class _Columns:
     def add_signs(self, texts: pd.DataFrame) -> None:
         """Add the texts of a file."""
         for name, column in texts.items():
-            self._signs[str(name)] = self._signs.get(str(name), Signs()) & signs_of(column)
+            found = signs_of(column)
+            self._signs[str(name)] = self._signs.get(str(name), Signs()) & found
+            if found.is_open and has_fractions(column):
+                self._fractions.add(str(name))
 
     def forget_signs(self, names: Sequence[str]) -> None:
         """Forget the signs of columns that are added again."""
@@ -240,7 +243,8 @@ class _Columns:
 
     def _usual(self, expected: Expected) -> Decimal:
         """Return the sign that is likely where no column shows one."""
-        fractions = any(expected.counts(name) and not self.is_text(name) for name in self._fractions)
+        numbers = {name for name in self._kinds if not self.is_text(name) or self._signs.get(name, Signs()).is_open}
+        fractions = any(map(expected.counts, self._fractions & numbers))
         return "," if self._has_semicolons and not fractions else "."
 
 
