@@ -39,9 +39,10 @@ class NumberReader:
         stored = [j for j, place in enumerate(places) if place in self.stored]
         texts = [j for j, place in enumerate(places) if place not in self.stored]
         for reader, columns in (self, texts), (NumberReader("."), stored):
+            of_columns = [places[j] for j in columns]
             for i, (row, number) in enumerate(zip(rows, numbers, strict=True) if columns else ()):
-                cells = [row[places[j]] for j in columns]
-                values[i, columns] = reader._plain(cells) or [
+                cells = [row[place] for place in of_columns]
+                values[i, columns if stored else slice(None)] = reader._plain(cells) or [
                     reader._number(cell, names[j], number) for cell, j in zip(cells, columns, strict=True)
                 ]
         for i, j in np.argwhere(np.isinf(values))[:1]:
@@ -56,7 +57,7 @@ class NumberReader:
             values = list(map(float, cells))
         except ValueError:
             return None
-        if any("_" in cell for cell in cells):  # which only Python takes between digits
+        if "_" in "".join(cells):  # which only Python takes between digits
             return None
         if self.decimal is None and any("." in cell for cell in cells):
             self.decimal = "."
