@@ -33,7 +33,7 @@ def test_missing_values_are_filled_in_and_recorded_in_the_model(tmp_path, impute
     undone = "; --strict refuses them" if impute == "auto" else ""
     assert (
         "4 missing values were filled in by the median of the column, in 2 columns, "
-        f"most of them (3) in 'noise'; the model does the same when it predicts{undone}." in result.caveats
+        f"the most (3) in 'noise'; the model does the same when it predicts{undone}." in result.caveats
     )
     assert result.content["settings"]["impute"] == impute
     encoder = whynear.load(result.model)[0]

@@ -80,6 +80,9 @@ def test_a_warning_is_printed_once(capsys):
         for _ in range(2):
             warnings.warn("two\nlines", stacklevel=1)
     assert capsys.readouterr().err == "Note: two lines\n"
+    with warnings_in_a_sentence(quiet=True):
+        warnings.warn("two\nlines", stacklevel=1)
+    assert capsys.readouterr().err == ""
 
 
 def test_text_cannot_command_rich_or_the_terminal():

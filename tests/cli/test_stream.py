@@ -32,6 +32,12 @@ def test_a_stream_from_standard_input_is_predicted_and_written(tmp_path):
     assert len((out / "predictions.csv").read_text().splitlines()) == 151
 
 
+def test_quiet_prints_no_note(tmp_path):
+    (tmp_path / "rows.csv").write_text(text_of().replace("a,", ",", 1))  # a column without a name
+    found = run("stream", tmp_path / "rows.csv", "--target", "kind", "--out", tmp_path / "out", "--quiet")
+    assert (found.exit_code, found.output) == (0, "")
+
+
 @pytest.mark.parametrize(
     ("encoding", "options", "note"),
     [

@@ -113,7 +113,7 @@ def send_table(client, _study, rng, folder):
     """Send a changed table, look at it with changed settings, and remove it."""
     path = given(mixed(8), rng, folder)
     name = path.name if rng.random() < 0.8 else word(rng) + path.suffix
-    sent = client.post("/api/tables", params={"name": name}, content=path.read_bytes())
+    sent = client.post(f"/api/tables?name={quoted(name)}", content=path.read_bytes())
     if sent.status_code != 201:
         return sent
     place = f"/api/tables/{sent.json()['id']}"

@@ -74,9 +74,19 @@ def test_a_given_sign_is_the_only_one():
         read("3,5", decimal=".")
 
 
+@pytest.mark.parametrize("decimal", [None, ","])
+def test_what_is_stored_as_numbers_has_decimal_points_and_shows_no_sign(decimal):
+    reader = NumberReader(decimal, stored={1, 2})
+    rows = [["1", "1.234", "0.5"], ["2,5", "2.345", ""], ["1.234", "3", "0.25"]]
+    values = reader.read(rows, [0, 1, 2], ["a", "b", "c"], [1, 2, 3])
+    assert_array_equal(values, [[1, 1.234, 0.5], [2.5, 2.345, np.nan], [1234, 3, 0.25]])
+    with pytest.raises(ValueError, match=r"Column 'b' holds 'True' in row 1, which is not a number\. Leave"):
+        reader.read([["1", "True", "1"]], [0, 1, 2], ["a", "b", "c"], [1])
+
+
 @pytest.mark.parametrize("decimal", [".", ","])
 @pytest.mark.parametrize(
-    "text", ["1.234,5", "1,234.5", "1.234", "1,234", "0,5", "0.5", "1'234", "1 234,5", "-7", "a", "5,"]
+    "text", ["1_000", "1.234,5", "1,234.5", "1.234", "1,234", "0,5", "0.5", "1'234", "1 234,5", "-7", "a", "5,"]
 )
 def test_numbers_are_those_of_all_tables(text, decimal):
     written = written_numbers(pd.Series([text]), decimal)

@@ -157,6 +157,19 @@ def test_an_index_that_pandas_wrote_is_no_feature_but_may_name_the_rows(table, t
         assert found.n_right == whole.n_right
 
 
+@pytest.mark.filterwarnings("ignore:rows.csv. Columns without a name were named")
+@pytest.mark.parametrize("every", [1, 60])
+def test_a_column_without_a_name_that_names_the_rows_may_hold_a_number_again(tmp_path, every):
+    rows = [f"{i - (i == 7)},{i % 7},{'xy'[i % 2]}" for i in range(60)]
+    (tmp_path / "rows.csv").write_text("\n".join([",a,kind", *rows]))
+    found = run_stream(str(tmp_path / "rows.csv"), "kind", tmp_path / "out", index="column_1", every=every, **SMALL)
+    assert (found.n_rows, found.n_repeated) == (60, 1)
+    left_out = run_stream(str(tmp_path / "rows.csv"), "kind", tmp_path / "2", drop=["column_1"], every=every, **SMALL)
+    assert left_out.model.feature_names_in_.tolist() == ["a"]
+    with pytest.raises(ValueError, match="numbers the rows, but holds '6' in row 8"):
+        run_stream(str(tmp_path / "rows.csv"), "kind", tmp_path / "3", every=every, **SMALL)
+
+
 @pytest.mark.filterwarnings("ignore:rows.csv. The columns were read as separated")
 @pytest.mark.parametrize("every", [1, 7, 60])
 def test_points_between_thousands_are_read_as_in_all_tables(tmp_path, every):
@@ -165,6 +178,15 @@ def test_points_between_thousands_are_read_as_in_all_tables(tmp_path, every):
     with pytest.warns(UserWarning, match=r"rows\.csv: The numbers are written with decimal commas"):
         result = run_stream(str(tmp_path / "rows.csv"), "kind", tmp_path / "out", every=every, **SMALL)
     assert result.model.input_range_.T.tolist() == [[500, 5250], [0.5, 6.5]]
+
+
+@pytest.mark.parametrize("decimal", ["auto", ","])
+def test_numbers_of_a_parquet_file_are_numbers_beside_decimal_commas(tmp_path, decimal):
+    pytest.importorskip("pyarrow")
+    frame = pd.DataFrame({"a": ["5,5", "6", "7,5"], "b": [1.234, 2.345, 0.5], "kind": ["x", "y", "x"]})
+    frame.to_parquet(tmp_path / "t.parquet")
+    found = run_stream(str(tmp_path / "t.parquet"), "kind", tmp_path / "out", decimal=decimal)
+    assert found.model.input_range_.T.tolist() == [[5.5, 7.5], [0.5, 2.345]]
 
 
 def test_an_unfinished_run_goes_on_with_the_sign_before_decimals_that_it_found(tmp_path, monkeypatch):

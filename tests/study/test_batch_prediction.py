@@ -8,6 +8,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import whynear as wn
+from tests.helpers.decimal_tables import as_texts, measured_rows, model_of_commas
 from whynear.study import batch_prediction
 from whynear.study.batch_prediction import is_too_large, predict_to_parquet
 from whynear.study.memory_limit import MemoryLimit
@@ -208,6 +209,31 @@ def test_the_decimal_sign_is_that_of_the_whole_table(tmp_path, kind):
             rows.to_csv(table / f"{number}.csv", index=False, sep=";")
     predict_to_parquet(model, table, tmp_path / "out.parquet")
     np.testing.assert_allclose(pd.read_parquet(tmp_path / "out.parquet")["predicted"], frame["a"], atol=1e-4)
+
+
+@pytest.mark.usefixtures("small_batches")
+@pytest.mark.parametrize("learned", ["numbers", "commas"])
+@pytest.mark.parametrize("kind", ["stored", "stored in parts", "frame"])
+def test_the_decimal_sign_of_numbers_stored_as_text_is_that_of_the_whole_table(tmp_path, kind, learned):
+    """Only the last rows show that 1,234 is more than a thousand, in a column that ends after others."""
+    rows = measured_rows(120).assign(dose=[*[5.0] * 119, 6.5])
+    model = model_of_commas(tmp_path / "learned.csv")
+    if learned == "numbers":
+        model = wn.learn_table(measured_rows(), "kind", learner="lmnn", score=False).model
+    decimal = "," if learned == "numbers" else "."
+    table = as_texts(rows, decimal).assign(dose=[*["5"] * 119, f"6{decimal}5"])
+    if kind == "stored":
+        table.to_parquet(tmp_path / "t.parquet", row_group_size=30)
+    elif kind == "stored in parts":
+        in_parts(table, tmp_path / "t.parquet")
+    read = partial(predict_to_parquet, model, out=tmp_path / "out.parquet")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        read(table if kind == "frame" else tmp_path / "t.parquet")
+    expected = wn.predict_table(model, rows)
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "out.parquet"), expected, check_dtype=False)
+    said = ["Column 'dose' is written with decimal points, the table that the model was fitted to with decimal commas."]
+    assert [str(note.message).partition(": ")[2] for note in caught] == said * (learned == "commas")
 
 
 @pytest.mark.parametrize("name", ["predicted", "probability"])

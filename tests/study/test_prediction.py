@@ -1,5 +1,7 @@
 """Tables predicted and explained by a fitted model or the file of one."""
 
+import warnings
+
 import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
@@ -181,3 +183,22 @@ def test_a_table_with_the_other_sign_is_noted(tmp_path):
     note = "Column 'dose' is written with decimal points, the table that the model was fitted to with decimal commas"
     with pytest.warns(UserWarning, match=note):
         wn.predict_table(model, as_file(new, tmp_path / "new.csv", "."))
+
+
+def test_whole_numbers_with_decimal_points_are_read_alone_as_among_others(tmp_path):
+    """In a file with semicolons, 2.000 is 2000 only for models whose own table was written so."""
+    rows = pd.DataFrame(
+        {"a": [2.0, 3.5, 9.0, 8.25] * 5, "b": [1.0, 2.0, 4.5, 3.0] * 5, "kind": ["x", "x", "y", "y"] * 5}
+    )
+
+    def file(table):
+        table.to_csv(tmp_path / "t.csv", sep=";", index=False, float_format="%.3f")
+        return tmp_path / "t.csv"
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = wn.learn_table(file(rows), "kind", learner="grlvq", score=False).model
+        expected = wn.predict_table(model, file(rows[:4]))
+    note = "'2.000' in columns 'a', 'b' was read as 2: the table that the model was fitted to has no signs between"
+    with pytest.warns(UserWarning, match=note):
+        pd.testing.assert_frame_equal(wn.predict_table(model, file(rows[:1])), expected[:1])

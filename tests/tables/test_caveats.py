@@ -31,7 +31,7 @@ def test_filled_values_are_counted_and_informative_gaps_named():
         "--impute median leaves it out."
     )
     assert counted.endswith(
-        "in 2 columns, most of them (25) in 'told'; the model does the same when it predicts; --strict refuses them."
+        "in 2 columns, the most (25) in 'told'; the model does the same when it predicts; --strict refuses them."
     )
     assert len(filled_in(X, Y, "median")) == 1
     assert filled_in(X, Y, None) == []

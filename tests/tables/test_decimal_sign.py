@@ -76,6 +76,17 @@ def test_only_columns_that_a_model_takes_as_numbers_count():
     assert decimal_of(version, Expected(",", frozenset("b")))[0] == ","
 
 
+def test_a_point_is_before_decimals_for_a_model_of_plain_numbers():
+    plain = Expected(None, frozenset("ab"), frozenset("ab"))
+    columns = {"a": signs_of(pd.Series(["2.000", "3"])), "b": signs_of(pd.Series(WHOLE))}
+    note = "'2.000' in column 'a' was read as 2: the table that the model was fitted to has no signs between thousands."
+    assert decided(columns, plain, ",") == (".", [note])
+    assert decided(columns, Expected(None, frozenset("ab"), frozenset("b")), ",") == (",", [])
+    assert decided(columns, Expected(), ",") == (",", [])
+    assert decided({"a": signs_of(pd.Series(["2,000"]))}, plain, ",") == (",", [])
+    assert decided({**columns, "b": signs_of(pd.Series(COMMAS))}, plain, ",") == (",", [])
+
+
 def test_where_columns_show_both_signs_the_rest_is_noted():
     mixed = table(a=COMMAS, b=OPEN, c=POINTS)
     note = "was read as {}: column 'a' is written with decimal commas, column 'c' with decimal points."

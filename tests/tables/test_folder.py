@@ -5,6 +5,7 @@ from pandas.testing import assert_frame_equal
 
 from whynear.datasets import read_table
 from whynear.tables.folder import files_of_table, name_of_folder
+from whynear.tables.parts import open_parts
 from whynear.tables.reading import read_file
 
 
@@ -97,6 +98,17 @@ def test_a_column_of_another_type_is_named(tmp_path, whole):
         read_table(tmp_path)
     whole.assign(n=None).to_parquet(tmp_path / "part-30.parquet", index=False)
     assert read_table(tmp_path)[0]["n"].isna().sum() == 30
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_column_that_is_the_index_of_some_files_is_refused(tmp_path, whole, first):
+    whole[:10].set_index("text").to_parquet(tmp_path / f"{1 if first else 3}.parquet")
+    whole[10:].to_parquet(tmp_path / "2.parquet", index=False)
+    facts = ["no index", "the index 'text'"]
+    message = r"has {}, and \d\.parquet has {}\. Export the files again".format(*facts[:: 1 if first else -1])
+    for read in (read_table, open_parts):
+        with pytest.raises(ValueError, match=message):
+            read(tmp_path)
 
 
 def test_a_sign_in_one_text_file_makes_the_column_text_in_all(tmp_path, whole):

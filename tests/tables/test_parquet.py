@@ -4,7 +4,7 @@ import pytest
 from pandas.testing import assert_frame_equal
 
 from whynear.tables import parquet
-from whynear.tables.parquet import read_parquet
+from whynear.tables.parquet import parquet_batches, parquet_facts, read_parquet
 
 
 @pytest.fixture
@@ -126,3 +126,14 @@ def test_bytes_are_read_as_text(tmp_path):
     assert read_parquet(path)[0]["a"].tolist()[::2] == ["ü", "\\xff"]
     assert read_parquet(path)[0]["a"].isna().tolist() == [False, True, False]
     assert parquet.parquet_facts(path).kinds == ("text", "text")
+
+
+@pytest.mark.parametrize("stored", [["a", "b", "a.b"], ["a", "b", "a"]])
+def test_some_columns_are_read_by_their_names(tmp_path, stored):
+    pq = pytest.importorskip("pyarrow.parquet")
+    table = pytest.importorskip("pyarrow").table([[place, place] for place in range(3)], names=stored)
+    pq.write_table(table, tmp_path / "t.parquet")
+    names = parquet_facts(tmp_path / "t.parquet").names
+    for wanted in ([names[0]], [names[2]], [names[2], names[1]]):
+        (batch,) = parquet_batches(tmp_path / "t.parquet", 0, 10, wanted)
+        assert batch.iloc[0].to_dict() == {name: names.index(name) for name in wanted}

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from tests.helpers.problems import problem_of
+from whynear.datasets import open_table
+from whynear.tables.problem import problem_from
 
 
 @pytest.fixture
@@ -32,6 +34,22 @@ def test_weights_may_be_text_the_index_or_the_times_too(weighted):
         problem = problem_of(table, "kind", weight="size", **settings)
         assert problem.weights.tolist() == weighted["size"].tolist()
         assert list(problem.X) == ["a", "b"]
+
+
+def test_weights_and_times_are_read_as_the_table_is_written(tmp_path, weighted):
+    """The column a shows that 1.250 is more than a thousand."""
+    sizes = np.where(np.arange(60) % 2, 500, 1250) + np.arange(60)
+    texts = {
+        "a": weighted["a"].map("{:.2f}".format).str.replace(".", ","),
+        "size": [f"{n:,}".replace(",", ".") for n in sizes],
+    }
+    weighted.assign(**texts).to_csv(tmp_path / "t.csv", sep=";", index=False)
+    halves = weighted.assign(size=[f"{n},5" for n in sizes], a=texts["a"])
+    for table, expected in ((open_table(tmp_path / "t.csv"), sizes), (open_table(halves), sizes + 0.5)):
+        assert problem_from(table, "kind", weight="size").weights.tolist() == expected.tolist()
+        assert problem_from(table, "kind", time="size").times.tolist() == expected.tolist()
+    with pytest.raises(ValueError, match="column 'size' holds '<5' in row 1; a weight must be a finite number"):
+        problem_of(weighted.assign(size=["<5", *["7"] * 59]), "kind", weight="size")
 
 
 def test_rows_that_are_left_out_leave_their_weights_too(weighted):

@@ -53,6 +53,13 @@ def test_a_sign_for_missing_values_hides_no_decimal_comma(read):
     assert frame["km"].tolist() == ["1.234", "12.345"]
 
 
+@pytest.mark.parametrize("gap", ["", "?", "NA", "n.a."])
+@pytest.mark.parametrize(("numbers", "decimal"), [(("1.234", "5"), "."), (("2.000", "5"), ","), (("2,000", "5"), ",")])
+def test_a_missing_value_does_not_decide_on_the_sign(read, gap, numbers, decimal):
+    rows = "".join(f"{number};x\n" for number in (*numbers, gap))
+    assert read(f"a;kind\n{rows}")[0].decimal == decimal
+
+
 def test_numbers_with_powers_have_no_thousands(read):
     _, frame = read("price;mass\n1,5;1.234e5\n2;1.000e3\n")
     assert frame["mass"].tolist() == [123400.0, 1000.0]
@@ -137,6 +144,13 @@ def test_labels_of_rows_are_those_of_all_files(read):
     assert read(",a\nx,5\ny,6\n", ",a\n7,7\n8,8\n")[0].labels is None
     with pytest.raises(ValueError, match=r"1-t.csv lacks 'column_1', compared with 0-t.csv"):
         read(",a\nx,5\ny,6\n", "a\n7\n")
+
+
+def test_names_of_rows_differ_in_all_files(read):
+    assert read(",a\nx,5\ny,6\n", ",a\nz,7\n")[0].labels == "names"
+    for second in (",a\ny,7\nz,8\n", ",a\n y ,7\n"):
+        table, frame = read(",a\nx,5\ny,6\n", second)
+        assert (table.labels, table.columns, frame["a"].tolist()[:3]) == (None, ("column_1", "a"), [5, 6, 7])
 
 
 def test_a_column_without_a_name_that_a_model_takes_stays(read):

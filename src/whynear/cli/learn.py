@@ -50,7 +50,7 @@ def learn(
     console = Console(quiet=quiet)
     with errors_in_a_sentence(debug):
         check_file(out)
-        with warnings_in_a_sentence(), console.status(f"learn with {plain(learner)}"):
+        with warnings_in_a_sentence(quiet=quiet), console.status(f"learn with {plain(learner)}"):
             learned = wn.learn_table(
                 table,
                 target,

@@ -62,12 +62,12 @@ def terminated_as_interrupted() -> Iterator[None]:
 
 
 @contextmanager
-def warnings_in_a_sentence() -> Iterator[None]:
-    """Print each warning of the library once, without the line of code that it comes from."""
+def warnings_in_a_sentence(*, quiet: bool = False) -> Iterator[None]:
+    """Print each warning of the library once, without the line of code that it comes from; none with ``quiet``."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
         yield
-    for text in dict.fromkeys(str(warning.message) for warning in caught):
+    for text in dict.fromkeys(str(warning.message) for warning in caught if not quiet):
         typer.echo(f"Note: {printable(text)}", err=True)
 
 

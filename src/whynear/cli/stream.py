@@ -58,7 +58,7 @@ def stream(
         columns = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
         errors = Console(stderr=True, quiet=quiet)
         bar = ProgressBar(*columns, console=errors, transient=True, disable=not errors.is_terminal)
-        with terminated_as_interrupted(), warnings_in_a_sentence(), bar:
+        with terminated_as_interrupted(), warnings_in_a_sentence(quiet=quiet), bar:
             task = bar.add_task("read", total=1.0)
             result = run_stream(
                 table,

@@ -89,7 +89,7 @@ def study(
         with (
             terminated_as_interrupted(),
             _processes_ahead(engine, n_jobs),
-            warnings_in_a_sentence(),
+            warnings_in_a_sentence(quiet=quiet),
             Unfinished(out) as unfinished,
             StepList(console) as steps,
         ):

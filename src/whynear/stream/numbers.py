@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,20 +24,27 @@ class NumberReader:
     ----------
     decimal : {".", ","} or None
         The sign before the decimals; None until a number shows it.
+    stored : collection of int
+        The places of columns that are stored as numbers, and written with decimal points whatever the others have.
     """
 
     decimal: Decimal | None = None
+    stored: Collection[int] = ()
 
     def read(
         self, rows: Sequence[Sequence[str]], places: Sequence[int], names: Sequence[str], numbers: Sequence[int]
     ) -> Array:
         """Return the cells of rows in some places; ``names`` of columns and ``numbers`` of rows are for errors."""
         values = np.empty((len(rows), len(places)))
-        for i, (row, number) in enumerate(zip(rows, numbers, strict=True)):
-            cells = [row[place] for place in places]
-            values[i] = self._plain(cells) or [
-                self._number(cell, name, number) for cell, name in zip(cells, names, strict=True)
-            ]
+        stored = [j for j, place in enumerate(places) if place in self.stored]
+        texts = [j for j, place in enumerate(places) if place not in self.stored]
+        for reader, columns in (self, texts), (NumberReader("."), stored):
+            of_columns = [places[j] for j in columns]
+            for i, (row, number) in enumerate(zip(rows, numbers, strict=True) if columns else ()):
+                cells = [row[place] for place in of_columns]
+                values[i, columns if stored else slice(None)] = reader._plain(cells) or [
+                    reader._number(cell, names[j], number) for cell, j in zip(cells, columns, strict=True)
+                ]
         for i, j in np.argwhere(np.isinf(values))[:1]:
             raise self._refused(rows[i][places[j]], names[j], numbers[i])
         return values
@@ -49,6 +56,8 @@ class NumberReader:
         try:
             values = list(map(float, cells))
         except ValueError:
+            return None
+        if "_" in "".join(cells):  # which only Python takes between digits
             return None
         if self.decimal is None and any("." in cell for cell in cells):
             self.decimal = "."
@@ -100,7 +109,7 @@ def number_of(text: str, decimal: Decimal) -> float | None:
     >>> number_of("007,5", ","), number_of("1.234,5", ","), number_of("1.234,5", ".")
     (7.5, 1234.5, None)
     """
-    if decimal == "." or "." not in text:
+    if (decimal == "." or "." not in text) and "_" not in text:
         try:
             return float(text if decimal == "." else text.replace(",", "."))
         except ValueError:

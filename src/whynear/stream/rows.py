@@ -7,7 +7,7 @@ import io
 import os
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
@@ -20,7 +20,7 @@ from whynear.datasets.opening import open_table
 from whynear.stream.numbers import number_of
 from whynear.tables.cells import DASHES, MISSING_SIGNS
 from whynear.tables.header import distinct_names
-from whynear.tables.parquet import parquet_batches, parquet_facts
+from whynear.tables.parquet import NUMBERS, parquet_batches, parquet_facts
 from whynear.tables.text_encoding import AUTO, check_encoding
 from whynear.tables.text_files import TEXT_ENDINGS, USUAL_DELIMITER, delimiter_of, opened_text
 from whynear.tables.text_pieces import TextPieces
@@ -63,6 +63,8 @@ class Rows(ABC):
         The column to predict, where the table has one of its own.
     aside : sequence of str
         Columns that hold the names of the rows, and are no features.
+    stored : sequence of str
+        Columns that are stored as numbers, and written with decimal points.
     changes : list of str
         What was changed in the names of the columns, and which of them are aside.
     """
@@ -72,6 +74,7 @@ class Rows(ABC):
     size: int | None
     target: str | None = None
     aside: Sequence[str] = ()
+    stored: Sequence[str] = ()
     changes: list[str]
     n_read: int = 0
 
@@ -80,6 +83,11 @@ class Rows(ABC):
         if name not in self.columns:
             raise ValueError(f"{self.source} has no column {name!r}. Its columns are {listed(self.columns, 10)}.")
         return self.columns.index(name)
+
+    def name(self, columns: Collection[str]) -> None:
+        """Say for which columns it is known what they are: names or times of rows, the target, or left out."""
+        for column in columns:
+            self.place(column)  # refuses unknown ones
 
     def parts(self, n_rows: int) -> Iterator[StreamPart]:
         """Yield all rows, ``n_rows`` at a time."""
@@ -148,6 +156,7 @@ class TextRows(Rows):
         self.columns, changes = distinct_names(header)
         self.changes, self.numbers_rows = [*changes, *(of_separator if delimiter else [])], False
         self.checked = chain([] if first is None else [first], self.checked)
+        self.about_names: list[str] = []
         if len(header) > 1 and not header[0].strip() and first is not None:
             self._set_aside_names(first[0].strip())
 
@@ -158,11 +167,17 @@ class TextRows(Rows):
         if self.numbers_rows or is_name:
             self.aside = self.columns[:1]
             what = "numbers the rows" if self.numbers_rows else "names the rows"
-            self.changes += [f"The first column has no name and {what}: {self.columns[0]!r} is no feature."]
+            self.about_names = [f"The first column has no name and {what}: {self.columns[0]!r} is no feature."]
+
+    def name(self, columns: Collection[str]) -> None:
+        """Take a first column without a name for what it is, whatever its numbers are."""
+        super().name(columns)
+        if self.columns[0] in columns:
+            self.aside, self.about_names, self.numbers_rows = (), [], False
 
     def notes(self) -> list[str]:
         """Return also what is said about the encoding that was found."""
-        return [*self.changes, *self.text.notes()]
+        return [*self.changes, *self.about_names, *self.text.notes()]
 
     def _rows(self) -> Iterator[list[str]]:
         rows = filter(None, self.checked)  # an empty line is an empty row
@@ -192,6 +207,7 @@ class ParquetRows(Rows):
     def __init__(self, path: Path) -> None:
         self.source, self.path, self.facts = path.name, path, parquet_facts(path)
         self.columns, self.size, self.aside = list(self.facts.names), self.facts.n_rows, self.facts.index
+        self.stored = [name for name, kind in zip(self.columns, self.facts.kinds, strict=True) if kind == NUMBERS]
         index = [f"The index that pandas saved is no feature: {listed(self.aside)}."] if self.aside else []
         self.changes = [*self.facts.notes, *index]
 
@@ -208,6 +224,7 @@ class DataSetRows(Rows):
         opened = open_table(name)
         self.source, self.target, self.frame = opened.source, opened.target, opened.frame
         self.columns, self.size, self.changes = list(self.frame.columns), len(self.frame), list(opened.notes)
+        self.stored = list(self.frame.select_dtypes("number").columns)
 
     def _rows(self) -> Iterator[list[str]]:
         yield from self._texts_of(self.frame)

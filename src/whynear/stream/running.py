@@ -138,15 +138,14 @@ class _Run:
         if not hasattr(model, "n_seen_"):
             model.begin(self.features)
         self.names: deque[str] = deque(counts.names, REMEMBERED_NAMES)
-        self.numbers = NumberReader(counts.decimal)
+        self.numbers = NumberReader(counts.decimal, set(map(rows.place, rows.stored)))
         self.times = None if counts.time is None else TimeReader(counts.time, counts.time_form)
         self.file = opened_predictions(folder, counts.n_bytes)
 
     @classmethod
     def begun(cls, folder: Path, rows: Rows, wanted: Counts, model: SelfAdjustingMemory, *, overwrite: bool) -> _Run:
         """Begin a run, or go on with the unfinished one in the folder."""
-        for name in wanted.columns:
-            rows.place(name)  # refuses unknown ones before anything is removed
+        rows.name(wanted.columns)  # refuses unknown ones before anything is removed
         make_folder(folder)
         if overwrite:
             remove_run(folder)

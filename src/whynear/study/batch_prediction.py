@@ -177,7 +177,8 @@ def _opened(model: Any, table: Table, index: str | None, encoding: str, limit: M
         frame = named_rows(opened.frame, names, opened.source)
         step = _batch_rows(limit, frame.shape[1], opened.source)
         frames = (frame.iloc[start : start + step] for start in range(0, len(frame), step))
-        return _Batches(opened.source, tuple(frame.columns), opened.notes, len(frame), names, frames, opened.decimal)
+        decimal, notes = opened.decided(expected)
+        return _Batches(opened.source, tuple(frame.columns), notes, len(frame), names, frames, decimal)
     parted = open_parts(path, encoding, expected)
     names = _index(model, index, parted.columns, parted.index)
     step = _batch_rows(limit, len(parted.columns), parted.source)
@@ -206,12 +207,11 @@ def _write(
 ) -> None:
     pyarrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
     writer, n_done = None, 0
-    columns, decimal = FittedPipeline.of(model).given, batches.decimal
+    columns = FittedPipeline.of(model).given
     try:
         for frame in batches.frames:
             report(f"predict, row {n_done + 1:,} of {batches.n_rows:,}", n_done / batches.n_rows)
-            read = columns.read(NamedTable(batches.source, frame, decimal=decimal))
-            decimal = read.decimal  # decided by the first rows, where the file does not
+            read = columns.read(NamedTable(batches.source, frame, decimal=batches.decimal))
             found = predicted_rows(model, read.frame, batches.source, batches.index, option)
             unusual.update({kind: int((found[kind] != "").sum()) for kind in get_args(UnusualKind) if kind in found})
             if batches.index is not None or frame.index.dtype.kind not in "iu":  # other names mix numbers and text

@@ -25,6 +25,7 @@ from whynear.tables.parts import PartedTable, TablePart
 from whynear.tables.problem import Problem, TargetKind
 from whynear.tables.reading import NamedTable
 from whynear.tables.target import class_names, is_missing
+from whynear.tables.written_numbers import numbers_or_texts_of_numbers
 from whynear.utils.columns import as_numbers
 from whynear.utils.progress import Report
 
@@ -170,8 +171,10 @@ class LargeRows:
         return cases_for(model, read.frame, self.table.source)
 
     def _weights(self, frame: pd.DataFrame) -> NDArray[np.float64]:
-        found = None if self.weight is None else as_numbers(frame[self.weight], text=True)
-        return np.ones(len(frame)) if found is None else found
+        if self.weight is None:
+            return np.ones(len(frame))
+        found = numbers_or_texts_of_numbers(frame[self.weight], self.table.decimal or ".")
+        return np.where(np.isfinite(found), found, 1.0)
 
 
 def _after_each_other(first: pd.Series | None, second: pd.Series | None) -> pd.Series | None:

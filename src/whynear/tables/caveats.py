@@ -73,7 +73,7 @@ def _filled_numbers(counts: pd.Series, how: str, same: str) -> list[str]:
         return []
     values = counted(int(counts.sum()), "missing value was", "missing values were")
     columns = counted(int((counts > 0).sum()), "column")
-    most = f"most of them ({int(counts.max()):,}) in" if (counts > 0).sum() > 1 else ""
+    most = f"the most ({int(counts.max()):,}) in" if (counts > 0).sum() > 1 else ""
     where = f"in {columns}, {most} {str(counts.idxmax())!r}" if most else f"in column {str(counts.idxmax())!r}"
     return [f"{values} filled in by {how} of the column, {where}; {same}"]
 

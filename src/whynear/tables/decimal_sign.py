@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import pandas as pd
@@ -35,6 +35,11 @@ class Expected:
     numbers: frozenset[str] | None = None
     plain: frozenset[str] = frozenset()
     columns: frozenset[str] = frozenset()
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether all its numbers were written plainly: a point in one of them was before decimals."""
+        return bool(self.plain) and self.plain == self.numbers
 
     def counts(self, column: str) -> bool:
         """Return whether the numbers of a column may show how the table is written."""
@@ -80,10 +85,22 @@ def signs_of(column: pd.Series) -> Signs:
     return Signs(fitting_signs(texts), next((text for text in texts if "." in text or "," in text), ""))
 
 
+def has_fractions(column: pd.Series) -> bool:
+    """Return whether numbers that can have both signs have decimals with a point.
+
+    >>> has_fractions(pd.Series(["2.000", "1,234"])), has_fractions(pd.Series(["1.234", "?"]))
+    (False, True)
+    """
+    texts = [text for text in text_counts(column) if text.strip() not in MISSING_SIGNS]
+    written = written_numbers(pd.Series(texts, dtype=object), ".")
+    return written is not None and bool((written.values % 1 != 0).any())
+
+
 def decided(signs: Mapping[str, Signs], expected: Expected, usual: Decimal) -> tuple[Decimal, list[str]]:
     """Return the sign before the decimals of a table, and notes on numbers that could be read in another way.
 
-    It is the one that the columns show, otherwise the expected one, otherwise ``usual``.
+    It is the one that the columns show, otherwise the expected one, otherwise ``usual``; for a model of plain numbers a
+    point is before decimals.
     """
     counted = {name: found for name, found in signs.items() if expected.counts(name)}
     showing = {
@@ -92,8 +109,11 @@ def decided(signs: Mapping[str, Signs], expected: Expected, usual: Decimal) -> t
     }
     is_mixed = all(showing.values())
     shown = next((sign for sign in DECIMALS if showing[sign] and not is_mixed), None)
-    decimal = shown or expected.decimal or ("," if is_mixed else usual)
     undecided = {name: found.example for name, found in counted.items() if found.is_open}
+    has_points = bool(undecided) and not any("," in example for example in undecided.values())
+    if shown is None and not is_mixed and usual == "," and expected.is_plain and has_points:
+        return ".", [f"{_read(undecided, '.')}: {_OF_MODEL} has no signs between thousands."]
+    decimal = shown or expected.decimal or ("," if is_mixed else usual)
     if shown is not None and expected.decimal not in (None, shown):
         column = showing[shown][0]
         known = IN_WORDS[expected.decimal]
@@ -113,8 +133,17 @@ def decimal_of(frame: pd.DataFrame, expected: Expected = NOTHING_KNOWN) -> tuple
     >>> decimal_of(pd.DataFrame({"a": ["6,10"], "b": ["4.236"], "c": [0.5]}))
     (',', [])
     """
-    counting = [str(name) for name in frame.columns if expected.counts(str(name)) and holds_strings(frame[name])]
-    return decided({name: signs_of(frame[name]) for name in counting}, expected, ".")
+    return decimal_of_pieces([frame], expected)
+
+
+def decimal_of_pieces(pieces: Iterable[pd.DataFrame], expected: Expected) -> tuple[Decimal, list[str]]:
+    """Return what `decimal_of` returns, of a table that comes a piece at a time."""
+    signs: dict[str, Signs] = {}
+    for frame in pieces:
+        for name in frame.columns:
+            if expected.counts(str(name)) and holds_strings(frame[name]):
+                signs[str(name)] = signs.get(str(name), Signs()) & signs_of(frame[name])
+    return decided(signs, expected, ".")
 
 
 def _read(undecided: Mapping[str, str], decimal: Decimal) -> str:

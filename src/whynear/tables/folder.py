@@ -98,11 +98,17 @@ def joined_files(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
 
 
 def check_alike(files: Sequence[Path]) -> None:
-    """Refuse Parquet files whose columns differ in name or type."""
+    """Refuse Parquet files whose columns differ in name or type, or of which some are the index."""
     first = parquet_facts(files[0])
     for path in files[1:]:
         facts = parquet_facts(path)
         check_same_header(files[0], first.names, path, facts.names)
+        if facts.index != first.index:
+            held = [f"the index {listed(index)}" if index else "no index" for index in (facts.index, first.index)]
+            raise ValueError(
+                f"{path} has {held[0]}, and {files[0].name} has {held[1]}. Export the files again, all with the same "
+                "index or all without one."
+            )
         kinds = dict(zip(first.names, first.kinds, strict=True)), dict(zip(facts.names, facts.kinds, strict=True))
         check_same_kinds(files[0], kinds[0], path, kinds[1])
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
@@ -63,13 +63,25 @@ def parquet_facts(path: Path) -> ParquetFacts:
         )
 
 
-def parquet_batches(path: Path, group: int, n_rows: int) -> Iterator[pd.DataFrame]:
-    """Yield a row group in tables of at most ``n_rows`` rows, with the names of `parquet_facts`."""
+def parquet_batches(
+    path: Path, group: int, n_rows: int, columns: Container[str] | None = None
+) -> Iterator[pd.DataFrame]:
+    """Yield a row group in tables of at most ``n_rows`` rows, with the names of `parquet_facts`.
+
+    ``columns`` are the names of those to read; None for all.
+    """
     with _opened(path) as file:
-        names, _ = distinct_names([str(name) for name in file.schema_arrow.names])
-        for batch in file.iter_batches(n_rows, row_groups=[group], use_threads=False):
+        stored = [str(name) for name in file.schema_arrow.names]
+        names, _ = distinct_names(stored)
+        wanted = [place for place, name in enumerate(names) if columns is None or name in columns]
+        # Columns that are stored under one name cannot be read one by one.
+        some = [stored[place] for place in wanted] if len(set(stored)) == len(stored) else None
+        for batch in file.iter_batches(n_rows, row_groups=[group], columns=some, use_threads=False):
             batch.validate(full=True)
-            yield pd.DataFrame({name: _series(column) for name, column in zip(names, batch.columns, strict=True)})
+            places = wanted if some is None else [batch.schema.names.index(name) for name in some]
+            yield pd.DataFrame(
+                {names[to]: _series(batch.column(place)) for to, place in zip(wanted, places, strict=True)}
+            )
 
 
 def read_parquet(path: Path) -> tuple[pd.DataFrame, list[str]]:

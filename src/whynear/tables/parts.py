@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from whynear.tables.decimal_sign import NOTHING_KNOWN, Expected
+from whynear.tables.decimal_sign import NOTHING_KNOWN, Expected, decimal_of_pieces
 from whynear.tables.folder import (
     check_alike,
     files_of_table,
@@ -17,7 +17,7 @@ from whynear.tables.folder import (
     name_of_folder,
     parquet_files_with_rows,
 )
-from whynear.tables.parquet import TEXT, UNNAMED_INDEX, parquet_batches, parquet_facts
+from whynear.tables.parquet import BATCH_ROWS, TEXT, UNNAMED_INDEX, parquet_batches, parquet_facts
 from whynear.tables.reading import read_file
 from whynear.tables.text_encoding import AUTO
 from whynear.tables.text_table import TextTable, open_texts
@@ -125,8 +125,9 @@ def rows_and_columns(path: Path, encoding: str = AUTO) -> tuple[int, int]:
 def open_parts(path: Path, encoding: str = AUTO, expected: Expected = NOTHING_KNOWN) -> PartedTable:
     """Return the table of a Parquet file or of a folder in parts; refuse files that do not belong together.
 
-    Of Parquet files only the ends are read. Text files are read once or twice, to check them, to count their rows and
-    to see how their numbers are written. ``expected`` is what a model knows of the tables it takes.
+    Of Parquet files only the ends are read, and the columns of text in which a model takes numbers. Text files are read
+    once or twice, to check them, to count their rows and to see how their numbers are written. ``expected`` is what a
+    model knows of the tables it takes.
     """
     if not path.is_dir():
         return _of_parquet([path], path.name, (), expected)
@@ -156,16 +157,28 @@ def _of_parquet(files: list[Path], source: str, notes: tuple[str, ...], expected
     texts = {
         name for found in facts.values() for name, kind in zip(found.names, found.kinds, strict=True) if kind == TEXT
     }
+    decimal, said = _decimal_of_parquet(parts, texts, expected)
     several = first.index if len(first.index) > 1 else ()  # levels of names, which are no features
     return PartedTable(
         source=source,
         columns=tuple(name for name in first.names if name not in several),
         parts=tuple(parts),
         texts=frozenset(texts),
-        notes=(*notes, *dict.fromkeys(note for found in facts.values() for note in found.notes)),
+        notes=(*notes, *dict.fromkeys(note for found in facts.values() for note in found.notes), *said),
         index=first.index[0] if len(first.index) == 1 else None,
-        decimal=expected.decimal,
+        decimal=decimal,
     )
+
+
+def _decimal_of_parquet(
+    parts: list[TablePart], texts: Collection[str], expected: Expected
+) -> tuple[Decimal | None, list[str]]:
+    """Return the sign before the decimals where a model takes numbers that are stored as text, and notes on it."""
+    columns = [name for name in texts if name in (expected.numbers or ())]
+    if not columns:
+        return expected.decimal, []
+    batches = (parquet_batches(part.path, part.group or 0, BATCH_ROWS, columns) for part in parts)
+    return decimal_of_pieces((frame for frames in batches for frame in frames), expected)
 
 
 def _of_texts(files: list[Path], source: str, notes: list[str], encoding: str, expected: Expected) -> PartedTable:

@@ -25,6 +25,7 @@ from whynear.tables.rows import named_rows, note_on_repeated_names, note_on_unna
 from whynear.tables.spectral_axis import SpectralAxis, spectral_axis
 from whynear.tables.target import is_missing, target_of
 from whynear.tables.times import times_of
+from whynear.tables.written_numbers import Decimal
 from whynear.utils.choices import Categories, Impute
 from whynear.utils.row_order import Separation, TimeOrder
 from whynear.utils.text import counted, listed
@@ -174,7 +175,7 @@ def problem_from(
     frame, no_target = _with_target(frame, predicted, drop_missing_target)
     _check_four_rows(frame, source)
     y, merged = target_of(frame[predicted], source, bins, measured, predicted in read_as.number)
-    about = of_rows.read(frame, predicted, source, read_as)
+    about = of_rows.read(frame, predicted, source, read_as, decimal)
     inputs = frame.drop(columns=[predicted, *about_rows])
     codes = reader.codes(inputs.columns)
     features = features_of(inputs, source, categories, impute, read_as.category, reader.readings, codes)
@@ -218,13 +219,17 @@ class _OfRows:
         given = [str(name) for name in (self.group, self.time, self.weight) if name is not None]
         return [name for name in dict.fromkeys(given) if name != frame.index.name]
 
-    def read(self, frame: pd.DataFrame, target: str, source: str, read_as: ReadAs) -> dict[str, pd.Series | None]:
+    def read(
+        self, frame: pd.DataFrame, target: str, source: str, read_as: ReadAs, decimal: Decimal
+    ) -> dict[str, pd.Series | None]:
         """Return the groups, the times and the weights of the rows, each under its name in a `Problem`."""
-        dates = (given.removeprefix(f"{self.time}=") for given in read_as.date if given.startswith(f"{self.time}=%"))
+        group, time, weight = map(str, (self.group, self.time, self.weight))
+        dates = (given.removeprefix(f"{time}=") for given in read_as.date if given.startswith(f"{time}=%"))
+        form = next(dates, None)
         return {
-            "groups": None if self.group is None else groups_of(frame, str(self.group), target, source),
-            "times": None if self.time is None else times_of(frame, str(self.time), target, source, next(dates, None)),
-            "weights": None if self.weight is None else weights_of(frame, str(self.weight), target, source),
+            "groups": None if self.group is None else groups_of(frame, group, target, source),
+            "times": None if self.time is None else times_of(frame, time, target, source, form, decimal),
+            "weights": None if self.weight is None else weights_of(frame, weight, target, source, decimal),
         }
 
 

@@ -6,20 +6,22 @@ import numpy as np
 import pandas as pd
 
 from whynear.tables.target import is_missing
-from whynear.utils.columns import as_numbers
+from whynear.tables.written_numbers import Decimal, numbers_or_texts_of_numbers
 from whynear.utils.row_names import plain_name
 
 
-def weights_of(frame: pd.DataFrame, column: str, target: str, source: str) -> pd.Series:
-    """Return the weight of each row, under the name of its column, which may be that of the index."""
+def weights_of(frame: pd.DataFrame, column: str, target: str, source: str, decimal: Decimal = ".") -> pd.Series:
+    """Return the weight of each row, under the name of its column, which may be that of the index.
+
+    ``decimal`` is the sign before decimals where a text can be two numbers.
+    """
     if column == target:
         raise ValueError(
             f"{source}: column {column!r} is the target, and cannot hold weights too. Choose another column (--weight)."
         )
     given = frame[column] if column in frame.columns else frame.index.to_series()
     missing = is_missing(given)
-    numbers = as_numbers(given, text=True)
-    read = pd.to_numeric(given.astype(str), errors="coerce").to_numpy(dtype=float) if numbers is None else numbers
+    read = numbers_or_texts_of_numbers(given, decimal)
     wrong = missing | ~np.isfinite(read) | (read < 0)
     if wrong.any():
         place = int(wrong.argmax())

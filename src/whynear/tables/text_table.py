@@ -7,10 +7,13 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
+from pandas.util import hash_array
 
 from whynear.tables.cells import holds_strings
-from whynear.tables.decimal_sign import NOTHING_KNOWN, Expected, Signs, decided, signs_of
+from whynear.tables.decimal_sign import NOTHING_KNOWN, Expected, Signs, decided, has_fractions, signs_of
 from whynear.tables.delimited import TextFile, text_file
 from whynear.tables.folder import check_same_header, readable
 from whynear.tables.header import has_unnamed_first, notes_on_names
@@ -135,12 +138,15 @@ class _Head:
     notes: tuple[str, ...]
     is_unnamed: bool
     labels: Labels | None
+    hashes: NDArray[np.uint64]  # of the names of the rows, which may be many
 
     @classmethod
     def of(cls, file: TextFile, frame: pd.DataFrame, expected: Expected) -> _Head:
+        first = frame[file.names[0]]
         is_unnamed = has_unnamed_first(file.header) and file.names[0] not in expected.columns
-        labels = labels_in(frame[file.names[0]]) if is_unnamed else None
-        return cls(file.header, file.names, file.n_rows, file.notes, is_unnamed, labels)
+        labels = labels_in(first) if is_unnamed else None
+        hashes = hash_array(np.array([str(name).strip() for name in first if labels == "names"], dtype=object))
+        return cls(file.header, file.names, file.n_rows, file.notes, is_unnamed, labels, hashes)
 
     def columns(self, labels: Labels | None) -> list[str]:
         """Return the columns beside the labels of the rows."""
@@ -153,9 +159,12 @@ class _Head:
 
 
 def _labels_of(heads: Sequence[_Head]) -> Labels | None:
-    """Return what first columns without a name hold; names must be given to the rows of all files."""
+    """Return what first columns without a name hold; names must differ in the rows of all files."""
     labels = labels_of_files(head.labels for head in heads if head.is_unnamed)
-    return None if labels == "names" and not all(head.is_unnamed for head in heads) else labels
+    if labels != "names":
+        return labels
+    hashes = np.concatenate([head.hashes for head in heads])
+    return labels if all(head.is_unnamed for head in heads) and len(np.unique(hashes)) == len(hashes) else None
 
 
 class _Columns:
@@ -187,7 +196,10 @@ class _Columns:
     def add_signs(self, texts: pd.DataFrame) -> None:
         """Add the texts of a file."""
         for name, column in texts.items():
-            self._signs[str(name)] = self._signs.get(str(name), Signs()) & signs_of(column)
+            found = signs_of(column)
+            self._signs[str(name)] = self._signs.get(str(name), Signs()) & found
+            if found.is_open and has_fractions(column):
+                self._fractions.add(str(name))
 
     def forget_signs(self, names: Sequence[str]) -> None:
         """Forget the signs of columns that are added again."""
@@ -231,7 +243,8 @@ class _Columns:
 
     def _usual(self, expected: Expected) -> Decimal:
         """Return the sign that is likely where no column shows one."""
-        fractions = any(expected.counts(name) and not self.is_text(name) for name in self._fractions)
+        numbers = {name for name in self._kinds if not self.is_text(name) or self._signs.get(name, Signs()).is_open}
+        fractions = any(map(expected.counts, self._fractions & numbers))
         return "," if self._has_semicolons and not fractions else "."
 
 

@@ -7,15 +7,18 @@ import pandas as pd
 
 from whynear.tables.dates import date_formats, days, holds_dates
 from whynear.tables.target import is_missing
-from whynear.utils.columns import as_numbers
+from whynear.tables.written_numbers import Decimal, numbers_or_texts_of_numbers
 from whynear.utils.row_names import plain_name
 from whynear.utils.text import counted
 
 
-def times_of(frame: pd.DataFrame, column: str, target: str, source: str, form: str | None = None) -> pd.Series:
+def times_of(
+    frame: pd.DataFrame, column: str, target: str, source: str, form: str | None = None, decimal: Decimal = "."
+) -> pd.Series:
     """Return the time of each row, under the name of its column, which may be that of the index.
 
-    Dates become days since 1970-01-01, of the format ``form`` if it is given; numbers stay what they are.
+    Dates become days since 1970-01-01, of the format ``form`` if it is given; numbers stay what they are. ``decimal``
+    is the sign before decimals where a text can be two numbers.
     """
     if column == target:
         raise ValueError(
@@ -28,7 +31,8 @@ def times_of(frame: pd.DataFrame, column: str, target: str, source: str, form: s
             f"{source}: column {column!r} holds no time in {rows} (first: row {_row(frame, missing)}). "
             "Fill in what is missing, or remove such rows."
         )
-    times = _dates(values, column, source, form) if form or holds_dates(values) else _numbers(values, column, source)
+    is_date = form or holds_dates(values)
+    times = _dates(values, column, source, form) if is_date else _numbers(values, column, source, decimal)
     if len(np.unique(times)) < 2:
         raise ValueError(
             f"{source}: column {column!r} holds the single time {str(values.iloc[0])!r}; at least two are needed, so "
@@ -53,16 +57,15 @@ def _dates(values: pd.Series, column: str, source: str, form: str | None) -> np.
     return found
 
 
-def _numbers(values: pd.Series, column: str, source: str) -> np.ndarray:
-    numbers = as_numbers(values, text=True)
-    read = pd.to_numeric(values.astype(str), errors="coerce").to_numpy(dtype=float) if numbers is None else numbers
+def _numbers(values: pd.Series, column: str, source: str, decimal: Decimal) -> np.ndarray:
+    read = numbers_or_texts_of_numbers(values, decimal)
     if (wrong := ~np.isfinite(read)).any():
         first = str(values.iloc[int(wrong.argmax())])
         raise ValueError(
             f"{source}: column {column!r} holds {first!r} in row {_row(values, wrong)}, which is neither a date nor a "
             f"number. Choose another column (--time), or give the format of its dates (--date '{column}=%Y%m%d')."
         )
-    return np.asarray(read, dtype=float)
+    return read
 
 
 def _row(rows: pd.DataFrame | pd.Series, wrong: np.ndarray) -> object:

@@ -14,7 +14,7 @@ import pandas as pd
 
 from whynear.tables.cells import text_counts
 from whynear.utils.arrays import Array
-from whynear.utils.columns import is_number
+from whynear.utils.columns import as_numbers, is_number
 
 Decimal = Literal[".", ","]
 DECIMALS: tuple[Decimal, ...] = (".", ",")
@@ -112,6 +112,24 @@ def numbers_or_missing(
     if odd == set(texts) and readable.notna().any() and _other_values_are_numbers(readable):
         return WrittenNumbers(_values(readable, {}), decimal or likely, (), ("", math.nan), 0, ""), is_odd
     return written_numbers(readable, decimal, likely), is_odd
+
+
+def numbers_or_texts_of_numbers(column: pd.Series, likely: Decimal = ".") -> Array:
+    """Return a column as numbers, however they are written, 007 among them; NaN for what is none, or a limit.
+
+    >>> numbers_or_texts_of_numbers(pd.Series(["1.250", "500,5"])).tolist()
+    [1250.0, 500.5]
+    >>> numbers_or_texts_of_numbers(pd.Series(["007", "<5"])).tolist()
+    [7.0, nan]
+    """
+    if pd.api.types.is_numeric_dtype(column):
+        return np.asarray(as_numbers(column), dtype=np.float64)
+    written = written_numbers(column, likely=likely)
+    if written is not None and not written.n_censored:
+        return written.values
+    numbers = as_numbers(column, text=True)
+    read = pd.to_numeric(column.astype(str), errors="coerce") if numbers is None else numbers
+    return np.asarray(read, dtype=np.float64)
 
 
 def plain_number(text: str, decimal: Decimal) -> float | None:
