@@ -1,5 +1,7 @@
 """A run over a file: predictions are those of the learner, and a killed run ends like one that was not."""
 
+import gc
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -226,6 +228,14 @@ def test_text_in_a_column_is_refused_with_the_way_out(tmp_path):
     with pytest.raises(ValueError, match=r"Column 'colour' holds 'red' in row 1.*--drop 'colour'"):
         run_stream(str(tmp_path / "rows.csv"), "kind", tmp_path / "out")
     assert run_stream(str(tmp_path / "rows.csv"), "kind", tmp_path / "out", drop=["colour"]).n_predicted == 2
+
+
+def test_a_refused_value_leaves_no_file_open(tmp_path, recwarn):
+    (tmp_path / "rows.csv").write_text("a,kind\n1,cat\n2,dog\nx,dog\n")
+    with pytest.raises(ValueError, match="holds 'x'"):
+        run_stream(str(tmp_path / "rows.csv"), "kind", tmp_path / "out", **SMALL)
+    gc.collect()
+    assert not [one for one in recwarn if one.category is ResourceWarning]
 
 
 def test_the_row_of_a_refused_value_is_counted_with_those_left_out(tmp_path):

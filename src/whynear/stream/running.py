@@ -106,10 +106,11 @@ def run_stream(
         time, form = (None, None) if time is None else named_form(time, rows.columns)
         wanted = Counts(rows.source, _target(rows, target), index, time, list(drop), decimal=sign, time_form=form)
         run = _Run.begun(folder, rows, wanted, SelfAdjustingMemory(**settings), overwrite=overwrite)
-        for part in run.parts_left(every):
-            run.learn(part)
-            run.keep(part.digest)
-            report(f"row {run.counts.n_rows:,}", part.share)
+        with run.file:
+            for part in run.parts_left(every):
+                run.learn(part)
+                run.keep(part.digest)
+                report(f"row {run.counts.n_rows:,}", part.share)
         for note in (*rows.notes(), *run.notes(sign)):
             warnings.warn(f"{rows.source}: {note}", stacklevel=2)
     return run.finish()
@@ -300,7 +301,6 @@ class _Run:
 
     def finish(self) -> StreamResult:
         """Write all results, and remove the state of the unfinished run last."""
-        self.file.close()
         if not self.counts.n_predicted:
             raise ValueError(f"{self.rows.source} must have at least two rows with a target, got fewer instead.")
         del self.model.counts_
