@@ -114,6 +114,18 @@ describe("rejection", () => {
   });
 });
 
+describe("rejection by a promise that counted some of the rows", () => {
+  it("starts with the rows that its threshold accepts, not with the share among those that it counted", () => {
+    const rejection = { sentences: ["Accepting 66%."], certainty: [0.9, 0.8, 0.3, 0.95, 0.7, 0.99], promised: 0.6666,
+      promises: [[0.9, true, 0.6666, 2, 0, null]] as [number, boolean, number, number, number, null][],
+      rejected: [["r3", "ambiguous"]] as [string, string][] };
+    showStudy(document.body.appendChild(document.createElement("div")), { ...smallStudy(), rejection });
+    const shown = [...document.querySelectorAll("#rejection")].pop()!;
+    expect(shown.textContent).toContain("of 5 cases, 0 are wrong.");
+    expect(shown.textContent).toContain("The threshold of the promise rejects 1 case of all 6.");
+  });
+});
+
 describe("features", () => {
   const data = smallStudy();
   it("are searched, filtered and sorted", () => {
