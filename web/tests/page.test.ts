@@ -50,6 +50,12 @@ describe("the page", () => {
       .toEqual(["90.0% ± 2.0%", "92.0% ± 1.0%", "93.0%"]);
   });
 
+  it("says whose scores those of the sets are, and what the learner that predicts reaches", () => {
+    expect(find("#sets").textContent).toContain("With it alone 90.0% (accuracy on held-out rows), with all 93.0%.");
+    expect(find("#sets").textContent).toContain("These are scores of the models that were refitted for the verdicts, "
+      + "of which the best may answer; the model that predicts new cases reaches 83% ± 5%.");
+  });
+
   it("has one selection everywhere", () => {
     find(".confusion td.wrong button").click();
     expect(find(".chosen-now").textContent).toContain("1 case of x predicted as </script>");
