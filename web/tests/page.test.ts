@@ -56,6 +56,17 @@ describe("the page", () => {
       + "of which the best may answer; the model that predicts new cases reaches 83% ± 5%.");
   });
 
+  it("says what an empty field of stand-ins means", () => {
+    expect(find("#features").textContent).toContain("Stand-ins were sought for the members of the smallest set, one "
+      + "for one; a replaceable feature without any is replaced by several others together.");
+  });
+
+  it("calls bands so in the links to their evidence", () => {
+    showStudy(root, { ...smallStudy(), noun: "band" });
+    expect(all(".words .evidence").map((link) => link.textContent)).toContain("the bands");
+    store = showStudy(root, smallStudy());
+  });
+
   it("has one selection everywhere", () => {
     find(".confusion td.wrong button").click();
     expect(find(".chosen-now").textContent).toContain("1 case of x predicted as </script>");
