@@ -131,7 +131,7 @@ def test_bad_input_gets_one_sentence_and_code_two(folder, monkeypatch, words, me
     ("value", "fact"),
     [
         ("long", "cases.csv, row 3, holds 'long' in column 'petal length (cm)', and the model takes numbers there."),
-        ("", "cases.csv, row 3, contains NaN: 1 in column 'petal length (cm)'."),
+        ("", "cases.csv, row 3, lacks a value in column 'petal length (cm)', and the model does not fill in missing"),
     ],
 )
 def test_values_that_a_model_cannot_take_are_named_by_row_and_column(folder, tmp_path, value, fact):

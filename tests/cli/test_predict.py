@@ -168,7 +168,7 @@ def test_bad_input_gets_one_sentence_and_code_two(folder, monkeypatch, words, me
     ("value", "fact"),
     [
         ("long", "cases.csv holds 'long' in column 'petal length (cm)', row 3, and the model takes numbers there."),
-        ("", "cases.csv contains NaN: 1 in column 'petal length (cm)'. Drop these rows"),
+        ("", "cases.csv lacks a value in column 'petal length (cm)', row 3, and the model does not fill in missing"),
         ("inf", "cases.csv contains infinity (inf): 1 in column 'petal length (cm)'."),
         ("1e300", "cases.csv holds 1e+300 in column 'petal length (cm)': its square overflows."),
     ],
