@@ -6,11 +6,13 @@ import numpy as np
 import pandas as pd
 
 from whynear.tables.cells import spelling
+from whynear.utils.arrays import Array
 from whynear.utils.text import joined
 
 FEWEST_VALUES, MOST_VALUES = 3, 8  # of a column of codes
 LEAST_SHARE = 0.02  # of the rows, that have each value
 FEWEST_ROWS = 3
+SOME = 50  # values by which most columns of measurements are told apart
 MOST_NAMED = 5  # columns
 
 
@@ -38,11 +40,15 @@ def caveats_of_possible_codes(X: pd.DataFrame) -> list[str]:
 def _codes(column: pd.Series) -> list[str]:
     """Return the values of a column that may be codes; none if it has other values, or equal steps between them."""
     values = column.dropna()
-    if values.dtype.kind not in "iuf" or not np.mod(values.iloc[:50], 1).eq(0).all():
+    if values.dtype.kind not in "iuf" or not _are_whole(values.iloc[:SOME].to_numpy(dtype=float)):
         return []
     counts = values.value_counts().sort_index()
     if not FEWEST_VALUES <= len(counts) <= MOST_VALUES or counts.min() < max(FEWEST_ROWS, LEAST_SHARE * len(column)):
         return []
     numbers = counts.index.to_numpy(dtype=float)
-    whole = np.isfinite(numbers).all() and not np.mod(numbers, 1).any()
-    return [spelling(number) for number in counts.index] if whole and len(set(np.diff(numbers))) > 1 else []
+    unequal = _are_whole(numbers) and len(set(np.diff(numbers))) > 1
+    return [spelling(number) for number in counts.index] if unequal else []
+
+
+def _are_whole(numbers: Array) -> bool:
+    return bool(np.isfinite(numbers).all()) and not np.mod(numbers, 1).any()
