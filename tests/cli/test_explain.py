@@ -9,6 +9,7 @@ from sklearn.preprocessing import StandardScaler
 from typer.testing import CliRunner
 
 import whynear
+from whynear.cli import explain as explain_printing
 from whynear.cli.app import app
 
 FRAME = load_iris(as_frame=True).frame
@@ -36,6 +37,24 @@ def test_the_explanation_is_that_of_the_library(folder):
     result = run(folder / "model", folder / "iris.csv", "--row", 71, "--json")
     assert result.exit_code == 0, result.output
     assert json.loads(result.stdout) == whynear.explain(whynear.load(folder / "model"), X.iloc[70]).to_dict()
+
+
+def test_what_the_features_that_are_not_shown_add_is_summed(tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    wide = pd.DataFrame({f"x{place}": X.iloc[:, place % 4] + place * X.iloc[:, 0] for place in range(13)})
+    whynear.save(make_pipeline(StandardScaler(), whynear.GMLVQ(random_state=0)).fit(wide, Y), tmp_path / "model")
+    wide.to_csv(tmp_path / "wide.csv", index=False)
+    lines = run(tmp_path / "model", tmp_path / "wide.csv", "--row", 71).stdout.splitlines()
+    held_off = whynear.explain(whynear.load(tmp_path / "model"), wide.iloc[70]).frame()["held_off_by"]
+    rest = held_off[held_off.abs().sort_values(ascending=False).index[10:]].sum()
+    (more,) = [line.split() for line in lines if "3 more" in line]
+    assert float(more[-1]) == pytest.approx(rest, rel=0.01)
+
+
+def test_parts_that_are_nothing_beside_the_largest_are_shown_as_such():
+    shown = explain_printing.part_of(-2.52e-07, 0.354)
+    assert shown == "~0"
+    assert [explain_printing.part_of(part, 0.354) for part in (0.0, 0.354, -0.001)] == ["+0", "+0.354", "-0.001"]
 
 
 def test_a_column_may_name_the_row(folder):
@@ -112,7 +131,7 @@ def test_bad_input_gets_one_sentence_and_code_two(folder, monkeypatch, words, me
     ("value", "fact"),
     [
         ("long", "cases.csv, row 3, holds 'long' in column 'petal length (cm)', and the model takes numbers there."),
-        ("", "cases.csv, row 3, contains NaN: 1 in column 'petal length (cm)'."),
+        ("", "cases.csv, row 3, lacks a value in column 'petal length (cm)', and the model does not fill in missing"),
     ],
 )
 def test_values_that_a_model_cannot_take_are_named_by_row_and_column(folder, tmp_path, value, fact):

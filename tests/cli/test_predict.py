@@ -168,7 +168,7 @@ def test_bad_input_gets_one_sentence_and_code_two(folder, monkeypatch, words, me
     ("value", "fact"),
     [
         ("long", "cases.csv holds 'long' in column 'petal length (cm)', row 3, and the model takes numbers there."),
-        ("", "cases.csv contains NaN: 1 in column 'petal length (cm)'. Drop these rows"),
+        ("", "cases.csv lacks a value in column 'petal length (cm)', row 3, and the model does not fill in missing"),
         ("inf", "cases.csv contains infinity (inf): 1 in column 'petal length (cm)'."),
         ("1e300", "cases.csv holds 1e+300 in column 'petal length (cm)': its square overflows."),
     ],
@@ -225,6 +225,30 @@ def test_large_predictions_are_refused_in_a_sentence(folder, parts, tmp_path, wo
     assert result.exit_code == 2
     assert message in result.stderr
     assert not (tmp_path / "o.parquet").exists()
+
+
+def test_accepted_rows_with_unusual_values_are_not_covered_by_the_promise(folder, tmp_path):
+    option = whynear.RejectOption(whynear.GRLVQ(random_state=0), accuracy=0.8, random_state=0).fit(X, Y)
+    whynear.save(option, tmp_path / "option")
+    odd = X.head(3).copy()
+    odd.iloc[0, 2] = X.iloc[:, 2].min() - 0.1  # beyond the others of its class
+    odd.to_csv(tmp_path / "odd.csv", index=False)
+    words = [tmp_path / "option", tmp_path / "odd.csv", "--accuracy", 0.8]
+    (row, *_) = answer(*words)
+    assert row["accepted"]
+    said = "Caution: 1 of 3 accepted rows has such values, and a promise is for rows like those of the study."
+    assert said in run(*words).stderr
+    usual = [tmp_path / "option", folder / "bare.csv", "--accuracy", 0.8]
+    assert "such values" not in run(*usual).stderr
+
+
+def test_a_percentage_is_not_a_share(folder):
+    option = whynear.RejectOption(whynear.GRLVQ(random_state=0), accuracy=0.8, random_state=0).fit(X, Y)
+    whynear.save(option, folder / "shares")
+    found = run(folder / "shares", folder / "bare.csv", "--accuracy", 99)
+    assert found.stderr.startswith(
+        "Error: accuracy must be a finite number > 0 and < 1 (a share: 0.99 is 99%), got 99.0"
+    )
 
 
 @pytest.mark.filterwarnings("ignore:.*cannot be promised")

@@ -184,6 +184,37 @@ def test_names_and_payloads_cannot_command_the_terminal(tmp_path):
     assert "[red]1" in result.stdout
 
 
+def test_numbers_outside_the_range_of_the_stored_cases_are_a_caution(folder):
+    values = {**dict.fromkeys(NAMES, "2"), NAMES[0]: "17000"}
+    found = run("retrieve", folder / "base", "--values", ",".join(f"{name}={value}" for name, value in values.items()))
+    assert found.exit_code == 0, found.output
+    assert found.stderr == (f"Caution: {NAMES[0]!r} = 17000 lies outside the range of the stored cases, 4.3 to 7.9.\n")
+    assert run("retrieve", folder / "base", "--query", folder / "iris.csv", "--row", 132).stderr == ""  # the largest
+
+
+def test_numbers_beside_categories_are_compared_with_the_stored_ones_too(patients):
+    frame = pd.read_csv(patients / "patients.csv", index_col="patient")
+    frame.loc[["p9"]].assign(age=170).to_csv(patients / "odd.csv")
+    found = run("retrieve", patients / "base", "--query", patients / "odd.csv", "--index", "patient", "--row", "p9")
+    assert "Caution: 'age' = 170 lies outside the range of the stored cases" in found.stderr, found.output
+
+
+def test_a_decimal_comma_in_values_is_explained(folder):
+    found = run("retrieve", folder / "base", "--values", f"{NAMES[0]}=1,7,{NAMES[1]}=2")
+    assert found.exit_code == 2
+    assert found.stderr == (
+        "Error: --values must be written as name=value,name=value, got '7' instead. Write decimals with a point, or a "
+        "value with a comma in double quotes.\n"
+    )
+
+
+def test_a_base_that_does_not_exist_names_the_options_that_make_it(tmp_path):
+    found = run("retrieve", tmp_path / "base", "--like", 7)
+    assert found.stderr.endswith(
+        "does not exist. Check the name, or make a case base (--build TABLE --metric MODEL).\n"
+    )
+
+
 def test_values_on_several_lines_are_refused_in_a_sentence(folder):
     found = run("retrieve", folder / "base", "--values", "a=1\rb=2")
     assert found.exit_code == 2

@@ -304,6 +304,22 @@ def test_an_interrupt_leaves_the_finished_parts(table, tmp_path, monkeypatch):
     assert not kept.exists()
 
 
+def test_the_terminal_says_how_many_features_its_table_leaves_out(tmp_path):
+    frame = measured(40).rename(columns={"y": "target"})
+    frame = frame.assign(**{f"noise {place}": np.random.default_rng(place).normal(size=40) for place in range(12)})
+    frame.to_csv(tmp_path / "cases.csv", index=False)
+    more = len(frame.columns) - 1 - study_printing.MOST_FEATURES
+    result = run("study", tmp_path / "cases.csv", "--target", "target", "--folds", 2, "--out", tmp_path / "out")
+    assert f"and {more} more features: relevance.csv has all." in result.stdout, result.output
+
+
+def test_no_loss_of_nothing_has_a_sign():
+    row = {"feature": ["a"], "verdict": ["replaceable"], "loss_without": [-0.01], "loss_error": [0.0]}
+    frame = pd.DataFrame({**row, "lower": [0.0], "upper": [1.0]})
+    shown = study_printing.relevance_table(frame, "per standard deviation", ascii_only=True)
+    assert list(shown.columns[2].cells) == ["0.0 ± 0.0"]
+
+
 def test_the_units_of_the_relevance_are_those_of_the_study():
     numbers = {name: [1.0] for name in ("loss_without", "loss_error", "lower", "upper")}
     frame = pd.DataFrame({"feature": ["a"], "verdict": ["replaceable"], **numbers})

@@ -84,7 +84,7 @@ def test_reasons_of_a_numeric_target_say_what_each_feature_adds():
 
 def test_selected_cases_have_a_heading_and_a_sentence(study):
     for line, case in zip(selected_data(study), study.cases, strict=True):
-        assert line["kind"] == f"A {case.kind} case of {case.true}"
+        assert line["kind"] == f"A {case.kind} case of “{case.true}”"
         assert line["place"] == case.place
         assert line["text"].lower() == f"{case.why!s}.".lower()
     lines = {line["kind"] for line in selected_data(houses_study())}

@@ -98,7 +98,7 @@ def test_every_verdict_has_its_sentence():
 def test_points_are_explained_at_the_first_of_several_features():
     found = judged(["indispensable"] * 7)
     assert feature_sentences(found)[0] == (
-        "7 features are indispensable, none can be replaced: without “a” 7.0 percentage points fewer rows are "
+        "7 features are indispensable, no others can replace them: without “a” 7.0 percentage points fewer rows are "
         "predicted right, without “b” 6.0, without “c” 5.0, without “d” 4.0 and without “e” 3.0; and 2 more."
     )
     of_numbers = feature_sentences(replace(found, measure="R2"))[0]

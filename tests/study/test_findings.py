@@ -10,7 +10,15 @@ import pytest
 import whynear as wn
 from tests.helpers.problems import problem_of
 from tests.helpers.studies import iris_study, measured, numeric_study, rows_of_two_classes
-from whynear.study.findings import _caveats, _caveats_of_numbers, _prediction, caveats_of_width, deciding_columns
+from whynear.study.findings import (
+    _caveats,
+    _caveats_of_numbers,
+    _prediction,
+    caveats_of_stronger_models,
+    caveats_of_width,
+    deciding_columns,
+    findings_of,
+)
 
 NOISE = np.random.default_rng(0).random(40)
 
@@ -47,6 +55,36 @@ def test_a_learner_that_few_folds_choose_is_undecided(by, said):
     )
     text = _prediction(study.problem, comparison, study.interpretation)
     assert f"GMLVQ is the simplest of 2 learners near the best, chosen in {said}" in text
+
+
+def test_verdicts_of_models_that_predict_much_better_than_the_learner_are_a_caveat():
+    study = numeric_study()
+    expected, error = study.comparison.expected, study.comparison.expected_error
+
+    def said(score):
+        curve = study.verdicts.sets.curve.copy()
+        curve.loc[curve.index[-1], "score"] = score
+        return caveats_of_stronger_models(
+            study.comparison, replace(study.verdicts, sets=replace(study.verdicts.sets, curve=curve))
+        )
+
+    much = expected + max(3 * error, 0.1)
+    assert said(much) == [
+        f"The models that were refitted for the verdicts explain {much:.1%} of the variance, the model that predicts "
+        f"{expected:.1%}: the verdicts say what the features hold, and this model uses only a part of it. For "
+        "predictions alone, also try another one, such as a kernel model."
+    ]
+    assert said(expected + 0.5 * error) == []
+    assert said(expected + 0.019) == []
+    assert said(expected - much) == []
+
+
+def test_caveats_stand_before_the_notes_on_how_the_table_was_read():
+    study = iris_study()
+    problem = replace(study.problem, decisions=("Read so.",))
+    given = ("Read so.", "A value is far from all others.")
+    said = findings_of(problem, study.comparison, study.interpretation, study.verdicts, given).caveats
+    assert said[-2:] == given[::-1]
 
 
 def test_a_column_that_decides_alone_is_a_caveat():

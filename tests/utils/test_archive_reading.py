@@ -237,3 +237,9 @@ def test_reading_takes_memory_in_proportion_to_the_file(tmp_path):
     write_archive(path, {}, {"a": np.ones(1 << 20), "b": np.ones(1 << 20)})
     _, peak, _ = json.loads(child(READ, path).communicate()[0])
     assert peak < 2 * path.stat().st_size
+
+
+def test_of_the_folder_of_a_study_the_model_is_named(tmp_path):
+    (tmp_path / "model.whynear").write_bytes(b"")
+    with pytest.raises(ArchiveError, match=r"it is a folder; give the path of the model in it, .*model\.whynear"):
+        read_archive(tmp_path)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whynear.utils.text import counted, harmless, label, listed, printable, short_number
+from whynear.utils.text import counted, harmless, label, listed, printable, probability, short_number
 
 ROOT = Path(__file__).parents[2]
 WRITTEN_BY_USERS = ("docs/tables.md", "src/whynear/tables/written_numbers.py")  # cells such as 31 %
@@ -75,3 +75,14 @@ def test_numbers_of_ordinary_size_are_written_without_an_exponent():
 
 def test_a_missing_value_is_called_missing():
     assert label(float("nan")) == label(None) == "missing"
+
+
+def test_no_probability_below_one_is_shown_as_certain():
+    assert [probability(chance) for chance in (0.5, 0.994, 0.9968, 0.99994, 0.99996, 1.0)] == [
+        "0.50",
+        "0.99",
+        "0.997",
+        "0.9999",
+        "over 0.9999",
+        "1.00",
+    ]

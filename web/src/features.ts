@@ -91,7 +91,7 @@ export function featuresView(data: PageData, store: Store): HTMLElement {
     scrolled(h("table", { class: "wide-table" }, h("thead", {}, h("tr", {}, heads)), body)), more,
     note(`Points of ${data.features.measure} lost without each ${data.noun}, with 90% intervals. `, data.features.note,
       data.features.stability ? ` Stability is the share of ${data.features.resamples} resamples of the rows with the same verdict.`
-        : null),
+        : null, ` Stand-ins were sought for the members of the smallest set, one for one; a replaceable ${data.noun} without any is replaced by several others together.`),
     data.profiles && profilesTable(data, data.profiles, store));
 }
 

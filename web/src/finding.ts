@@ -9,8 +9,7 @@ import { extent, linear, ticks } from "./scale";
 import type { Store } from "./selection";
 
 const MOST_LINES = 14; // features beside the words
-const EVIDENCE: Record<string, string> = { methods: "all methods", sets: "the sets", features: "the features",
-  spectrum: "the spectrum" };
+const EVIDENCE: Record<string, string> = { methods: "all methods", sets: "the sets", spectrum: "the spectrum" };
 export const LEAST_RANGE = [-0.2, 0.6]; // points, so that losses of nothing do not look like large ones
 const HALF_90 = 1.645; // standard errors on each side of a 90% interval
 
@@ -34,7 +33,8 @@ export function withFeatures(text: string, data: PageData): Child[] {
 export function findingView(data: PageData, store: Store): HTMLElement {
   const words = h("div", { class: "words" },
     data.finding.sentences.map(([text, evidence]) => h("p", {}, withFeatures(text, data), " ",
-      h("a", { href: `#${evidence}`, class: "evidence" }, EVIDENCE[evidence] ?? evidence))),
+      h("a", { href: `#${evidence}`, class: "evidence" }, evidence === "features" ? `the ${data.noun}s`
+        : EVIDENCE[evidence] ?? evidence))),
     missed(data),
     data.rejection?.sentences.slice(0, 1).map((sentence) =>
       h("p", {}, `${sentence} `, h("a", { href: "#rejection", class: "evidence" }, "the certainty"))),

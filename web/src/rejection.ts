@@ -19,9 +19,9 @@ export function acceptance(certainty: number[], wrong: (place: number) => boolea
 export function rejectionPart(data: PageData, rejection: Rejection, store: Store): HTMLElement {
   const { order, right } = acceptance(rejection.certainty, (place) => isWrong(data, place));
   const n = order.length;
-  const first = Math.max(1, Math.round((rejection.promised ?? 0.9) * n));
+  const first = Math.max(1, rejection.promised === null ? Math.round(0.9 * n) : n - rejection.rejected.length);
   const said = h("p", { class: "lead", role: "status" });
-  const drawn = curve(right, rejection);
+  const drawn = curve(right, rejection.promised === null ? null : first);
   let accepted = first;
   const show = () => {
     const wrong = accepted - right[accepted - 1]!;
@@ -42,7 +42,8 @@ export function rejectionPart(data: PageData, rejection: Rejection, store: Store
     rejection.rejected.length > 0 && rejected(data, rejection, store));
 }
 
-function curve(right: number[], rejection: Rejection): { svg: SVGSVGElement; mark: (accepted: number) => void } {
+/** How many are right over how many are accepted; a dashed line where the promise accepts. */
+function curve(right: number[], promised: number | null): { svg: SVGSVGElement; mark: (accepted: number) => void } {
   const n = right.length;
   const shares = right.map((hits, place) => hits / (place + 1));
   const least = shares.reduce((one, other) => Math.min(one, other), 0.98);
@@ -51,7 +52,7 @@ function curve(right: number[], rejection: Rejection): { svg: SVGSVGElement; mar
     label: "Share of accepted cases right over the share accepted" });
   const points = shares.map((share, place): [number, number] => [x((place + 1) / n), y(share)]);
   svg.append(s("path", { d: path(points), class: "curve strong-line" }));
-  if (rejection.promised !== null) svg.append(s("line", { x1: x(rejection.promised), x2: x(rejection.promised),
+  if (promised !== null) svg.append(s("line", { x1: x(promised / n), x2: x(promised / n),
     y1: frame.top, y2: frame.height - frame.bottom, class: "dashed" }));
   const dot = s("circle", { r: 6, class: "replaceable" });
   svg.append(dot);
@@ -77,7 +78,7 @@ function rejected(data: PageData, rejection: Rejection, store: Store): HTMLEleme
       percent(place === undefined ? null : rejection.certainty[place]), reason];
   })));
   return h("div", {}, note(rejection.promised === null ? "Nothing is promised, so that no case is accepted. "
-    : `${counted(rejection.rejected.length, "case")} of ${count(data.cases.rows.length)} are rejected. `,
+    : `The threshold of the promise rejects ${counted(rejection.rejected.length, "case")} of all ${count(data.cases.rows.length)}. `,
     more > 0 && `These are the ${MOST_LISTED} least certain; the file rejected.csv contains all. `,
       "Ambiguous: between classes. Outlier: farther from the nearest case or prototype than 95% of the cases."), list);
 }

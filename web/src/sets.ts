@@ -19,12 +19,20 @@ export function setsView(data: PageData, store: Store): HTMLElement {
   return h("div", {},
     h("p", { class: "lead" }, smaller
       ? [`${count(best.length)} of ${count(names.length)} ${data.noun}s ${best.length === 1 ? "suffices" : "suffice"}: `,
-        members(data, best), `. With them alone ${percent(score)} (${right} on held-out rows), with all ${percent(all)}.`]
+        members(data, best), `. With ${best.length === 1 ? "it" : "them"} alone ${percent(score)} (${right} on held-out rows), with all ${percent(all)}.`]
       : `No smaller set is shown to do as well as all ${count(names.length)} ${data.noun}s.`),
     curve.length > 1 && h("div", { class: "pair" }, curveFigure(data), sizesTable(data)),
+    note(whoseScores(data)),
     data.sets.check && note(`${data.sets.check} The curve is judged on fewer rows.`),
     curve.length > 1 && note(`${upper(data.noun)}s were removed one after the other, the least needed first, and added one after the other. Each number of ${data.noun}s is judged on rows that did not choose them; bars are standard errors of the difference from all.`),
     data.features.stand_ins.length > 0 && standInsPart(data, store));
+}
+
+/** Scores of sets are not those of the learner, which can differ much from them: both stand side by side. */
+function whoseScores(data: PageData): string {
+  const refitted = "These are scores of the models that were refitted for the verdicts, of which the best may answer";
+  const alike = data.kind === "numbers" || data.methods.measure === "accuracy";
+  return alike ? `${refitted}; the model that predicts new cases reaches ${data.methods.score}.` : `${refitted}.`;
 }
 
 function upper(text: string): string {

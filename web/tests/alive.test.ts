@@ -209,6 +209,7 @@ describe("questions to a study", () => {
     const relearn = "Relearn without the ticked features";
     press(element, relearn);
     expect(text(element)).toContain("Tick at least one feature first.");
+    expect(text(element)).toContain("Features says what is lost where the best of several models may answer");
     element.querySelector<HTMLInputElement>(".ticks input")!.click();
     answers["GET /studies/s1/relearn"] = [running];
     press(element, relearn);
@@ -350,6 +351,11 @@ describe("questions to a study", () => {
 });
 
 describe("sentences", () => {
+  it("name the choice of a page where the command line has an option that is part of the sentence", () => {
+    expect(withoutOptions("If rows with the same text belong together, use --group 'it\\'s one'."))
+      .toBe("If rows with the same text belong together, choose 'it\\'s one' as the group.");
+  });
+
   it("lose the options of the command line, not names that look like them", () => {
     expect(withoutOptions("'L (G/l)' is text. Take it as missing (--number 'L (G/l)'), or leave it out (--drop 'L (G/l)')."))
       .toBe("'L (G/l)' is text. Take it as missing, or leave it out.");

@@ -50,6 +50,23 @@ describe("the page", () => {
       .toEqual(["90.0% ± 2.0%", "92.0% ± 1.0%", "93.0%"]);
   });
 
+  it("says whose scores those of the sets are, and what the learner that predicts reaches", () => {
+    expect(find("#sets").textContent).toContain("With it alone 90.0% (accuracy on held-out rows), with all 93.0%.");
+    expect(find("#sets").textContent).toContain("These are scores of the models that were refitted for the verdicts, "
+      + "of which the best may answer; the model that predicts new cases reaches 83% ± 5%.");
+  });
+
+  it("says what an empty field of stand-ins means", () => {
+    expect(find("#features").textContent).toContain("Stand-ins were sought for the members of the smallest set, one "
+      + "for one; a replaceable feature without any is replaced by several others together.");
+  });
+
+  it("calls bands so in the links to their evidence", () => {
+    showStudy(root, { ...smallStudy(), noun: "band" });
+    expect(all(".words .evidence").map((link) => link.textContent)).toContain("the bands");
+    store = showStudy(root, smallStudy());
+  });
+
   it("has one selection everywhere", () => {
     find(".confusion td.wrong button").click();
     expect(find(".chosen-now").textContent).toContain("1 case of x predicted as </script>");
@@ -111,6 +128,18 @@ describe("rejection", () => {
     shown.querySelector<HTMLElement>("#choose-rejected")!.click();
     expect(store.now.group).toEqual({ kind: "rows", places: [2] });
     expect(find("#finding").textContent).toContain("Accepting 83%.");
+  });
+});
+
+describe("rejection by a promise that counted some of the rows", () => {
+  it("starts with the rows that its threshold accepts, not with the share among those that it counted", () => {
+    const rejection = { sentences: ["Accepting 66%."], certainty: [0.9, 0.8, 0.3, 0.95, 0.7, 0.99], promised: 0.6666,
+      promises: [[0.9, true, 0.6666, 2, 0, null]] as [number, boolean, number, number, number, null][],
+      rejected: [["r3", "ambiguous"]] as [string, string][] };
+    showStudy(document.body.appendChild(document.createElement("div")), { ...smallStudy(), rejection });
+    const shown = [...document.querySelectorAll("#rejection")].pop()!;
+    expect(shown.textContent).toContain("of 5 cases, 0 are wrong.");
+    expect(shown.textContent).toContain("The threshold of the promise rejects 1 case of all 6.");
   });
 });
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 MOST_NEIGHBORS = 10
 MOST_FEATURES = 10
+NOTHING = 1e-4  # of the largest part
 FIGURE_ENDINGS = (".svg", ".png", ".pdf")
 
 
@@ -108,7 +109,9 @@ def _feature_table(why: wn.Explanation) -> Table:
     """The features that make the nearest case of another class more distant; without one, those of the distance."""
     frame, alone = why.frame(), why.nearest_other is None
     by = "nearest_contribution" if alone else "held_off_by"
-    frame = frame.loc[frame[by].abs().sort_values(ascending=False, kind="stable").index[:MOST_FEATURES]]
+    ranked = frame[by].abs().sort_values(ascending=False, kind="stable")
+    largest, others = float(ranked.iloc[0]), frame.loc[ranked.index[MOST_FEATURES:], by]
+    frame = frame.loc[ranked.index[:MOST_FEATURES]]
     frame = frame.sort_values(by, ascending=False, kind="stable")
     table = Table(box=None)
     table.add_column("feature", overflow="fold")
@@ -117,13 +120,19 @@ def _feature_table(why: wn.Explanation) -> Table:
         heading = "adds" if name == by else name.replace("_", " ")
         table.add_column(heading, justify="right", overflow="fold")
     for row in frame.astype(object).where(frame.notna(), None).to_dict("records"):
-        table.add_row(plain(row["feature"]), *(_cell(row[name], signed=name == by) for name in shown))
+        parts = [_cell(row[name]) for name in shown if name != by]
+        table.add_row(plain(row["feature"]), *parts, part_of(row[by], largest))
+    if len(others):
+        table.add_row(f"{len(others):,} more", *[""] * (len(shown) - 1), part_of(others.sum(), largest))
     return table
 
 
-def _cell(value: Any, signed: bool) -> str:
+def part_of(value: float, largest: float) -> str:
+    """What a feature adds, with its sign; what is nothing beside the largest part is said to be about 0."""
+    return "~0" if 0 < abs(value) < NOTHING * largest else short_number(value, 3, signed=True)
+
+
+def _cell(value: Any) -> str:
     if value is None:
         return ""
-    if isinstance(value, float):
-        return short_number(value, 3, signed=True) if signed else short_number(value)
-    return plain(value)
+    return short_number(value) if isinstance(value, float) else plain(value)

@@ -65,6 +65,8 @@ def predict(
             typer.echo(sentence, err=True)
         if promise := predicted.attrs.get("promise"):
             typer.echo(promise, err=True)
+        if sentence := _beyond_the_promise(predicted):
+            typer.echo(sentence, err=True)
         if out is not None:
             from whynear.study.prediction import headed_by
 
@@ -117,6 +119,20 @@ def _caution(unusual: Mapping[str, int]) -> str:
         if unusual.get(kind)
     ]
     return f"Caution: {', '.join(facts)}." if facts else ""
+
+
+def _beyond_the_promise(predicted: pd.DataFrame) -> str:
+    """Return how many of the accepted rows are unlike those that the promise speaks of; empty if none is."""
+    if "accepted" not in predicted:
+        return ""
+    accepted = predicted[predicted["accepted"]]
+    kinds = [kind for kind in UNUSUAL if kind in accepted]
+    n_unlike = int((accepted[kinds] != "").any(axis=1).sum())
+    if not n_unlike:
+        return ""
+    have = "has" if n_unlike == 1 else "have"
+    rows = counted(len(accepted), "accepted row")
+    return f"Caution: {n_unlike:,} of {rows} {have} such values, and a promise is for rows like those of the study."
 
 
 def _check_not_input(out: Path, *inputs: Path) -> None:

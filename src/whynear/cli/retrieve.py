@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 import typer
 from rich.console import Console
 from rich.table import Table
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 MOST_FIELDS = 6
 MOST_FEATURES = 6
+ROUNDING = 1e-6  # of the 32-bit numbers of a case base
+MOST_COMPARED = 100_000  # cases, with whose range a query is compared
 
 
 def retrieve(
@@ -58,12 +61,17 @@ def retrieve(
         _check_choices(query, values, like, rerank, filter_k)
         with warnings_in_a_sentence():
             model = None if metric is None else wn.load(metric)
+            if build is None and metric is None and not base.exists():
+                raise FileNotFoundError(
+                    f"{base} does not exist. Check the name, or make a case base (--build TABLE --metric MODEL)."
+                )
             if build is not None:
                 added = cases.add_table(base, build, model, payload=payload, index=index, encoding=encoding)
                 typer.echo(f"Added {counted(added, 'case', 'cases')} to {printable(str(base))}.", err=as_json)
             with wn.CaseBase(base, model) as opened:
                 by = None if rerank is None else cases.rerank_by(wn.load(rerank), opened.encoder)
                 how: dict[str, Any] = {"k": k, "filter_k": filter_k, "explain": explain, "rerank": by}
+                case: Any = None
                 found = None
                 if like is not None:
                     found = opened.like(opened.id_of(like), **how)
@@ -71,7 +79,10 @@ def retrieve(
                     case = cases.row_of(query, row, opened.columns, opened.encoder, index=index, encoding=encoding)
                     found = opened.retrieve(case, **how)
                 elif values is not None:
-                    found = opened.retrieve(_case_of_values(values, opened), **how)
+                    case = _case_of_values(values, opened)
+                    found = opened.retrieve(case, **how)
+                for caution in _outside(opened, case):
+                    typer.echo(caution, err=True)
                 if found is None:
                     _describe(opened, as_json)
                 elif as_json:
@@ -98,8 +109,9 @@ def _named_values(text: str) -> dict[str, str]:
         raise ValueError(f"--values must be one line of name=value,name=value, got another text ({error}).") from None
     for field in fields:
         name, sign, value = field.rpartition("=")
+        hint = " Write decimals with a point, or a value with a comma in double quotes." if values else ""
         if not sign or not name.strip():
-            raise ValueError(f"--values must be written as name=value,name=value, got {field!r} instead.")
+            raise ValueError(f"--values must be written as name=value,name=value, got {field!r} instead.{hint}")
         if name.strip() in values:
             raise ValueError(f"--values has {name.strip()!r} twice. Give one value for each column.")
         values[name.strip()] = value.strip()
@@ -110,6 +122,38 @@ def _case_of_values(text: str, base: wn.CaseBase) -> dict[str, str | None]:
     """Return the values of a case; empty ones are missing where an encoder can fill them in."""
     values = _named_values(text)
     return {name: None if base.encoder is not None and not value else value for name, value in values.items()}
+
+
+def _outside(base: wn.CaseBase, case: Any) -> list[str]:
+    """Return a caution for each number of a case that lies outside the range of the stored ones of a small base."""
+    if case is None or not 0 < len(base) <= MOST_COMPARED:
+        return []
+    if isinstance(case, np.ndarray):
+        given = dict(zip(base.columns, case.tolist(), strict=True))
+    else:
+        given = dict(case if isinstance(case, dict) else case.iloc[0])
+    ends: dict[str, tuple[float, float]] = {}
+    for block in base.blocks():
+        for name in block.X.columns.intersection(list(given)):
+            low, high = ends.get(name, (np.inf, -np.inf))
+            ends[name] = min(low, block.X[name].min()), max(high, block.X[name].max())
+    said = []
+    for name, (low, high) in ends.items():
+        value, slack = _as_number(given[name]), ROUNDING * max(abs(low), abs(high))
+        if value < low - slack or value > high + slack:
+            said.append(
+                f"Caution: {printable(repr(name))} = {short_number(value)} lies outside the range of the stored cases, "
+                f"{short_number(float(low))} to {short_number(float(high))}."
+            )
+    return said
+
+
+def _as_number(value: Any) -> float:
+    """Return a value as a number; NaN if it is none."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return np.nan
 
 
 def _describe(base: wn.CaseBase, as_json: bool) -> None:

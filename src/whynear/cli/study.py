@@ -25,7 +25,7 @@ from whynear.study.estimate import estimate
 from whynear.study.settings import ClassScore, StudySettings
 from whynear.utils.files import check_folder
 from whynear.utils.lazy import nothing_collected
-from whynear.utils.text import short_number
+from whynear.utils.text import counted, short_number
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -234,6 +234,9 @@ def print_answer(console: Console, result: wn.Study, written: list[Path]) -> Non
     console.print(plain(result.finding()), style="bold")
     frame, units = result.frame().head(MOST_FEATURES), result.relevance.units
     console.print(relevance_table(frame, units, ascii_only=console.options.ascii_only))
+    if (more := len(result.verdicts.feature_names) - len(frame)) > 0:
+        noun = "feature" if result.spectra is None else result.spectra.bands.noun
+        console.print(f"and {counted(more, f'more {noun}')}: relevance.csv has all.", highlight=False)
     for caveat in [caveat for caveat in result.caveats if caveat not in result.problem.decisions]:
         console.print(f"[yellow]Caveat:[/yellow] {plain(caveat)}")
     console.print(f"Written: {plain(str(written[-1]))} and {len(written) - 1} other files")
@@ -253,5 +256,5 @@ def relevance_table(frame: DataFrame, units: str, ascii_only: bool, width: int =
         first, last = round(width * lower / largest), round(width * upper / largest)
         bar = " " * first + "#" * max(1, last - first) if ascii_only else Bar(largest, lower, upper, color="blue")
         weight = f"{lower:.2g} to {upper:.2g}"
-        table.add_row(plain(feature), verdict, f"{lost:.1f} ± {error:.1f}", weight, bar)
+        table.add_row(plain(feature), verdict, f"{lost:z.1f} ± {error:.1f}", weight, bar)
     return table

@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.ticker import MaxNLocator
 
 from whynear.utils.axes import color_bar, new_axes, short_name, tidy
-from whynear.utils.text import short_number
+from whynear.utils.text import probability, short_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -53,7 +53,7 @@ def draw_explanation(explanation: Explanation, ax: Axes | None, most: int) -> Ax
     ax.xaxis.set_major_locator(MaxNLocator(6))
     tidy(ax, "x")
     chance = explanation.probabilities.loc[explanation.prediction]
-    title = f"predicted: {short_name(str(explanation.prediction))} (probability {chance:.2f})"
+    title = f"predicted: {short_name(str(explanation.prediction))} (probability {probability(chance)})"
     _legend_above(ax, 1, title, side="right")  # it may be wider than the axes, and there is room on the left
     return ax
 

@@ -12,7 +12,7 @@ from whynear.explain.caution import with_caution
 from whynear.metric.unusual import UnusualValue
 from whynear.utils import html
 from whynear.utils.plain import python_value
-from whynear.utils.text import joined
+from whynear.utils.text import joined, probability
 from whynear.utils.values import ByValue
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ class Explanation(ByValue):
         return with_caution(self._reason(), self.unusual)
 
     def _reason(self) -> str:
-        chance = f"{self.probabilities.loc[self.prediction]:.2f}"
+        chance = probability(self.probabilities.loc[self.prediction])
         near, other = self.nearest, self.nearest_other
         start = (
             f"predicted {self.prediction!r} with probability {chance}: the nearest of this class is {near.kind} "

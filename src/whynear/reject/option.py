@@ -294,8 +294,8 @@ class RejectOption(ClassifierMixin, BaseEstimator):
                 raise ValueError("classes_ are others than those of the learner")
 
     def _check_settings(self) -> None:
-        number("accuracy", self.accuracy, above=0, below=1)
-        number("confidence", self.confidence, above=0, below=1)
+        for name in ("accuracy", "confidence"):
+            number(name, getattr(self, name), above=0, below=1, why="a share: 0.99 is 99%")
         choice("certainty", self.certainty, ("auto", *MEASURES))
         choice("thresholds", self.thresholds, ("global", "class"))
         whole("cv", self.cv, least=2)

@@ -78,7 +78,7 @@ def _selected(case: Case) -> dict[str, str]:
         side = f" The prediction is {abs(error):.3g} too {'low' if error > 0 else 'high'}." if error else ""
         return {"kind": HEADINGS[case.kind], "text": f"Measured {case.true:.4g}, {why!s}.{side}"}
     text = str(why)
-    return {"kind": f"A {case.kind} case of {label(case.true)}", "text": f"{text[:1].upper()}{text[1:]}."}
+    return {"kind": f"A {case.kind} case of “{label(case.true)}”", "text": f"{text[:1].upper()}{text[1:]}."}
 
 
 def _why(reason: Reason | ValueReason, places: dict[str, int]) -> dict[str, Any]:

@@ -104,7 +104,7 @@ def _indispensable(verdicts: Verdicts, noun: str) -> str:
     shown = [f"without “{printable(first)}” {losses[first]:.1f} {POINTS} {_less(verdicts)}"]
     shown += [f"without “{printable(name)}” {losses[name]:.1f}" for name in others]
     more = f"; and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
-    one, several = "is indispensable, no other can replace it", "are indispensable, none can be replaced"
+    one, several = "is indispensable, no other can replace it", "are indispensable, no others can replace them"
     return f"{counted(len(names), f'{noun} {one}', f'{noun}s {several}')}: {joined(shown, 'and')}{more}."
 
 

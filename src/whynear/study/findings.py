@@ -28,6 +28,8 @@ from whynear.verdict import Verdicts
 from whynear.verdict.stability import AGREED
 
 SAME_CORRELATION = 0.9999  # at least, of a column that is a copy of the target
+LEAST_BETTER = 0.02  # of accuracy or R2, by which the models of the verdicts are better than the learner
+CLEARLY_BETTER = 2.0  # and standard errors of its score
 FEWEST_VALUES = 5  # of such a column: two known values always lie on a line
 ROWS_PER_CATEGORY = 5  # at least, on average, in a column of categories that determines the class
 
@@ -64,7 +66,7 @@ def findings_of(
     spectra: Spectra | None = None,
     on_parts: PartsScore | None = None,
 ) -> Findings:
-    """Return the results as sentences; the caveats of the results come before those given.
+    """Return the results as sentences; the caveats of the results come before those given, how columns were read last.
 
     ``on_parts`` says how well the model predicts whole parts of a table that does not fit in memory.
     """
@@ -84,7 +86,12 @@ def findings_of(
     return Findings(
         tuple(sentence for sentence, _ in said),
         stand_in_sentences(verdicts),
-        (*_caveats(problem, comparison, interpretation), *caveats_of_models(verdicts), *caveats),
+        (
+            *_caveats(problem, comparison, interpretation),
+            *caveats_of_stronger_models(comparison, verdicts),
+            *caveats_of_models(verdicts),
+            *sorted(caveats, key=lambda caveat: caveat in problem.decisions),
+        ),
         tuple(part for _, part in said),
     )
 
@@ -102,6 +109,22 @@ def _caveats(problem: Problem, comparison: Comparison, interpretation: Interpret
             "as unknown."
         )
     return said
+
+
+def caveats_of_stronger_models(comparison: Comparison, verdicts: Verdicts) -> list[str]:
+    """Return a caveat where the models refitted for the verdicts predict clearly better than the learner."""
+    better, best = verdicts.sets.score_of_all, comparison.expected
+    alike = comparison.measure == ("accuracy" if verdicts.measure == "accuracy" else "r2")
+    clearly = better - best >= max(LEAST_BETTER, CLEARLY_BETTER * comparison.expected_error) if alike else False
+    if not verdicts.works or not clearly:
+        return []
+    of_rows = verdicts.measure == "accuracy"
+    verb, what = ("predict", "of held-out rows right") if of_rows else ("explain", "of the variance")
+    return [
+        f"The models that were refitted for the verdicts {verb} {better:.1%} {what}, the model that predicts "
+        f"{best:.1%}: the verdicts say what the features hold, and this model uses only a part of it. For predictions "
+        "alone, also try another one, such as a kernel model."
+    ]
 
 
 def caveats_of_width(problem: Problem) -> list[str]:

@@ -291,9 +291,10 @@ def faults_by_name(model: Any, cases: pd.DataFrame, source: str) -> Iterator[Non
     fitted = FittedPipeline.of(model)
     # By place: a model that was fitted without names has names of its own for the columns.
     is_text, is_filled = (np.isin(fitted.columns, names) for names in (fitted.text_columns, fitted.filled_columns))
-    _check_gaps(cases.loc[:, is_text & ~is_filled], source)
+    _check_gaps(cases.loc[:, is_text & ~is_filled].isna(), source)
     cases = cases.loc[:, ~is_text]
     names, values = list(cases.columns), _numbers(cases, source, fitted)
+    _check_gaps(pd.DataFrame(np.isnan(values), cases.index, names).loc[:, ~is_filled[~is_text]], source)
     filled = np.isnan(values) & is_filled[~is_text]
     check_finite(np.where(filled, 0.0, values), names, source)
     try:
@@ -304,12 +305,17 @@ def faults_by_name(model: Any, cases: pd.DataFrame, source: str) -> Iterator[Non
         raise
 
 
-def _check_gaps(cases: pd.DataFrame, source: str) -> None:
-    for name in cases.columns:
-        if len(missing := cases.index[cases[name].isna()]):
+def _check_gaps(is_missing: pd.DataFrame, source: str) -> None:
+    """Refuse values that are missing in columns where the model fills in nothing."""
+    for place, name in enumerate(is_missing.columns):
+        rows = is_missing.index[is_missing.iloc[:, place]]
+        if len(rows):
+            others = f" and {counted(len(rows) - 1, 'other row')}" if len(rows) > 1 else ""
+            where = f", row {rows[0]}{others}" if len(is_missing) > 1 else ""
             raise ValueError(
-                f"{source} lacks a value in column {name!r}, row {missing[0]}, and the model does not fill in "
-                "missing values. Fill it in, or leave out the row."
+                f"{source} lacks a value in column {name!r}{where}, and the model does not fill in missing values "
+                f"there, because it was fitted to none. Fill {'them' if others else 'it'} in, or leave out the "
+                f"{'rows' if others else 'row'}."
             )
 
 

@@ -10,6 +10,7 @@ from whynear.tables.copies import caveats_of_repeats
 from whynear.tables.encoder import holds_text, is_ordered
 from whynear.tables.informative_gaps import informative_gaps
 from whynear.tables.missing_codes import caveats_of_codes
+from whynear.tables.possible_codes import caveats_of_possible_codes
 from whynear.utils.choices import Impute
 from whynear.utils.text import counted, listed
 
@@ -31,8 +32,9 @@ def unchanging(X: pd.DataFrame) -> list[str]:
 
 
 def remarks_on(X: pd.DataFrame, y: NDArray[Any], groups: pd.Series | None = None) -> list[str]:
-    """Return caveats on repeated rows, on numbers that may stand for missing values, and on few rows."""
-    remarks = [*caveats_of_repeats(X, y, y.dtype.kind != "f", groups), *caveats_of_codes(X)]
+    """Return caveats on repeated rows, on numbers that may be codes or stand for missing values, and on few rows."""
+    repeats = caveats_of_repeats(X, y, y.dtype.kind != "f", groups)
+    remarks = [*repeats, *caveats_of_codes(X), *caveats_of_possible_codes(X)]
     if len(X) < 50:
         remarks.append(f"With {len(X)} rows every figure here is uncertain.")
     return remarks

@@ -34,6 +34,7 @@ from numpy.typing import NDArray
 from whynear.utils.files import StrPath, write_whole
 
 FORMAT = 1
+MODEL_OF_A_STUDY = "model.whynear"  # in its folder
 MANIFEST = "manifest.json"
 MANIFEST_LIMIT = 64 << 20  # bytes: more than a million feature names
 DTYPES = frozenset({"|b1", "|i1", "|u1", "<i2", "<i4", "<i8", "<u2", "<u4", "<u8", "<f4", "<f8"})
@@ -72,6 +73,9 @@ def read_archive(path: StrPath) -> tuple[dict[str, Any], dict[str, NDArray[Any]]
     """
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):
+            inside = os.path.join(path, MODEL_OF_A_STUDY)
+            if os.path.isfile(inside):
+                raise ArchiveError(f"it is a folder; give the path of the model in it, {inside}")
             raise ArchiveError("it is a folder or a device; give the path of a saved file")
         with open(path, "rb") as file, zipfile.ZipFile(file) as archive:
             return _read(archive, size=os.fstat(file.fileno()).st_size)

@@ -54,6 +54,19 @@ def short_number(value: float, digits: int = 4, *, signed: bool = False) -> str:
     return f"{value:{'+' * signed}{'.0f' if whole else f'.{digits}g'}}"
 
 
+def probability(chance: float) -> str:
+    """Return a probability with two digits, and with up to four where fewer would call it certain.
+
+    >>> probability(0.874), probability(0.9968), probability(0.99999), probability(1.0)
+    ('0.87', '0.997', 'over 0.9999', '1.00')
+    """
+    for digits in (2, 3, 4):
+        text = f"{chance:.{digits}f}"
+        if float(text) < 1 or chance >= 1:
+            return text
+    return "over 0.9999"
+
+
 def label(value: Any) -> str:
     """Return a value as text, a missing one as such.
 

@@ -40,7 +40,7 @@ class LeaveOutPart {
       button(`Relearn without the ticked ${data.noun}s`, () => this.start(), { id: "refit", class: "main" }));
     this.drawTicks();
     this.element = h("div", {},
-      note(`Tick the ${data.noun}s to leave out. The learner is fitted again on the same folds, which gives the score; then the others are judged again by fitting without each of them, which shows whose verdict and whose stand-ins rested on what was left out.`),
+      note(`Tick the ${data.noun}s to leave out. The learner is fitted again on the same folds, which gives its score; ${data.noun === "band" ? "Bands" : "Features"} says what is lost where the best of several models may answer, which can be less. Then the others are judged again by fitting without each of them, which shows whose verdict and whose stand-ins rested on what was left out.`),
       this.ticks, tools, this.said.element, this.running, this.lockedNow, this.answers, this.python.element);
     locked.follow((found) => this.showLocked(found));
     void this.said.while("Reading …", () => Promise.all([locked.read(), this.look()]));

@@ -4,11 +4,13 @@ import type { PageData } from "../data";
 
 const QUOTED = "'(?:[^'\\\\]|\\\\.)*'";
 const IN_BRACKETS = new RegExp(`\\s*\\((?:--|whynear )(?:${QUOTED}|[^()'])*\\)`, "g");
+const GROUP = new RegExp(`use --group (${QUOTED})`, "g");
 const CLAUSE = new RegExp(`;\\s+--[\\w-]+(?:${QUOTED}|[^;.'])*`, "g");
 
-/** The sentence without what only helps at a command line, such as (--drop 'x') or ; --encoding names another. */
+/** The sentence without what only helps at a command line, such as (--drop 'x') or ; --encoding names another.
+ *  The group of rows is chosen on the page too. */
 export function withoutOptions(text: string): string {
-  return text.replace(IN_BRACKETS, "").replace(CLAUSE, "");
+  return text.replace(IN_BRACKETS, "").replace(CLAUSE, "").replace(GROUP, "choose $1 as the group");
 }
 
 /** The data of a page whose caveats name no options. */
