@@ -7,7 +7,6 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 from rich.console import Console
 from rich.table import Table
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
 
 MOST_FIELDS = 6
 MOST_FEATURES = 6
-ROUNDING = 1e-6  # of the 32-bit numbers of a case base
-MOST_COMPARED = 100_000  # cases, with whose range a query is compared
 
 
 def retrieve(
@@ -81,8 +78,10 @@ def retrieve(
                 elif values is not None:
                     case = _case_of_values(values, opened)
                     found = opened.retrieve(case, **how)
-                for caution in _outside(opened, case):
-                    typer.echo(caution, err=True)
+                for value in [] if case is None else cases.numbers_out_of_range(opened, case):
+                    name, number = printable(repr(value.column)), short_number(value.value)
+                    fact = f"lies outside the range of the stored cases, {value.range}"
+                    typer.echo(f"Caution: {name} = {number} {fact}.", err=True)
                 if found is None:
                     _describe(opened, as_json)
                 elif as_json:
@@ -122,38 +121,6 @@ def _case_of_values(text: str, base: wn.CaseBase) -> dict[str, str | None]:
     """Return the values of a case; empty ones are missing where an encoder can fill them in."""
     values = _named_values(text)
     return {name: None if base.encoder is not None and not value else value for name, value in values.items()}
-
-
-def _outside(base: wn.CaseBase, case: Any) -> list[str]:
-    """Return a caution for each number of a case that lies outside the range of the stored ones of a small base."""
-    if case is None or not 0 < len(base) <= MOST_COMPARED:
-        return []
-    if isinstance(case, np.ndarray):
-        given = dict(zip(base.columns, case.tolist(), strict=True))
-    else:
-        given = dict(case if isinstance(case, dict) else case.iloc[0])
-    ends: dict[str, tuple[float, float]] = {}
-    for block in base.blocks():
-        for name in block.X.columns.intersection(list(given)):
-            low, high = ends.get(name, (np.inf, -np.inf))
-            ends[name] = min(low, block.X[name].min()), max(high, block.X[name].max())
-    said = []
-    for name, (low, high) in ends.items():
-        value, slack = _as_number(given[name]), ROUNDING * max(abs(low), abs(high))
-        if value < low - slack or value > high + slack:
-            said.append(
-                f"Caution: {printable(repr(name))} = {short_number(value)} lies outside the range of the stored cases, "
-                f"{short_number(float(low))} to {short_number(float(high))}."
-            )
-    return said
-
-
-def _as_number(value: Any) -> float:
-    """Return a value as a number; NaN if it is none."""
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        return np.nan
 
 
 def _describe(base: wn.CaseBase, as_json: bool) -> None:
