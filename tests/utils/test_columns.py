@@ -120,12 +120,20 @@ def test_a_column_that_must_hold_numbers_names_the_first_value_that_is_none():
         (np.array([["2020-01-01", "2020-01-02"]], dtype="datetime64[D]"), "X holds dates or durations"),
         (np.array([[1, 2]], dtype="timedelta64[s]"), "X holds dates or durations"),
         (pd.DataFrame({"a": [1.0], "when": pd.to_datetime(["2020-01-01"])}), "dates or durations in column 'when'"),
+        (
+            pd.DataFrame({"a": [1.0, 2.0], "colour": ["1", "red"]}),
+            r"X holds 'red' in column 'colour', row 2 \(counting",
+        ),
+        (pd.DataFrame({"colour": pd.Categorical(["red"])}, index=["ann"]), "'red' in column 'colour', row ann, which"),
+        (np.array([[1, "red"]], dtype=object), "X holds 'red' in column 'x1', row 1"),
+        (np.array([["1", "red"]]), "X holds 'red' in column 'x1', row 1"),
     ],
 )
-def test_masked_values_and_dates_are_no_plain_numbers(X, fact):
+def test_masked_values_dates_and_text_are_no_plain_numbers(X, fact):
     with pytest.raises(ValueError, match=fact):
         check_plain(X)
     check_plain(np.ma.masked_array([[1.0, 2.0]]))
+    check_plain(pd.DataFrame({"a": ["1", None], "b": [1, 2]}))
 
 
 def test_a_whole_number_beyond_all_floats_is_infinite():

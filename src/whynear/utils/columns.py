@@ -3,7 +3,7 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from numbers import Real
 from typing import Any
@@ -113,7 +113,7 @@ def reads_as_number(value: Any) -> bool:
 
 
 def check_plain(X: Any, what: str = "X") -> None:
-    """Refuse masked values, dates and durations, which numpy would take as plain numbers."""
+    """Refuse masked values, dates and durations, which numpy would take as plain numbers, and text that is none."""
     if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
         raise ValueError(
             f"{what} has {int(np.ma.count_masked(X))} masked values, which would be taken as plain numbers. Fill them "
@@ -126,6 +126,13 @@ def check_plain(X: Any, what: str = "X") -> None:
             raise ValueError(
                 f"{what} holds dates or durations{column}, which would be taken as plain numbers. Turn them into "
                 "numbers first, for example into days since the first."
+            )
+    for label, cells in _columns_of_objects(X):
+        if (found := next((one for one in enumerate(cells) if _is_text(one[1])), None)) is not None:
+            place = f"column {label!r}, row {rows_at(found[:1], X)}"
+            raise ValueError(
+                f"{what} holds {found[1][:60]!r} in {place}, which is not a number. Encode the column as numbers "
+                "(TableEncoder before a learner does), or leave it out."
             )
 
 
@@ -221,6 +228,20 @@ def check_magnitudes(values: Array, names: Sequence[str], what: str = "X", *, by
             f"{what} holds nothing larger than {peaks[worst]:.3g} in column {names[worst]!r}: its square vanishes. "
             f"Multiply the column by a constant so that values reach {SMALLEST_VALUE:g}."
         )
+
+
+def _columns_of_objects(X: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the columns that may hold text, with their names."""
+    if isinstance(X, pd.DataFrame):
+        for place, kind in enumerate(X.dtypes):
+            if kind.kind == "O":  # categories and strings of pandas are too
+                yield str(X.columns[place]), X.iloc[:, place]
+    elif isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "OSU":
+        yield from zip(default_names(X.shape[1]), X.T, strict=True)
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and not reads_as_number(value)
 
 
 def _is_plain(value: object) -> bool:
