@@ -74,6 +74,25 @@ def test_older_files_stay_where_a_file_cannot_be_written(study, tmp_path, monkey
     assert (tmp_path / "relevance.csv").read_text() == "older"
 
 
+@pytest.mark.usefixtures("blank")
+def test_no_part_of_the_study_is_called_an_older_file(study, tmp_path, monkeypatch):
+    """Parts that were kept while it was computed do not outlive a write that fails, and its error must not say so."""
+    (tmp_path / UNFINISHED).mkdir()
+    for name in ("predictions.csv", "model.whynear"):
+        (tmp_path / UNFINISHED / name).write_text("a part")
+    found = []
+
+    def seen(path: Path, *_):
+        found.append(path.exists())
+
+    monkeypatch.setattr(writing, "write_data", seen)
+    monkeypatch.setattr(writing, "save", lambda _, path: seen(path))
+    monkeypatch.setattr(writing, "move_in", lambda *_: None)
+    write_study(study, tmp_path)
+    assert len(found) > len(FILES)
+    assert not any(found)
+
+
 class Killed(BaseException):
     """Ends a process where it stands."""
 

@@ -42,6 +42,8 @@ def write_study(study: Study, folder: Path, *, overwrite: bool = False) -> list[
     }
     names = (RECORD, "model.whynear", *texts)
     record = {**study.to_dict(), "files": list(names)}
+    for name in names:
+        (new / name).unlink(missing_ok=True)  # a part that was kept while the study was computed
     try:
         _save_model(study.model, new, folder)
         with ThreadPoolExecutor(FILES_AT_ONCE) as writers:
