@@ -238,6 +238,7 @@ def test_accepted_rows_with_unusual_values_are_not_covered_by_the_promise(folder
     assert row["accepted"]
     said = "Caution: 1 of 3 accepted rows has such values, and a promise is for rows like those of the study."
     assert said in run(*words).stderr
+    assert said in run(*words, "--out", tmp_path / "predictions.parquet").stderr
     usual = [tmp_path / "option", folder / "bare.csv", "--accuracy", 0.8]
     assert "such values" not in run(*usual).stderr
 

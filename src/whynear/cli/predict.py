@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MOST_ROWS = 50  # on a terminal
-UNUSUAL = ("filled_in", "out_of_range", "unseen_category")
 CAUTIONS = {
     "filled_in": "missing values that were filled in",
     "out_of_range": "values outside the training range",
@@ -57,19 +56,15 @@ def predict(
                 _to_parquet(model, table, out, index=index, encoding=encoding, memory=memory, as_json=as_json, **asked)
                 return
         _check_fits(table, encoding, memory)
+        from whynear.study.prediction import headed_by, unusual_rows  # here, since it imports pandas
+
         with warnings_in_a_sentence():
             predicted = wn.predict_table(
                 model, table, index=index, encoding=encoding, accuracy=accuracy, confidence=confidence
             )
-        if sentence := _caution({kind: int((predicted[kind] != "").sum()) for kind in CAUTIONS if kind in predicted}):
-            typer.echo(sentence, err=True)
-        if promise := predicted.attrs.get("promise"):
-            typer.echo(promise, err=True)
-        if sentence := _beyond_the_promise(predicted):
-            typer.echo(sentence, err=True)
+        rows = unusual_rows(predicted)
+        _say(rows, predicted.attrs.get("promise", ""), rows["accepted_unusual"], rows["accepted"])
         if out is not None:
-            from whynear.study.prediction import headed_by
-
             _write(headed_by(predicted, predicted.attrs["index"]), out)
             typer.echo(f"{counted(len(predicted), 'row', 'rows')} written: {printable(str(out))}", err=as_json)
         if as_json:
@@ -94,10 +89,7 @@ def _to_parquet(model: Path, table: str, out: Path, *, as_json: bool, **settings
             progress=lambda step, share: bar.update(task, description=plain(step), completed=share),
             **settings,
         )
-    if sentence := _caution(written.unusual):
-        typer.echo(sentence, err=True)
-    if written.promise:
-        typer.echo(written.promise, err=True)
+    _say(written.unusual, written.promise, written.n_accepted_unusual, written.n_accepted)
     typer.echo(f"{counted(written.n_rows, 'row', 'rows')} written: {printable(str(out))}")
 
 
@@ -111,6 +103,13 @@ def _check_fits(table: str, encoding: str, memory: str | None) -> None:
         )
 
 
+def _say(unusual: Mapping[str, int], promise: str, n_unlike: int, n_accepted: int) -> None:
+    """Say what the predictions rest on, what is promised, and for which rows it is not."""
+    for sentence in (_caution(unusual), promise, _beyond_the_promise(n_unlike, n_accepted)):
+        if sentence:
+            typer.echo(sentence, err=True)
+
+
 def _caution(unusual: Mapping[str, int]) -> str:
     """Return how many predictions rest on unusual numbers; empty if none does. A note has named new categories."""
     facts = [
@@ -121,17 +120,12 @@ def _caution(unusual: Mapping[str, int]) -> str:
     return f"Caution: {', '.join(facts)}." if facts else ""
 
 
-def _beyond_the_promise(predicted: pd.DataFrame) -> str:
+def _beyond_the_promise(n_unlike: int, n_accepted: int) -> str:
     """Return how many of the accepted rows are unlike those that the promise speaks of; empty if none is."""
-    if "accepted" not in predicted:
-        return ""
-    accepted = predicted[predicted["accepted"]]
-    kinds = [kind for kind in UNUSUAL if kind in accepted]
-    n_unlike = int((accepted[kinds] != "").any(axis=1).sum())
     if not n_unlike:
         return ""
     have = "has" if n_unlike == 1 else "have"
-    rows = counted(len(accepted), "accepted row")
+    rows = counted(n_accepted, "accepted row")
     return f"Caution: {n_unlike:,} of {rows} {have} such values, and a promise is for rows like those of the study."
 
 
@@ -167,7 +161,7 @@ def _show(console: Console, predicted: pd.DataFrame) -> None:
     for name in ends:
         table.add_column(name, justify="right")
     first = predicted.head(MOST_ROWS)
-    unusual = [kind for kind in UNUSUAL if kind in first and (first[kind] != "").any()]
+    unusual = [kind for kind in (*CAUTIONS, "unseen_category") if kind in first and (first[kind] != "").any()]
     for kind in unusual:
         table.add_column(kind.replace("_", " "), overflow="fold")
     for row in first.to_dict("records"):

@@ -26,6 +26,7 @@ from whynear.study.prediction import (
     headed_by,
     predicted_rows,
     predictor_from,
+    unusual_rows,
     with_option,
 )
 from whynear.study.training_rows import column_of_names
@@ -49,7 +50,8 @@ class WrittenPredictions:
     """What was written: the file, the name of the table, the number of rows, and how many have unusual values.
 
     ``unusual`` has the number of rows for each kind: ``filled_in``, ``out_of_range`` and ``unseen_category``.
-    ``promise`` says what is promised for accepted rows; empty where no accuracy was given.
+    ``promise`` says what is promised for accepted rows; empty where no accuracy was given. ``n_accepted`` rows are
+    accepted; ``n_accepted_unusual`` of them have unusual values, and the promise is not for them.
     """
 
     path: Path
@@ -57,6 +59,8 @@ class WrittenPredictions:
     n_rows: int
     unusual: dict[str, int]
     promise: str = ""
+    n_accepted: int = 0
+    n_accepted_unusual: int = 0
 
 
 @dataclass(frozen=True)
@@ -133,18 +137,20 @@ def predict_to_parquet(
     report, limit = listener(progress), MemoryLimit.of_prediction(memory)
     batches = _opened(predictor, table, index, encoding, limit)
     check_any_rows(batches.n_rows, batches.source)
-    unusual: Counter[str] = Counter()
+    rows: Counter[str] = Counter()
     needed = BYTES_PER_PREDICTION * batches.n_rows
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        write_whole(out, lambda file: _write(predictor, option, batches, file, report, unusual), needed)
+        write_whole(out, lambda file: _write(predictor, option, batches, file, report, rows), needed)
     of_table = [f"{batches.source}: {note}" for note in batches.notes]
     notes = list(dict.fromkeys([*of_table, *(str(found.message) for found in caught)]))
     left_out = [f"{len(notes) - MOST_NOTES:,} more notes on batches were left out."] * (len(notes) > MOST_NOTES)
     for note in (*notes[:MOST_NOTES], *left_out):
         warnings.warn(note, stacklevel=2)
     promise = "" if option is None else option.promise.sentence
-    return WrittenPredictions(Path(out), batches.source, batches.n_rows, dict(unusual), promise)
+    unusual = {kind: rows[kind] for kind in get_args(UnusualKind) if kind in rows}
+    accepted = rows["accepted"], rows["accepted_unusual"]
+    return WrittenPredictions(Path(out), batches.source, batches.n_rows, unusual, promise, *accepted)
 
 
 def _check_pyarrow(out: StrPath) -> None:
@@ -203,7 +209,7 @@ def _write(
     batches: _Batches,
     file: IO[bytes],
     report: Report,
-    unusual: Counter[str],
+    rows: Counter[str],
 ) -> None:
     pyarrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
     writer, n_done = None, 0
@@ -213,7 +219,7 @@ def _write(
             report(f"predict, row {n_done + 1:,} of {batches.n_rows:,}", n_done / batches.n_rows)
             read = columns.read(NamedTable(batches.source, frame, decimal=batches.decimal))
             found = predicted_rows(model, read.frame, batches.source, batches.index, option)
-            unusual.update({kind: int((found[kind] != "").sum()) for kind in get_args(UnusualKind) if kind in found})
+            rows.update(unusual_rows(found))
             if batches.index is not None or frame.index.dtype.kind not in "iu":  # other names mix numbers and text
                 found["row"] = found["row"].astype(str)
             if batches.index is not None:

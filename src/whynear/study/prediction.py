@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import warnings
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from os import PathLike
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
@@ -23,7 +24,7 @@ from whynear.explain.measured import explain_value
 from whynear.explain.why import explain_case
 from whynear.metric import Metric, load
 from whynear.metric.pipeline import FittedPipeline
-from whynear.metric.unusual import UnusualValue, kinds_known, unusual_values
+from whynear.metric.unusual import UnusualKind, UnusualValue, kinds_known, unusual_values
 from whynear.reject.option import RejectOption
 from whynear.study.rejection import option_of
 from whynear.study.training_rows import column_of_names
@@ -166,6 +167,22 @@ def _unusual_columns(model: FittedPipeline, cases: pd.DataFrame) -> dict[str, li
         kind: [_in_one_cell([value for value in row if value.kind == kind]) if row else "" for row in found]
         for kind in kinds
     }
+
+
+def unusual_rows(predicted: pd.DataFrame) -> Counter[str]:
+    """Return how many predictions rest on unusual values of each kind, are accepted, and both (``accepted_unusual``).
+
+    >>> found = pd.DataFrame({"accepted": [True, True, False], "filled_in": ["", "a (3)", "a (3)"]})
+    >>> dict(unusual_rows(found))
+    {'filled_in': 2, 'accepted': 2, 'accepted_unusual': 1}
+    """
+    kinds = [kind for kind in get_args(UnusualKind) if kind in predicted]
+    count = Counter({kind: int((predicted[kind] != "").sum()) for kind in kinds})
+    if "accepted" in predicted:
+        accepted = predicted[predicted["accepted"]]
+        count["accepted"] = len(accepted)
+        count["accepted_unusual"] = int((accepted[kinds] != "").any(axis=1).sum())
+    return count
 
 
 def _in_one_cell(values: list[UnusualValue]) -> str:
