@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
-from rich.progress import Progress as ProgressBar
 from rich.table import Table
 
 import whynear as wn
 from whynear.cli import options
 from whynear.cli.shell import errors_in_a_sentence, plain, warnings_in_a_sentence
+from whynear.cli.step_bar import step_bar
 from whynear.utils.files import check_file
 from whynear.utils.text import counted, printable
 
@@ -79,16 +78,8 @@ def _to_parquet(model: Path, table: str, out: Path, *, as_json: bool, **settings
         raise ValueError(f"--json prints all predictions, and {out} is for many. Leave out --json, or name a CSV file.")
     if Path(table).is_dir() and out.absolute().parent.samefile(table):
         raise ValueError(f"{out} would be a file of the table. Choose another folder with --out.")
-    columns = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
-    with warnings_in_a_sentence(), ProgressBar(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("read the table", total=1.0)
-        written = wn.predict_to_parquet(
-            model,
-            table,
-            out,
-            progress=lambda step, share: bar.update(task, description=plain(step), completed=share),
-            **settings,
-        )
+    with warnings_in_a_sentence(), step_bar("read the table") as report:
+        written = wn.predict_to_parquet(model, table, out, progress=report, **settings)
     _say(written.unusual, written.promise, written.n_accepted_unusual, written.n_accepted)
     typer.echo(f"{counted(written.n_rows, 'row', 'rows')} written: {printable(str(out))}")
 

@@ -7,11 +7,10 @@ from typing import Annotated, Literal
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
-from rich.progress import Progress as ProgressBar
 
 from whynear.cli import options
 from whynear.cli.shell import errors_in_a_sentence, plain, terminated_as_interrupted, warnings_in_a_sentence
+from whynear.cli.step_bar import step_bar
 
 
 def stream(
@@ -55,11 +54,8 @@ def stream(
     with errors_in_a_sentence(debug):
         from whynear.stream.running import run_stream  # here, since it imports pandas and matplotlib
 
-        columns = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
-        errors = Console(stderr=True, quiet=quiet)
-        bar = ProgressBar(*columns, console=errors, transient=True, disable=not errors.is_terminal)
-        with terminated_as_interrupted(), warnings_in_a_sentence(quiet=quiet), bar:
-            task = bar.add_task("read", total=1.0)
+        bar = step_bar("read", quiet=quiet)
+        with terminated_as_interrupted(), warnings_in_a_sentence(quiet=quiet), bar as report:
             result = run_stream(
                 table,
                 target,
@@ -71,7 +67,7 @@ def stream(
                 overwrite=overwrite,
                 encoding=encoding,
                 decimal=decimal,
-                progress=lambda step, share: bar.update(task, description=plain(step), completed=share),
+                progress=report,
                 n_neighbors=neighbors,
                 max_size=max_size,
                 metric=metric,
