@@ -325,4 +325,4 @@ def test_the_units_of_the_relevance_are_those_of_the_study():
     frame = pd.DataFrame({"feature": ["a"], "verdict": ["replaceable"], **numbers})
     for units in ("per standard deviation", "per scaled unit"):
         shown = study_printing.relevance_table(frame, units, ascii_only=True)
-        assert shown.title == f"Features by verdict (weights {units})"
+        assert shown.title == f"Features, those of the smallest set first (weights {units})"

@@ -244,7 +244,7 @@ def print_answer(console: Console, result: wn.Study, written: list[Path]) -> Non
 
 def relevance_table(frame: DataFrame, units: str, ascii_only: bool, width: int = 20) -> Table:
     """Return the features with verdict, points lost without them, and bounds as bars; ``units`` is that of bounds."""
-    table = Table(title=f"Features by verdict (weights {units})", title_justify="left", box=None)
+    table = Table(title=f"Features, those of the smallest set first (weights {units})", title_justify="left", box=None)
     table.add_column("feature", overflow="fold")
     table.add_column("verdict")
     table.add_column("points lost", justify="right")
