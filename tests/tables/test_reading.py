@@ -151,8 +151,8 @@ def test_a_nameless_first_column_of_some_row_numbers_is_left_out(written):
     assert list(frame.columns) == ["a", "column_3"]
     assert notes == [
         "Columns without a name were named: column 3 is now 'column_3'.",
-        "The first column has no name and rising whole numbers, as if it numbered rows of a larger table: it was left "
-        "out. To take it, give it a name in the file.",
+        "The first column has no name and different whole numbers, as if it numbered rows of a table that was larger "
+        "or sorted otherwise: it was left out. To take it, give it a name in the file.",
     ]
 
 

@@ -1,3 +1,4 @@
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -14,6 +15,12 @@ from whynear.tables.row_labels import labelled, labels_in, labels_of_files
         ([1, 2, 4], "some numbers"),
         ([7], "some numbers"),
         ([3, 2], None),
+        ([*range(29, 0, -1), 0], "some numbers"),
+        ([*range(28, 0, -1), 0], None),  # too few to tell from measured values
+        ([*range(119, 90, -1), 0], "some numbers"),
+        ([*range(120, 91, -1), 0], None),
+        ([*range(29, 0, -1), 1], None),
+        ([*range(28, -2, -1)], None),
         ([1, 1], None),
         ([-2, 3], None),
         ([1.0, 2.0], None),
@@ -53,3 +60,10 @@ def test_rows_get_their_names():
     frame = pd.DataFrame({"column_1": ["x ", "y"], "a": [5, 6]})
     assert labelled(frame, "column_1", "names").to_dict() == {"a": {"x": 5, "y": 6}}
     assert labelled(frame, "column_1", "numbers").to_dict() == {"a": {0: 5, 1: 6}}
+
+
+def test_measured_whole_numbers_are_seldom_taken_for_numbers_of_rows():
+    rng = np.random.default_rng(0)
+    for most in (60, 119):
+        drawn = [labels_in(pd.Series(rng.integers(0, most, 30))) for _ in range(500)]
+        assert drawn.count(None) > 0.95 * len(drawn)

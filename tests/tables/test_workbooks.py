@@ -47,7 +47,7 @@ def test_what_was_changed_is_noted(write):
     ("labels", "names", "said"),
     [
         ([0, 1], [0, 1], "only numbers the rows"),
-        ([4, 9], [0, 1], "rising whole numbers"),
+        ([4, 9], [0, 1], "different whole numbers"),
         (["Fiat 128", "Volvo 142E"], ["Fiat 128", "Volvo 142E"], "taken as the names of the rows"),
     ],
 )

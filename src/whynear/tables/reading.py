@@ -71,7 +71,7 @@ def read_table(path: str | os.PathLike[str], encoding: str = AUTO) -> tuple[pd.D
         The table. Empty fields and NA, N/A, n/a, #N/A, NaN, nan, null, NULL are missing values. Numbers that are not
         written plainly, such as ``3,5`` or ``31%``, codes such as ``007``, and whole numbers that floating-point
         numbers would round, stay text. A first column without a name is the index if it holds a different text in every
-        row, and is left out if it holds rising whole numbers.
+        row, and is left out if it holds different whole numbers that number rows.
     notes : list of str
         What was changed while reading: duplicate names suffixed (``name``, ``name.1``), columns without a
         name named, a first column without a name left out or taken as names of the rows, empty lines left out,
