@@ -1,6 +1,7 @@
 """A run over a file: predictions are those of the learner, and a killed run ends like one that was not."""
 
 import gc
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -236,6 +237,17 @@ def test_a_refused_value_leaves_no_file_open(tmp_path, recwarn):
         run_stream(str(tmp_path / "rows.csv"), "kind", tmp_path / "out", **SMALL)
     gc.collect()
     assert not [one for one in recwarn if one.category is ResourceWarning]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no file that is always full")
+def test_a_full_disk_is_named_though_the_file_cannot_be_closed_either(table, tmp_path, monkeypatch):
+    def opened(*_):
+        return Path("/dev/full").open("wb")
+
+    monkeypatch.setattr(running, "opened_predictions", opened)
+    every = 100  # rows, which fit in the buffer of the file: it is written again when it is closed
+    with pytest.raises(OSError, match=r"predictions.* could not be written \(No space left on device\)\. Free some"):
+        run_stream(str(table), "kind", tmp_path / "out", every=every, **SMALL)
 
 
 def test_the_row_of_a_refused_value_is_counted_with_those_left_out(tmp_path):

@@ -6,7 +6,7 @@ import os
 import warnings
 from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Literal
@@ -106,7 +106,7 @@ def run_stream(
         time, form = (None, None) if time is None else named_form(time, rows.columns)
         wanted = Counts(rows.source, _target(rows, target), index, time, list(drop), decimal=sign, time_form=form)
         run = _Run.begun(folder, rows, wanted, SelfAdjustingMemory(**settings), overwrite=overwrite)
-        with run.file:
+        with closing(run):
             for part in run.parts_left(every):
                 run.learn(part)
                 run.keep(part.digest)
@@ -292,6 +292,11 @@ class _Run:
         self.counts.digest, self.counts.names, self.counts.decimal = digest, list(self.names), self.numbers.decimal
         self.model.counts_ = asdict(self.counts)
         save(self.model, self.folder / UNFINISHED)
+
+    def close(self) -> None:
+        """Close the file of predictions."""
+        with self._named_faults():
+            self.file.close()
 
     def notes(self, decimal: Decimal | None) -> list[str]:
         """Return what was found out about the numbers, if the sign before their decimals was not given."""
