@@ -1,9 +1,8 @@
 """The command line: each command calls one function of the library."""
 
-import os
 import signal
 
-INTERRUPTED = 130  # the exit code
+from whynear.cli.interrupts import end_at_once
 
 
 def main() -> None:
@@ -13,12 +12,3 @@ def main() -> None:
     from whynear.cli.app import main as run
 
     run()
-
-
-def end_at_once(*_: object) -> None:
-    """End the process at once; used while there is nothing to clean up.
-
-    An exception is not safe here: an import that is interrupted can replace it by another one, or lose it.
-    """
-    os.write(2, b"Interrupted.\n")
-    os._exit(INTERRUPTED)

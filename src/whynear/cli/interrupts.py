@@ -1,6 +1,7 @@
 """Ctrl-C while a command runs: an exception, so that files are cleaned up, and never a traceback."""
 
 import _thread
+import os
 import signal
 import sys
 from collections.abc import Iterator
@@ -9,11 +10,17 @@ from threading import Timer
 from types import FrameType
 from typing import Any
 
-from rich.console import Console
-
-from whynear.cli import end_at_once
-
+INTERRUPTED = 130  # the exit code
 IMPORTING_MODULES = ("whynear.cli", "whynear.utils.lazy")  # which only import the library
+
+
+def end_at_once(*_: object) -> None:
+    """End the process at once; used while there is nothing to clean up.
+
+    An exception is not safe here: an import that is interrupted can replace it by another one, or lose it.
+    """
+    os.write(2, b"Interrupted.\n")
+    os._exit(INTERRUPTED)
 
 
 @contextmanager
@@ -30,6 +37,8 @@ def interrupts_raised() -> Iterator[None]:
     def interrupt(number: int, frame: FrameType | None) -> None:
         interrupts.append(number)
         if _still_imports(frame):
+            from rich.console import Console
+
             Console().show_cursor()  # a progress bar may have hidden it
             end_at_once()
         raise KeyboardInterrupt

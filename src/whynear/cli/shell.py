@@ -8,8 +8,7 @@ from contextlib import contextmanager
 import typer
 from rich.markup import escape
 
-from whynear.cli import INTERRUPTED
-from whynear.cli.interrupts import interrupts_raised
+from whynear.cli.interrupts import INTERRUPTED, interrupts_raised
 from whynear.cli.words import suggestion
 from whynear.utils.text import printable
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from matplotlib.ticker import PercentFormatter
-
 from whynear.utils.axes import new_axes, tidy
 
 if TYPE_CHECKING:
@@ -20,6 +18,8 @@ CURVE_COLOUR, PROMISE_COLOUR = "#1f5f8b", "#e08a1e"
 
 def draw_curve(curve: RejectCurve, ax: Axes | None = None, promise: Promise | None = None) -> Axes:
     """Draw the accuracy of accepted cases over their share; a promise that is given as its coverage and accuracy."""
+    from matplotlib.ticker import PercentFormatter
+
     ax = new_axes(5.6, 3.8) if ax is None else ax
     ax.step(curve.coverage, curve.accuracy, where="post", color=CURVE_COLOUR, linewidth=2)
     ax.plot(curve.coverage[-1], curve.accuracy[-1], "o", color=CURVE_COLOUR, markersize=5)

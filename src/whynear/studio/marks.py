@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from whynear.cases import CaseBase
+import whynear as wn
 from whynear.explain.explanation import plain
 from whynear.metric import DiagonalMetric, LocalMetric, Metric, as_metric
 from whynear.studio.faults import Refused
@@ -83,7 +83,7 @@ def keep(live: Live, marks: Marked) -> Kept:
     if learned is None:
         raise Refused(NO_TRIPLES)
     path = live.folder.parent / CASE_BASE
-    with CaseBase(path, learned) as base:
+    with wn.CaseBase(path, learned) as base:
         if not len(base):
             base.add(live.numbers(), [{live.target: plain(label)} for label in live.problem.y])
         n_cases = len(base)
@@ -142,5 +142,5 @@ def _is_kept(live: Live, metric: Metric) -> bool:
     path = live.folder.parent / CASE_BASE
     if not path.exists():
         return False
-    with CaseBase(path) as base:
+    with wn.CaseBase(path) as base:
         return base.metric == metric
