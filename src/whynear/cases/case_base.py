@@ -67,10 +67,10 @@ class CaseBase:
     Notes
     -----
     The file is an SQLite database in WAL mode, and all data are in it. A change is a transaction: when `add`, `remove`
-    or `set_metric` return, it is on the disk; before that no reader sees any of it, and if the process is killed none
+    or `set_metric` return, it is on the disk; before that no reader reads any of it, and if the process is killed none
     of it remains. Any number of processes may read while one writes. A second writer waits, then raises an error that
     names the first. Open the base separately in each process. Every case has checksums, which are compared when it is
-    read: what a disk or another program changed is refused.
+    read: a case that a disk or another program changed raises an error.
 
     Vectors are stored in float32, and distances are those of the stored values: `retrieve` returns exactly the nearest
     ones in float64, equal distances in the order of ids. The search uses a cache beside the file (``<path>-index``),
@@ -177,7 +177,7 @@ class CaseBase:
         rerank: Rerank | None = None,
         explain: bool = False,
     ) -> Retrieval:
-        """Find the cases that answer a query.
+        """Find the cases for a query.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""The results of a case base: stored cases, and the answer to a query."""
+"""The results of a case base: stored cases, and the cases found for a query."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Cases:
 
 @dataclass(frozen=True, eq=False)
 class Retrieval:
-    """The cases that answer a query, best first.
+    """The cases found for a query, best first.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class Retrieval:
     contributions : DataFrame or None
         What each column of a case adds to the squared distance, one row per case found; None unless requested.
     unusual : tuple of UnusualValue
-        The values of the query that the encoder of the base filled in, and categories that it does not know.
+        The values of the query that the encoder of the base filled in, and categories that it was not fitted to.
 
     Examples
     --------

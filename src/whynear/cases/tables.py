@@ -39,7 +39,7 @@ def add_table(
     """Add the rows of a table to the case base at a path, which is made if it does not exist; return their number.
 
     Columns that are no features are stored as the payload of each case, or only those in ``payload``. The names of the
-    rows are stored too. A warning says how many rows have missing values that the encoder of the base fills in. After
+    rows are stored too. A warning counts the rows with missing values that the encoder of the base fills in. After
     an error a new base is deleted.
 
     Parameters

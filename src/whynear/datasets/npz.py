@@ -58,7 +58,7 @@ def read_npz(path: Path, name: str) -> Bunch:
 
 
 def _arrays(path: Path) -> dict[str, Any]:
-    # checked first, because numpy takes a file that is no archive for a pickle and advises to trust it
+    # checked first, because numpy takes a file that is no archive for a pickle and advises to load it
     if os.access(path, os.R_OK) and not zipfile.is_zipfile(path):
         raise _damaged(path, "it is not a whole archive of named arrays")
     try:

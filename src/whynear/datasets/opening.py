@@ -28,7 +28,7 @@ def open_table(
 
     The index of the table holds the names of its rows: that of the DataFrame, unless it is the default one, or their
     numbers, from 1. A table of another library, such as polars or pyarrow, is converted. With ``strict``, text files
-    must be UTF-8 if no encoding is named. ``expected`` is what a model knows of the tables that it takes.
+    must be UTF-8 if no encoding is named. ``expected`` is how the tables of a model are written.
 
     Examples
     --------

@@ -47,7 +47,7 @@ def fit(model: Model, X: Any, y: Any) -> Model:
     model
         The same object, fitted as its method ``fit`` would fit it to all rows, but for rounding. Of more than 100,000
         rows, LANN learns its settings and common weights from 30,000, and the cases' own metrics in regions of the
-        space, each of which sees some rows across its borders.
+        space, each of which takes some rows across its borders.
 
     Notes
     -----

@@ -27,7 +27,7 @@ MEASURED_CASES = 2_000  # whose distance to the k-th neighbour gives the unit
 
 @dataclass(frozen=True)
 class Region:
-    """The rows that a region sees, in the stretched space, and their places in the table; some are on its border."""
+    """The rows that a region takes, in the stretched space, and their places in the table; some are on its border."""
 
     X: Array
     codes: Indices

@@ -18,7 +18,7 @@ from whynear.utils.columns import column_names, default_names, refuse_counts
 
 @dataclass(frozen=True)
 class Moments:
-    """What the values of each column of some rows are like.
+    """Summary of the values of each column of some rows.
 
     Attributes
     ----------

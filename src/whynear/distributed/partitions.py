@@ -155,7 +155,7 @@ def n_workers() -> int:
 
 
 def _one_thread_each() -> Any:
-    """A context in which BLAS uses one thread for each task of this process; Dask sees to that on its workers."""
+    """A context in which BLAS uses one thread for each task of this process; Dask does the same on its workers."""
     return one_blas_thread() if _client() is None else nullcontext()
 
 

@@ -43,7 +43,7 @@ class Summary:
     labels, counts : ndarray
         The different targets, and how many rows have them; none where targets are numbers to predict.
     index : pandas.Index or None
-        The names of the rows, if they have any and are asked for.
+        The names of the rows, if they have any and are needed.
     """
 
     n_rows: int

@@ -47,7 +47,7 @@ def cut_space(sample: Array, depth: int) -> Cut | None:
 
 
 def members(cut: Cut | None, X: Array) -> list[tuple[Indices, NDArray[np.bool_]]]:
-    """The rows that each region sees, borders included, and which of these are its own: every row in one region."""
+    """The rows that each region takes, borders included, and which of these are its own: every row in one region."""
     found: list[tuple[Indices, NDArray[np.bool_]]] = []
     _collect(cut, X, np.arange(len(X)), np.ones(len(X), dtype=bool), found)
     return found

@@ -79,7 +79,7 @@ def connected(n_workers: int | None, address: str | None) -> Iterator[DaskCluste
         quiet = logging.ERROR  # else it warns of workers that it ends itself
         local = LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=None, silence_logs=quiet)
         with local, Client(local) as client:
-            # Dask does not replace a worker that is killed while it starts: without any, work would wait forever.
+            # Dask does not replace a worker that is killed while it starts: without any, work would never end.
             local.adapt(minimum=len(local.workers), maximum=len(local.workers))
             yield DaskCluster(client)
         return

@@ -47,7 +47,7 @@ class Pool:
             sending.join(SECONDS_TO_END)
 
     def give_back(self) -> None:
-        """Leave the pool to who started it ahead; end it where nobody did."""
+        """Give the pool back to its owner if it was started ahead; end it otherwise."""
         self.lent = False
         if self not in _AHEAD:
             self.close()
@@ -58,7 +58,7 @@ _AHEAD: list[Pool] = []
 
 @contextlib.contextmanager
 def started_ahead(n_processes: int, *modules: str) -> Iterator[None]:
-    """Start a pool that is lent to those who need as many processes; let them import modules meanwhile."""
+    """Start a pool for later callers with as many processes, which import modules meanwhile."""
     if n_processes < 1:
         yield
         return
@@ -82,10 +82,10 @@ def borrowed(n_processes: int) -> Pool | None:
 
 
 def import_ahead(*modules: str) -> None:
-    """Let the processes that were started ahead import modules, when they have nothing else to do."""
+    """Import modules in the processes that were started ahead, when they have no other work."""
     for pool in _AHEAD:
         for _ in range(pool.n_processes):
-            with contextlib.suppress(RuntimeError):  # a process was killed: who sends work finds that out
+            with contextlib.suppress(RuntimeError):  # a process was killed, which shows when work is sent
                 pool.submit(_import, modules)
 
 
@@ -97,7 +97,7 @@ def _import(modules: tuple[str, ...]) -> None:
 
 @contextlib.contextmanager
 def _not_interrupted() -> Iterator[None]:
-    """Let no process that starts here see Ctrl-C, also before it can ignore it; this one sees it afterwards."""
+    """Keep Ctrl-C from processes that start here, also before they can ignore it; this one gets it afterwards."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return

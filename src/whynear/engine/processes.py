@@ -67,7 +67,7 @@ class Processes:
                     yield piece, self._alone(piece, path)
 
     def close(self) -> None:
-        """End the processes, or give them back to who started them ahead."""
+        """End the processes, or give them back if they were started ahead."""
         if self._pool is not None:
             self._pool.give_back()
             self._pool = None

@@ -67,7 +67,7 @@ def relevance_intervals(
         Number of threads; None or -1 for all cores.
     tolerance : float
         By how much maps may differ in every direction of the data, as a share of what the whole map does altogether;
-        see `relevance_tolerance`. Zero asks for equality. On a table whose columns all vary by themselves equality
+        see `relevance_tolerance`. Zero means equality. On a table whose columns all vary by themselves equality
         leaves no room at all, and a tolerance shows more than a cut at ``effective_dim``.
     screen : bool
         Solve no programs for features that safe bounds show to be below the floor; their upper bounds are then these.
@@ -124,7 +124,7 @@ def relevance_intervals(
             report(f"solve programs, {done:,} of {total:,}", done / max(total, 1))
 
     bounds, errors, fallbacks, unknown = [], [0.0], 0, np.zeros(given.n_features, dtype=bool)
-    if not parts:  # no map has two rows to be bounded on: nothing is known, which is not the same as irrelevant
+    if not parts:  # no map has two rows to be bounded on: unknown, which is not the same as irrelevant
         unknown[:] = True
     for problem, start, places in zip(problems, starts, worth, strict=True):
         if start is None:

@@ -102,7 +102,7 @@ def basic_columns(U: Array, bases: Indices) -> Array:
 def _least_by_simplex(U: Array, b: Array, t: Array) -> tuple[Indices, NDArray[np.bool_]] | None:
     """Begin with independent columns, each on the side that makes its amount positive, and maximise what is left.
 
-    Every range begins at the end that asks for the smaller product.
+    Every range begins at the end with the smaller product.
     """
     d, K = U.shape
     at_upper = (b > 0) & (t > 0)
@@ -178,7 +178,7 @@ def extremes(
     found = Extremes(
         np.empty(n), np.empty((n, K + 1), dtype=np.intp), np.empty((n, K + 1)), np.empty(n), np.empty(n, dtype=bool)
     )
-    share = -(-n // (2 * n_threads(n_jobs)))  # the last batches are small, so that no thread is left waiting long
+    share = -(-n // (2 * n_threads(n_jobs)))  # the last batches are small, so that no thread is idle for long
     share = max(share, WORTH_A_BATCH // (d * K))
     size = max(1, min(share, BATCH_BYTES // (8 * (d + (K + 1) ** 2))))
 

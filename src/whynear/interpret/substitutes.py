@@ -83,7 +83,7 @@ def _upper_bounds_with(relevance: Relevance, feature: int, partners: NDArray[np.
     """Upper bounds of the partners, summed over rows, when a feature has the largest weight it can have."""
     total = np.zeros(len(partners))
     for row, start, live in zip(relevance.rows, relevance._starts, relevance._live, strict=True):
-        if start is None or feature not in live:  # nothing is known, or nothing changes
+        if start is None or feature not in live:  # unknown, or nothing changes
             total += row.share * row.upper[partners]
             continue
         forced = row.high[feature] if abs(row.high[feature]) >= abs(row.low[feature]) else row.low[feature]

@@ -1,4 +1,4 @@
-"""Training rows in blocks, here or on other machines: learners see them by sums, taken in the order of the blocks."""
+"""Training rows in blocks, here or on other machines: learners take sums over them, in the order of the blocks."""
 
 from __future__ import annotations
 

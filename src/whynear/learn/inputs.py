@@ -157,7 +157,7 @@ def forget_table(learner: BaseEstimator) -> None:
 def table_and_labels(
     learner: BaseEstimator, X: ArrayLike, y: ArrayLike, *, reset: bool, least: int
 ) -> tuple[NDArray[np.float64], NDArray[Any], tuple[str, ...]]:
-    """Return checked values, labels and names of columns; ``reset`` says whether the learner takes new columns."""
+    """Return checked values, labels and names of columns; ``reset``: whether the learner takes new columns."""
     if y is None:
         raise ValueError(f"{type(learner).__name__} requires y to be passed, but the target y is None.")
     check_plain(X)

@@ -35,7 +35,7 @@ class WithMetric:
         ----------
         metric : metric, fitted learner or Pipeline
             Its features must be those of the learner. A metric stated in the columns before a scaler is taken back to
-            the coordinates the learner sees.
+            the coordinates in which the learner is fitted.
         """
         check_is_fitted(self)
         given, expected = as_metric(metric), self.metric_.n_features

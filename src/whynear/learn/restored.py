@@ -1,4 +1,4 @@
-"""Checks of a fitted learner that was read from a file: prediction meets no parameter or array that no fit makes."""
+"""Checks of a fitted learner that was read from a file: no parameter or array that `fit` cannot make is used."""
 
 from __future__ import annotations
 

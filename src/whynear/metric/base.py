@@ -145,7 +145,7 @@ class Metric(ABC):
         return hash(self.fingerprint)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Through the constructor, because a pickled array forgets that it is read-only.
+        # Through the constructor, because an array is writeable after it was pickled.
         return rebuild, (type(self), self.feature_names, self.arrays(), self.units)
 
     def __repr__(self) -> str:

@@ -76,7 +76,7 @@ def save(obj: Metric | BaseEstimator, path: StrPath) -> None:
 
     The file is a zip of JSON and ``.npy`` parts with checksums, without code. It replaces an older file of the same
     name only once it is completely on the disk. The file of a `LocalMetric` contains its anchors, which for LANN are
-    training cases; a warning says so. The files of other learners that predict or explain by training cases, such as
+    training cases, as a warning states. The files of other learners that predict or explain by training cases, such as
     LMNN and `MinimumNormRegressor`, contain these too.
 
     Parameters

@@ -1,4 +1,4 @@
-"""Weights of rows, passed to those who take them when they are fitted."""
+"""Weights of rows, passed to the estimators that take them in ``fit``."""
 
 from __future__ import annotations
 

@@ -124,7 +124,7 @@ class FittedPipeline:
 
     @property
     def preprocessed(self) -> tuple[str, ...]:
-        """The channels of spectra that steps change; they are shown as the learner sees them."""
+        """The channels of spectra that steps change; they are shown after these steps."""
         return self.encoder.channels if isinstance(self.encoder, SpectralEncoder) else ()
 
     @property
@@ -291,7 +291,7 @@ class FittedPipeline:
 
     @cached_property
     def _origin(self) -> Array:
-        """A row of zeros in the columns made, as the learner sees it."""
+        """A row of zeros in the columns made, as the input of the learner."""
         zeros: Any = np.zeros((1, len(self.made)))
         if self.named:
             zeros = pd.DataFrame(zeros, columns=list(self.made))

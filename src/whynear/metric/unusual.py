@@ -80,7 +80,7 @@ class UnusualValue:
 
 
 def kinds_known(model: FittedPipeline) -> tuple[UnusualKind, ...]:
-    """Return what can be said about the inputs of a model: one of an older file has no training ranges."""
+    """Return the kinds that can be found for a model: one of an older file has no training ranges."""
     kinds: dict[UnusualKind, bool] = {
         "filled_in": bool(model.filled_columns),
         "out_of_range": _range_of(model) is not None,
@@ -116,7 +116,7 @@ Found = Iterator[tuple[int, int, UnusualKind]]  # row, place of the column in th
 
 @dataclass(frozen=True, eq=False)
 class _Inputs:
-    """Rows of a table and what the learner sees of them."""
+    """Rows of a table, and the input of the learner made of them."""
 
     model: FittedPipeline
     table: pd.DataFrame
@@ -197,7 +197,7 @@ class _Inputs:
 
 
 def _range_of(model: FittedPipeline) -> Array | None:
-    """Return the training range of the inputs of a learner, if it knows it and they are columns of the table."""
+    """Return the training range of the inputs of a learner, if it was kept and they are columns of the table."""
     return None if model.reached is None else getattr(model.learner, "input_range_", None)
 
 

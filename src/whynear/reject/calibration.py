@@ -1,4 +1,4 @@
-"""What is known from held-out cases: how certainty is computed, and how often predictions are right."""
+"""Calibration by held-out cases: how certainty is computed, and how often predictions are right."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ OUTLIER_SHARE = 0.95  # of the calibration cases are nearer than an outlier
 
 @dataclass(frozen=True, eq=False)
 class Calibration(ByValue):
-    """What held-out cases say about the predictions of a classifier.
+    """The calibration of the predictions of a classifier by held-out cases.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""How the certainty of new cases is computed: from what a classifier says about them, and from near known cases."""
+"""How the certainty of new cases is computed: from the output of a classifier, and from near cases of known class."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class CertaintyRule(ByValue):
 
 
 def _numbers(name: str, value: Any, shape: tuple[int | str, ...], sizes: dict[str, int]) -> Array:
-    """Return an array of finite numbers whose axes have the known sizes; sizes met for the first time become known."""
+    """Return an array of finite numbers whose axes have the given sizes; a size that is not yet given is added."""
     found = np.asarray(value)
     fits = found.ndim == len(shape) and all(
         size == (wanted if isinstance(wanted, int) else sizes.setdefault(wanted, size))

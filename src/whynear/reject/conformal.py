@@ -34,7 +34,7 @@ def strangeness(nearness: Nearness) -> Array:
 
 
 def strangeness_of_true(scores: Array, codes: Indices) -> Array:
-    """Return the strangeness of the true class of each case; infinite for a class that the classifier does not know."""
+    """Return the strangeness of the true class of each case; infinite for a class that is new to the classifier."""
     known = np.where(codes >= 0, codes, 0)
     return np.where(codes >= 0, scores[np.arange(len(scores)), known], np.inf)
 

@@ -1,4 +1,4 @@
-"""What a learner says about cases that it was not fitted to, by folds."""
+"""The output of a learner for cases that it was not fitted to, by folds."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def held_out_nearness(
     seed: int,
     groups: NDArray[Any] | None = None,
 ) -> Nearness:
-    """Return what clones of a learner say about the cases of each fold, fitted to the other folds."""
+    """Return the output of clones of a learner for the cases of each fold, fitted to the other folds."""
     n_folds = max(2, min(n_folds, int(np.unique(labels, return_counts=True)[1].max())))
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="The least populated class", category=UserWarning)
@@ -37,7 +37,7 @@ def held_out_nearness(
 
 
 def joined(parts: list[Nearness]) -> Nearness:
-    """Return what is said about the cases of all parts, one after the other; distances only if all parts have them."""
+    """Return the output for the cases of all parts, one after the other; distances only if all parts have them."""
 
     def together(name: str) -> Any:
         tables = [getattr(part, name) for part in parts]

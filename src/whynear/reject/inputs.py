@@ -36,7 +36,7 @@ def check_learner(learner: Any) -> None:
 
 
 def checked_groups(groups: ArrayLike | TimeOrder | None, n_cases: int) -> NDArray[Any] | None:
-    """Return the groups as an array; refuse times, under which a promise would be void."""
+    """Return the groups as an array; refuse times, under which a promise would not hold."""
     if groups is None:
         return None
     if isinstance(groups, TimeOrder):

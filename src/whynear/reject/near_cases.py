@@ -1,4 +1,4 @@
-"""Held-out cases with known classes, whose classes near a new case say how certain its prediction is."""
+"""Held-out cases with known classes: those near a new case determine how certain its prediction is."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ROUNDING_SHARE = 1e-12  # of its size, by which a column that is constant varies
 
 @dataclass(frozen=True, eq=False)
 class NearCases(ByValue):
-    """Cases in the coordinates of a learner, and the places of their classes (-1 for one it does not know).
+    """Cases in the coordinates of a learner, and the places of their classes (-1 for one it was not fitted to).
 
     A case is near under the Euclidean distance of standardised coordinates: not that of the learner, which ignores what
     the learner ignores.

@@ -1,4 +1,4 @@
-"""What a fitted classifier says about cases: the predicted classes, probabilities, and distances to each class."""
+"""The output of a fitted classifier for cases: the predicted classes, probabilities, and distances to each class."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ N_NEAR = 25  # cases among which the share of each class is counted
 
 @dataclass(frozen=True, eq=False)
 class Nearness(ByValue):
-    """What a classifier says about n cases.
+    """The output of a classifier for n cases.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ class LabelledCases:
 
 
 def nearness_of(model: Any, X: Any, classes: NDArray[Any]) -> Nearness:
-    """Return what a fitted classifier says about the rows of X, for classes that contain those of the model."""
+    """Return the output of a fitted classifier for the rows of X, for classes that contain those of the model."""
     places = pd.Index(classes).get_indexer(model.classes_)
     predicted = pd.Index(classes).get_indexer(np.asarray(model.predict(X)))
     probabilities = _spread(np.asarray(model.predict_proba(X), dtype=np.float64), places, len(classes), 0.0)

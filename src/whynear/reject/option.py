@@ -1,4 +1,4 @@
-"""A classifier that may say that it does not know."""
+"""A classifier that may reject cases."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from whynear.utils.checks import Seed, choice, number, seed_of, whole
 
 @register
 class RejectOption(ClassifierMixin, BaseEstimator):
-    """A classifier with a reject option: it accepts so many cases that the accepted ones are right as often as asked.
+    """A classifier with a reject option: it accepts as many cases as the required accuracy of the accepted ones allows.
 
     The certainty of a prediction is the probability that it is right, a logistic function of several measures that is
     fitted to two fifths of the held-out cases. Cases above a threshold of it are accepted. The other held-out cases
@@ -166,7 +166,7 @@ class RejectOption(ClassifierMixin, BaseEstimator):
     def predict(self, X: ArrayLike) -> np.ma.MaskedArray[Any, Any]:
         """Return the predicted classes as a masked array: rejected cases are masked.
 
-        ``predicted.mask`` says which cases are rejected, ``predicted.compressed()`` are the accepted ones,
+        ``predicted.mask`` is true for rejected cases, ``predicted.compressed()`` are the accepted ones,
         ``(predicted == y).mean()`` is their accuracy, and ``predicted.data`` are the predictions for all cases.
         """
         return self.decide(X).masked()

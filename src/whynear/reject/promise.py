@@ -27,7 +27,7 @@ class Promise:
     Attributes
     ----------
     accuracy, confidence : float
-        What was asked for: the least share of accepted cases that is right, and the probability that the promise holds,
+        What is required: the least share of accepted cases that is right, and the probability that the promise holds,
         over the choice of the calibration cases.
     given : bool
         Whether it can be promised.
@@ -79,7 +79,7 @@ class Promise:
 
     @property
     def stated_need(self) -> int | None:
-        """How many accepted cases the sentence asks for: ``needed``, or the fewest for any promise if fewer count."""
+        """The number of accepted cases in the sentence: ``needed``, or the fewest for any promise if fewer count."""
         fewest = fewest_cases(self.accuracy, self.confidence)
         return fewest if self.n_cases < fewest else self.needed
 

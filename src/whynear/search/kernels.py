@@ -48,7 +48,7 @@ def scan_scores(
 ) -> None:  # pragma: no cover
     """Go on listing for each row the columns that may be among the k smallest, given that scores are inexact.
 
-    The columns of ``scores`` are those from number ``first`` on. The true value t of a score s obeys
+    The columns of ``scores`` are those from number ``first`` on. For the true value t of a score s,
     |s - t| <= relative t + slack[column]. ``uppers[row]`` is a heap of the k smallest s + slack so far, at first inf.
     With U the largest of them over 1 - relative, a column may be among the k smallest only if its lower bound
     (s - slack) / (1 + relative) is at most U. ``found[row]`` gets such columns in order, ``lowers[row]`` their

@@ -38,7 +38,7 @@ class SelfAdjustingMemory(VotingCases, ClassifierMixin, BaseEstimator):
     short-term memory, the long-term memory and both together was right most often over the short-term memory.
 
     The metric learns along: memories with a plain metric, with weights learned from the columns, and with weights
-    learned from running z-scores work side by side, and the one with the best faded accuracy answers.
+    learned from running z-scores work side by side, and the one with the best faded accuracy predicts.
 
     Parameters
     ----------
@@ -66,24 +66,24 @@ class SelfAdjustingMemory(VotingCases, ClassifierMixin, BaseEstimator):
     decay : float, default=0.01
         The share of the way back to equal weights that they go at each case whose nearest case is of another class.
     half_life : float, default=1000.0
-        After so many cases the success of an answer counts half for the guard.
+        After so many cases the outcome of a prediction counts half for the guard.
     case_weights : bool, default=False
         Whether each remembered case also has weights of its own, which multiply the learned ones in distances to it.
         They are learned when it is the nearest of its class, or of the other classes, to a new case. The plain metric
-        has none. Slower, for errors that hardly differ: a case is forgotten before it learns much.
+        has none. Slower, for errors that hardly differ: a case is removed before its weights change much.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         The classes so far, sorted.
     metric_ : DiagonalMetric or LocalMetric
-        The metric of the memory that answers now; local if its cases have weights, with these cases as anchors.
+        The metric of the memory that predicts now; local if its cases have weights, with these cases as anchors.
     n_seen_ : int
         The number of cases so far.
     memory_sizes_ : dict
-        The number of cases in the short-term and the long-term memory for the metric that answers now.
+        The number of cases in the short-term and the long-term memory for the metric in use now.
     chosen_metric_, chosen_memory_ : str
-        Which metric answers now, and which memory: "short-term", "long-term" or "both".
+        Which metric is in use now, and which memory: "short-term", "long-term" or "both".
     history : StreamHistory
         Accuracy, memories, metrics and relevances over time, with ``frame()``, ``plot()`` and ``sentences()``.
     n_features_in_ : int
@@ -164,7 +164,7 @@ class SelfAdjustingMemory(VotingCases, ClassifierMixin, BaseEstimator):
         self.case_weights = case_weights
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Forget everything, and learn the cases of a table one after the other.
+        """Remove everything, and learn the cases of a table one after the other.
 
         Parameters
         ----------
@@ -272,31 +272,31 @@ class SelfAdjustingMemory(VotingCases, ClassifierMixin, BaseEstimator):
 
     @property
     def metric_(self) -> DiagonalMetric | LocalMetric:
-        """The metric that answers now."""
+        """The metric in use now."""
         check_is_fitted(self)
         return self._state.metric()
 
     @property
     def chosen_metric_(self) -> str:
-        """Which metric answers now."""
+        """Which metric is in use now."""
         check_is_fitted(self)
         return self._state.metric_name
 
     @property
     def chosen_memory_(self) -> str:
-        """Which memory answers now."""
+        """Which memory is in use now."""
         check_is_fitted(self)
         return self._state.memory_name
 
     @property
     def memory_sizes_(self) -> dict[str, int]:
-        """The number of cases in the memories that answer now."""
+        """The number of cases in the memories in use now."""
         check_is_fitted(self)
         return self._state.sizes()
 
     @property
     def history(self) -> StreamHistory:
-        """What happened in the stream so far."""
+        """The history of the stream so far."""
         check_is_fitted(self)
         return self._state.history()
 
@@ -306,12 +306,12 @@ class SelfAdjustingMemory(VotingCases, ClassifierMixin, BaseEstimator):
         self._state.record.note(self.n_seen_ if case is None else whole("case", case) - 1, text)
 
     def begin(self, features: Sequence[str]) -> Self:
-        """Forget all cases and classes; the next part of a stream must have these features.
+        """Remove all cases and classes; the next part of a stream must have these features.
 
         Parameters
         ----------
         features : sequence of str
-            The features that are known from the beginning; `learn_one` may bring more.
+            The features from the beginning; `learn_one` may add more.
         """
         if hasattr(self, "input_range_"):
             del self.input_range_

@@ -1,4 +1,4 @@
-"""The guard: of memories with different metrics, the one with the best faded accuracy answers; compiled."""
+"""The guard: of memories with different metrics, the one with the best faded accuracy predicts; compiled."""
 
 import numpy as np
 
@@ -10,9 +10,9 @@ from whynear.utils.compiling import njit
 def guarded(
     predictions: Indices, codes: Indices, accuracies: Array, fading: float, answers: Indices, chosen: Indices
 ) -> None:
-    """Set the answers and the memories that gave them, and move the faded accuracies.
+    """Set the predictions and the memories that made them, and move the faded accuracies.
 
-    Memory m answers case t if its accuracy a_m before t is the largest, the first of equal ones; then
+    Memory m predicts case t if its accuracy a_m before t is the largest, the first of equal ones; then
     a_m <- fading a_m + (1 - fading) [m was right].
 
     Parameters

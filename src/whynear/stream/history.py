@@ -1,4 +1,4 @@
-"""What happened in a stream: accuracy, memories, metrics and relevances over time."""
+"""The history of a stream: accuracy, memories, metrics and relevances over time."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StreamHistory(ByValue):
-    """What happened in a stream, at equal intervals of cases.
+    """The history of a stream, at equal intervals of cases.
 
     Attributes
     ----------
     table : DataFrame
         A row for each interval: ``case``, the number of its last case; ``accuracy`` of the predictions made in it;
-        ``metric`` and ``memory`` that answered at its end; ``short_term`` and ``long_term``, their numbers of cases.
+        ``metric`` and ``memory`` in use at its end; ``short_term`` and ``long_term``, their numbers of cases.
     relevances : DataFrame
         For each of these rows the share of each feature in the mean squared distance, under the learned metric; missing
         before a feature came.
@@ -37,7 +37,7 @@ class StreamHistory(ByValue):
         In how many cases of each interval only the learned metric was right, and in how many only the plain one.
     notes : tuple of (int, str)
         Cases, counted from 1, and what was new there: features, classes, and in a run over a table also what was
-        unusual about its rows. What is said of a row that was left out is noted at the next case. Of many notes, the
+        unusual about its rows. A note on a row that was left out stands at the next case. Of many notes, the
         first and the latest are kept.
     n_notes : int
         How many there were.

@@ -7,7 +7,7 @@ distance the newer one is nearer.
 The error of a window of the latest cases, each predicted by the earlier ones in it, is exact, and never computed anew.
 When a case comes, the earlier ones are looked through from the newest to the oldest. Its k nearest among those looked
 through are its k nearest in the window that starts there. Whenever they change (about k ln(n / k) times of n), they
-vote; where their answer becomes right or wrong, that change is listed under the case that was looked at. When a window
+vote; where their vote becomes right or wrong, that change is listed under the case that was looked at. When a window
 loses that case, it goes back over the changes listed there.
 """
 
@@ -408,7 +408,7 @@ def _append(memory: Memory, k: int, x: Array, code: int, newest_right: bool, n_c
 
 @njit(nogil=True, cache=True)
 def _advance(memory: Memory, k: int, slot: int, start: int) -> None:
-    """Let a window start later. Its first k cases are not predicted."""
+    """Start a window later. Its first k cases are not predicted."""
     base, right = memory.state[BASE], memory.right[slot]
     n_places = memory.state[END] - base
     n_right = memory.n_right[slot]
@@ -427,7 +427,7 @@ def _advance(memory: Memory, k: int, slot: int, start: int) -> None:
 
 @njit(nogil=True, cache=True)
 def move_windows(memory: Memory, rule: Rule) -> None:
-    """Let all windows start where the size of the short-term memory says: the whole, the latest half, a quarter, ..."""
+    """Start all windows anew, by the size of the short-term memory: the whole, the latest half, a quarter, ..."""
     state, n_slots = memory.state, len(memory.starts)
     first, last, size = state[START] - state[BASE], state[END] - state[BASE], state[END] - state[START]
     n_levels = 1
@@ -535,7 +535,7 @@ def _shrink(memory: Memory, rule: Rule, level: int) -> None:
 
 @njit(nogil=True, cache=True)
 def forget_oldest(memory: Memory, n: int) -> None:
-    """Let the short-term memory start n cases later; the windows stay."""
+    """Start the short-term memory n cases later; the windows stay."""
     first = memory.state[START] - memory.state[BASE]
     for kind in range(3):
         for place in range(first, first + n):

@@ -17,7 +17,7 @@ from whynear.utils.arrays import Array
 class NumberReader:
     """Reads cells as numbers, missing ones as NaN.
 
-    A comma is taken for a sign before decimals, or between thousands, only where that is said, or shown by an earlier
+    A comma is taken for a sign before decimals, or between thousands, only where that is given, or shown by an earlier
     number of the stream; so is a point between thousands. What contradicts the sign is refused.
 
     Attributes

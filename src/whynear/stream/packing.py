@@ -1,4 +1,4 @@
-"""The state of a stream as plain values for a file, and back; a file that does not fit together is refused."""
+"""The state of a stream as plain values for a file, and back; inconsistent files are refused."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ class Rows(ABC):
         return self.columns.index(name)
 
     def name(self, columns: Collection[str]) -> None:
-        """Say for which columns it is known what they are: names or times of rows, the target, or left out."""
+        """Set what is known of columns: names or times of rows, the target, or left out."""
         for column in columns:
             self.place(column)  # refuses unknown ones
 
@@ -136,7 +136,7 @@ class TextRows(Rows):
     delimiter : str, optional
         The separator that the ending of the file means.
     file : file, optional
-        The file on the disk, whose place says how much of it is read.
+        The file on the disk, whose position is the number of bytes read.
     """
 
     def __init__(
@@ -176,7 +176,7 @@ class TextRows(Rows):
             self.aside, self.about_names, self.numbers_rows = (), [], False
 
     def notes(self) -> list[str]:
-        """Return also what is said about the encoding that was found."""
+        """Return also the notes on the encoding that was found."""
         return [*self.changes, *self.about_names, *self.text.notes()]
 
     def _rows(self) -> Iterator[list[str]]:

@@ -54,22 +54,22 @@ class StreamState:
 
     @property
     def answering(self) -> int:
-        """The place of the memory that answers now."""
+        """The place of the memory in use now."""
         return int(np.argmax(self.accuracies))
 
     @property
     def memory(self) -> Memory:
-        """The memory that answers now."""
+        """The memory in use now."""
         return self.memories[self.answering]
 
     @property
     def metric_name(self) -> str:
-        """The kind of metric that answers now."""
+        """The kind of metric in use now."""
         return METRIC_NAMES[self.settings.rules[self.answering].kind]
 
     @property
     def memory_name(self) -> str:
-        """Whether the short-term memory, the long-term memory or both answer now."""
+        """Whether the short-term memory, the long-term memory or both predict now."""
         return MEMORY_NAMES[kernels.chosen_memory(self.memory)]
 
     @property
@@ -119,12 +119,12 @@ class StreamState:
         return parts / total if total > 0 else np.full(len(parts), 1.0 / max(1, len(parts)))
 
     def history(self) -> StreamHistory:
-        """Return what happened so far."""
+        """Return the history so far."""
         metrics = [METRIC_NAMES[rule.kind] for rule in self.settings.rules]
         return history_of(self.record, metrics, list(MEMORY_NAMES), self.features)
 
     def sizes(self) -> dict[str, int]:
-        """Return the numbers of cases in the memories that answer now."""
+        """Return the numbers of cases in the memories in use now."""
         return dict(zip(MEMORY_NAMES, _sizes(self.memory), strict=False))
 
     def note_new_classes(self, codes: Indices, classes: Sequence[Any], known: Set[Any]) -> None:
@@ -168,7 +168,7 @@ class StreamState:
         return row_of(values, self.features, self.memories[0].moments[0])
 
     def metric(self) -> DiagonalMetric | LocalMetric:
-        """Return the metric that answers now; if cases have weights, one for each case of `evidence`."""
+        """Return the metric in use now; if cases have weights, one for each case of `evidence`."""
         memory, rule, d = self.memory, self.settings.rules[self.answering], len(self.features)
         units: dict[str, Any] = {"feature_names": self.features}
         if rule.kind == STANDARD:
@@ -181,7 +181,7 @@ class StreamState:
         return LocalMetric(cases[:d].T, weights=(memory.weights[:, None] * cases[d:]).T, **units)
 
     def _answering_parts(self) -> dict[int, _Part]:
-        """Return the cases of the memories that answer now, by the kind of memory."""
+        """Return the cases of the memories in use now, by the kind of memory."""
         memory, kind = self.memory, kernels.chosen_memory(self.memory)
         begin, n_short, n_long = int(memory.state[START] - memory.state[BASE]), *_sizes(memory)
         short, long = slice(begin, begin + n_short), slice(n_long)

@@ -124,7 +124,7 @@ def opened_predictions(folder: Path, n_bytes: int) -> IO[bytes]:
 
 
 def remove_run(folder: Path) -> None:
-    """Remove all files of a run; those that say that there is one are gone from the disk first."""
+    """Remove all files of a run; those that mark it as a run are removed from the disk first."""
     for name in (UNFINISHED, RECORD):
         (folder / name).unlink(missing_ok=True)
     sync_folder(folder)

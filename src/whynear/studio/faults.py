@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class Refused(Exception):
-    """A request that cannot be answered; the message says why, and what to do."""
+    """A request that fails; the message gives the reason and the remedy."""
 
     status = 400
 

@@ -1,4 +1,4 @@
-"""What every request passes before anything answers it: its host, its origin, its key and its size."""
+"""Checks of every request before it is processed: its host, its origin, its key and its size."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ class Guard:
         self.app, self.hosts, self.keys = app, hosts, keys
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
+        """Respond to one request."""
         if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
             return
-        if scope["type"] != "http":  # nothing here talks in another way
+        if scope["type"] != "http":  # there is no other protocol here
             await send({"type": "websocket.close", "code": 1008})
             return
         headers = _headers(scope)
@@ -136,7 +136,7 @@ def _with_headers(send: Send) -> Send:
 
 
 async def _limited(app: App, scope: Scope, receive: Receive, send: Send, announced: str | None) -> None:
-    """Let the app answer, unless the body is too large."""
+    """Pass the request to the app, unless the body is too large."""
     refusal = 413, f"A request may have {MOST_BODY_BYTES:,} bytes."
     if announced is not None and (not announced.isdigit() or int(announced) > MOST_BODY_BYTES):
         await _answer(send, *refusal)

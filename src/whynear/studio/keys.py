@@ -1,4 +1,4 @@
-"""Who may talk to the studio: a link that works once, the cookie that it gives a browser, and a token for scripts."""
+"""Access to the studio: a link that works once, the cookie that it gives a browser, and a token for scripts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from whynear.studio.store import Store
 
 KEY_BYTES = 32  # 256 bits
 COOKIE = "whynear-studio"  # and the port, since the cookies of a host are sent to all its ports
-MOST_LINKS = 100  # not yet used; the oldest are forgotten
+MOST_LINKS = 100  # not yet used; the oldest are removed
 
 
 class Keys:

@@ -1,4 +1,4 @@
-"""A finished study that answers questions: its model and its table, read once and kept."""
+"""A finished study in use: its model and its table, read once and kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the API says about single cases, changed models and marks: questions to a finished study and their answers."""
+"""Requests and responses of the API on single cases, changed models and marks of a finished study."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Unusual(BaseModel):
 
 
 class WhatIf(BaseModel):
-    """The prediction for a case, and what it rests on."""
+    """The prediction for a case, with its votes, its neighbours and its unusual values."""
 
     prediction: Any
     true: Any = Field(description="The target of the row; None for a case that is no row of the table.")

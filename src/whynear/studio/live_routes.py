@@ -1,4 +1,4 @@
-"""The part of the API that answers questions to a finished study: single cases, fewer features, marked cases."""
+"""The part of the API on a finished study: single cases, fewer features, marked cases."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def write_page_data(study: Study, folder: Path) -> None:
 def page_files() -> dict[str, tuple[bytes, str]]:
     """Return the content and the type of each file of the page by its path; ``index.html`` is the page itself.
 
-    They are read once, and no other file can be asked for.
+    They are read once, and no other file can be requested.
     """
     return {
         path.relative_to(BUILT_PAGE).as_posix(): (path.read_bytes(), KINDS[path.suffix])

@@ -95,7 +95,7 @@ class Project:
         return str(row["example"]) if row["table_id"] is None else self.file_of(row["table_id"])
 
     def job_of(self, row: Row) -> dict[str, Any]:
-        """Return what a process must know to work on a study."""
+        """Return what a process needs to work on a study."""
         return {
             "folder": str(self.folder_of(row["id"])),
             "table": str(self.opened(row)),
@@ -136,7 +136,7 @@ def file_name(name: str) -> str:
     last = printable(name).replace("\\", "/").rpartition("/")[2]
     clean = "".join("_" if letter in SEPARATORS or letter == "\ufffd" else letter for letter in last).strip(" .")
     if len(clean) > MOST_LETTERS:
-        clean = clean[-MOST_LETTERS:].strip(" .")  # the end says what kind of file it is
+        clean = clean[-MOST_LETTERS:].strip(" .")  # the suffix gives the kind of the file
     return clean or "table"
 
 

@@ -1,4 +1,4 @@
-"""What the API says about refits without some features: their progress, the score, and the verdicts that move."""
+"""Responses of the API on refits without some features: their progress, the score, and the verdicts that move."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from whynear.studio.live_models import LeaveOutAnswer
 
 
 class Judged(BaseModel):
-    """What refitting says about a feature."""
+    """The result of refitting for a feature."""
 
     verdict: Literal["indispensable", "replaceable", "no evidence", "undecided"]
     loss: float | None = Field(description="Points lost without it.")
@@ -19,7 +19,7 @@ class Judged(BaseModel):
 
 
 class Move(BaseModel):
-    """A feature that is kept: what was said of it beside all features, and what is said without the others."""
+    """A feature that is kept: its verdict beside all features, and its verdict without the others."""
 
     feature: str
     before: Judged

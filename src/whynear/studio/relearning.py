@@ -30,7 +30,7 @@ MOST_NAMED = 4
 
 
 def run_relearning(job: dict[str, Any], say: Say, progress: Callable[[str, float], None]) -> None:
-    """Say the score without the features of the job, then the verdicts on the others."""
+    """Write the score without the features of the job, then the verdicts on the others."""
     progress("read the table", 0.0)
     settings, table = changed_settings(job["settings"]), job["table"]
     problem = learnable_problem(table, job["target"], settings)

@@ -67,7 +67,7 @@ class Runner(OneWorker):
             now.end()
 
     def resume(self, study: str) -> None:
-        """Let a study that was cancelled or interrupted, or has failed, go on from its kept fits."""
+        """Resume a study that was cancelled or interrupted, or has failed, from its kept fits."""
         if not self.store.change_study(study, only_in=CAN_RESUME, state="waiting"):
             raise WrongState(f"The study is {self.store.study(study)['state']}: it cannot go on.")
         self.start_next()

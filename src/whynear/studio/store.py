@@ -15,7 +15,7 @@ from typing import Any
 from whynear.studio.faults import NotFound
 
 FORMAT = 2
-SESSION_SECONDS = 30 * 24 * 3600  # that a browser is known without a new link
+SESSION_SECONDS = 30 * 24 * 3600  # that a browser stays admitted without a new link
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS tables (
     id TEXT PRIMARY KEY, name TEXT NOT NULL, file TEXT NOT NULL, bytes INTEGER NOT NULL, created REAL NOT NULL
@@ -122,7 +122,7 @@ class Store:
         return self._one("SELECT * FROM tables WHERE id = ?", table, "table")
 
     def remove_table(self, table: str) -> None:
-        """Forget a table."""
+        """Delete a table."""
         with self._changing() as connection:
             connection.execute("DELETE FROM tables WHERE id = ?", [table])
 
@@ -153,7 +153,7 @@ class Store:
             return connection.execute(statement, [*values.values(), study, *only_in]).rowcount == 1
 
     def remove_study(self, study: str) -> None:
-        """Forget a study, its parts and its marks."""
+        """Delete a study, its parts and its marks."""
         with self._changing() as connection:
             connection.execute("DELETE FROM studies WHERE id = ?", [study])
 
@@ -172,7 +172,7 @@ class Store:
         return {row["name"]: json.loads(row["value"]) for row in found}
 
     def remove_parts(self, study: str) -> None:
-        """Forget the finished parts of a study that starts again."""
+        """Delete the finished parts of a study that starts again."""
         with self._changing() as connection:
             connection.execute("DELETE FROM parts WHERE study = ?", [study])
 
@@ -221,7 +221,7 @@ class Store:
         ]
 
     def add_session(self, digest: str) -> None:
-        """Remember a browser by the digest of its key."""
+        """Store the digest of the key of a browser."""
         self._insert("sessions", {"digest": digest, "created": time.time()})
 
     def sessions(self) -> list[str]:

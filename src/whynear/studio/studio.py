@@ -1,4 +1,4 @@
-"""The studio behind the API: a project, what runs its studies, and the studies that answer questions."""
+"""The studio behind the API: a project, what runs its studies, and the finished studies in use."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Studio:
 
 
 def studio_of(request: Request) -> Studio:
-    """Return the studio that answers a request."""
+    """Return the studio of a request."""
     return request.app.state.studio
 
 

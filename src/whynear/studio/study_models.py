@@ -1,4 +1,4 @@
-"""What the API says about studies: their settings, their progress and their results."""
+"""Requests and responses of the API on studies: their settings, their progress and their results."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ State = Literal["waiting", "running", "finished", "failed", "cancelled", "interr
 
 
 class Settings(BaseModel):
-    """The settings of a study; `whynear.study` says what each of them does."""
+    """The settings of a study, as described in `whynear.study`."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -45,7 +45,7 @@ class Settings(BaseModel):
     n_jobs: int | None = StudySettings.n_jobs
 
     def checked(self) -> StudySettings:
-        """Return the settings as the library takes them; a ValueError says what is wrong with one."""
+        """Return the settings as the library takes them; a ValueError names a wrong one."""
         return StudySettings(**self.model_dump())
 
 
@@ -124,7 +124,7 @@ class Files(BaseModel):
 
 
 class Differences(BaseModel):
-    """What differs between two studies, as `whynear.compare_studies` says it."""
+    """The differences between two studies, from `whynear.compare_studies`."""
 
     differences: dict[str, Any]
 

@@ -35,7 +35,7 @@ def list_studies(studio: Used) -> list[StudyInfo]:
 
 @router.post("/studies", status_code=201)
 def start_study(studio: Used, wanted: NewStudy) -> StudyInfo:
-    """Start a study, or let it wait until those before it have ended. A refusal says what to change."""
+    """Start a study, or queue it behind those before it. An error names what to change."""
     shown = preview(studio.table_of(wanted), wanted.target, wanted.settings.checked())
     if shown.refusal is not None:
         raise Refused(shown.refusal.message)
@@ -103,7 +103,7 @@ def cancel_study(studio: Used, study: str) -> StudyInfo:
 
 @router.post("/studies/{study}/resume")
 def resume_study(studio: Used, study: str) -> StudyInfo:
-    """Let a study that was cancelled or interrupted go on from its kept fits."""
+    """Resume a study that was cancelled or interrupted from its kept fits."""
     studio.runner.resume(study)
     return studio.info(study)
 
@@ -150,7 +150,7 @@ def download_file(studio: Used, study: str, name: str) -> Response:
 
 @router.get("/compare")
 def compare(studio: Used, first: str, second: str) -> Differences:
-    """Say what differs between two finished studies."""
+    """Compare two finished studies."""
     return compared(studio, first, second)
 
 

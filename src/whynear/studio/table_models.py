@@ -1,4 +1,4 @@
-"""What the API says about tables: files that were sent, examples, and what becomes of a table under some settings."""
+"""Responses of the API on tables: files that were sent, examples, and previews of a table under some settings."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ WAY_OUT = "Use the command line for larger tables: whynear study TABLE --memory 
 async def receive_table(project: Project, name: str, announced: int | None, chunks: AsyncIterator[bytes]) -> Row:
     """Write a table that is being sent into the project; nothing of it is left where it is refused.
 
-    ``announced`` is the number of bytes that the sender says will follow, if it does.
+    ``announced`` is the number of bytes that the request announces, if it does.
     """
     check_ending(name)
     if announced is not None and announced > MOST_BYTES:

@@ -1,4 +1,4 @@
-"""The prediction for a case with some values changed, and what it rests on."""
+"""The prediction for a case with some values changed, with its votes, neighbours and unusual values."""
 
 from __future__ import annotations
 

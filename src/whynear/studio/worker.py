@@ -1,4 +1,4 @@
-"""The process of one study, or of one refit of it: it computes, and says on its output how far it is.
+"""The process of one study, or of one refit of it: it computes, and writes its progress to its output.
 
 Started with ``python -m whynear.studio.worker``. The first line of its input is the job as JSON; when the input
 ends, the server has ended, and the process ends with all that it started. Each line of its output is an event as JSON.
@@ -35,7 +35,7 @@ def main() -> None:
     threading.Thread(target=_end_with, args=(sys.stdin,), daemon=True).start()
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of learners; the caveats of the study say what matters
+            warnings.simplefilter("ignore")  # of learners; the caveats of the study contain what matters
             if "relearn" in job:
                 from whynear.studio.relearning import run_relearning
 
@@ -90,7 +90,7 @@ def put_results(folder: Path) -> None:
 
 
 def progress_to(say: Say) -> Callable[[str, float], None]:
-    """Return what says how far the work is, of one step not too often."""
+    """Return the function that writes the progress, of one step not too often."""
     last = [("", 0.0)]
 
     def progress(step: str, share: float) -> None:

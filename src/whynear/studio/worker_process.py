@@ -1,4 +1,4 @@
-"""The process that works for the server: started with a job, heard by its events, ended with all that it started."""
+"""The process that works for the server: started with a job, followed by its events, ended with all that it started."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class OneWorker:
         self._now: Followed | None = None
 
     def follow(self, process: subprocess.Popen[str], note: Callable[[subprocess.Popen[str]], None]) -> None:
-        """Let a thread note what becomes of a process that was started; call it within the lock."""
+        """Start a thread that notes how a process ends; call it within the lock."""
         self._now = Followed(process, threading.Thread(target=note, args=(process,), daemon=True))
         self._now.follower.start()
 
@@ -103,7 +103,7 @@ def clear_worker(process: subprocess.Popen[str], folder: Path) -> int:
 
 
 def end_worker(process: subprocess.Popen[str]) -> None:
-    """Ask a process to end, and kill it and all that it started if it does not."""
+    """Terminate a process, and kill it and all that it started if it does not end."""
     process.terminate()
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(ENDING_SECONDS)

@@ -1,4 +1,4 @@
-"""Columns of a table as features: numbers, categories, or refused by name with what would take them."""
+"""Columns of a table as features: numbers, categories, or refused by name, with the settings that would take them."""
 
 from __future__ import annotations
 

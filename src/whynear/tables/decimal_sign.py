@@ -17,7 +17,7 @@ _OF_MODEL = "the table that the model was fitted to"
 
 @dataclass(frozen=True)
 class Expected:
-    """What a model knows of the tables that it takes.
+    """How the tables of a model are written.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Expected:
         return self.numbers is None or column in self.numbers
 
     def is_usual(self, column: str, sign: Decimal) -> bool:
-        """Return whether a sign in a column says nothing about the other columns."""
+        """Return whether a sign in a column is no evidence on the other columns."""
         return self.decimal == "," and sign == "." and column in self.plain
 
 

@@ -41,7 +41,7 @@ class TextFile:
     separator : str
         What separates its columns.
     header : list of str
-        What its first line says.
+        The content of its first line.
     names : list of str
         The names of its columns, made unique.
     n_rows : int

@@ -139,7 +139,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: pd.DataFrame) -> pd.DataFrame:
-        """Return the table as numbers; a category not seen in ``fit`` is encoded as none of the known ones."""
+        """Return the table as numbers; a category that was not in ``fit`` is encoded as none of the known ones."""
         check_is_fitted(self)
         check_same_columns(list(_frame(X).columns), list(self.feature_names_in_), "X")
         return self.made_of(X)
@@ -157,7 +157,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return self.read(_frame(X))
 
     def read(self, X: pd.DataFrame) -> pd.DataFrame:
-        """Return a table read as ``readings`` and ``missing`` say, with known categories written as in ``fit``."""
+        """Return a table read by ``readings`` and ``missing``, with known categories written as in ``fit``."""
         frame = as_recorded(X, self.readings or {}, self.missing or {})
         known = {**getattr(self, "categories_", {}), **self._orders}
         given = {name: frame[name] for name in known if name in frame.columns}

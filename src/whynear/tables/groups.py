@@ -1,4 +1,4 @@
-"""The column that says which rows belong together, such as those of one patient."""
+"""The column of groups: rows that belong together, such as those of one patient."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values of a column found among the categories that a model knows, however both are written."""
+"""Values of a column found among the categories of a model, however both are written."""
 
 from __future__ import annotations
 

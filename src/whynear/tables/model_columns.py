@@ -56,7 +56,7 @@ class ModelColumns:
 
     @property
     def expected(self) -> Expected:
-        """What is known of the tables that the model takes."""
+        """How the tables of the model are written."""
         signs = [sign for sign in DECIMALS if self.written[sign]]
         numbers = [*self.plain, *(name for names in self.written.values() for name in names)]
         return Expected(

@@ -21,7 +21,7 @@ NUMBERS, TEXT, DATES = "numbers", "text", "dates"
 
 @dataclass(frozen=True)
 class ParquetFacts:
-    """What the end of a Parquet file says about its table.
+    """The description of a table at the end of a Parquet file.
 
     Attributes
     ----------
@@ -111,7 +111,7 @@ def read_parquet(path: Path) -> tuple[pd.DataFrame, list[str]]:
 
 
 def joined(parts: list[pd.Series]) -> pd.Series:
-    """Return the batches of a column as one; batches of categories may know different ones."""
+    """Return the batches of a column as one; batches of categories may have different ones."""
     if len(parts) > 1 and _all_categories(parts):
         values = pd.api.types.union_categoricals(parts, ignore_order=not _same_categories(parts))
         return pd.Series(values)

@@ -126,8 +126,8 @@ def open_parts(path: Path, encoding: str = AUTO, expected: Expected = NOTHING_KN
     """Return the table of a Parquet file or of a folder in parts; refuse files that do not belong together.
 
     Of Parquet files only the ends are read, and the columns of text in which a model takes numbers. Text files are read
-    once or twice, to check them, to count their rows and to see how their numbers are written. ``expected`` is what a
-    model knows of the tables it takes.
+    once or twice, to check them, to count their rows and to see how their numbers are written. ``expected`` is how the
+    tables of a model are written.
     """
     if not path.is_dir():
         return _of_parquet([path], path.name, (), expected)

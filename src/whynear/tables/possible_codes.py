@@ -12,7 +12,7 @@ from whynear.utils.text import joined
 FEWEST_VALUES, MOST_VALUES = 3, 8  # of a column of codes
 LEAST_SHARE = 0.02  # of the rows, that have each value
 FEWEST_ROWS = 3
-SOME = 50  # values by which most columns of measurements are told apart
+SOME = 50  # values that most columns of measurements have
 MOST_NAMED = 5  # columns
 
 

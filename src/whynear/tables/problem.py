@@ -52,7 +52,7 @@ class Problem:
     columns : DataFrame
         What each feature holds: ``column``, ``kind``, ``missing``, ``distinct``.
     decisions : tuple of str
-        Those of the caveats that say how the table was read and what was done with its columns.
+        The caveats on how the table was read and what was done with its columns.
     groups : Series or None
         The number of the group of each row, under the name of its column; rows of a group are held out together.
     axis : SpectralAxis or None
@@ -81,7 +81,7 @@ class Problem:
 
     @property
     def separation(self) -> Separation | None:
-        """What says which rows may be held out from which: their groups, or their times; None if any may."""
+        """The groups or the times of the rows, by which rows may be held out; None if any may."""
         return self.groups if self.times is None else TimeOrder(self.times.to_numpy(), str(self.times.name))
 
     def rows(self, chosen: NDArray[np.intp]) -> Problem:
@@ -158,8 +158,8 @@ def problem_from(
     ``weight`` (how much they count) and ``drop`` are names of columns, ``drop`` one or several; a name that is not
     text, such as 3, is taken as '3'. A target of many different numbers is refused unless ``measured`` is true.
     With ``categories="auto"``, columns that only name or number the rows are set aside. ``category``, ``number`` and
-    ``date`` are columns to be read as such, ``missing`` the values that stand for missing ones. ``spectra`` says
-    whether columns are the channels of a spectrum; None finds out. With ``strict``, all that would be decided
+    ``date`` are columns to be read as such, ``missing`` the values that stand for missing ones. ``spectra`` is
+    whether columns are the channels of a spectrum, None to detect it. With ``strict``, all that would be decided
     automatically is refused.
     """
     read_as = ReadAs(tuple(names_of(missing)), *(tuple(names_of(names)) for names in (category, number, date)))
@@ -208,7 +208,7 @@ def problem_from(
 
 @dataclass(frozen=True)
 class _OfRows:
-    """The columns that say of rows which belong together, when they were made and how much they count."""
+    """The columns with the groups, the times and the weights of the rows."""
 
     group: Hashable | None
     time: Hashable | None
@@ -297,7 +297,7 @@ def _learnable_rows(
 def _row_numbers(
     X: pd.DataFrame, source: str, named: tuple[str, ...], strict: bool, automatic: bool
 ) -> tuple[list[str], list[str]]:
-    """Return the columns that number the rows and are set aside, and what is said about them."""
+    """Return the columns that number the rows and are set aside, and the caveats on them."""
     found = [name for name in row_names(X) if name not in named]
     if found and strict:
         raise TableRefused(
@@ -318,7 +318,7 @@ def _row_numbers(
 
 
 def _spectrum(X: pd.DataFrame, source: str, given: bool | None, strict: bool) -> tuple[SpectralAxis | None, list[str]]:
-    """Return the axis of a spectrum among the columns, and what is said about it."""
+    """Return the axis of a spectrum among the columns, and the caveats on it."""
     axis, said = spectral_axis(X, source, given)
     if axis is not None and given is None and strict:
         raise TableRefused(

@@ -111,7 +111,7 @@ def read_table(path: str | os.PathLike[str], encoding: str = AUTO) -> tuple[pd.D
 
 
 def read_file(path: str | os.PathLike[str], encoding: str = AUTO, expected: Expected = NOTHING_KNOWN) -> NamedTable:
-    """Read a table as `read_table` does, and name it; ``expected`` is what a model knows of the tables it takes."""
+    """Read a table as `read_table` does, and name it; ``expected`` is how the tables of a model are written."""
     path = Path(path)
     if not path.exists():
         raise FileNotFoundError(f"{path} does not exist. Check the name and the folder.")

@@ -68,6 +68,6 @@ def _are_days(column: pd.Series, how: str) -> bool:
 
 
 def not_numbers_note(column: pd.Series, is_odd: pd.Series) -> str:
-    """Return what is said about values that are taken as missing because they are not numbers."""
+    """Return the notes on values that are taken as missing because they are not numbers."""
     values = counted(int(is_odd.sum()), "value that is not a number was", "values that are not numbers were")
     return f"Column {str(column.name)!r}: {values} taken as missing, such as {column[is_odd].iloc[0][:30]!r}."

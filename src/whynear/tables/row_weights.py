@@ -1,4 +1,4 @@
-"""The column that says how much each row counts."""
+"""The column of the weights of rows."""
 
 from __future__ import annotations
 

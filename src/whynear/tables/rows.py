@@ -67,7 +67,7 @@ def names_in(column: pd.Series) -> pd.Index[Any]:
 
 
 def note_on_unnamed(column: pd.Series) -> list[str]:
-    """Return what is said about rows that a column of names gives no name.
+    """Return the caveats on rows without a name in the column of names.
 
     >>> note_on_unnamed(pd.Series(["P1", None], index=[1, 2], name="id"))
     ["Column 'id' names all rows but 1, which is called by its number: 'row 2'."]
@@ -81,7 +81,7 @@ def note_on_unnamed(column: pd.Series) -> list[str]:
 
 
 def note_on_repeated_names(names: pd.Index[Any], grouped_by: str | None = None) -> list[str]:
-    """Return what is said about names that several rows share; ``grouped_by`` is the column of the groups.
+    """Return the caveats on names that several rows share; ``grouped_by`` is the column of the groups.
 
     >>> note_on_repeated_names(pd.Index(["P1", "P2", "P1"], name="id"))[0][:57]
     "Column 'id' names several rows alike: 'P1' names 2 of the"

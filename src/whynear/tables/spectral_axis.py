@@ -12,8 +12,8 @@ import pandas as pd
 
 from whynear.utils.arrays import Array
 
-FEWEST_CHANNELS = 20  # to be taken as a spectrum without being asked
-FEWEST_GIVEN = 5  # where spectra were asked for
+FEWEST_CHANNELS = 20  # to be taken as a spectrum by default
+FEWEST_GIVEN = 5  # with ``spectra=True``
 ALIKE = 0.95  # median correlation of neighbouring channels, at least, where the names have no known unit
 SMOOTHER = 3.0  # how many times less than distant channels neighbours differ, at least, for the same
 CHANNEL = "channel"  # the unit where the names have none
@@ -99,10 +99,10 @@ class SpectralAxis:
 
 
 def spectral_axis(X: pd.DataFrame, source: str, given: bool | None) -> tuple[SpectralAxis | None, list[str]]:
-    """Find the channels of a spectrum among the columns of a table, and what is said about them.
+    """Find the channels of a spectrum among the columns of a table, and the caveats on them.
 
     They are numeric columns whose names are one common text around numbers that strictly rise or fall. Unless spectra
-    were asked for (``given`` is True), there must be at least twenty of them, and neighbours must be more alike than
+    are required (``given`` is True), there must be at least twenty of them, and neighbours must be more alike than
     distant channels: much more if the names have no known unit, so that numbered columns are not taken for a spectrum.
     """
     if given is False:

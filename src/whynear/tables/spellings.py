@@ -13,7 +13,7 @@ MOST_NAMED = 3  # values with several spellings
 
 
 def note_on_spellings(column: pd.Series, what: str) -> list[str]:
-    """Return what is said about texts that differ only in case or blanks; ``what`` they are taken as, in the plural.
+    """Return the notes on texts that differ only in case or blanks; ``what`` they are taken as, in the plural.
 
     >>> print(*note_on_spellings(pd.Series(["M", "m", "m", "F"], name="sex"), "categories"))
     Column 'sex' holds 'm' (2 rows) and 'M' (1 row), which differ only in case or blanks: they were taken as separate \
@@ -31,7 +31,7 @@ categories. If they mean the same, write them alike in the table.
 
 
 def note_on_blanks(column: pd.Series) -> list[str]:
-    """Return what is said about categories of which some are written with blanks around them.
+    """Return the notes on categories of which some are written with blanks around them.
 
     >>> print(*note_on_blanks(pd.Series(["M", "M ", "F"], name="sex")))
     Column 'sex': categories that differ only in blanks around them were merged: 'M'.

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from whynear.tables.refusal import TableRefused
 
 AUTO = "auto"
-START = 2000  # bytes by which UTF-16 is known
+START = 2000  # bytes that mark UTF-16
 _CHUNK = 1 << 20
 UTF_8_LETTER = re.compile(rb"[\xc2-\xf4][\x80-\xbf]")  # the first two bytes of any letter outside ASCII
 WINDOWS_ONLY = re.compile(rb"[\x80-\x9f]")  # letters in Windows-1252, control characters in latin-1
@@ -91,12 +91,12 @@ def check_encoding(encoding: str) -> None:
 
 
 def note_on_encoding(known: str) -> str:
-    """Return what is said about a text that is not UTF-8."""
+    """Return the notes on a text that is not UTF-8."""
     return f"The file is not UTF-8 and was read as {known}; --encoding names another."
 
 
 def supposed_encoding(data: bytes) -> str:
-    """Return UTF-16 if a mark at the beginning, or every second byte, says so; otherwise UTF-8."""
+    """Return UTF-16 if a mark at the beginning, or every second byte, shows it; otherwise UTF-8."""
     if data[:2] in UTF_16_MARKS:
         return "utf-16"
     start = data[:START]

@@ -17,7 +17,7 @@ TEXT_ENDINGS = ".csv, .tsv, .txt (tab-separated), each also with .gz"
 
 
 class OpenedText(NamedTuple):
-    """A text file: its bytes, unpacked, and the file itself, whose place says how much of it is read."""
+    """A text file: its bytes, unpacked, and the file itself, whose position is the number of bytes read."""
 
     unpacked: io.BufferedIOBase
     file: io.BufferedIOBase

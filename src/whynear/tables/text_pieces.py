@@ -47,7 +47,7 @@ class TextPieces:
         self.known = "utf-8" if encoding == AUTO else encoding
 
     def notes(self) -> list[str]:
-        """Return what is said about the encoding that was found."""
+        """Return the notes on the encoding that was found."""
         return [note_on_encoding(self.known)] if self.encoding == AUTO and self.known != "utf-8" else []
 
     def lines(self, pieces: Iterable[bytes]) -> Iterator[str]:
@@ -85,7 +85,7 @@ class TextPieces:
             yield text
 
     def _start(self, pieces: Iterator[bytes]) -> bytes:
-        """Return the first bytes: enough to know a mark, and UTF-16 if they may be that."""
+        """Return the first bytes: enough to find a mark, and UTF-16 if they may be that."""
         start = b""
         for piece in pieces:
             start += piece

@@ -62,7 +62,7 @@ def checked_rows(lines: Iterable[str], source: object, separator: str) -> Iterat
 
 
 def found_rows(lines: Iterable[str], source: object, usual: str) -> tuple[list[str], Iterator[list[str]]]:
-    """Return what is said about the separator of lines that can be read only once, and their checked rows."""
+    """Return the notes on the separator of lines that can be read only once, and their checked rows."""
     others = iter(lines)
     first = list(islice(others, 1))
     if first and (named := named_separator(first[0].rstrip("\n"))):
@@ -90,7 +90,7 @@ def named_separator(line: str) -> str | None:
 
 
 def note_on_named_separator(line: str) -> str:
-    """Return what is said about a first line that names the separator."""
+    """Return the notes on a first line that names the separator."""
     return f"The first line names the separator of the columns and was left out: {line!r}."
 
 
@@ -107,7 +107,7 @@ def separator_of(rows: Callable[[str], Iterable[list[str]]], usual: str) -> str:
 
 
 def notes_on_separator(separator: str, usual: str) -> list[str]:
-    """Return what is said about a separator that is not the usual one."""
+    """Return the notes on a separator that is not the usual one."""
     if separator == usual:
         return []
     return [f"The columns were read as separated by {SEPARATORS[separator]}, not {SEPARATORS[usual]}."]

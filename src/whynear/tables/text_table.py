@@ -202,7 +202,7 @@ class _Columns:
                 self._fractions.add(str(name))
 
     def forget_signs(self, names: Sequence[str]) -> None:
-        """Forget the signs of columns that are added again."""
+        """Remove the signs of columns that are added again."""
         self._signs = {name: signs for name, signs in self._signs.items() if name not in names}
 
     def unsure(self, expected: Expected) -> list[str]:

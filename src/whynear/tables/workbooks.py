@@ -18,7 +18,7 @@ from whynear.utils.text import counted
 def read_workbook(path: Path, expected: Expected = NOTHING_KNOWN) -> tuple[pd.DataFrame, list[str]]:
     """Return the table of the first sheet, formulas as their saved values, and notes on changes and omissions.
 
-    ``expected`` is what a model knows of the tables it takes.
+    ``expected`` is how the tables of a model are written.
     """
     try:
         openpyxl = import_module("openpyxl")

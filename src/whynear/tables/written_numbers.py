@@ -1,4 +1,4 @@
-"""Numbers as people write them: decimal commas, thousands separators, percent and currency signs, limits."""
+"""Numbers as they are written: decimal commas, thousands separators, percent and currency signs, limits."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ NAMES = ("width", "height", "depth", "colour", "age")
 def check_learner(learner: BaseEstimator, expected_failed_checks: Mapping[str, str] | None = None) -> None:
     """Check that a learner passes all checks of scikit-learn and of this library.
 
-    These are scikit-learn's estimator checks, and then: ``metric_`` is a metric value that obeys its laws and has the
+    These are scikit-learn's estimator checks, and then: ``metric_`` is a metric value that fulfils its laws and has the
     feature names; a seed makes the learner deterministic; inputs are not modified; a registered learner is equal after
     saving and loading; and bad input (missing values, constant columns, contradicting copies, single classes, extreme
     magnitudes, unusual layouts, other columns) is handled, or refused with its name.

@@ -19,7 +19,7 @@ from whynear.utils.arrays import Array
 
 
 def check_metric(metric: Metric, X: ArrayLike | None = None, random_state: int = 0) -> None:
-    """Check that a metric value obeys the laws of this library.
+    """Check that a metric value fulfils the laws of this library.
 
     Parameters
     ----------

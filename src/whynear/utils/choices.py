@@ -1,4 +1,4 @@
-"""The choices that settings of tables have, in a module without large imports, so that commands know them at once."""
+"""The choices that settings of tables have, in a module without large imports, so that commands load them at once."""
 
 from typing import Literal
 

@@ -17,7 +17,7 @@ _USERS, _LOCK = [0], Lock()
 
 @contextmanager
 def freed_memory_kept() -> Iterator[None]:
-    """Let glibc keep what is freed inside, where it was told to return it at once; it is returned at the end.
+    """Keep what is freed inside within glibc, where it is set to return it at once; it is returned at the end.
 
     Workers of Dask return freed memory at once. Each array of more than 128 kB is then new memory, and the page faults
     of small blocks of rows take as long as the work on them.

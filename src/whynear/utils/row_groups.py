@@ -68,7 +68,7 @@ def _in_proportion(y: NDArray[Any], n_folds: int, seed: int, groups: ArrayLike) 
 def error_of_mean(values: Array, groups: ArrayLike | None = None) -> Array:
     """Return the standard error of the mean over the last axis, of which the rows of a group are not independent.
 
-    With one row or one group nothing is known about others, and the error is infinite.
+    With one row or one group the error is infinite.
 
     >>> float(error_of_mean(np.array([0.0, 0.0, 1.0, 1.0]), np.array([0, 0, 1, 1])))
     0.5

@@ -10,7 +10,7 @@ from pathlib import Path
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b\s*", re.IGNORECASE)
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 _CGROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")  # of a container
-UNKNOWN_MACHINE_BYTES = 4 * 10**9  # where the system does not say how much it has
+UNKNOWN_MACHINE_BYTES = 4 * 10**9  # where the system does not state its memory
 
 
 def bytes_of(size: str | int, name: str = "memory") -> int:

@@ -49,7 +49,7 @@ def _threads_asked_for(n_jobs: int | None) -> int:
 
 @contextmanager
 def share_of_threads(n_threads: int) -> Iterator[None]:
-    """Let the loops that this thread starts use at most this number of threads, whatever they ask for."""
+    """Limit the loops that this thread starts to this number of threads, whatever they request."""
     before = getattr(_SHARE, "n_threads", MOST_THREADS)
     _SHARE.n_threads = min(before, n_threads)
     try:
@@ -133,7 +133,7 @@ def fork_safe_openmp() -> AbstractContextManager[None]:
 
 
 class _OneThread:
-    """One thread for a kind of libraries while any thread of this process asks for it.
+    """One thread for a kind of libraries while any thread of this process requests it.
 
     The last one that leaves restores the number, since each would otherwise restore what it found, also another's one.
     """

@@ -20,7 +20,7 @@ SEARCH_PRODUCTS_AT_ONCE = 200_000_000  # of a thread in one call of the search
 def candidate_lists(
     X: Array, n_candidates: int, seed: int, n_jobs: int | None = None, known: Indices | None = None
 ) -> Indices:
-    """The nearest other cases of each case: all of them, or ``n_candidates``; an interrupt is answered at once.
+    """The nearest other cases of each case: all of them, or ``n_candidates``; an interrupt ends it at once.
 
     Approximate lists are improved ones, where lists that hold most of the nearest are known.
     """

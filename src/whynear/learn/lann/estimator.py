@@ -43,7 +43,7 @@ class LANN(CheckedWhenLoaded, VotingCases, WithMetric, ClassifierMixin, BaseEsti
     r"""Locally adaptive nearest neighbours: classification by the k nearest cases, each with its own metric.
 
     A class is supported by its cases among the k nearest, each by the inverse of its squared distance under its own
-    metric. Learning first weighs the columns alike for all cases, then lets every case find its own weights:
+    metric. Learning first weighs the columns alike for all cases, then weights of its own for every case:
     each training case in turn moves the metrics of its neighbours so that its own class gets more support. A case never
     votes for itself.
 
@@ -68,7 +68,7 @@ class LANN(CheckedWhenLoaded, VotingCases, WithMetric, ClassifierMixin, BaseEsti
     n_candidates : int, default=64
         How many near cases may become neighbours of a training case while it learns.
     max_anchors : int, default=None
-        The most cases that `partial_fit` remembers: the oldest are forgotten.
+        The most cases that `partial_fit` keeps: the oldest are removed.
     search : {"auto", "exact", "candidates"}, default="auto"
         How predictions find neighbours: among all cases, or among lists of candidates. `search_recall` measures
         what lists miss; with lists, not all contradicting copies of a case vote. "auto" is exact up to 200,000 cases,
@@ -232,7 +232,7 @@ class LANN(CheckedWhenLoaded, VotingCases, WithMetric, ClassifierMixin, BaseEsti
 
         However the stream is cut into parts, the result is the same. Without a `fit` before it, columns must be
         scaled (StandardScaler), and parameters that are None get fixed values. With no epochs, given or chosen
-        by `fit`, cases are only remembered.
+        by `fit`, cases are only kept.
 
         Parameters
         ----------

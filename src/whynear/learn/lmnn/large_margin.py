@@ -20,14 +20,14 @@ Start = Literal["pca", "identity"]
 # Directions in which targets differ less than this share of the mean count as if they differed by it.
 RIDGE = 0.1
 
-# Pairs up to this much farther than an impostor are watched; rounds between two searches grow from this length.
+# Pairs up to this much farther than an impostor are kept; rounds between two searches grow from this length.
 FIRST_SLACK, LEAST_SLACK = 0.25, 0.1
 FIRST_ROUND_ITERATIONS = 8
 
 # Passes before the last end with this many times the tolerance.
 COARSE_FACTOR = 10
 
-PRODUCTS_PER_ENTRY = 1_000  # at which a table counts as large as its entries say
+PRODUCTS_PER_ENTRY = 1_000  # that count as one entry when the number of threads is chosen
 ROUNDING_SHARE = 1e-9
 
 
@@ -68,7 +68,7 @@ def _learn_map(
     """Learn in coordinates that suit the solver.
 
     The work is done in coordinates B: the directions in which the data vary, divided by how much targets differ along
-    them, so that L-BFGS meets a well-scaled problem and nothing has more columns than there are rows. The loss is that
+    them, so that the problem is well scaled and nothing has more columns than there are rows. The loss is that
     of omega = turn B basis^T, whatever the coordinates, and is stated for a margin of one: another margin m makes it m
     times as large at a map sqrt(m) times as large.
     """
@@ -167,7 +167,7 @@ def descend(
     """Minimise the loss by rounds of L-BFGS, each over the impostors found, with some slack, at the map it starts from.
 
     After a round all impostors are searched for again. A round after which the full loss is higher than before is
-    undone and repeated with more slack; the last one ends where the loss of the pairs it watched is the full loss.
+    undone and repeated with more slack; the last one ends where the loss of the pairs it kept is the full loss.
     """
     solution, search = Solution(start.ravel()), search or HeldPairs()
     slack, length = FIRST_SLACK, FIRST_ROUND_ITERATIONS

@@ -22,7 +22,7 @@ Band = tuple[int, int]
 
 ALL_ROWS: Band = (0, 1)
 
-# One block of scores stays in the cache, and one call of a kernel is short enough for an interrupt to be answered soon.
+# One block of scores stays in the cache, and one call of a kernel is short enough for an interrupt to take effect soon.
 BLOCK_ROWS, BLOCK_COLUMNS = 256, 4096
 CHUNK_TERMS = 50_000_000
 PRODUCT_TERMS = 2_000_000_000
@@ -144,7 +144,7 @@ def empty_buffers(omega: Array, problem: Margins) -> Buffers:
 
 
 def _product(X: Array, right: Array, out: Array) -> Array:
-    """X times a matrix, in blocks of rows after each of which an interrupt is answered."""
+    """X times a matrix, in blocks of rows after each of which an interrupt takes effect."""
     for rows in row_blocks(len(X), row_bytes=right.size, budget=PRODUCT_TERMS):
         np.matmul(X[rows], right, out=out[rows])
     return out

@@ -58,7 +58,7 @@ class Climb:
 def climb_all(
     climbs: list[Climb], *, patience: int, max_iter: int, tol: float, n_jobs: int | None, watch: Callback
 ) -> Climb:
-    """Let all climb until each has made ``patience`` steps in vain or ``max_iter`` in all; return the best."""
+    """Climb with all until each has made ``patience`` steps in vain or ``max_iter`` in all; return the best."""
     task = climbs[0].task
     cost = SORTING_NANOSECONDS * len(task.triples) + JUDGING_NANOSECONDS * task.judges.mismatches.size
     at_once = int(np.clip(ROUND_NANOSECONDS / max(cost, 1), 1, max(1, task.varies.sum())))

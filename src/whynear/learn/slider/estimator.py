@@ -45,7 +45,7 @@ class Slider(RankedNeighbors):
     validation_share : float, default=0.5
         Share of the rows held out as instances that judge.
     n_mismatches : int, default=20
-        Mismatches among which a match is ranked. More pairs say more than more mismatches per pair.
+        Mismatches among which a match is ranked. More pairs reduce the error more than more mismatches per pair.
     n_mismatch_sets : int, default=1
         Number of such sets for each judging pair.
     n_restarts : int, default=4

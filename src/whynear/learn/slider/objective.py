@@ -145,7 +145,7 @@ def climb(
     nearer: float,
     curve: NDArray[Any],
 ) -> None:  # pragma: no cover
-    """Let each feature of ``order`` slide against all others, and keep its new share where the judges rank better.
+    """Slide each feature of ``order`` against all others, and keep its new share where the judges rank better.
 
     The triples (with one mismatch each) propose: the share of the feature that satisfies most of them. Zero is proposed
     besides. The judges decide: the better proposal is kept if the share of their mismatches nearer than the match falls
