@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 
-.PHONY: study studio test test-all check web docs gallery examples reproduction bench dist matrix clean help
+.PHONY: study studio test test-all check web docs gallery architecture examples reproduction bench dist matrix clean help
 
 study: $(INSTALLED)  ## a study of the breast cancer table: study/report.html and its data files
 	$(BIN)/whynear study
@@ -37,6 +37,9 @@ docs: $(INSTALLED)  ## the guide: docs/_build/html
 # Two of them need real data sets (WHYNEAR_DATA) or a network.
 gallery: $(INSTALLED)  ## the worked examples of the guide, run again, with their pictures
 	$(BIN)/python -m docs.gallery
+
+architecture: $(INSTALLED)  ## the drawing of the folders, from the import contract and the imports
+	$(BIN)/python -m docs.architecture
 
 # Some need the real data sets (WHYNEAR_DATA).
 examples: $(INSTALLED)  ## the notebooks of examples, run again
