@@ -15,7 +15,7 @@ ACCEPTED = 1e-7  # largest error of a bound, relative to mu, that a certificate 
 ROUNDING = 1e-12  # of products of multipliers with columns and right-hand side
 BATCH_BYTES = 24 << 20
 WORTH_A_BATCH = 4_000_000  # products per round; less is faster in one piece
-PIVOTS_AT_ONCE = 20  # of the map of least norm: an interrupt is answered between them
+PIVOTS_AT_ONCE = 20  # of the map of least norm: an interrupt takes effect between them
 
 
 @dataclass(frozen=True)
