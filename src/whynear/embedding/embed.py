@@ -55,7 +55,7 @@ def embed(
     method : {"auto", "prototypes", "cases", "euclidean", "pca"}, default="auto"
         ``"auto"`` depends on the metric (see Notes); ``"prototypes"`` and ``"cases"`` choose between the two methods
         for a local one. ``"euclidean"`` is UMAP and ``"pca"`` the principal plane of X without the metric, in the
-        coordinates the learner saw.
+        coordinates of the learner.
     random_state : int, Generator, RandomState or None, default=None
         Seed of UMAP: an int gives the same embedding every time.
 

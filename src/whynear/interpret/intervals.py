@@ -47,7 +47,7 @@ def relevance_intervals(
     Parameters
     ----------
     metric : metric, fitted learner or Pipeline
-        The metric, in the coordinates its learner saw. The maps of a local metric are bounded on the rows of X that
+        The metric, in the coordinates of its learner. The maps of a local metric are bounded on the rows of X that
         each serves, and summed by the share of rows.
     X : array-like of shape (n_samples, n_features)
         The data, in the columns of the metric; the table itself for a Pipeline that starts with an encoder. Then what

@@ -36,7 +36,7 @@ def regularize(
     Parameters
     ----------
     metric : metric, fitted learner or Pipeline
-        The metric; it is projected in the coordinates the learner saw. A local metric is projected map by map, each on
+        The metric; it is projected in the coordinates of the learner. A local metric is projected map by map, each on
         the rows of X whose nearest anchor it is (on all rows where it serves fewer than two).
     X : array-like of shape (n_samples, n_features)
         The data, in the columns of the metric.
@@ -230,7 +230,7 @@ def seen_by_learner(
     effective_dim: int | None = None,
     prototypes: ArrayLike | None = None,
 ) -> tuple[LinearMetric | DiagonalMetric, Directions]:
-    """Return the metric and the directions of the data, both in the coordinates the learner saw."""
+    """Return the metric and the directions of the data, both in the coordinates of the learner."""
     rows = metric.learned_coordinates(X)
     if prototypes is not None:
         rows = np.vstack([rows, metric.learned_coordinates(prototypes)])
@@ -247,12 +247,12 @@ def times(metric: LinearMetric | DiagonalMetric, vectors: Array) -> Array:
 
 
 def restated(omega: Array, feature_names: Sequence[str], scale: Array | None, units: Units) -> LinearMetric:
-    """A map in the coordinates a learner saw, stated in the columns before they were divided by the scale."""
+    """A map in the coordinates of a learner, stated in the columns before they were divided by the scale."""
     return LinearMetric(omega * _inverse(scale), feature_names, scale, units)
 
 
 def _inverse(scale: Array | None) -> Array | float:
-    return 1.0 if scale is None else 1.0 / scale  # zero for columns the learner never saw
+    return 1.0 if scale is None else 1.0 / scale  # zero for columns that the learner does not have
 
 
 def _projected(metric: LinearMetric | DiagonalMetric, directions: Directions) -> Array:

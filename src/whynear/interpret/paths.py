@@ -68,7 +68,7 @@ def regularization_paths(metric: Metric | BaseEstimator, X: ArrayLike, row: int 
     Parameters
     ----------
     metric : LinearMetric, DiagonalMetric, fitted learner or Pipeline
-        The metric, in the coordinates its learner saw.
+        The metric, in the coordinates of its learner.
     X : array-like of shape (n_samples, n_features)
         The data.
     row : int

@@ -87,7 +87,7 @@ class RowBounds(ByValue):
 
 @dataclass(frozen=True)
 class Certificate:
-    """How far the bounds can be trusted: every program was checked against its own primal and dual solution.
+    """The accuracy of the bounds: every program was checked against its own primal and dual solution.
 
     Attributes
     ----------

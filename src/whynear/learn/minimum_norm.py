@@ -31,8 +31,8 @@ OnBlocks: TypeAlias = Callable[..., list[Any]]
 class MinimumNormRegressor(CheckedWhenLoaded, WithMetric, RegressorMixin, BaseEstimator):
     r"""The linear map of least norm that fits best: :math:`\omega = y X^+`, projected on K directions.
 
-    Its ``metric_`` is the one-row map itself, so that null space, intervals and effective dimension serve regression as
-    they serve classification.
+    Its ``metric_`` is the one-row map itself, so that null space, intervals and effective dimension apply to regression
+    as they do to classification.
 
     Parameters
     ----------

@@ -108,10 +108,10 @@ class Metric(ABC):
 
     @abstractmethod
     def as_learned(self) -> Self:
-        """Return the same metric in the coordinates the learner saw, for ``learned_coordinates(X)``."""
+        """Return the same metric in the coordinates of the learner, for ``learned_coordinates(X)``."""
 
     def learned_coordinates(self, X: ArrayLike) -> Array:
-        """Return X as the learner saw it, except for a shift, which changes no distance."""
+        """Return X in the coordinates of the learner, except for a shift, which changes no distance."""
         values = self.table(X)
         return values if self.scale is None else values / self.scale
 
@@ -273,7 +273,7 @@ def frozen_weights(weights: ArrayLike, ndim: int) -> Array:
 
 
 def unscaled(values: Array, scale: Array) -> Array:
-    """Return maps (weights, with the squared scale) in the coordinates of the learner; zero in columns it never saw."""
+    """Return maps (weights, with the squared scale) in the coordinates of the learner; zero in columns it lacks."""
     seen = np.isfinite(scale)
     return np.where(seen, values * np.where(seen, scale, 0.0), 0.0)
 

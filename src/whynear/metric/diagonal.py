@@ -72,7 +72,7 @@ class DiagonalMetric(Metric):
         return self.weights.copy()
 
     def as_learned(self) -> Self:
-        """Return the metric in the coordinates the learner saw."""
+        """Return the metric in the coordinates of the learner."""
         if self.scale is None:
             return self
         return type(self)(unscaled(self.weights, np.square(self.scale)), self.feature_names)

@@ -91,7 +91,7 @@ class LinearMetric(Metric):
         return np.square(self.omega).sum(axis=0)
 
     def as_learned(self) -> Self:
-        """Return the metric in the coordinates the learner saw."""
+        """Return the metric in the coordinates of the learner."""
         return self if self.scale is None else type(self)(unscaled(self.omega, self.scale), self.feature_names)
 
     def _size(self) -> str:

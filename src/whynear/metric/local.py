@@ -122,7 +122,7 @@ class LocalMetric(Metric):
         return self.maps.copy() if self.omegas is None else np.square(self.omegas).sum(axis=1)
 
     def as_learned(self) -> Self:
-        """Return the metric in the coordinates the learner saw."""
+        """Return the metric in the coordinates of the learner."""
         if self.scale is None:
             return self
         anchors = self.anchors / self.scale

@@ -83,7 +83,7 @@ class MinkowskiMetric(Metric):
         return self.weights.copy()
 
     def as_learned(self) -> Self:
-        """Return the metric in the coordinates the learner saw."""
+        """Return the metric in the coordinates of the learner."""
         if self.scale is None:
             return self
         return type(self)(unscaled(self.weights, self.scale**self.p), self.p, self.feature_names)

@@ -1,4 +1,4 @@
-"""The right of a classifier to reject cases: certainty, promises, reasons, and sets of classes."""
+"""Classifiers that may reject cases: certainty, promises, reasons, and sets of classes."""
 
 from whynear.reject.curve import RejectCurve
 from whynear.reject.decisions import Decisions

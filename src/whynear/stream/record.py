@@ -23,7 +23,7 @@ class Record:
     lines : ndarray of shape (n_lines, n_columns)
         The columns of `COLUMNS`, then the share of each feature; NaN for a feature that there was not yet.
     notes : list of (int, str)
-        The number of a case, from 1, and what happened there.
+        The number of a case, from 1, and the note on it.
     """
 
     def __init__(self, n_features: int) -> None:
@@ -60,7 +60,7 @@ class Record:
             self.lines, self.interval = kept, 2 * self.interval
 
     def note(self, n_seen: int, text: str) -> None:
-        """Note what happened at the case after so many; notes are kept in the order of their cases."""
+        """Add a note on the case after so many; notes are kept in the order of their cases."""
         self.n_notes += 1
         insort(self.notes, (n_seen + 1, text), key=itemgetter(0))
         if len(self.notes) > MOST_NOTES:

@@ -151,7 +151,7 @@ def _affordable_trials(
 
 
 def _is_open(given: dict[str, Any]) -> bool:
-    """Whether a setting is to be chosen: none is where nothing is to be trained."""
+    """Whether a setting is to be chosen: none if there is no training."""
     return None in given.values() and given["epochs"] != 0
 
 
