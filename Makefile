@@ -23,6 +23,7 @@ check: $(INSTALLED)  ## lint, format, types and the import contract
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m tests.budget
 
 # What is built is part of the package.
 web:  ## the page of the report, from its sources in web; needs node and npm
