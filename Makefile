@@ -49,7 +49,7 @@ examples: $(INSTALLED)  ## the notebooks of examples, run again
 
 # Needs the real data sets (WHYNEAR_DATA).
 reproduction: $(INSTALLED)  ## every table and figure of the papers, and the page about them
-	$(BIN)/whynear reproduce all
+	$(BIN)/python -m papers all
 	$(BIN)/python -m docs.reproduction reproduction
 
 bench: bench-start bench-search bench-single_rows bench-intervals bench-learners bench-lann bench-slider bench-case_base bench-studies bench-engines bench-verdicts bench-reject bench-streams bench-studio  ## all benchmarks; one alone: make bench-start

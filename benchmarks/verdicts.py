@@ -20,8 +20,8 @@ from threadpoolctl import threadpool_limits
 
 import whynear as wn
 from benchmarks import table
+from papers.feature_selection import lasso
 from whynear.datasets import make_truth, truth_kinds
-from whynear.reproduce.beyond.relevance_cells import lasso
 
 RATES = (
     'draws with a false "indispensable"',

@@ -4,8 +4,8 @@ import shutil
 import sys
 from pathlib import Path
 
-from whynear.reproduce import EXPERIMENTS
-from whynear.reproduce.flow import RUN, write_page
+from papers.catalog import EXPERIMENTS
+from papers.page import RUN, write_page
 
 HERE = Path(__file__).parent
 FIGURES = HERE / "reproduction"

@@ -15,7 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 DIST = ROOT / "dist"
 NEEDED = ("py.typed", "report/static/page.js", "report/static/page.css", "report/templates/report.html", "cli/app.py")
-SOURCES = ("src", "tests", "web", "benchmarks", "docs", "examples")
+SOURCES = ("src", "papers", "tests", "web", "benchmarks", "docs", "examples")
 KEPT = "tests/data/"  # files in the formats of earlier versions
 FOREIGN = re.compile(r"(\.npz|\.csv|\.parquet|\.xlsx|\.db|\.whynear|\.pyc|node_modules/.*)$")
 

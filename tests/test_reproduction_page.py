@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from whynear.reproduce import EXPERIMENTS
-from whynear.reproduce.flow import write_page
+from papers.catalog import EXPERIMENTS
+from papers.page import write_page
 
 DOCS = Path(__file__).parents[1] / "docs"
 

@@ -7,11 +7,11 @@ import time
 
 import pytest
 
+from papers.catalog import EXPERIMENTS
 from tests.helpers.command_line import run
 from tests.helpers.pieces import is_gone
 from whynear.engine import pieces
 from whynear.engine.pieces import run_piece
-from whynear.reproduce import EXPERIMENTS
 
 
 def test_without_a_name_all_are_listed():

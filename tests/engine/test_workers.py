@@ -4,11 +4,10 @@ import sys
 
 import pytest
 
+from papers.computations import Cell, CellStore, WorkFailed, run_cells
 from tests.helpers.pieces import always_killed, doubles, interrupted, raising, results
 from whynear.engine import processes
-from whynear.engine.cells import Cell, CellStore
 from whynear.engine.code_state import versions
-from whynear.engine.running import WorkFailed, run_cells
 from whynear.engine.workers import start_workers
 
 

@@ -6,9 +6,10 @@ import signal
 import time
 from pathlib import Path
 
+import numpy as np
 from threadpoolctl import threadpool_info
 
-from whynear.engine.cells import Cell
+from papers.computations import Cell
 from whynear.engine.pieces import Piece
 from whynear.utils.threads import n_threads
 
@@ -16,6 +17,10 @@ from whynear.utils.threads import n_threads
 def double(number, seconds=0.0):
     time.sleep(seconds)
     return {"doubled": 2 * number}
+
+
+def arrays():
+    return {"a": np.arange(2.0), "n": np.int64(3), "gone": np.nan}
 
 
 def killed_once(marker):

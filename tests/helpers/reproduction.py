@@ -3,8 +3,8 @@
 import numpy as np
 from matplotlib.figure import Figure
 
-from whynear.reproduce.outcome import outcome
-from whynear.reproduce.plans import load_plan
+from papers.outcome import outcome
+from papers.plans import load_plan
 
 
 def lines_of(name, values):

@@ -1,26 +1,17 @@
-"""``whynear reproduce``: the tables and figures of the papers, with our values beside the published ones."""
+"""``whynear reproduce``: the tables and figures of the papers, made by the folder ``papers`` of the repository."""
 
-from __future__ import annotations
-
-import json
-from collections.abc import Iterator
-from contextlib import contextmanager
+import sys
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from types import ModuleType
+from typing import Annotated, Literal
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-from rich.table import Table
 
-from whynear import reproduce as papers
 from whynear.cli import options
-from whynear.cli.shell import errors_in_a_sentence, plain, terminated_as_interrupted
-from whynear.utils.files import check_folder
+from whynear.cli.shell import errors_in_a_sentence
 
-if TYPE_CHECKING:
-    from whynear.engine.cells import Cell
-    from whynear.engine.running import RunState, Watch
+REPOSITORY = Path(__file__).parents[3]  # of an editable install
 
 
 def reproduce(
@@ -40,115 +31,21 @@ def reproduce(
 ) -> None:
     """Make the tables and figures of the papers, with our values beside the published ones.
 
-    Finished cells are kept in the folder, so that an interrupted run can be continued.
+    Needs the folder papers of the repository. Finished cells are kept in the folder of --out, so that an interrupted
+    run can be continued.
     """
-    console = Console(quiet=as_json)
     with errors_in_a_sentence(debug):
-        if name is None:
-            _list(console, as_json)
-            return
-        names = papers.names_of(name, protocol)
-        check_folder(out)
-        with terminated_as_interrupted(), progress_line(console, out) as watch:
-            outcomes = papers.reproduce(
-                names,
-                out,
-                n_jobs=n_jobs,
-                engine=engine,
-                address=address,
-                watch=watch,
-                finished=lambda outcome: print_outcome(console, outcome),
-            )
-        if as_json:
-            typer.echo(json.dumps([outcome.to_dict() for outcome in outcomes]))
-        console.print(f"Written: {plain(out)}, a JSON and an SVG file for each, and reproduction.md", highlight=False)
+        _command().run(name, protocol, out, as_json, n_jobs=n_jobs, engine=engine, address=address)
 
 
-def _list(console: Console, as_json: bool) -> None:
-    titles = {name: make().plan.title for name, make in papers.EXPERIMENTS.items()}
-    if as_json:
-        typer.echo(json.dumps(titles))
-        return
-    table = Table("name", "shows", box=None)
-    for name, title in titles.items():
-        table.add_row(name, title)
-    console.print(table, highlight=False)
-    console.print("whynear reproduce NAME makes one of them; all makes all.", highlight=False)
-
-
-MOST_COLUMNS = 6
-
-
-@contextmanager
-def progress_line(console: Console, out: Path) -> Iterator[Watch]:
-    """Show a line with the number of finished cells and the time left; an interrupt says how to continue."""
-    columns = SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
-    left = TimeElapsedColumn(), TextColumn("{task.fields[left]}")
-    with Progress(*columns, *left, console=console, transient=True) as bar:
-        task = bar.add_task("start", total=None, left="")
-
-        def show(cell: Cell, state: RunState) -> None:
-            text = "" if state.seconds_left is None else f"{_clock(state.seconds_left)} left"
-            name = cell.name.rpartition("-")[0][:60]
-            bar.update(task, description=name, completed=state.done, total=state.total, left=text)
-
-        try:
-            yield show
-        except KeyboardInterrupt:
-            raise KeyboardInterrupt(f"Finished cells are kept in {out}; the same command continues.") from None
-
-
-def print_outcome(console: Console, outcome: papers.Outcome) -> None:
-    """Print the values that are published or have a criterion, then the others."""
-    plan = papers.EXPERIMENTS[outcome.name]().plan
-    console.print()
-    console.print(f"{outcome.name}: {plan.title}", style="bold", highlight=False)
-    compared = [line for line in outcome.lines if _is_compared(line)]
-    shown = [line for line in outcome.lines if not _is_compared(line)]
-    if compared:
-        console.print(_compared(compared, plan.rows), highlight=False)
-    if shown:
-        console.print(_shown(shown, plan.rows), highlight=False)
-    summary = papers.wording.summary(outcome)
-    console.print(f"{summary}; {outcome.seconds:,.0f} s of CPU time", style="dim", highlight=False)
-    if text := papers.wording.substitute(plan):
-        console.print(f"Data not available: {text}", highlight=False, soft_wrap=True)
-
-
-def _is_compared(line: papers.Line) -> bool:
-    return line.published is not None or line.criterion is not None
-
-
-def _compared(lines: list[papers.Line], rows: str) -> Table:
-    """A line for each value: ours, the published one, the criterion, the difference, and whether it is met."""
-    one_column = len({line.column for line in lines}) == 1
-    table = Table(rows, *([] if one_column else [""]), box=None, pad_edge=False, collapse_padding=True)
-    for header in ("ours", "published", "criterion", "difference", "met"):
-        table.add_column(header, justify="right", no_wrap=True)
-    for line in lines:
-        words = papers.wording
-        columns = (words.ours, words.published, words.criterion, words.difference, words.met)
-        cells = [text_of(line) for text_of in columns]
-        style = "yellow" if line.met is False else None
-        table.add_row(line.row, *([] if one_column else [line.column]), *cells, style=style)
-    return table
-
-
-def _shown(lines: list[papers.Line], rows: str) -> Table:
-    """A line for each row, with a column for each of its values."""
-    columns = list(dict.fromkeys(line.column for line in lines))
-    by_row: dict[str, dict[str, str]] = {}
-    for line in lines:
-        by_row.setdefault(line.row, {})[line.column] = papers.wording.ours(line)
-    if len(columns) > MOST_COLUMNS:
-        return Table(f"{len(by_row)} rows of {len(columns)} values are in the JSON file", box=None)
-    table = Table(rows, *columns, box=None, pad_edge=False)
-    for row, values in by_row.items():
-        table.add_row(row, *(values.get(column, "") for column in columns))
-    return table
-
-
-def _clock(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+def _command() -> ModuleType:
+    """The module with the command, from the current folder or from the repository of an editable install."""
+    for folder in (Path.cwd(), REPOSITORY):
+        if (folder / "papers" / "command.py").is_file():
+            sys.path.insert(0, str(folder))
+            return import_module("papers.command")
+    raise FileNotFoundError(
+        "The folder papers, which makes the tables and figures, is not part of the installed package: get a copy of "
+        "the repository or the source archive (pip download --no-binary whynear --no-deps whynear), and run "
+        "whynear reproduce in its folder."
+    )

@@ -1,1 +1,0 @@
-"""Comparisons that go beyond the papers."""

@@ -1,1 +1,0 @@
-"""Göpfert, Wersing and Hammer: locally adaptive nearest neighbours."""

@@ -1,1 +1,0 @@
-"""Schulz, Mokbel, Biehl and Hammer: relevance intervals."""

@@ -1,1 +1,0 @@
-"""Gopal and Ioerger: Slider."""

@@ -1,1 +1,0 @@
-"""Strickert, Hammer, Villmann and Biehl: null-space regularization."""

@@ -1,0 +1,56 @@
+import pytest
+
+from papers.outcome import Line, Outcome
+from papers.page import page
+from papers.plans import PAPERS
+
+RUN = {"cells": 1234, "cpu_seconds": 600}
+
+
+def line(row, column, ours, criterion=None, published=None):
+    return Line(row, column, published, None, ours, None, criterion, "higher", 2)
+
+
+@pytest.fixture
+def outcomes():
+    table = (
+        line("iris", "kNN", 0.9),
+        line("iris", "LANN", 0.8, 0.95, 0.96),
+        line("wine", "kNN", 0.7),
+        line("wine", "LANN", 0.97, 0.95),
+    )
+    return [Outcome("lann-table1-fifth", table, 2.0), Outcome("lann-fig1", (line("a | b", "value", 0.25),), 1.0)]
+
+
+def test_the_overview_has_a_row_for_each_outcome(outcomes):
+    text = page(outcomes, RUN)
+    assert "The 1,234 computations took 10 minutes of CPU time" in text
+    assert "| [lann-table1-fifth](#lann-table1-fifth) | 1 of 2 criteria met | iris, LANN | 2 |" in text
+    assert "| [lann-fig1](#lann-fig1) | no criteria |  | 1 |" in text
+
+
+def test_sections_are_ordered_by_paper_and_papers_without_outcomes_are_left_out(outcomes):
+    text = page(outcomes, RUN)
+    assert [line for line in text.splitlines() if line.startswith("## ")] == [f"## {PAPERS['lann']}"]
+    assert text.index("### lann-table1-fifth") < text.index("### lann-fig1")
+
+
+def test_rows_with_several_columns_form_a_wide_table_that_marks_what_is_not_met(outcomes):
+    text = page(outcomes, RUN)
+    assert "| data set | kNN | LANN | published | criterion |" in text  # empty columns are left out
+    assert "| iris | 0.90 | 0.80 **(not met)** | 0.96 | ≥ 0.95 |" in text
+    assert "| wine | 0.70 | 0.97 |  | ≥ 0.95 |" in text
+
+
+def test_a_bar_in_a_name_does_not_end_its_cell(outcomes):
+    assert "| a \\| b | 0.25 |" in page(outcomes, RUN)
+
+
+def test_pictures_are_looked_for_in_their_folder(outcomes):
+    assert "](pictures/lann-fig1.svg)" in page(outcomes, RUN, "pictures/")
+
+
+def test_data_that_are_not_available_are_named(outcomes):
+    text = page(outcomes, RUN)
+    assert "*Data not available.* adrenal: The data are not public." in text
+    assert "Differences from the paper:\n\n- " in text
