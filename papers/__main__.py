@@ -1,9 +1,8 @@
 """``python -m papers``: the command ``whynear reproduce``."""
 
-import sys
+import typer
 
-from whynear.cli import main
+from whynear.cli.reproduce import reproduce
 
 if __name__ == "__main__":
-    sys.argv.insert(1, "reproduce")
-    main()
+    typer.run(reproduce)

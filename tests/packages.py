@@ -71,6 +71,9 @@ def try_out(wheel: Path, folder: Path) -> str:
         missing = whynear(*words)
         assert missing.returncode == 2, missing
         assert f"whynear[{extra}]" in missing.stderr, missing.stderr
+    beside = whynear("reproduce")
+    assert beside.returncode == 2, beside
+    assert "The folder papers" in beside.stderr, beside.stderr
     return f"installed in {seconds:.0f} s, {size / 2**20:,.0f} MiB with all that it needs"
 
 

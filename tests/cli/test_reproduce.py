@@ -4,6 +4,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -25,6 +26,23 @@ def test_a_name_that_is_none_is_told_in_a_sentence():
     assert result.exit_code == 2
     assert result.stderr.startswith("Error: There is no table or figure 'lann-fig9'. Did you mean 'lann-fig")
     assert run("reproduce", "slider-fig2", "--protocol", "fifth").exit_code == 2
+
+
+def test_an_installed_package_names_where_the_papers_are(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("whynear.cli.reproduce.REPOSITORY", tmp_path)
+    result = run("reproduce")
+    assert result.exit_code == 2
+    assert result.stderr.startswith("Error: The folder papers, ")
+    assert "get a copy of the repository or the source archive" in result.stderr
+
+
+def test_the_folder_is_a_program_with_the_same_options():
+    command = [sys.executable, "-m", "papers", "lann", "--protocol", "sixth"]
+    ended = subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 2
+    assert "--protocol" in ended.stderr
+    assert "python -m papers" in ended.stderr
 
 
 def test_an_address_without_a_cluster_is_refused(tmp_path):

@@ -1,4 +1,5 @@
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -36,6 +37,16 @@ def test_other_code_gives_another_name(monkeypatch):
     with monkeypatch.context() as other:
         other.setattr(computations, "code_digest", lambda module: "changed")
         assert Cell(double, {"number": 1}).name != name
+
+
+def test_a_worker_with_other_sources_is_refused(monkeypatch):
+    cell = doubles(1)[0]
+    assert cell.name  # as in every run
+    sent = pickle.dumps(cell)
+    assert pickle.loads(sent).compute({}) == {"doubled": 0}
+    monkeypatch.setattr(computations, "code_digest", lambda module: "changed")
+    with pytest.raises(OSError, match=r"^the worker on \S+ has other sources of papers"):
+        pickle.loads(sent).compute({})
 
 
 def test_a_damaged_file_counts_as_missing(tmp_path):

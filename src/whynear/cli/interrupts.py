@@ -11,6 +11,7 @@ from types import FrameType
 from typing import Any
 
 INTERRUPTED = 130  # the exit code
+LIBRARY = ("whynear.", "papers.")
 IMPORTING_MODULES = ("whynear.cli", "whynear.utils.lazy")  # which only import the library
 
 
@@ -65,7 +66,7 @@ def _still_imports(frame: FrameType | None) -> bool:
             imports = True
         else:
             name = str(frame.f_globals.get("__name__"))
-            imports = imports and not (name.startswith("whynear.") and not name.startswith(IMPORTING_MODULES))
+            imports = imports and not (name.startswith(LIBRARY) and not name.startswith(IMPORTING_MODULES))
         frame = frame.f_back
     return imports
 
