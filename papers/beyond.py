@@ -18,7 +18,7 @@ from papers.outcome import Experiment, Measured, Values, mean_of
 from papers.plans import load_plan
 from whynear.learn.registry import LEARNERS
 from whynear.utils.arrays import Array
-from whynear.utils.axes import tidy
+from whynear.utils.axes import CLASS_COLORS, tidy
 
 ALL_LEARNERS = "all"
 SCORES = (
@@ -33,7 +33,7 @@ SCORES = (
 )
 OURS = {"verdicts", "intervals"}
 SECONDS = {"verdicts": 4.0, "permutation": 0.7, "Boruta": 2.3}
-OUR_COLOR, OTHER_COLOR, JOINED = "#1f5f8b", "#e08a1e", "#44aa99"
+OUR_COLOR, OTHER_COLOR, JOINED = CLASS_COLORS[:3]
 INK = "0.25"
 BAR_STEP, NAME_STEP = 0.3, 0.55  # vertical distances between bars and between names
 

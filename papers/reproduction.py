@@ -17,12 +17,12 @@ from papers.outcome import Experiment, Line, Outcome, outcome
 from papers.page import RUN, known_outcomes, write_page
 from whynear.engine.workers import Engine
 from whynear.report.figures import svg_text
-from whynear.utils.axes import tidy
+from whynear.utils.axes import CLASS_COLORS, tidy
 from whynear.utils.files import write_data
 
 CELLS = "cells"
 PAGE = "reproduction.md"
-OURS, PUBLISHED = "#1f5f8b", "#e08a1e"
+OURS, PUBLISHED = CLASS_COLORS[:2]
 MOST_PANELS = 6
 
 

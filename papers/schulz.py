@@ -18,11 +18,11 @@ from papers.splits import spectra
 from whynear.interpret.drawing import draw_paths
 from whynear.interpret.paths import RegularizationPaths
 from whynear.utils.arrays import Array
-from whynear.utils.axes import tidy
+from whynear.utils.axes import CLASS_COLORS, tidy
 
 XOR_TRUTH = ["weak", "weak", "weak", "strong", "irrelevant", "irrelevant"]
 NINE_TENTHS = 0.9
-BLUE, ORANGE, GREEN = "#1f5f8b", "#e08a1e", "#44aa99"
+BLUE, ORANGE, GREEN = CLASS_COLORS[:3]
 MOST_BARS = 40  # with more features, areas are drawn
 MOST_ROWS_SHOWN = 3
 

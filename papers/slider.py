@@ -15,13 +15,14 @@ from papers.matches import matches_found, measures, rank_and_matches
 from papers.outcome import Experiment, Measured, Outcome, Values, mean_of, outcome
 from papers.plans import load_plan
 from whynear.utils.arrays import Array
-from whynear.utils.axes import tidy
+from whynear.utils.axes import CLASS_COLORS, tidy
 
 CASEBASE_SECONDS = 10  # expected time of a cell with a case base
 ORDERS = {1: "Manhattan", 2: "Euclidean", 3: "Minkowski of order 3"}
-COLORS = {"equal weights": "#9aa3ab", "equal weights, z-scores": "#e08a1e", "Slider": "#1f5f8b"}
+BLUE, ORANGE = CLASS_COLORS[:2]
+COLORS = {"equal weights": "#9aa3ab", "equal weights, z-scores": ORANGE, "Slider": BLUE}
 MARKERS = {"equal weights": "s", "equal weights, z-scores": "^", "Slider": "o"}
-WEIGHTS = {"Euclidean": ("#e08a1e", "s"), "Slider": ("#1f5f8b", "o")}
+WEIGHTS = {"Euclidean": (ORANGE, "s"), "Slider": (BLUE, "o")}
 MEASURES = {"1-NN accuracy, %": 1, "rank among 10": -1, "matches in the nearest tenth": 1}  # 1 if higher is better
 
 

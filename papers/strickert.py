@@ -31,10 +31,11 @@ from papers.projected_maps import (
 from papers.splits import OUTLIERS, spectra
 from whynear.datasets import load
 from whynear.utils.arrays import Array
-from whynear.utils.axes import color_bar, tidy
+from whynear.utils.axes import CLASS_COLORS, color_bar, tidy
 
 HIGH_CORRELATION = 0.95  # called very good in the paper
-TEST, TRAIN, THIRD, GREY = "#1f5f8b", "#e08a1e", "#44aa99", "0.4"
+TEST, TRAIN, THIRD = CLASS_COLORS[:3]
+GREY = "0.4"
 CLASSES = {"low": TEST, "medium": TRAIN, "high": THIRD}
 N_COLOURS = 21  # of a matrix; few colours keep the file small
 MARKS: dict[str, dict[str, Any]] = {
