@@ -23,7 +23,8 @@ $ whynear reproduce all --engine dask --address ADDRESS
 ```
 
 They need the folder `papers` of the repository, which is not part of the installed package: run them in a copy of the
-repository. The workers of a cluster need it too: `PYTHONPATH=. dask worker ADDRESS --nworkers auto --nthreads 1`."""
+repository. The scheduler and the workers of a cluster need it too; start them in a copy with `PYTHONPATH=.`, such as
+`PYTHONPATH=. dask scheduler`."""
 
 ERRATA = (
     "According to the text of Göpfert et al., their table comes from ten-fold cross-validation. Its column for plain "
