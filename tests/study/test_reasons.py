@@ -3,7 +3,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 import whynear as wn
-from whynear.explain.why import explain_cases
+from whynear.explain.explanation import explain_cases
 from whynear.study import reasons, spread
 from whynear.study.reasons import SHOWN_PARTS, reasons_of
 from whynear.study.voters import voters_of

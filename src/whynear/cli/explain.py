@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator, Sequence
+from math import isnan
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -12,18 +14,16 @@ from rich.table import Table
 
 import whynear as wn
 from whynear.cli import options
-from whynear.cli.explain_value import show_value
 from whynear.cli.shell import errors_in_a_sentence, plain, warnings_in_a_sentence
 from whynear.utils.files import check_file
 from whynear.utils.text import counted, printable, short_number
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 MOST_NEIGHBORS = 10
 MOST_FEATURES = 10
 NOTHING = 1e-4  # of the largest part
+NUMBERS = ("distance", "vote", "mean", "per unit", "adds", "measured", "predicted")
 FIGURE_ENDINGS = (".svg", ".png", ".pdf")
+Shown = tuple[str, Table, str]  # a table with its heading, and a line below it
 
 
 def explain(
@@ -49,8 +49,6 @@ def explain(
                 _draw(why, plot)
         if as_json:
             typer.echo(json.dumps(why.to_dict()))
-        elif isinstance(why, wn.ValueExplanation):
-            show_value(Console(), why)
         else:
             _show(Console(), why)
         if plot is not None:
@@ -66,33 +64,31 @@ def _check_figure(path: Path) -> None:
 
 
 def _draw(why: wn.Explanation | wn.ValueExplanation, path: Path) -> None:
-    from whynear.explain.picture import write_picture
+    from whynear.explain.case_explanation import write_figure
 
-    write_picture(why, path, MOST_FEATURES)
+    write_figure(why, path, MOST_FEATURES)
 
 
-def _show(console: Console, why: wn.Explanation) -> None:
+def _show(console: Console, why: wn.Explanation | wn.ValueExplanation) -> None:
     console.print(plain(repr(why)), style="bold", highlight=False)
-    kind = why.nearest.kind
-    console.print(f"{kind.capitalize()}s that vote, nearest first", style="italic", highlight=False)
-    console.print(_neighbor_table(why.neighbors.head(MOST_NEIGHBORS), kind))
-    if (more := len(why.neighbors) - MOST_NEIGHBORS) > 0:
-        console.print(f"and {counted(more, f'more distant {kind}', f'more distant {kind}s')}", highlight=False)
-    console.print(_heading(why), style="italic", highlight=False)
-    console.print(_feature_table(why))
-    if why.preprocessing:
-        console.print(f"Values of channels are those after {why.preprocessing}.", highlight=False)
+    for heading, table, below in _of_value(why) if isinstance(why, wn.ValueExplanation) else _of_class(why):
+        console.print(heading, style="italic", highlight=False)
+        console.print(table)
+        if below:
+            console.print(below, highlight=False)
 
 
-def _neighbor_table(neighbors: pd.DataFrame, kind: str) -> Table:
-    table = Table(box=None)
-    table.add_column(kind, justify="right", overflow="fold")
-    table.add_column("label", overflow="fold")
-    table.add_column("distance", justify="right")
-    table.add_column("vote", justify="right")
-    for name, label, distance, vote in neighbors[[kind, "label", "distance", "vote"]].itertuples(index=False):
-        table.add_row(plain(name), plain(label), f"{distance:.4g}", f"{vote:.3g}")
-    return table
+def _of_class(why: wn.Explanation) -> Iterator[Shown]:
+    """Yield the cases that vote, and what features add to the distances of the nearest of each class."""
+    kind, near = why.kind, why.neighbors.head(MOST_NEIGHBORS)
+    facts = near[[kind, "label", "distance", "vote"]].itertuples(index=False)
+    lines = [(plain(name), plain(label), f"{distance:.4g}", f"{vote:.3g}") for name, label, distance, vote in facts]
+    left = len(why.neighbors) - MOST_NEIGHBORS
+    more = f"and {counted(left, f'more distant {kind}', f'more distant {kind}s')}" if left > 0 else ""
+    voting = _table([kind, "label", "distance", "vote"], lines, NUMBERS)
+    yield f"{kind.capitalize()}s that vote, nearest first", voting, more
+    units = f"Values of channels are those after {why.preprocessing}." if why.preprocessing else ""
+    yield _heading(why), _distant(why), units
 
 
 def _heading(why: wn.Explanation) -> str:
@@ -105,25 +101,62 @@ def _heading(why: wn.Explanation) -> str:
     return f"What features add to the distance of {far} beyond that of {near}"
 
 
-def _feature_table(why: wn.Explanation) -> Table:
+def _distant(why: wn.Explanation) -> Table:
     """The features that make the nearest case of another class more distant; without one, those of the distance."""
     frame, alone = why.frame(), why.nearest_other is None
     by = "nearest_contribution" if alone else "held_off_by"
     ranked = frame[by].abs().sort_values(ascending=False, kind="stable")
     largest, others = float(ranked.iloc[0]), frame.loc[ranked.index[MOST_FEATURES:], by]
-    frame = frame.loc[ranked.index[:MOST_FEATURES]]
-    frame = frame.sort_values(by, ascending=False, kind="stable")
-    table = Table(box=None)
-    table.add_column("feature", overflow="fold")
-    shown = ["value", "nearest_value", *([] if alone else ["other_value"]), by]
-    for name in shown:
-        heading = "adds" if name == by else name.replace("_", " ")
-        table.add_column(heading, justify="right", overflow="fold")
-    for row in frame.astype(object).where(frame.notna(), None).to_dict("records"):
-        parts = [_cell(row[name]) for name in shown if name != by]
-        table.add_row(plain(row["feature"]), *parts, part_of(row[by], largest))
+    frame = frame.loc[ranked.index[:MOST_FEATURES]].sort_values(by, ascending=False, kind="stable")
+    held = ["value", "nearest_value", *([] if alone else ["other_value"])]
+    lines = [
+        (plain(row["feature"]), *(_cell(row[name]) for name in held), part_of(row[by], largest))
+        for row in frame.to_dict("records")
+    ]
     if len(others):
-        table.add_row(f"{len(others):,} more", *[""] * (len(shown) - 1), part_of(others.sum(), largest))
+        lines.append((f"{len(others):,} more", *[""] * len(held), part_of(others.sum(), largest)))
+    return _table(["feature", *(name.replace("_", " ") for name in held), "adds"], lines)
+
+
+def _of_value(why: wn.ValueExplanation) -> Iterator[Shown]:
+    """Yield what each feature adds to the prediction, and the nearest rows."""
+    ranked = why.ranked
+    lines = [
+        (
+            plain(name),
+            _cell(why.values[name]) or "missing",
+            _cell(why.mean_values[name]),
+            _cell(why.coefficients[name], signed=True),
+            short_number(part, signed=True),
+        )
+        for name, part in zip(map(str, ranked.index[:MOST_FEATURES]), ranked, strict=False)
+    ]
+    if (more := len(ranked) - MOST_FEATURES) > 0:
+        lines.append((f"{more:,} more", "", "", "", short_number(ranked.iloc[MOST_FEATURES:].sum(), signed=True)))
+    start = f"the mean {short_number(why.mean_prediction)}" if why.mean_prediction else "zero"
+    dated = any(isinstance(mean, str) for mean in why.mean_values)
+    features = _table(["feature", "value", "mean", "per unit", "adds"], lines, NUMBERS)
+    yield f"What each feature adds to {start}", features, "The unit of dates is the day." if dated else ""
+    if not len(why.neighbors):
+        return
+    columns = [why.kind, "measured", "predicted", "distance"]
+    facts = why.neighbors[columns].itertuples(index=False)
+    rows = [
+        (plain(name), *map(short_number, numbers), plain(why.values.index[int(parts.argmax())] if parts.any() else ""))
+        for (name, *numbers), parts in zip(facts, why.distance_shares.to_numpy(), strict=True)
+    ]
+    near = _table([*columns, "differs most in"], rows, NUMBERS)
+    yield f"{why.kind.capitalize()}s with the most similar contributions", near, ""
+
+
+def _table(columns: Sequence[str], lines: Iterable[Sequence[str]], cut: Sequence[str] = ()) -> Table:
+    """Return a table with features and classes at the left of their columns; what is wide is folded, or ``cut``."""
+    table = Table(box=None)
+    for name in columns:
+        left = name in ("feature", "label", "differs most in")
+        table.add_column(name, justify="left" if left else "right", overflow="ellipsis" if name in cut else "fold")
+    for line in lines:
+        table.add_row(*line)
     return table
 
 
@@ -132,7 +165,7 @@ def part_of(value: float, largest: float) -> str:
     return "~0" if 0 < abs(value) < NOTHING * largest else short_number(value, 3, signed=True)
 
 
-def _cell(value: Any) -> str:
-    if value is None:
-        return ""
-    return short_number(value) if isinstance(value, float) else plain(value)
+def _cell(value: Any, signed: bool = False) -> str:
+    if isinstance(value, float):
+        return "" if isnan(value) else short_number(value, signed=signed)
+    return "" if value is None else plain(value)

@@ -3,9 +3,8 @@
 from whynear.explain.explanation import Explanation, NearCase
 from whynear.explain.flips import Flip, Flips, flips
 from whynear.explain.profiles import class_profiles, plot_class_profiles
-from whynear.explain.several import Explanations
 from whynear.explain.value_explanation import ValueExplanation
-from whynear.explain.why import explain
+from whynear.explain.why import Explanations, explain
 
 __all__ = [
     "Explanation",

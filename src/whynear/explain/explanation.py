@@ -1,27 +1,52 @@
-"""The explanation of one prediction, as a value."""
+"""Explanations of predicted classes by the cases that vote: the values, the computation and the figures."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike, NDArray
 
-from whynear.explain.caution import with_caution
-from whynear.metric.unusual import UnusualValue
+from whynear.explain.case_explanation import (
+    LEAST_SHARE_NAMED,
+    LEAST_SHARE_SHOWN,
+    MOST_FEATURES_NAMED,
+    NEAREST,
+    OTHER,
+    CaseExplanation,
+    by_feature,
+    finish_bars,
+    heat_map,
+    legend_above,
+    n_shown,
+    one_case,
+    others_label,
+    shown_values,
+    value_label,
+    values_of_cases,
+)
+from whynear.metric import Evidence, LocalMetric, Metric
+from whynear.metric.base import mean_share
+from whynear.metric.encoder import Summing
+from whynear.metric.pipeline import FittedPipeline
+from whynear.metric.unusual import UnusualValue, unusual_values
 from whynear.utils import html
-from whynear.utils.plain import python_value
+from whynear.utils.arrays import Array
+from whynear.utils.axes import new_axes, short_name
+from whynear.utils.plain import plain_values, python_value
 from whynear.utils.text import joined, probability
 from whynear.utils.values import ByValue
 
 if TYPE_CHECKING:
+    from markupsafe import Markup
     from matplotlib.axes import Axes
 
-MOST_FEATURES_NAMED = 3  # in ``repr``
-LEAST_SHARE_NAMED = 0.05  # of the largest difference, in ``repr``
-LEAST_SHARE_SHOWN = 0.01  # of the longest bar, in a notebook
-BAR_LOOKS = ("strong", "weak")  # for the predicted class, and for another
+MOST_NEIGHBORS = 8  # columns of a heat map
+BAR_LOOKS = ("strong", "weak")  # in a notebook: for the predicted class, and for another
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -56,9 +81,21 @@ class NearCase(ByValue):
     def __repr__(self) -> str:
         return f"{self.label!r} {self.kind} {self.name} at distance {self.distance:.3g}"
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain numbers, strings and lists; None for a missing value."""
+        held = {
+            self.kind: self.name,
+            "label": self.label,
+            "distance": self.distance,
+            "sq_distance": self.sq_distance,
+            "values": self.values.tolist(),
+            "contributions": self.contributions.tolist(),
+        }
+        return plain_values(held)
+
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Explanation(ByValue):
+class Explanation(CaseExplanation):
     """Why a learner predicts a class for one case.
 
     Attributes
@@ -118,7 +155,7 @@ class Explanation(ByValue):
     'petal length (cm)'
     """
 
-    SUMMARY: ClassVar[tuple[str, ...]] = (
+    SUMMARY = (
         *("prediction", "probability", "nearest", "distance"),
         *("other", "other_distance", "held_off_by", "unusual"),
     )
@@ -139,8 +176,9 @@ class Explanation(ByValue):
     unusual: tuple[UnusualValue, ...] = ()
     preprocessing: str = ""
 
-    def __repr__(self) -> str:
-        return with_caution(self._reason(), self.unusual)
+    @property
+    def _nearest_two(self) -> list[NearCase]:
+        return [case for case in (self.nearest, self.nearest_other) if case is not None]
 
     def _reason(self) -> str:
         chance = probability(self.probabilities.loc[self.prediction])
@@ -182,7 +220,7 @@ class Explanation(ByValue):
         (``held_off_by``).
         """
         other = self.nearest_other
-        table = pd.DataFrame(
+        return by_feature(
             {
                 "value": self.values,
                 "nearest_value": self.nearest.values,
@@ -193,7 +231,6 @@ class Explanation(ByValue):
                 "held_off_by": np.nan if other is None else self.held_off_by.reindex(self.values.index),
             }
         )
-        return table.rename_axis("feature").reset_index()
 
     def plot(self, ax: Axes | None = None, most: int = 12) -> Axes:
         """Draw what each feature adds to the distances of the nearest case of the predicted and of any other class.
@@ -201,27 +238,55 @@ class Explanation(ByValue):
         Shows the ``most`` features that add most to either, first those that add more to the other case, and the sum
         of all others.
         """
-        from whynear.explain.drawing import draw_explanation
-
-        return draw_explanation(self, ax, most)
+        cases = self._nearest_two
+        parts = np.array([case.contributions.to_numpy() for case in cases])
+        shown = _most_contributing(parts, most)
+        folded, bars = np.delete(parts, shown, axis=1), parts[:, shown]
+        labels = [value_label(self.values.index[j], self.values.iloc[j]) for j in shown]
+        if folded.size:
+            bars = np.column_stack([bars, folded.sum(axis=1)])
+            labels.append(others_label(folded.shape[1]))
+        ax = ax or new_axes(6.5, 1.5 + 0.34 * len(labels))
+        height = 0.8 / len(cases)
+        looks = ((NEAREST, "nearest of this class"), (OTHER, "nearest of another"))
+        for k, (case, (look, which)) in enumerate(zip(cases, looks, strict=False)):
+            name = f"{short_name(str(case.label))}, {case.kind} {short_name(str(case.name))}"
+            label = f"{which}: {name}, d² = {case.sq_distance:.3g}"
+            places = np.arange(len(labels)) + (k - (len(cases) - 1) / 2) * height
+            ax.barh(places, bars[k], 0.9 * height, linewidth=0.8, label=label, **look)
+        finish_bars(ax, labels, "contribution to the squared distance d²")
+        chance = probability(self.probabilities.loc[self.prediction])
+        title = f"predicted: {short_name(str(self.prediction))} (probability {chance})"
+        legend_above(ax, 1, title, side="right")  # it may be wider than the axes, and there is room on the left
+        return ax
 
     def plot_neighbors(self, ax: Axes | None = None, most: int = 12) -> Axes:
         """Draw what each feature adds to the squared distance of each case that votes, as a heat map."""
-        from whynear.explain.drawing import draw_neighbors
+        neighbors = self.neighbors.head(MOST_NEIGHBORS)
+        parts = self.contributions.to_numpy()[: len(neighbors)]
+        shown = _most_contributing(parts, most)
+        near = neighbors[[self.kind, "label", "distance"]].itertuples(index=False)
+        return heat_map(
+            ax or new_axes(2.6 + 0.75 * len(neighbors), 1.4 + 0.3 * len(shown)),
+            parts[:, shown].T,
+            list(self.values.index[shown]),
+            [f"{short_name(str(name))}\n{short_name(str(label))}\n{distance:.2g}" for name, label, distance in near],
+            (f"{self.kind}s that vote: name, class and distance", "contribution to d²"),
+            "{:.2g}".format,
+        )
 
-        return draw_neighbors(self, ax, most)
-
-    def _repr_html_(self) -> str:
-        cases = [case for case in (self.nearest, self.nearest_other) if case is not None]
+    def _tables(self) -> list[Markup]:
+        cases = self._nearest_two
         parts = html.rounded([case.contributions for case in cases])
         sizes = np.abs(parts).max(axis=0)
         largest = np.argsort(-sizes, kind="stable")[: html.MOST_ROWS]
         top = [j for j in largest if sizes[j] >= LEAST_SHARE_SHOWN * sizes.max()]
         within = (float(min(0.0, parts.min())), float(max(0.0, parts.max())))
+        values = ["missing" if value is None else value for value in plain_values(self.values.iloc[top].tolist())]
         rows = [
-            [self.values.index[j], "missing" if plain(self.values.iloc[j]) is None else plain(self.values.iloc[j])]
+            [self.values.index[j], value]
             + [cell for part, look in zip(parts[:, j], BAR_LOOKS, strict=False) for cell in _drawn(part, within, look)]
-            for j in top
+            for j, value in zip(top, values, strict=True)
         ]
         which = [html.text(f"adds to {case.label}, {case.kind} {case.name}", most=60) for case in cases]
         votes = self.neighbors.head(html.MOST_ROWS)
@@ -231,48 +296,39 @@ class Explanation(ByValue):
             [str(case), str(label), distance, *_drawn(vote, most, BAR_LOOKS[not favoured])]
             for case, label, distance, _, vote, favoured in votes.itertuples(index=False)
         ]
-        more = html.more_of(len(self.neighbors), len(votes), self.nearest.kind)
-        return html.block(
-            html.heading(repr(self)[:1].upper() + repr(self)[1:]),
-            html.table([self.nearest.kind, "class", "distance", "vote", ""], voting, more),
-            html.table(
-                ["feature", "value", *(name for case in which for name in (case, ""))],
-                rows,
-                html.more_of(parts.shape[1], len(top), "feature"),
-            ),
-        )
+        more = html.more_of(len(self.neighbors), len(votes), self.kind)
+        headings = ["feature", "value", *(name for case in which for name in (case, ""))]
+        return [
+            html.table([self.kind, "class", "distance", "vote", ""], voting, more),
+            html.table(headings, rows, html.more_of(parts.shape[1], len(top), "feature")),
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain numbers, strings and lists; None for a missing value."""
-        return {
-            "prediction": plain(self.prediction),
-            "classes": [plain(label) for label in self.probabilities.index],
-            "probabilities": _listed(self.probabilities),
-            "support": _listed(self.support),
+        near = zip(
+            self.neighbors.to_dict("records"),
+            self.neighbor_values.to_numpy().tolist(),
+            self.contributions.to_numpy().tolist(),
+            strict=True,
+        )
+        held = {
+            "prediction": self.prediction,
+            "classes": self.probabilities.index.tolist(),
+            "probabilities": self.probabilities.tolist(),
+            "support": self.support.tolist(),
             "features": list(self.values.index),
-            "values": _listed(self.values),
-            "relevances": _listed(self.relevances),
-            "neighbors": [
-                {
-                    **{str(name): plain(value) for name, value in neighbor.items()},
-                    "values": [plain(value) for value in values],
-                    "contributions": parts.tolist(),
-                }
-                for neighbor, values, parts in zip(
-                    self.neighbors.to_dict("records"),
-                    self.neighbor_values.to_numpy(),
-                    self.contributions.to_numpy(),
-                    strict=True,
-                )
-            ],
-            "nearest": _near(self.nearest),
-            "nearest_other": None if self.nearest_other is None else _near(self.nearest_other),
+            "values": self.values.tolist(),
+            "relevances": self.relevances.tolist(),
+            "neighbors": [{**facts, "values": values, "contributions": parts} for facts, values, parts in near],
+            "nearest": self.nearest.to_dict(),
+            "nearest_other": None if self.nearest_other is None else self.nearest_other.to_dict(),
             "held_off_by": [{"feature": name, "difference": part} for name, part in self.held_off_by.items()],
             "coordinates": self.coordinates,
             "units": self.units,
             "unusual": [value.to_dict() for value in self.unusual],
             **({"preprocessing": self.preprocessing} if self.preprocessing else {}),
         }
+        return plain_values(held)
 
 
 def _drawn(value: float, within: tuple[float, float], look: str) -> tuple[Any, float]:
@@ -280,24 +336,174 @@ def _drawn(value: float, within: tuple[float, float], look: str) -> tuple[Any, f
     return html.bar(0.0, value, within, look, mark=zero, width=120), float(value)
 
 
-def plain(value: Any) -> Any:
-    """Return a number, string or label as a Python type; None for NaN."""
-    value = python_value(value)
-    if isinstance(value, float) and not np.isfinite(value):
-        return None
-    return value if isinstance(value, bool | int | float | str | None) else str(value)
+def _most_contributing(parts: Array, most: int) -> list[int]:
+    """Return the features that add most to any of the distances, by how much more they add to the other case."""
+    size = np.abs(parts).max(axis=0)
+    kept = np.argsort(-size, kind="stable")[: n_shown(size, most)]
+    gap = parts[-1] - parts[0] if len(parts) > 1 else parts[0]
+    return sorted(kept.tolist(), key=lambda j: (-gap[j], j))
 
 
-def _listed(values: pd.Series[Any]) -> list[Any]:
-    return [plain(value) for value in values]
+def explain_case(model: FittedPipeline, x: ArrayLike | pd.Series[Any] | pd.DataFrame) -> Explanation:
+    """Explain one case."""
+    return next(explain_cases(model, one_case(model, x)))
 
 
-def _near(case: NearCase) -> dict[str, Any]:
-    return {
-        case.kind: plain(case.name),
-        "label": plain(case.label),
-        "distance": case.distance,
-        "sq_distance": case.sq_distance,
-        "values": _listed(case.values),
-        "contributions": _listed(case.contributions),
-    }
+def explain_cases(model: FittedPipeline, table: pd.DataFrame) -> Iterator[Explanation]:
+    """Explain each row of a table as `FittedPipeline.table` returns it.
+
+    All rows are encoded at once, but searched one by one: a row among others would differ from it alone in last digits.
+    """
+    seen = model.seen(table)
+    each = seen.iloc if isinstance(seen, pd.DataFrame) else np.ascontiguousarray(seen)
+    values = np.asarray(model.numbers(table) if model.coordinates == "columns" else seen)
+    unusual = unusual_values(model, table, seen)
+    for row in range(len(table)):
+        why = _Votes(model, each[[row]], model.learner.evidence(each[[row]])).explained(values[row], unusual[row])
+        if model.encoder is not None and model.coordinates == "columns":
+            why = summed_by_column(why, model.with_dates(model.shown(table.iloc[[row]])), model.encoder)
+        yield why
+
+
+@dataclass(frozen=True, eq=False)
+class _Votes:
+    """One case as the learner sees it, and the cases behind its prediction."""
+
+    model: FittedPipeline
+    seen: Any
+    evidence: Evidence
+
+    @cached_property
+    def x(self) -> Array:
+        return np.asarray(self.seen, dtype=np.float64)[0]
+
+    @cached_property
+    def features(self) -> pd.Index[Any]:
+        return pd.Index(self.model.feature_names, name="feature")
+
+    @property
+    def numbers(self) -> NDArray[np.intp]:
+        return self.evidence.indices[0]
+
+    @property
+    def labels(self) -> NDArray[Any]:
+        return self.evidence.labels[self.numbers]
+
+    def explained(self, values: Array, unusual: list[UnusualValue]) -> Explanation:
+        """Return the explanation, given the values of the case."""
+        prediction, probabilities = self.predicted()
+        nearest, other = self.nearest(prediction, other=False), self.nearest(prediction, other=True)
+        assert nearest is not None, "the predicted class has a case"
+        gap = self.series([]) if other is None else other.contributions - nearest.contributions
+        classes = pd.Index(self.model.learner.classes_, name="class")
+        names, sq = pd.Index(self.evidence.names(self.numbers), name=self.evidence.kind), self.evidence.sq_distances[0]
+        neighbors = {
+            self.evidence.kind: self.evidence.names(self.numbers),
+            "label": self.labels,
+            "distance": np.sqrt(sq),
+            "sq_distance": sq,
+            "vote": self.evidence.votes[0],
+            "for_prediction": self.labels == prediction,
+        }
+        return Explanation(
+            prediction=python_value(prediction),
+            probabilities=pd.Series(probabilities, classes, name="probability"),
+            support=pd.Series(self.evidence.support()[0], classes, name="support"),
+            values=pd.Series(values, self.features, name="value"),
+            neighbors=pd.DataFrame(neighbors),
+            neighbor_values=pd.DataFrame(self.values(self.numbers), names, self.features),
+            contributions=pd.DataFrame(self.contributions(self.numbers), names, self.features),
+            relevances=self.relevances(),
+            nearest=nearest,
+            nearest_other=other,
+            held_off_by=gap.sort_values(ascending=False, kind="stable").rename("held_off_by"),
+            coordinates=self.model.coordinates,
+            units=self.model.units,
+            unusual=tuple(unusual),
+            preprocessing=self.model.preprocessing,
+        )
+
+    def predicted(self) -> tuple[Any, Array]:
+        """Return the prediction and the probabilities of the classes, from the evidence if possible."""
+        learner = self.model.learner
+        if hasattr(learner, "predictions_from"):
+            labels, probabilities = learner.predictions_from(self.evidence)
+        else:
+            labels, probabilities = learner.predict(self.seen), learner.predict_proba(self.seen)
+        return labels[0], probabilities[0]
+
+    def series(self, values: Any, name: str | None = None) -> pd.Series[float]:
+        return pd.Series(values, self.features if len(values) else [], dtype=np.float64, name=name)
+
+    def values(self, numbers: NDArray[np.intp]) -> Array:
+        """Return cases in the units of the columns made; NaN where their rows are known to lack a value."""
+        return values_of_cases(self.model, self.evidence.cases, numbers)
+
+    def contributions(self, numbers: NDArray[np.intp]) -> Array:
+        """Return what each feature adds to the squared distances of the cases with these numbers."""
+        pairs = zip(self.maps(numbers), self.evidence.cases[numbers], strict=True)
+        return self.model.spread(np.array([measure.contributions(self.x, case) for measure, case in pairs]))
+
+    def relevances(self) -> pd.Series[float]:
+        each = np.array([measure.relevances() for measure in self.maps(self.numbers)])
+        votes = self.evidence.votes[0]
+        share = mean_share(each, votes if votes.any() else np.ones(len(votes)))
+        return self.series(self.model.spread(share), "relevance")
+
+    def maps(self, numbers: NDArray[np.intp]) -> list[Metric]:
+        """Return the metric of each of these cases."""
+        metric = self.model.learner.metric_
+        return [metric[int(i)] if isinstance(metric, LocalMetric) else metric for i in numbers]
+
+    def nearest(self, label: Any, *, other: bool) -> NearCase | None:
+        """Return the nearest case of a class, or of any other class: among the neighbours, if none there among all."""
+        wanted = np.flatnonzero((self.labels == label) ^ other)
+        if len(wanted):
+            number, sq_distance = self.numbers[wanted[0]], float(self.evidence.sq_distances[0, wanted[0]])
+        else:
+            listed = np.flatnonzero((self.evidence.labels == label) ^ other)
+            if not len(listed):
+                return None
+            sq = self.model.learner.metric_.sq_distances_at(self.x[None], self.evidence.cases, listed[None])[0]
+            number, sq_distance = listed[sq.argmin()], float(sq.min())
+        alone = np.array([number])
+        return NearCase(
+            name=python_value(self.evidence.names(alone)[0]),
+            kind=self.evidence.kind,
+            label=python_value(self.evidence.labels[number]),
+            distance=float(np.sqrt(sq_distance)),
+            sq_distance=sq_distance,
+            values=self.series(self.values(alone)[0], "value"),
+            contributions=self.series(self.contributions(alone)[0], "contribution"),
+        )
+
+
+def summed_by_column(why: Explanation, row: pd.DataFrame, encoder: Summing) -> Explanation:
+    """Return the explanation with the parts of each column of the table summed; ``row`` is the case before encoding."""
+    features = pd.Index(encoder.feature_names_in_, name="feature")
+
+    def summed(values: pd.Series[float]) -> pd.Series[float]:
+        return pd.Series(encoder.sums(values), features, name=values.name)
+
+    def near(case: NearCase) -> NearCase:
+        values = pd.Series(encoder.decoded(case.values), features, name="value", dtype=object)
+        return replace(case, values=values, contributions=summed(case.contributions))
+
+    gap = why.held_off_by
+    if len(gap):
+        gap = summed(gap.loc[why.values.index]).sort_values(ascending=False, kind="stable")
+    return replace(
+        why,
+        values=pd.Series(shown_values(row), features, name="value", dtype=object),
+        neighbor_values=pd.DataFrame(
+            [encoder.decoded(values) for values in why.neighbor_values.to_numpy()],
+            why.neighbor_values.index,
+            features,
+            dtype=object,
+        ),
+        contributions=pd.DataFrame(encoder.sums(why.contributions), why.contributions.index, features),
+        relevances=summed(why.relevances),
+        nearest=near(why.nearest),
+        nearest_other=None if why.nearest_other is None else near(why.nearest_other),
+        held_off_by=gap,
+    )

@@ -1,4 +1,4 @@
-"""The mean local relevance of each feature in each class."""
+"""The mean local relevance of each feature in each class, and its figure."""
 
 from __future__ import annotations
 
@@ -8,12 +8,19 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from whynear.explain.case_explanation import legend_above, no_formulas
 from whynear.metric import Evidence, LocalMetric, as_metric
 from whynear.metric.pipeline import FittedPipeline, class_codes
 from whynear.utils.arrays import Array
+from whynear.utils.axes import new_axes, short_name, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+# All readers can distinguish the colours; marker and line style distinguish them in grey print.
+COLORS = ("#1f5f8b", "#e08a1e", "#2e8b57", "#b03060", "#6a5acd", "#5b4636")
+MARKERS = ("s", "o", "^", "D", "v", "X")
+LINES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)), (0, (1, 3)))
 
 
 def class_profiles(learner: Any, X: ArrayLike | pd.DataFrame | None = None, y: ArrayLike | None = None) -> pd.DataFrame:
@@ -84,9 +91,9 @@ def plot_class_profiles(profiles: pd.DataFrame, ax: Axes | None = None, most: in
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['height', 'width']
     """
-    from whynear.explain.drawing import draw_profiles
-
-    return draw_profiles(profiles, ax, most)
+    if profiles.shape[1] > len(COLORS):
+        return _draw_map(profiles, ax, most)
+    return _draw_along(profiles, ax) if len(profiles) > most else _draw_marks(profiles, ax)
 
 
 def _anchor_labels(learner: Any) -> NDArray[Any]:
@@ -103,3 +110,69 @@ def _votes(evidence: Evidence, codes: NDArray[np.intp], n_classes: int) -> Array
     totals = np.zeros((n_classes, len(evidence.cases)))
     np.add.at(totals, (codes[:, None], evidence.indices), votes)
     return totals
+
+
+def _draw_marks(profiles: pd.DataFrame, ax: Axes | None) -> Axes:
+    ranked = _ranked(profiles)
+    if (ranked.nunique(axis=1) == 1).all():
+        ranked = ranked.iloc[:, :1].set_axis(["all alike"], axis=1)
+    values, places = ranked.to_numpy(), np.arange(len(ranked))
+    ax = ax or new_axes(6.5, 1.6 + 0.26 * len(ranked))
+    ax.hlines(places, values.min(axis=1), values.max(axis=1), color="0.75", linewidth=1.2)
+    for k, label in enumerate(ranked.columns):
+        look: dict[str, Any] = {"color": COLORS[k], "markerfacecolor": "none" if k % 2 else COLORS[k], "markersize": 6}
+        ax.plot(values[:, k], places, MARKERS[k], clip_on=False, label=short_name(str(label)), **look)
+    ax.set_yticks(places, [short_name(str(name)) for name in ranked.index])
+    no_formulas(*ax.get_yticklabels())
+    ax.set_ylim(len(ranked) - 0.4, -0.6)
+    ax.set_xlim(left=0.0)
+    ax.set_xlabel("mean relevance (share)")
+    tidy(ax, "both")
+    legend_above(ax, ncols=3, title=_axis_name(profiles))
+    return ax
+
+
+def _draw_along(profiles: pd.DataFrame, ax: Axes | None) -> Axes:
+    ax = ax or new_axes(8, 3.4)
+    places = np.arange(1, len(profiles) + 1)
+    for k, label in enumerate(profiles.columns):
+        look = {"color": COLORS[k], "linestyle": LINES[k]}
+        ax.plot(places, profiles.iloc[:, k], linewidth=1.2, label=short_name(str(label)), **look)
+    ax.set_xlim(1, len(places))
+    ax.set_ylim(bottom=0.0)
+    ax.set_xlabel("feature, in the order of the table")
+    ax.set_ylabel("mean relevance (share)")
+    tidy(ax, "y")
+    legend_above(ax, ncols=3, title=_axis_name(profiles))
+    return ax
+
+
+def _draw_map(profiles: pd.DataFrame, ax: Axes | None, most: int) -> Axes:
+    """Draw a heat map, dark where a feature matters; its single hue is readable in grey print."""
+    named = len(profiles) <= most
+    shown = _ranked(profiles) if named else profiles
+    labels = [short_name(str(label)) for label in shown.columns]
+    long = max(map(len, labels)) > 3
+    if ax is None:
+        height = 1.4 + 0.24 * len(shown) if named else 5.0
+        ax = new_axes(min(3.4 + 0.28 * len(labels), 12), height + (0.08 * max(map(len, labels)) if long else 0.0))
+    extent = (-0.5, len(labels) - 0.5, len(shown) + 0.5, 0.5)  # features are counted from one
+    image = ax.imshow(shown.to_numpy(), aspect="auto", cmap="Blues", vmin=0.0, interpolation="nearest", extent=extent)
+    ax.set_xticks(np.arange(len(labels)), labels, rotation=90 if long else 0)
+    ax.set_xlabel(_axis_name(profiles))
+    if named:
+        ax.set_yticks(np.arange(1, len(shown) + 1), [short_name(str(name)) for name in shown.index])
+    else:
+        ax.set_ylabel("feature, in the order of the table")
+    no_formulas(*ax.get_xticklabels(), *ax.get_yticklabels(), ax.xaxis.label)
+    ax.figure.colorbar(image, ax=ax, label="mean relevance (share)")
+    return ax
+
+
+def _ranked(profiles: pd.DataFrame) -> pd.DataFrame:
+    order = np.argsort(-profiles.to_numpy().mean(axis=1), kind="stable")
+    return profiles.iloc[order]
+
+
+def _axis_name(profiles: pd.DataFrame) -> str:
+    return str(profiles.columns.name or "class")

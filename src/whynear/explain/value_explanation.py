@@ -1,31 +1,53 @@
-"""The explanation of one prediction of a measured target, as a value."""
+"""Explanations of predicted numbers by what each feature adds: the values, the computation and the figures."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
-from whynear.explain.caution import with_caution
-from whynear.metric.unusual import UnusualValue
+from whynear.explain.case_explanation import (
+    LEAST_SHARE_NAMED,
+    LEAST_SHARE_SHOWN,
+    MOST_FEATURES_NAMED,
+    NEAREST,
+    OTHER,
+    CaseExplanation,
+    by_feature,
+    finish_bars,
+    heat_map,
+    n_shown,
+    number_text,
+    one_case,
+    others_label,
+    shown_values,
+    value_label,
+    values_of_cases,
+)
+from whynear.explain.linear_parts import LinearParts
+from whynear.metric.pipeline import FittedPipeline
+from whynear.metric.unusual import UnusualValue, unusual_values
 from whynear.utils import html
+from whynear.utils.arrays import Array, Indices
+from whynear.utils.axes import new_axes, short_name
 from whynear.utils.plain import plain_values
 from whynear.utils.text import short_number
-from whynear.utils.values import ByValue
+from whynear.utils.threads import row_blocks
 
 if TYPE_CHECKING:
+    from markupsafe import Markup
     from matplotlib.axes import Axes
 
-MOST_FEATURES_NAMED = 3  # in ``repr``
-LEAST_SHARE_NAMED = 0.05  # of the largest contribution, in ``repr``
-LEAST_SHARE_SHOWN = 0.01  # of the longest bar, in a notebook
-BAR_LOOKS = {True: "strong", False: "weak"}  # of what raises the prediction, and of what lowers it
+NEIGHBORS = 5  # training rows that an explanation shows
+BAR_LOOKS = {True: "strong", False: "weak"}  # in a notebook: of what raises the prediction, and of what lowers it
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ValueExplanation(ByValue):
+class ValueExplanation(CaseExplanation):
     """Why a linear map predicts a value of a measured target for one case.
 
     The prediction is ``mean_prediction + contributions.sum()``. All contributions and distances are in the units of the
@@ -77,7 +99,7 @@ class ValueExplanation(ByValue):
     (3.5, {'x0': 3.0, 'x1': 0.5}, 7.0)
     """
 
-    SUMMARY: ClassVar[tuple[str, ...]] = (
+    SUMMARY = (
         *("prediction", "mean_prediction", "moved_by", "contribution"),
         *("nearest", "measured", "distance", "unusual"),
     )
@@ -97,11 +119,6 @@ class ValueExplanation(ByValue):
     cancels: bool = False
 
     @property
-    def kind(self) -> str:
-        """What the neighbours are called: rows with a name, or cases."""
-        return str(self.neighbors.columns[0])
-
-    @property
     def ranked(self) -> pd.Series[float]:
         """The contributions, those of the largest size first."""
         return self.contributions.loc[self.contributions.abs().sort_values(ascending=False, kind="stable").index]
@@ -111,30 +128,19 @@ class ValueExplanation(ByValue):
         """What each feature adds to the squared distance of each neighbour; a row sums to that distance."""
         return (self.neighbor_contributions - self.contributions) ** 2
 
-    def __repr__(self) -> str:
-        return with_caution(self._reason(), self.unusual)
-
     def _reason(self) -> str:
         difference = self.prediction - self.mean_prediction
         side = "above" if difference >= 0 else "below"
         around = "" if self.interval is None else " (90% interval {} to {})".format(*map(short_number, self.interval))
-        start = (
-            f"predicted {short_number(self.prediction)}{around}, {short_number(abs(difference), 3)} {side} {self._mean}"
-        )
+        mean = f"the mean {short_number(self.mean_prediction)}" if self.mean_prediction else "zero"
+        start = f"predicted {short_number(self.prediction)}{around}, {short_number(abs(difference), 3)} {side} {mean}"
         ranked = self.ranked
         if not len(ranked) or not ranked.iloc[0]:
             return f"{start}: no feature adds to it{self._near()}"
         named = ranked[ranked.abs() >= LEAST_SHARE_NAMED * abs(ranked.iloc[0])].head(MOST_FEATURES_NAMED)
         parts = ", ".join(f"{name!r} ({short_number(part, 3, signed=True)})" for name, part in named.items())
-        return f"{start}: {parts}{self._together}{self._near()}"
-
-    @property
-    def _together(self) -> str:
-        return ", which others cancel: read the contributions only together" if self.cancels else ""
-
-    @property
-    def _mean(self) -> str:
-        return f"the mean {short_number(self.mean_prediction)}" if self.mean_prediction else "zero"
+        together = ", which others cancel: read the contributions only together" if self.cancels else ""
+        return f"{start}: {parts}{together}{self._near()}"
 
     def _near(self) -> str:
         """Return what was measured in the nearest rows."""
@@ -167,7 +173,7 @@ class ValueExplanation(ByValue):
         ``nearest_contribution`` to its own prediction, and the ``distance_share`` of the feature.
         """
         near = len(self.neighbors) > 0
-        table = pd.DataFrame(
+        return by_feature(
             {
                 "value": self.values,
                 "mean": self.mean_values,
@@ -178,21 +184,52 @@ class ValueExplanation(ByValue):
                 "distance_share": self.distance_shares.iloc[0] if near else np.nan,
             }
         )
-        return table.rename_axis("feature").reset_index()
 
     def plot(self, ax: Axes | None = None, most: int = 12) -> Axes:
         """Draw what each feature adds to the prediction: the ``most`` largest, and the sum of all others."""
-        from whynear.explain.value_drawing import draw_contributions
-
-        return draw_contributions(self, ax, most)
+        ranked = self.ranked
+        shown = ranked.head(n_shown(ranked.abs().to_numpy(), most))
+        labels = [value_label(name, self.values[name], self.mean_values[name]) for name in shown.index]
+        bars = shown.tolist()
+        if n_others := len(ranked) - len(shown):
+            labels.append(others_label(n_others))
+            bars.append(float(ranked.iloc[len(shown) :].sum()))
+        ax = ax or new_axes(6.5, 1.5 + 0.3 * len(labels))
+        for place, part in enumerate(bars):
+            ax.barh(place, part, 0.7, linewidth=0.8, **(NEAREST if part >= 0 else OTHER))
+            ax.annotate(
+                f"{part:+.3g}".replace("-", "−"),
+                (part, place),
+                xytext=(4 if part >= 0 else -4, 0),
+                textcoords="offset points",
+                ha="left" if part >= 0 else "right",
+                va="center",
+                fontsize="small",
+            )
+        ax.margins(x=0.16)  # room for the numbers
+        finish_bars(ax, labels, "added to the prediction, in units of the target")
+        start = f"the mean {number_text(self.mean_prediction)}" if self.mean_prediction else "0"
+        title = f"predicted {number_text(self.prediction)}: {start} plus what each feature adds"
+        ax.set_title(title, fontsize="small", loc="left")
+        return ax
 
     def plot_neighbors(self, ax: Axes | None = None, most: int = 12) -> Axes:
         """Draw what each feature adds to the predictions of the case and of its nearest rows, as a heat map."""
-        from whynear.explain.value_drawing import draw_value_neighbors
+        parts = pd.concat([self.contributions.to_frame().T, self.neighbor_contributions])
+        sizes = parts.abs().max().sort_values(ascending=False, kind="stable")
+        shown = list(sizes.index[: n_shown(sizes.to_numpy(), most)])
+        near = self.neighbors[[self.kind, "measured"]].itertuples(index=False)
+        return heat_map(
+            ax or new_axes(2.8 + 0.85 * len(parts), 1.6 + 0.3 * len(shown)),
+            parts[shown].to_numpy().T,
+            shown,
+            ["this case", *(f"{short_name(str(name))}\n{number_text(measured)}" for name, measured in near)],
+            (f"nearest {self.kind}s: name and measured value", "added to the prediction"),
+            lambda part: f"{part:+.2g}".replace("-", "−"),
+            signed=True,
+        )
 
-        return draw_value_neighbors(self, ax, most)
-
-    def _repr_html_(self) -> str:
+    def _tables(self) -> list[Markup]:
         ranked = self.ranked
         largest = float(ranked.abs().max()) if len(ranked) else 0.0
         top = ranked[ranked.abs() >= LEAST_SHARE_SHOWN * largest].head(html.MOST_ROWS)
@@ -202,19 +239,15 @@ class ValueExplanation(ByValue):
             [name, values[name], means[name], html.bar(0.0, part, within, BAR_LOOKS[part > 0], mark=0.0), float(part)]
             for name, part in zip(top.index, html.rounded(top), strict=True)
         ]
-        near = self.neighbors[[self.kind, "measured", "predicted", "distance"]]
-        return html.block(
-            html.heading(repr(self)[:1].upper() + repr(self)[1:]),
-            html.table(
-                ["feature", "value", "mean", "adds to the prediction", ""],
-                parts,
-                html.more_of(len(ranked), len(top), "feature"),
-            ),
+        near = self.neighbors[[self.kind, "measured", "predicted", "distance"]].itertuples(index=False)
+        headings = ["feature", "value", "mean", "adds to the prediction", ""]
+        return [
+            html.table(headings, parts, html.more_of(len(ranked), len(top), "feature")),
             html.table(
                 [f"nearest {self.kind}", "measured", "predicted", "distance"],
-                [[str(name), *facts] for name, *facts in near.itertuples(index=False)],
+                [[str(name), *facts] for name, *facts in near],
             ),
-        )
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain numbers, strings and lists; None for a missing value."""
@@ -249,3 +282,73 @@ def _shown(value: Any) -> str:
     if pd.isna(value):
         return ""
     return short_number(float(value)) if isinstance(value, float | np.floating) else str(value)
+
+
+def explain_value(model: FittedPipeline, x: ArrayLike | pd.Series[Any] | pd.DataFrame) -> ValueExplanation:
+    """Explain the prediction of one case; time O(n d) for n training rows, memory that of a block of them."""
+    return next(explain_values(model, one_case(model, x)))
+
+
+def explain_values(model: FittedPipeline, table: pd.DataFrame) -> Iterator[ValueExplanation]:
+    """Explain each row of a table as `FittedPipeline.table` returns it."""
+    parts = LinearParts(model)
+    for place in range(len(table)):
+        yield _explained(parts, table.iloc[[place]])
+
+
+def _explained(parts: LinearParts, row: pd.DataFrame) -> ValueExplanation:
+    model, learner = parts.model, parts.model.learner
+    seen = model.seen(row)
+    inputs = np.asarray(seen, dtype=np.float64)
+    own = parts.contributions(inputs)[0]
+    cases = getattr(learner, "cases_", np.empty((0, len(learner.coef_))))  # an older file has none
+    numbers, sq_distances = _nearest(parts, cases, own)
+    kind, names = _names(learner, numbers)
+    neighbors = pd.DataFrame(
+        {
+            kind: names,
+            "measured": learner.targets_[numbers] if len(numbers) else np.empty(0),
+            "predicted": (cases[numbers] - learner.origin_) @ learner.coef_ + learner.target_origin_,
+            "distance": np.sqrt(sq_distances),
+            "sq_distance": sq_distances,
+        }
+    )
+    features, index = pd.Index(parts.features, name="feature"), pd.Index(names, name=kind)
+    held = [parts.decoded(values) for values in values_of_cases(model, cases, numbers)]
+    values = inputs[0].tolist() if model.coordinates == "steps" else shown_values(model.with_dates(model.shown(row)))
+    prediction, errors = float(learner.predict(seen)[0]), getattr(learner, "error_interval_", None)
+    return ValueExplanation(
+        prediction=prediction,
+        mean_prediction=float(learner.target_origin_),
+        values=pd.Series(values, features, name="value", dtype=object),
+        mean_values=pd.Series(parts.means, features, name="mean"),
+        coefficients=pd.Series(parts.coefficients, features, name="coefficient"),
+        contributions=pd.Series(own, features, name="contribution"),
+        neighbors=neighbors,
+        neighbor_values=pd.DataFrame(held, index, features, dtype=object),
+        neighbor_contributions=pd.DataFrame(parts.contributions(cases[numbers]), index, features),
+        coordinates=model.coordinates,
+        unusual=tuple(unusual_values(model, row, seen)[0]),
+        interval=None if errors is None else (prediction + float(errors[0]), prediction + float(errors[1])),
+        cancels=_cancels(own, getattr(learner, "targets_", None)),
+    )
+
+
+def _nearest(parts: LinearParts, cases: Array, own: Array) -> tuple[Indices, Array]:
+    """Return the numbers of the training rows with the most similar contributions, and their squared distances."""
+    sq = np.empty(len(cases))
+    for rows in row_blocks(len(cases), row_bytes=24 * max(1, cases.shape[1])):
+        sq[rows] = np.square(parts.contributions(cases[rows]) - own).sum(axis=1)
+    nearest = np.argsort(sq, kind="stable")[:NEIGHBORS]
+    return nearest, sq[nearest]
+
+
+def _names(learner: Any, numbers: Indices) -> tuple[Literal["row", "case"], list[Any]]:
+    names = getattr(learner, "row_names_", None)
+    return ("case", (numbers + 1).tolist()) if names is None else ("row", names[numbers].tolist())
+
+
+def _cancels(contributions: Array, targets: Array | None) -> bool:
+    """Return whether a contribution exceeds the range of the targets, and the others take away half of it or more."""
+    largest = np.abs(contributions).max(initial=0.0)
+    return targets is not None and bool(largest > np.ptp(targets)) and bool(abs(contributions.sum()) <= largest / 2)

@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, overload
 
-import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from whynear.explain.encoded import summed_by_column
-from whynear.explain.explanation import Explanation, NearCase
+from whynear.explain.explanation import Explanation, explain_cases
 from whynear.explain.linear_parts import is_linear_map
-from whynear.explain.measured import explain_value
-from whynear.explain.several import Explanations
-from whynear.explain.training_values import values_of_cases
-from whynear.explain.value_explanation import ValueExplanation
-from whynear.metric import Evidence, LocalMetric, Metric
-from whynear.metric.base import mean_share
+from whynear.explain.value_explanation import ValueExplanation, explain_values
 from whynear.metric.pipeline import FittedPipeline
-from whynear.metric.unusual import UnusualValue, unusual_values
-from whynear.utils.arrays import Array
-from whynear.utils.plain import python_value
-from whynear.utils.row_names import names_of_rows
+from whynear.utils import html
+from whynear.utils.plain import plain_values
+from whynear.utils.row_names import names_of_rows, plain_name
+from whynear.utils.text import counted
+from whynear.utils.values import ByValue
 
 
 @overload
@@ -96,164 +89,93 @@ def explain(
     """
     of_numbers = is_linear_map(learner)
     model = FittedPipeline.of(learner) if of_numbers else FittedPipeline.of_classifier(learner)
-    explain_one = explain_value if of_numbers else explain_case
     table = model.table(x, "x")
-    if len(table) == 1:
-        return explain_one(model, table)
     if not len(table):
         raise ValueError("x must have at least one case to explain, got 0 rows instead.")
+    each: tuple[Explanation | ValueExplanation, ...]
+    each = tuple(explain_values(model, table) if of_numbers else explain_cases(model, table))
+    if len(each) == 1:
+        return each[0]
     names = names_of_rows(x)
-    rows = range(1, len(table) + 1) if names is None else names.tolist()
-    if of_numbers:
-        return Explanations(tuple(rows), tuple(explain_value(model, table.iloc[[i]]) for i in range(len(table))))
-    return Explanations(tuple(rows), tuple(explain_cases(model, table)))
+    return Explanations(tuple(range(1, len(table) + 1) if names is None else names.tolist()), each)
 
 
-def explain_case(model: FittedPipeline, x: ArrayLike | pd.Series[Any] | pd.DataFrame) -> Explanation:
-    """Explain one case."""
-    row = model.table(x, "x")
-    if len(row) != 1:
-        raise ValueError(f"x must be one case, got {len(row)} rows instead. Take one of them: X.iloc[i] or X[i].")
-    return next(explain_cases(model, row))
+@dataclass(frozen=True, eq=False, repr=False)
+class Explanations(ByValue, Sequence[Explanation | ValueExplanation]):
+    """The explanation of each row of a table, in its order; a place, from 0, gives one, a slice several.
 
+    Attributes
+    ----------
+    rows : tuple of int or str
+        The names of the explained rows: the labels of the index of a DataFrame, unless it is the default one, or
+        numbers from 1.
+    explanations : tuple of Explanation or of ValueExplanation
+        Their explanations.
 
-def explain_cases(model: FittedPipeline, table: pd.DataFrame) -> Iterator[Explanation]:
-    """Explain each row of a table as `FittedPipeline.table` returns it.
-
-    All rows are encoded at once, but searched one by one: a row among others would differ from it alone in last digits.
+    Examples
+    --------
+    >>> import whynear as wn
+    >>> iris = wn.datasets.load("iris")
+    >>> several = wn.explain(wn.GRLVQ(random_state=0).fit(iris.X, iris.y), iris.X.iloc[[0, 60, 120]])
+    >>> several, several.of(60).prediction
+    (<explanations of 3 rows>, 1)
+    >>> [why.prediction for why in several]
+    [0, 1, 2]
     """
-    seen = model.seen(table)
-    each = seen.iloc if isinstance(seen, pd.DataFrame) else np.ascontiguousarray(seen)
-    values = np.asarray(model.numbers(table) if model.coordinates == "columns" else seen)
-    unusual, features = unusual_values(model, table, seen), pd.Index(model.feature_names, name="feature")
-    for row in range(len(table)):
-        view = _View(model, each[[row]], model.learner.evidence(each[[row]]), features)
-        why = _explained(view, values[row], unusual[row])
-        if model.encoder is not None and model.coordinates == "columns":
-            why = summed_by_column(why, model.with_dates(model.shown(table.iloc[[row]])), model.encoder)
-        yield why
 
+    rows: tuple[Any, ...]
+    explanations: tuple[Explanation | ValueExplanation, ...]
 
-def _explained(view: _View, values: Array, unusual: list[UnusualValue]) -> Explanation:
-    model = view.model
-    prediction, probabilities = view.predicted()
-    nearest = view.nearest(prediction, other=False)
-    assert nearest is not None, "the predicted class has a case"
-    other = view.nearest(prediction, other=True)
-    gap = view.series([]) if other is None else other.contributions - nearest.contributions
-    classes = pd.Index(model.learner.classes_, name="class")
-    return Explanation(
-        prediction=python_value(prediction),
-        probabilities=pd.Series(probabilities, classes, name="probability"),
-        support=pd.Series(view.evidence.support()[0], classes, name="support"),
-        values=pd.Series(values, view.features, name="value"),
-        neighbors=view.neighbors().assign(for_prediction=view.labels == prediction),
-        neighbor_values=view.by_neighbor(view.values(view.numbers)),
-        contributions=view.by_neighbor(view.contributions(view.numbers)),
-        relevances=view.relevances(),
-        nearest=nearest,
-        nearest_other=other,
-        held_off_by=gap.sort_values(ascending=False, kind="stable").rename("held_off_by"),
-        coordinates=model.coordinates,
-        units=model.units,
-        unusual=tuple(unusual),
-        preprocessing=model.preprocessing,
-    )
+    @overload
+    def __getitem__(self, place: int) -> Explanation | ValueExplanation: ...
+    @overload
+    def __getitem__(self, place: slice) -> Explanations: ...
+    def __getitem__(self, place: int | slice) -> Explanation | ValueExplanation | Explanations:
+        if isinstance(place, slice):
+            return Explanations(self.rows[place], self.explanations[place])
+        return self.explanations[place]
 
+    def __len__(self) -> int:
+        return len(self.explanations)
 
-@dataclass(frozen=True, eq=False)
-class _View:
-    """One case in the coordinates of the learner, and the cases behind its prediction."""
+    def __repr__(self) -> str:
+        return f"<explanations of {counted(len(self), 'row', 'rows')}>"
 
-    model: FittedPipeline
-    seen: Any
-    evidence: Evidence
-    features: pd.Index[Any]
+    def of(self, row: Any) -> Explanation | ValueExplanation:
+        """Return the explanation of the row with this name."""
+        name = plain_name(row)
+        places = [place for place, known in enumerate(self.rows) if known == name]
+        if len(places) != 1:
+            rows = counted(len(places), "row", "rows")
+            raise ValueError(
+                f"{rows} called {name!r} were explained, and one is needed. Take it by its place, from 0: [0]."
+            )
+        return self.explanations[places[0]]
 
-    @cached_property
-    def x(self) -> Array:
-        return np.asarray(self.seen, dtype=np.float64)[0]
+    def frame(self) -> pd.DataFrame:
+        """Return one line per row, with its name as index.
+
+        For classes, its columns are the prediction and its probability, the name and the distance of the nearest case
+        of the predicted class, the class and the distance of the nearest case of another (``other``,
+        ``other_distance``), the feature that makes this one most distant (``held_off_by``), and the number of unusual
+        values. For a measured target: the prediction and the mean prediction, the feature of the largest contribution
+        (``moved_by``) and this, the name of the nearest row, what was measured there and its distance, and the number
+        of unusual values.
+        """
+        index = pd.Index(self.rows, name="row")
+        return pd.DataFrame([why.summary() for why in self.explanations], index=index, columns=self._columns)
 
     @property
-    def metric(self) -> Metric:
-        return self.model.learner.metric_
+    def _columns(self) -> list[str]:
+        return list(self.explanations[0].SUMMARY if self.explanations else Explanation.SUMMARY)
 
-    @property
-    def numbers(self) -> NDArray[np.intp]:
-        return self.evidence.indices[0]
+    def to_dict(self) -> list[dict[str, Any]]:
+        """Return everything as plain numbers, strings and lists: for each row its name and its explanation."""
+        return [{"row": row, **why.to_dict()} for row, why in zip(self.rows, self.explanations, strict=True)]
 
-    @property
-    def labels(self) -> NDArray[Any]:
-        return self.evidence.labels[self.numbers]
-
-    def predicted(self) -> tuple[Any, Array]:
-        """Return the prediction and the probabilities of the classes, from the evidence if possible."""
-        learner = self.model.learner
-        if hasattr(learner, "predictions_from"):
-            labels, probabilities = learner.predictions_from(self.evidence)
-        else:
-            labels, probabilities = learner.predict(self.seen), learner.predict_proba(self.seen)
-        return labels[0], probabilities[0]
-
-    def series(self, values: Any, name: str | None = None) -> pd.Series[float]:
-        return pd.Series(values, self.features if len(values) else [], dtype=np.float64, name=name)
-
-    def neighbors(self) -> pd.DataFrame:
-        sq = self.evidence.sq_distances[0]
-        return pd.DataFrame(
-            {
-                self.evidence.kind: self.evidence.names(self.numbers),
-                "label": self.labels,
-                "distance": np.sqrt(sq),
-                "sq_distance": sq,
-                "vote": self.evidence.votes[0],
-            }
-        )
-
-    def by_neighbor(self, values: Array) -> pd.DataFrame:
-        """Return values of the features, a row for each case that votes."""
-        names = pd.Index(self.evidence.names(self.numbers), name=self.evidence.kind)
-        return pd.DataFrame(values, names, self.features)
-
-    def values(self, numbers: NDArray[np.intp]) -> Array:
-        """Return cases in the units of the columns made; NaN where their rows are known to lack a value."""
-        return values_of_cases(self.model, self.evidence.cases, numbers)
-
-    def contributions(self, numbers: NDArray[np.intp]) -> Array:
-        """Return what each feature adds to the squared distances of the cases with these numbers."""
-        cases = self.evidence.cases[numbers]
-        pairs = zip(self._maps(numbers), cases, strict=True)
-        return self.model.spread(np.array([measure.contributions(self.x, case) for measure, case in pairs]))
-
-    def relevances(self) -> pd.Series[float]:
-        each = np.array([measure.relevances() for measure in self._maps(self.numbers)])
-        votes = self.evidence.votes[0]
-        share = mean_share(each, votes if votes.any() else np.ones(len(votes)))
-        return self.series(self.model.spread(share), "relevance")
-
-    def nearest(self, label: Any, *, other: bool) -> NearCase | None:
-        """Return the nearest case of a class, or of any other class: among the neighbours, if none there among all."""
-        wanted = np.flatnonzero((self.labels == label) ^ other)
-        if len(wanted):
-            return self._near(int(self.numbers[wanted[0]]), float(self.evidence.sq_distances[0, wanted[0]]))
-        listed = np.flatnonzero((self.evidence.labels == label) ^ other)
-        if not len(listed):
-            return None
-        sq = self.metric.sq_distances_at(self.x[None], self.evidence.cases, listed[None])[0]
-        place = int(sq.argmin())
-        return self._near(int(listed[place]), float(sq[place]))
-
-    def _near(self, number: int, sq_distance: float) -> NearCase:
-        return NearCase(
-            name=python_value(self.evidence.names(np.array([number]))[0]),
-            kind=self.evidence.kind,
-            label=python_value(self.evidence.labels[number]),
-            distance=float(np.sqrt(sq_distance)),
-            sq_distance=sq_distance,
-            values=self.series(self.values(np.array([number]))[0], "value"),
-            contributions=self.series(self.contributions(np.array([number]))[0], "contribution"),
-        )
-
-    def _maps(self, numbers: NDArray[np.intp]) -> list[Metric]:
-        metric = self.metric
-        return [metric[int(i)] if isinstance(metric, LocalMetric) else metric for i in numbers]
+    def _repr_html_(self) -> str:
+        frame = self.frame().head(html.MOST_ROWS)
+        cells = [[str(row), *plain_values(line)] for row, line in zip(frame.index, frame.to_numpy(), strict=True)]
+        shown = [["" if cell is None else cell for cell in line] for line in cells]
+        more = html.more_of(len(self), len(frame), "row")
+        return html.block(html.heading(repr(self)[1:-1].capitalize()), html.table(["row", *self._columns], shown, more))

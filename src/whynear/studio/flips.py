@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 
-from whynear.explain.explanation import plain
 from whynear.explain.flips import flips
 from whynear.explain.linear_parts import is_linear_map
 from whynear.metric.pipeline import FittedPipeline
@@ -12,6 +11,7 @@ from whynear.studio.faults import Refused
 from whynear.studio.live import Live
 from whynear.studio.live_models import Change, FlipAnswer, FlipQuery, Flips
 from whynear.studio.what_if import case_of
+from whynear.utils.plain import plain_values
 from whynear.utils.text import printable
 
 
@@ -26,13 +26,13 @@ def smallest_flips(live: Live, query: FlipQuery) -> Flips:
     answers = [
         FlipAnswer(
             changes=[
-                Change(feature=name, before=plain(old), after=plain(new), deviations=size)
+                Change(feature=name, before=plain_values(old), after=plain_values(new), deviations=size)
                 for name, old, new, size in zip(flip.features, flip.before, flip.after, flip.deviations, strict=True)
             ],
             size=flip.size,
-            prediction=plain(flip.prediction),
+            prediction=plain_values(flip.prediction),
             sentence=printable(str(flip)),
         )
         for flip in found
     ]
-    return Flips(prediction=plain(found.prediction), flips=answers, seconds=time.perf_counter() - start)
+    return Flips(prediction=plain_values(found.prediction), flips=answers, seconds=time.perf_counter() - start)

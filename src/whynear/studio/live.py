@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from whynear.explain.explanation import plain
 from whynear.learn import Slider
 from whynear.metric import Metric, load
 from whynear.metric.pipeline import FittedPipeline
@@ -30,6 +29,7 @@ from whynear.study.table_problem import learnable_problem
 from whynear.tables.dates import DateColumn
 from whynear.tables.problem import Problem
 from whynear.utils.arrays import Array
+from whynear.utils.plain import plain_values
 from whynear.utils.row_names import names_of_rows
 
 MOST_KEPT = 3  # studies in memory
@@ -87,7 +87,7 @@ class Live:
     def shown_values(self, row: pd.DataFrame) -> dict[str, Any]:
         """Return the values of a table of one row by column, as they are shown: dates as texts."""
         shown = FittedPipeline.of(self.model).with_dates(row)
-        return {str(name): plain(value) for name, value in shown.iloc[0].items()}
+        return {str(name): plain_values(value) for name, value in shown.iloc[0].items()}
 
     @cached_property
     def bands(self) -> dict[str, list[str]]:

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 import whynear as wn
-from whynear.explain.explanation import plain
 from whynear.metric import DiagonalMetric, LocalMetric, Metric, as_metric
 from whynear.studio.faults import Refused
 from whynear.studio.live import Live, Triple
 from whynear.studio.live_models import Found, Kept, Ranking
 from whynear.utils.arrays import Array, Indices
+from whynear.utils.plain import plain_values
 
 CASE_BASE = "marked.cases"
 NO_TRIPLES = "There is nothing to learn from yet: mark one case as like the query, and one as unlike it."
@@ -55,11 +55,11 @@ def ranking(live: Live, marks: Marked, query: int | str, k: int = 10) -> Ranking
     return Ranking(
         query=query,
         values=_values(live, live.place_of(query)),
-        label=plain(live.problem.y[live.place_of(query)]),
+        label=plain_values(live.problem.y[live.place_of(query)]),
         found=[
             Found(
                 row=live.row_names[place],
-                label=plain(live.problem.y[place]),
+                label=plain_values(live.problem.y[place]),
                 distance=float(np.sqrt((of_study if of_marks is None else of_marks)[place])),
                 rank_before=int(ranks[place]),
                 rank_after=None if new_ranks is None else int(new_ranks[place]),
@@ -85,7 +85,7 @@ def keep(live: Live, marks: Marked) -> Kept:
     path = live.folder.parent / CASE_BASE
     with wn.CaseBase(path, learned) as base:
         if not len(base):
-            base.add(live.numbers(), [{live.target: plain(label)} for label in live.problem.y])
+            base.add(live.numbers(), [{live.target: plain_values(label)} for label in live.problem.y])
         n_cases = len(base)
     code = f"import whynear as wn\n\nwith wn.CaseBase({str(path)!r}) as base:\n    print(base.like(1, k=5).frame())"
     return Kept(file=str(path), cases=n_cases, python=code)

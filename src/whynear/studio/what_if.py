@@ -8,15 +8,15 @@ from typing import Any
 import pandas as pd
 
 from whynear.explain import Explanation, ValueExplanation
-from whynear.explain.explanation import plain
+from whynear.explain.explanation import explain_case
 from whynear.explain.linear_parts import is_linear_map
-from whynear.explain.measured import explain_value
-from whynear.explain.why import explain_case
+from whynear.explain.value_explanation import explain_value
 from whynear.metric.pipeline import FittedPipeline
 from whynear.metric.unusual import UnusualValue
 from whynear.studio.faults import Refused
 from whynear.studio.live import Live, features_of
 from whynear.studio.live_models import CaseQuery, Neighbor, Unusual, WhatIf
+from whynear.utils.plain import plain_values
 from whynear.utils.text import listed, printable
 
 MOST_NEIGHBORS = 25
@@ -46,10 +46,10 @@ def what_if(live: Live, query: CaseQuery) -> WhatIf:
     fitted = FittedPipeline.of(model) if of_numbers else FittedPipeline.of_classifier(model)
     case = case_of(live, query, fitted)
     why: Any = explain_value(fitted, case) if of_numbers else explain_case(fitted, case)
-    true = None if query.row is None else plain(live.problem.y[live.place_of(query.row)])
+    true = None if query.row is None else plain_values(live.problem.y[live.place_of(query.row)])
     parts = _of_value(why) if of_numbers else _of_class(why)
     return WhatIf(
-        prediction=plain(why.prediction),
+        prediction=plain_values(why.prediction),
         true=true,
         values=live.shown_values(case),
         unusual=[_unusual(value) for value in why.unusual],
@@ -67,9 +67,9 @@ def _of_class(why: Explanation) -> dict[str, Any]:
         "contributions": {},
         "neighbors": [
             Neighbor(
-                name=plain(row[why.nearest.kind]),
+                name=plain_values(row[why.nearest.kind]),
                 kind=why.nearest.kind,
-                label=plain(row["label"]),
+                label=plain_values(row["label"]),
                 distance=row["distance"],
                 vote=row["vote"],
                 for_prediction=row["for_prediction"],
@@ -89,9 +89,9 @@ def _of_value(why: ValueExplanation) -> dict[str, Any]:
         "contributions": _by_name(why.contributions),
         "neighbors": [
             Neighbor(
-                name=plain(row[why.kind]),
+                name=plain_values(row[why.kind]),
                 kind="row" if why.kind == "row" else "case",
-                label=plain(row["measured"]),
+                label=plain_values(row["measured"]),
                 distance=row["distance"],
                 vote=0.0,
                 for_prediction=True,
@@ -108,7 +108,7 @@ def _unusual(value: UnusualValue) -> Unusual:
 
 
 def _by_name(values: pd.Series) -> dict[str, Any]:
-    return {str(name): plain(value) for name, value in values.items()}
+    return {str(name): plain_values(value) for name, value in values.items()}
 
 
 def _read(name: str, value: Any, fitted: FittedPipeline) -> Any:

@@ -14,7 +14,7 @@ from scipy.sparse import diags_array
 from sklearn.cluster import ward_tree
 
 from whynear.explain import Explanation, ValueExplanation
-from whynear.explain.encoded import summed_by_column
+from whynear.explain.explanation import summed_by_column
 from whynear.tables.encoder import kept_apart
 from whynear.tables.spectral_axis import SpectralAxis
 from whynear.utils.arrays import Array

@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from whynear.explain import Explanation, ValueExplanation
-from whynear.explain.why import explain_case
+from whynear.explain.explanation import explain_case
 from whynear.study.bands import Bands
 from whynear.study.comparison import Comparison
 from whynear.utils.progress import Report

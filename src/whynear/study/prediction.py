@@ -19,9 +19,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from whynear.datasets.opening import Table, open_for
 from whynear.explain import Explanation, ValueExplanation
+from whynear.explain.explanation import explain_case
 from whynear.explain.linear_parts import is_linear_map
-from whynear.explain.measured import explain_value
-from whynear.explain.why import explain_case
+from whynear.explain.value_explanation import explain_value
 from whynear.metric import Metric, load
 from whynear.metric.pipeline import FittedPipeline
 from whynear.metric.unusual import UnusualKind, UnusualValue, kinds_known, unusual_values

@@ -14,8 +14,7 @@ from whynear.engine.processes import Processes
 from whynear.engine.running import results_of
 from whynear.engine.workers import Workers
 from whynear.explain import Explanation
-from whynear.explain.explanation import NearCase, plain
-from whynear.explain.why import explain_cases
+from whynear.explain.explanation import NearCase, explain_cases
 from whynear.metric.pipeline import FittedPipeline
 from whynear.metric.unusual import UnusualValue
 from whynear.study.bands import Bands
@@ -24,6 +23,7 @@ from whynear.study.comparison import Comparison
 from whynear.study.spread import explained_places
 from whynear.study.voters import Voters, voters_of
 from whynear.utils.arrays import Indices
+from whynear.utils.plain import plain_values as plain
 from whynear.utils.progress import Report
 
 SHOWN_PARTS = 8  # features of a case

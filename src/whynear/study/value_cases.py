@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from whynear.explain import ValueExplanation
-from whynear.explain.measured import explain_value
+from whynear.explain.value_explanation import explain_value
 from whynear.metric.unusual import UnusualValue, unusual_values
 from whynear.study.bands import Bands
 from whynear.study.cases import Case
