@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, overload
 
@@ -87,17 +87,25 @@ def explain(
     >>> bool(np.isclose(why.mean_prediction + why.contributions.sum(), why.prediction))
     True
     """
-    of_numbers = is_linear_map(learner)
-    model = FittedPipeline.of(learner) if of_numbers else FittedPipeline.of_classifier(learner)
+    model = explainable(learner)
     table = model.table(x, "x")
     if not len(table):
         raise ValueError("x must have at least one case to explain, got 0 rows instead.")
-    each: tuple[Explanation | ValueExplanation, ...]
-    each = tuple(explain_values(model, table) if of_numbers else explain_cases(model, table))
+    each = tuple(explain_each(model, table))
     if len(each) == 1:
         return each[0]
     names = names_of_rows(x)
     return Explanations(tuple(range(1, len(table) + 1) if names is None else names.tolist()), each)
+
+
+def explainable(learner: Any) -> FittedPipeline:
+    """Return the parts of a model whose predictions can be explained; refuse others."""
+    return FittedPipeline.of(learner) if is_linear_map(learner) else FittedPipeline.of_classifier(learner)
+
+
+def explain_each(model: FittedPipeline, table: pd.DataFrame) -> Iterator[Explanation | ValueExplanation]:
+    """Explain each row of a table as `FittedPipeline.table` returns it."""
+    return explain_values(model, table) if is_linear_map(model.learner) else explain_cases(model, table)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

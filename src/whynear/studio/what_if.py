@@ -8,9 +8,7 @@ from typing import Any
 import pandas as pd
 
 from whynear.explain import Explanation, ValueExplanation
-from whynear.explain.explanation import explain_case
-from whynear.explain.linear_parts import is_linear_map
-from whynear.explain.value_explanation import explain_value
+from whynear.explain.why import explain_each, explainable
 from whynear.metric.pipeline import FittedPipeline
 from whynear.metric.unusual import UnusualValue
 from whynear.studio.faults import Refused
@@ -42,12 +40,11 @@ def what_if(live: Live, query: CaseQuery) -> WhatIf:
     """Predict a case, with its votes, its neighbours and its unusual values."""
     start = time.perf_counter()
     model = live.model_of(query.model)
-    of_numbers = is_linear_map(model)
-    fitted = FittedPipeline.of(model) if of_numbers else FittedPipeline.of_classifier(model)
+    fitted = explainable(model)
     case = case_of(live, query, fitted)
-    why: Any = explain_value(fitted, case) if of_numbers else explain_case(fitted, case)
+    why = next(explain_each(fitted, fitted.table(case, "x")))
     true = None if query.row is None else plain_values(live.problem.y[live.place_of(query.row)])
-    parts = _of_value(why) if of_numbers else _of_class(why)
+    parts = _of_value(why) if isinstance(why, ValueExplanation) else _of_class(why)
     return WhatIf(
         prediction=plain_values(why.prediction),
         true=true,

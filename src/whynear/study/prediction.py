@@ -19,9 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from whynear.datasets.opening import Table, open_for
 from whynear.explain import Explanation, ValueExplanation
-from whynear.explain.explanation import explain_case
-from whynear.explain.linear_parts import is_linear_map
-from whynear.explain.value_explanation import explain_value
+from whynear.explain.why import explain_each, explainable
 from whynear.metric import Metric, load
 from whynear.metric.pipeline import FittedPipeline
 from whynear.metric.unusual import UnusualKind, UnusualValue, kinds_known, unusual_values
@@ -227,16 +225,14 @@ def explain_row(
     1
     """
     predictor = predictor_from(model)
-    of_numbers = is_linear_map(predictor)
-    explain_one = explain_value if of_numbers else explain_case
-    fitted = FittedPipeline.of(predictor) if of_numbers else FittedPipeline.of_classifier(predictor)
+    fitted = explainable(predictor)
     frame, source, index = _named_table(predictor, table, index, encoding)
     place = place_of(row, frame, source)
     source = f"{source}, row {row},"
     # A table of one row, because a Series would give whole numbers and text the same type.
     cases = cases_for(predictor, frame.iloc[[place]], source, index)
     with faults_by_name(predictor, cases, source):
-        return explain_one(fitted, cases)
+        return next(explain_each(fitted, fitted.table(cases, "x")))
 
 
 def _named_table(model: Any, table: Table, index: str | None, encoding: str) -> tuple[pd.DataFrame, str, str | None]:
