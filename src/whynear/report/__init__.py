@@ -1,1 +1,19 @@
-"""A study as files: the page, its figures, tables and the model."""
+"""The report of a study: its files and its page, which read a `Study` and are its methods ``save`` and ``show``."""
+
+import copyreg
+from typing import Any
+
+from whynear.report.files import save
+from whynear.report.page import show, summary
+from whynear.study.flow import study as study
+from whynear.study.result import Study
+
+
+def _restored(state: dict[str, Any]) -> Study:
+    found = object.__new__(Study)
+    vars(found).update(state)
+    return found
+
+
+Study.save, Study.show, Study._repr_html_ = save, show, summary
+copyreg.pickle(Study, lambda held: (_restored, (vars(held),)))  # read again, a study has these methods too
