@@ -16,7 +16,6 @@ from whynear.metric import Metric, as_metric
 from whynear.metric.pipeline import FittedPipeline
 from whynear.study.cases import Case, Reason
 from whynear.study.comparison import Comparison
-from whynear.study.content import content
 from whynear.study.errors import ErrorAnatomy, Residuals
 from whynear.study.findings import Findings
 from whynear.study.interpretation import Interpretation
@@ -24,14 +23,18 @@ from whynear.study.levels import FeatureLevels
 from whynear.study.parts_score import PartsScore
 from whynear.study.placed_rows import PlacedRows
 from whynear.study.rejection import Rejection
+from whynear.study.row_scores import row_scores
 from whynear.study.settings import TABLE_SETTINGS, StudySettings
 from whynear.study.spectra import Spectra
 from whynear.tables.problem import Problem
 from whynear.utils.arrays import Array
+from whynear.utils.plain import plain_values
 from whynear.verdict import Verdicts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+FORMAT = 1  # of ``study.json``
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -191,5 +194,42 @@ class Study:
         return draw_first_bounds(self.verdicts, ax, most)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain numbers, strings and lists: ``study.json`` without the names of its files."""
-        return content(self)
+        """Return everything as plain numbers, strings and lists: ``study.json`` without the names of its files.
+
+        Equal studies give equal content.
+        """
+        tolerance = self.interpretation.tolerance
+        held = {
+            "format": FORMAT,
+            "source": self.problem.source,
+            "target": self.problem.target,
+            "given": self.inputs.changed(),
+            "rows": len(self.problem.X),
+            "columns": self.problem.columns.to_dict("records"),
+            "measure": self.comparison.measure,
+            "finding": self.finding(),
+            "settings": dict(self.settings),
+            "chosen": self.comparison.chosen,
+            "accuracy": self.comparison.accuracy.to_dict("list"),
+            "scores": self.comparison.scores.to_dict("list"),
+            "expected": self.comparison.expected,
+            "expected_error": self.comparison.expected_error,
+            "expected_scores": self.comparison.expected_scores.tolist(),
+            "row_scores": row_scores(self.comparison).to_dict(),
+            "errors": self.errors.to_dict(),
+            "relevance": self.relevance.to_dict(),
+            "verdicts": self.verdicts.to_dict(),
+            "tolerance": None if tolerance is None else tolerance.curve.to_dict("list"),
+            "averaged": self.interpretation.averaged,
+            "profiles": {str(label): column.tolist() for label, column in self.profiles.items()},
+            "maps": {name: points.tolist() for name, points in self.maps.items()},
+            "cases": [
+                {"row": case.row, "kind": case.kind, "true": case.true, "why": case.why.to_dict()}
+                for case in self.cases
+            ],
+            "caveats": list(self.caveats),
+            **({} if self.spectra is None else {"spectra": self.spectra.to_dict()}),
+            **({} if self.rejection is None else {"rejection": self.rejection.to_dict()}),
+            **({} if self.on_parts is None else {"held_out_parts": self.on_parts.to_dict()}),
+        }
+        return plain_values(held)
