@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 CODES = {"indispensable": "i", "replaceable": "r", "no evidence": "n", "undecided": "u"}
+OUTCOMES = {"accuracy": "held-out cases are predicted right", "r2": "the variance is explained"}
 MOST_MEMBERS = 40  # of a set whose features are listed
 LOSS_DECIMALS = 6  # of points, of which a page shows one: rounded twice, 0.351 would be 0.4 in a table and 0.3 there
 MOST_PROFILES = 200  # features with a relevance in each class
@@ -168,7 +169,7 @@ def _spectrum(study: Study, places: dict[str, int]) -> dict[str, Any] | None:
 
 def _methods(study: Study) -> dict[str, Any]:
     comparison = study.comparison
-    other = comparison.measure not in ("accuracy", "r2")
+    other = comparison.measure not in OUTCOMES
     return {
         "score": str(comparison.score),
         "measure": NAMES[comparison.measure],
@@ -319,12 +320,11 @@ def note_on_intervals(study: Study) -> str:
 def how_well(study: Study) -> str:
     """Return what score to expect, and for which cases."""
     comparison, problem = study.comparison, study.problem
-    other = comparison.measure not in ("accuracy", "r2")
+    other = comparison.measure not in OUTCOMES
     if other:
         said = f"The {NAMES[comparison.measure]} of held-out predictions is {comparison.score}"
     else:
-        of = "the variance is explained" if problem.kind == "numbers" else "held-out cases are predicted right"
-        said = f"{comparison.score} of {of}"
+        said = f"{comparison.score} of {OUTCOMES[comparison.measure]}"
     said += f": what to expect on {'new' if problem.times is None else 'later'} cases"
     if problem.groups is None:
         said += " (± standard error)."

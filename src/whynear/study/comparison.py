@@ -222,29 +222,31 @@ def compare(
         of_folds[answer.part.fold].add(answer)
     found = list(of_folds.values())
     by_method = {name: np.empty(len(y), np.float64 if numeric else y.dtype) for name in compared}
-    for name, fold in ((name, fold) for name in by_method for fold in found):
-        by_method[name][fold.fold.test] = fold.answers[name].predicted
-    by_fold = pd.DataFrame([{name: fold.scores[name] for name in by_method} for fold in found]).rename_axis("fold")
-    predictions = [fold.predictions() for fold in found]
+    for name, one in ((name, one) for name in compared for one in found):
+        by_method[name][one.fold.test] = one.answers[name].predicted
+    by_fold = pd.DataFrame([{name: one.scores[name] for name in compared} for one in found]).rename_axis("fold")
+    predictions = [one.predictions() for one in found]
     places = held_out_places(predictions)
 
-    def shares(name: str | None = None) -> pd.DataFrame:
+    def shares(classes: NDArray[Any], name: str | None = None) -> pd.DataFrame:
         held = pd.DataFrame(0.0, X.index, classes)
-        for fold in found:
-            held.iloc[fold.fold.test] = fold.shares if name is None else fold.answers[name].shares_of(classes)
+        for one in found:
+            held.iloc[one.fold.test] = one.shares if name is None else one.answers[name].shares_of(classes)
         return held.iloc[places]
 
     return Comparison(
-        by_fold if numeric else pd.DataFrame([fold.right(by_method) for fold in found]).rename_axis("fold"),
+        by_fold if numeric else pd.DataFrame([one.right(compared) for one in found]).rename_axis("fold"),
         simplest_of_the_best(by_fold[list(names)], measure),
-        pd.Series([fold.scores[fold.chosen] for fold in found], name=measure),
+        pd.Series([one.scores[one.chosen] for one in found], name=measure),
         in_order(predictions),
         measure,
         scores=by_fold,
         by_method=pd.DataFrame(by_method, X.index).iloc[places],
-        probabilities=None if numeric else shares(),
-        probabilities_by_method={name: shares(name) for name in by_method if with_shares},
-        models=tuple(fold.model for fold in found),
+        probabilities=None if classes is None else shares(classes),
+        probabilities_by_method={
+            name: shares(classes, name) for name in compared if classes is not None and with_shares
+        },
+        models=tuple(one.model for one in found),
         groups=groups_in(groups),
         weights=taken(weights, places),
         places=places,
