@@ -1,4 +1,8 @@
-"""The report of a study: its files and its page, which read a `Study` and are its methods ``save`` and ``show``."""
+"""A study as files: the page, its figures, tables and the model.
+
+They read a `Study`, which does not know them: its methods ``save`` and ``show``, and its summary in a notebook, are
+functions of this folder that are bound here. The public names `Study` and `study` are therefore those of this module.
+"""
 
 import copyreg
 from typing import Any
