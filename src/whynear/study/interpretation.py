@@ -161,8 +161,8 @@ def _bounded(metric: Metric, n_rows: int) -> tuple[Metric, bool]:
 
 def profiles_of(model: Any, target: str) -> pd.DataFrame:
     """Return the mean relevance of each column in each class; of a numeric target, the share of each in the map."""
-    fitted = FittedPipeline.of(model)
-    if hasattr(fitted.learner, "classes_"):
+    if hasattr(model, "classes_"):
         return class_profiles(model)
+    fitted = FittedPipeline.of(model)
     shares = fitted.sums(as_metric(model).as_learned().mean_shares())
     return pd.DataFrame({target: shares}, pd.Index(fitted.columns, name="feature")).rename_axis("class", axis=1)
