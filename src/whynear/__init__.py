@@ -45,9 +45,9 @@ __all__ = make_lazy(
             "save",
         ),
         "whynear.reject": ("Decisions", "Promise", "RejectCurve", "RejectOption"),
+        "whynear.report": ("Study", "study"),
         "whynear.search": ("CandidateSearch", "NeighborSearch"),
         "whynear.stream": ("SelfAdjustingMemory", "StreamHistory"),
-        "whynear.study": ("Study", "study"),
         "whynear.study.batch_prediction": ("predict_to_parquet",),
         "whynear.study.compare": ("compare_studies",),
         "whynear.study.learning": ("learn_table",),
@@ -109,12 +109,12 @@ if TYPE_CHECKING:
     from whynear.reject import Promise as Promise
     from whynear.reject import RejectCurve as RejectCurve
     from whynear.reject import RejectOption as RejectOption
+    from whynear.report import Study as Study
+    from whynear.report import study as study
     from whynear.search import CandidateSearch as CandidateSearch
     from whynear.search import NeighborSearch as NeighborSearch
     from whynear.stream import SelfAdjustingMemory as SelfAdjustingMemory
     from whynear.stream import StreamHistory as StreamHistory
-    from whynear.study import Study as Study
-    from whynear.study import study as study
     from whynear.study.batch_prediction import predict_to_parquet as predict_to_parquet
     from whynear.study.compare import compare_studies as compare_studies
     from whynear.study.learning import learn_table as learn_table

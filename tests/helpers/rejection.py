@@ -7,7 +7,7 @@ import pandas as pd
 from sklearn.datasets import make_blobs
 
 from tests.helpers.problems import problem_of
-from whynear.study.comparison import Comparison, compare_classifiers
+from whynear.study.comparison import Comparison, compare
 from whynear.study.methods import Methods
 from whynear.tables.problem import Problem
 from whynear.utils.progress import silent
@@ -28,7 +28,7 @@ def compared(setting: str = "", learners: tuple[str, ...] = ("grlvq",)) -> tuple
     drop = [name for name in ("patient", "day") if name != {"group": "patient", "time": "day"}.get(setting)]
     given = {"group": {"group": "patient"}, "time": {"time": "day"}}.get(setting, {})
     problem = problem_of(blobs(), "kind", drop=drop, **given)
-    comparison = compare_classifiers(
+    comparison = compare(
         problem.X, problem.y, learners, Methods(0), n_folds=3, report=silent, groups=problem.separation
     )
     return problem.rows(comparison.places), comparison

@@ -22,7 +22,7 @@ from tests.helpers.blank_figures import save_empty
 from tests.helpers.fault_tables import cases, write
 from tests.kills.processes import PATIENCE, Victim, kill_at_operation
 from whynear.cli.app import app
-from whynear.report.earlier import RECORD, UNFINISHED, finish_moving
+from whynear.report.files import RECORD, UNFINISHED, finish_moving
 from whynear.study import kept_fits
 
 MOST_KILLS_IN_A_ROW = 3

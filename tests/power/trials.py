@@ -12,7 +12,7 @@ from tests.kills.study import state
 from tests.power import work
 from tests.power.disk import Said, cuts
 from tests.power.recording import recorded_in_a_fork
-from whynear.report.earlier import finish_moving
+from whynear.report.files import finish_moving
 
 
 class Trial(NamedTuple):

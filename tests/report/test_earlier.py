@@ -10,9 +10,8 @@ import pytest
 
 from tests.helpers.disk_order import steps_on_disk
 from tests.helpers.studies import iris_study, numeric_study
-from whynear.report import earlier
-from whynear.report.earlier import check_no_other_study
-from whynear.report.writing import write_study
+from whynear.report import files
+from whynear.report.files import check_no_other_study, save
 from whynear.study.settings import StudySettings
 
 WAY_OUT = r"Choose another folder \(--out\), or replace (that study|it) \(--overwrite; in Python overwrite=True\)\.$"
@@ -22,7 +21,7 @@ pytestmark = pytest.mark.usefixtures("blank_figures")
 
 @pytest.fixture
 def folder(tmp_path):
-    write_study(iris_study(), tmp_path)
+    save(iris_study(), tmp_path)
     return tmp_path
 
 
@@ -96,9 +95,9 @@ def test_a_damaged_study_is_another_study(tmp_path, text):
 def test_files_that_a_damaged_study_lists_elsewhere_are_not_removed_with_it(tmp_path, listed):
     (tmp_path / "mine.txt").write_text("mine")
     folder = tmp_path / "out"
-    put(folder / earlier.UNFINISHED, "new", ["report.html"])
+    put(folder / files.UNFINISHED, "new", ["report.html"])
     (folder / "study.json").write_text(json.dumps({"files": listed}))
-    earlier.move_in(folder, ["study.json", "report.html"])
+    files.move_in(folder, ["study.json", "report.html"])
     assert (tmp_path / "mine.txt").exists()
     assert set(files_in(folder)) == {"study.json", "report.html"}
 
@@ -129,7 +128,7 @@ def put(folder, study, names):
 @pytest.mark.parametrize("older", [True, False])
 @pytest.mark.parametrize("n_steps", range(9))
 def test_a_process_killed_while_files_are_moved_leaves_no_mixture(tmp_path, monkeypatch, older, n_steps):
-    new, names = tmp_path / earlier.UNFINISHED, ["model.whynear", "new.csv", "report.html"]
+    new, names = tmp_path / files.UNFINISHED, ["model.whynear", "new.csv", "report.html"]
     if older:
         put(tmp_path, "old", ["model.whynear", "old.csv", "old.svg", "report.html"])
     put(new, "new", names)
@@ -144,21 +143,21 @@ def test_a_process_killed_while_files_are_moved_leaves_no_mixture(tmp_path, monk
         return step
 
     with monkeypatch.context() as patch, contextlib.suppress(Killed):
-        patch.setattr(earlier.os, "replace", counted(os.replace))
+        patch.setattr(files.os, "replace", counted(os.replace))
         patch.setattr(Path, "unlink", counted(Path.unlink))
-        earlier.move_in(tmp_path, ["study.json", *names])
+        files.move_in(tmp_path, ["study.json", *names])
     if (tmp_path / "study.json").exists():
         assert files_in(tmp_path) in (before, expected)
-    earlier.finish_moving(tmp_path)
+    files.finish_moving(tmp_path)
     assert files_in(tmp_path) == (before if older and n_steps == 0 else expected)
 
 
 def test_each_step_of_moving_is_on_the_disk_before_the_next(tmp_path, monkeypatch):
     """A power cut may undo any step that is not: a record must not be there without its files."""
     put(tmp_path, "old", ["old.csv", "report.html"])
-    put(tmp_path / earlier.UNFINISHED, "new", ["model.whynear", "report.html"])
+    put(tmp_path / files.UNFINISHED, "new", ["model.whynear", "report.html"])
     steps, sync = steps_on_disk(monkeypatch), ("sync", tmp_path.name)
-    earlier.move_in(tmp_path, ["study.json", "model.whynear", "report.html"])
+    files.move_in(tmp_path, ["study.json", "model.whynear", "report.html"])
     first, others, last = steps[:2], steps[2:-3], steps[-3:]
     assert first == [("move", "study.json", "older.json"), sync]
     assert sorted(step[1] for step in others) == ["model.whynear", "old.csv", "report.html"]

@@ -60,7 +60,7 @@ def test_reasons_name_features_by_position(study):
     assert [study.relevance.feature_names[part[0]] for part in found["parts"]] == [p.feature for p in reason.parts]
     assert found["near"][2:] == [reason.nearest.kind, str(reason.nearest.name)]
     first = reason.parts[0]
-    assert found["parts"][0][1] == pytest.approx(first.nearest, rel=1e-3)
+    assert found["parts"][0][1] == pytest.approx(first.adds[0], rel=1e-3)
     assert found["parts"][0][3:] == [f"{value:.4g}" for value in first.values]
     assert [tuple(line) for line in found["voters"]["lines"]] == list(reason.voters.lines)
     assert_allclose(found["voters"]["parts"], reason.voters.parts, rtol=6e-3)
@@ -75,9 +75,9 @@ def test_reasons_of_a_numeric_target_say_what_each_feature_adds():
         found = shown[str(reason.place)]
         for part, (place, added, value, mean) in zip(reason.parts, found["adds"], strict=True):
             assert study.relevance.feature_names[place] == part.feature
-            assert added == pytest.approx(part.contribution, rel=1e-3)
-            assert (value == "missing") == (part.value is None)
-            assert (mean == "") == (part.mean is None) == (part.feature == "town")
+            assert added == pytest.approx(part.adds[0], rel=1e-3)
+            assert (value == "missing") == (part.values[0] is None)
+            assert (mean == "") == (part.values[1] is None) == (part.feature == "town")
         assert [text for _, text in found["unusual"]] == [str(one) for one in reason.unusual]
     assert any(found["unusual"] for found in shown.values())
 

@@ -102,6 +102,6 @@ def test_dates_beside_bands_stay_dates():
     channels = [name for name in X if name != "day"]
     why = wn.explain(model, X.iloc[[0]])
     by_band = bands_of(X[channels], axis_of(X[channels]))
-    by_band = Bands(by_band.axis, by_band.ranges, tuple(X)).summed_value(why)
+    by_band = Bands(by_band.axis, by_band.ranges, tuple(X)).summed(why)
     assert by_band.values["day"] == why.values["day"] == "2022-03-04"
     assert by_band.mean_values["day"] == why.mean_values["day"] == "2022-08-26"

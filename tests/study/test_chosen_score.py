@@ -16,7 +16,7 @@ from sklearn.metrics import accuracy_score, balanced_accuracy_score, log_loss, r
 import whynear as wn
 from tests.helpers.command_line import run
 from tests.helpers.studies import measured
-from whynear.study.comparison import compare_classifiers
+from whynear.study.comparison import compare
 from whynear.study.findings import findings_of
 from whynear.study.methods import Methods
 from whynear.study.repeat import python_lines, shell_line
@@ -44,7 +44,7 @@ def imbalanced(n_rows=300, seed=0):
 def compared(table, learners, measure, **settings):
     X, y = table.drop(columns="y"), table["y"].to_numpy()
     settings = {"n_folds": 3, "report": lambda *_: None, **settings}
-    return compare_classifiers(X, y, learners, Methods(0), measure=measure, **settings)
+    return compare(X, y, learners, Methods(0), measure=measure, **settings)
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +90,7 @@ def test_every_method_is_scored_on_all_held_out_rows_as_by_scikit_learn(by_score
 
 def test_accuracy_is_the_same_to_the_bit_whatever_decides(by_score):
     usual = compared(imbalanced(), ["grlvq", "lmnn"], "accuracy")
-    by_default = compare_classifiers(
+    by_default = compare(
         imbalanced().drop(columns="y"),
         imbalanced()["y"].to_numpy(),
         ["grlvq", "lmnn"],

@@ -6,10 +6,13 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.datasets import load_iris
 from sklearn.dummy import DummyClassifier
+from sklearn.metrics import r2_score
 
 from tests.helpers.studies import iris_study
-from whynear.study.comparison import Comparison, compare_classifiers
-from whynear.study.methods import Methods
+from whynear.study.comparison import Comparison, compare, with_directions
+from whynear.study.errors import root_mean_squared_error
+from whynear.study.interpretation import profiles_of
+from whynear.study.methods import MINIMUM_NORM, PLS, RIDGE, Methods
 
 
 @pytest.fixture
@@ -84,7 +87,7 @@ def several():
     X = pd.DataFrame(rng.standard_normal((60, 3)), columns=["a", "b", "c"])
     y = np.where(X["a"] + rng.standard_normal(60) > 0, "u", "v")
     names = ["grlvq", "gmlvq", "lmnn"]
-    return X, compare_classifiers(X, y, names, Methods(0), n_folds=3, report=lambda *_: None)
+    return X, compare(X, y, names, Methods(0), n_folds=3, report=lambda *_: None)
 
 
 def test_predictions_are_those_of_the_models_chosen_without_the_row(several):
@@ -115,8 +118,51 @@ def test_random_labels_are_predicted_at_chance():
         table = pd.DataFrame(rng.standard_normal((60, 4))).assign(y=rng.permutation(np.arange(60) % 2))
         X, y = table.drop(columns="y"), table["y"].to_numpy()
         means.append(
-            compare_classifiers(
-                X, y, ["grlvq", "gmlvq", "lmnn"], Methods(seed), n_folds=5, report=lambda *_: None
-            ).expected
+            compare(X, y, ["grlvq", "gmlvq", "lmnn"], Methods(seed), n_folds=5, report=lambda *_: None).expected
         )
     assert abs(np.mean(means) - 0.5) < 0.06
+
+
+X = pd.DataFrame(np.random.default_rng(0).standard_normal((60, 3)), columns=["a", "b", "noise"])
+Y = (3 * X["a"] + X["b"]).to_numpy()
+
+
+def test_the_linear_map_is_compared_with_simple_methods():
+    comparison = compare(X, Y, (), Methods(0), n_folds=3, effective_dim=None, report=lambda *_: None)
+    assert list(comparison.accuracy) == [MINIMUM_NORM, "plain kNN", "ridge", "PLS", "mean"]
+    assert comparison.n_learners == 1
+    assert comparison.expected > 0.99
+    assert comparison.predictions.index.tolist() == X.index.tolist()
+    assert root_mean_squared_error(comparison.predictions) < 0.1
+    assert comparison.expected == pytest.approx(r2_score(Y, comparison.predictions["predicted"]))
+    assert comparison.score_of("mean").value == pytest.approx(r2_score(Y, comparison.by_method["mean"]))
+    assert comparison.probabilities is None
+
+
+def test_rivals_are_fitted_to_the_training_rows_of_the_same_folds():
+    noisy = Y + np.random.default_rng(1).standard_normal(60)
+    comparison = compare(X, noisy, (), Methods(0), n_folds=3, effective_dim=None, report=lambda *_: None)
+    fold = comparison.predictions["fold"]
+    for number in (1, 2, 3):
+        test = fold == number
+        for name in (RIDGE, PLS):
+            model = Methods(0).fitted(name, X[~test], noisy[~test])
+            assert_allclose(model.predict(X[test]), comparison.by_method.loc[test, name])
+            assert comparison.accuracy[name][number - 1] == pytest.approx(model.score(X[test], noisy[test]))
+
+
+def test_the_directions_asked_for_are_used():
+    model = with_directions(Methods(0).fitted(MINIMUM_NORM, X, Y), X, Y, effective_dim=2)
+    assert model[-1].effective_dim == 2
+
+
+def test_the_profile_of_a_target_of_numbers_sums_to_one():
+    profile = profiles_of(Methods(0).fitted(MINIMUM_NORM, X, Y), "y")
+    assert profile["y"].sum() == pytest.approx(1)
+    assert profile["y"].idxmax() == "a"
+
+
+def test_all_directions_are_kept_where_a_column_hardly_varies():
+    rare = pd.DataFrame({"a": [0.0] * 27 + [1.0, 2.0, 3.0]})
+    model = with_directions(Methods(0).fitted(MINIMUM_NORM, rare, Y[:30]), rare, Y[:30])
+    assert model[-1].effective_dim is None

@@ -8,10 +8,9 @@ import pytest
 
 import whynear as wn
 from tests.helpers.studies import of_patients, rows_of_two_classes
-from whynear.study.comparison import compare_classifiers
+from whynear.study.comparison import compare
 from whynear.study.copies import caveats_of_copies, copies_across_folds
 from whynear.study.methods import Methods
-from whynear.study.regression import compare_regressors
 from whynear.utils.row_order import TimeOrder
 
 NOISE = np.random.default_rng(0).standard_normal((60, 2))
@@ -26,7 +25,7 @@ def twice():
 
 def compared(table, **settings):
     X, y = table[["a", "b"]], table["y"].to_numpy()
-    return X, compare_classifiers(X, y, ["lmnn"], Methods(0), n_folds=5, report=lambda *_: None, **settings)
+    return X, compare(X, y, ["lmnn"], Methods(0), n_folds=5, report=lambda *_: None, **settings)
 
 
 def test_only_copies_in_other_folds_count(twice):
@@ -65,7 +64,7 @@ def test_copies_that_are_held_out_together_are_no_caveat(twice):
 def test_copies_of_measured_rows_are_said_too():
     X, y = pd.DataFrame(np.vstack([NOISE, NOISE[:20]]), columns=["a", "b"]), np.tile(NOISE[:, 0], 2)[:80]
     settings = {"n_folds": 5, "effective_dim": None, "report": lambda *_: None}
-    (said,) = caveats_of_copies(X, compare_regressors(X, y, Methods(0), **settings))
+    (said,) = caveats_of_copies(X, compare(X, y, (), Methods(0), **settings))
     assert said.endswith("of the variance is explained.")
 
 

@@ -1,4 +1,4 @@
-"""The errors of a study of classes."""
+"""The errors of held-out predictions."""
 
 from dataclasses import replace
 
@@ -8,9 +8,21 @@ import pytest
 from numpy.testing import assert_array_equal
 from sklearn.metrics import balanced_accuracy_score, precision_score, recall_score, roc_auc_score
 
-from tests.helpers.studies import iris_study
+import whynear as wn
+from tests.helpers.measured_tables import numbers
+from tests.helpers.studies import iris_study, numeric_study
 from whynear.study.comparison import Comparison
-from whynear.study.errors import MOST_WORST, MOST_WRITTEN, errors_of
+from whynear.study.errors import (
+    FEWEST_ROWS,
+    MOST_SHOWN,
+    MOST_WRITTEN,
+    ErrorPattern,
+    error_interval,
+    error_patterns,
+    errors_of,
+    remember_errors,
+    residuals_of,
+)
 
 
 def compared(true, predicted, probabilities):
@@ -69,10 +81,10 @@ def test_a_class_that_is_never_predicted_has_no_precision(comparison):
 
 def test_the_worst_errors_are_the_surest_wrong_predictions(comparison):
     worst, found = errors_of(comparison).worst, comparison.predictions
-    assert len(worst) == MOST_WORST
+    assert len(worst) == MOST_SHOWN
     wrong = found[comparison.wrong].sort_values("probability", ascending=False)
-    assert [error.probability for error in worst] == wrong["probability"][:MOST_WORST].tolist()
-    assert [error.row for error in worst] == wrong.index[:MOST_WORST].tolist()
+    assert [error.probability for error in worst] == wrong["probability"][:MOST_SHOWN].tolist()
+    assert [error.row for error in worst] == wrong.index[:MOST_SHOWN].tolist()
     assert all(error.true == found["true"].loc[error.row] != error.predicted for error in worst)
 
 
@@ -106,3 +118,152 @@ def test_a_study_holds_the_errors_of_its_predictions():
     assert study.errors.accuracy == study.comparison.expected
     with pytest.raises(ValueError, match="read-only"):
         study.errors.confusion[0, 0] = 7
+
+
+def test_the_largest_residuals_come_first_with_the_names_of_their_rows():
+    true = np.array([1.0, 2.0, 3.0, 4.0])
+    rows = pd.DataFrame({"true": true, "predicted": [1.0, 5.0, 2.0, 4.5]}, index=["a", "b", "c", "d"])
+    found = residuals_of(rows)
+    assert [error.row for error in found.largest] == ["b", "c", "d", "a"]
+    assert (found.largest[0].true, found.largest[0].residual) == (2.0, -3.0)
+    assert found.typical == np.sqrt((9 + 1 + 0.25) / 4)
+    assert found.median == 0.75
+
+
+def test_the_errors_of_a_numeric_target_are_those_of_its_predictions():
+    study = numeric_study()
+    predictions = study.comparison.predictions
+    assert len(study.errors.largest) == MOST_SHOWN
+    worst = study.errors.largest[0]
+    assert abs(worst.residual) == (predictions["true"] - predictions["predicted"]).abs().max()
+    assert worst.true == predictions["true"].loc[worst.row]
+    assert study.errors.to_dict()["largest"][0]["row"] == worst.row
+    errors = predictions["true"] - predictions["predicted"]
+    assert errors.between(*study.errors.interval).mean() >= 0.9
+
+
+def noisy_table(n, rng, noise):
+    X = pd.DataFrame(rng.standard_normal((n, 4)), columns=list("abcd"))
+    return X.assign(y=X["a"] - 2 * X["b"] + noise(n))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("noise", ["normal", "skewed"])
+def test_nine_of_ten_new_values_lie_within(noise):
+    rng = np.random.default_rng(0)
+    draw = rng.standard_normal if noise == "normal" else lambda n: rng.exponential(2, n)
+    inside = []
+    for _ in range(5):
+        model = wn.learn_table(noisy_table(120, rng, draw), "y").model
+        new = noisy_table(2000, rng, draw)
+        found = wn.predict_table(model, new)
+        inside.append(((found["low"] <= new["y"]) & (new["y"] <= found["high"])).mean())
+    assert np.mean(inside) == pytest.approx(0.9, abs=0.035)
+
+
+def test_a_skewed_error_gives_a_skewed_interval():
+    low, high = error_interval(np.random.default_rng(0).exponential(2, 500) - 2)
+    assert high > -1.5 * low
+
+
+def test_nineteen_rows_are_needed():
+    assert error_interval(np.zeros(18)) is None
+    assert error_interval(np.arange(19.0)) == (0.0, 18.0)
+    assert error_interval(np.array([])) is None
+
+
+def test_a_model_without_a_map_is_left_as_it_is():
+    class Mean:
+        pass
+
+    found = pd.DataFrame({"true": np.zeros(30), "predicted": np.ones(30)})
+    assert vars(remember_errors(Mean(), found)) == {}
+
+
+def test_few_rows_have_no_interval():
+    X, y = numbers(12)
+    found = wn.predict_table(wn.learn_table(X.assign(y=y), "y").model, X)
+    assert list(found) == ["row", "predicted", "out_of_range"]
+
+
+def test_a_model_fitted_by_hand_has_none():
+    X, y = numbers()
+    assert "low" not in wn.predict_table(wn.MinimumNormRegressor().fit(X, y), X)
+
+
+def table(n=200, seed=0):
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame({"a": rng.standard_normal(n), "b": rng.random(n), "town": rng.choice(["x", "y"], n)})
+    return X, rng.standard_normal(n), rng
+
+
+def predictions(errors, predicted=None):
+    predicted = np.random.default_rng(9).random(len(errors)) if predicted is None else predicted
+    return pd.DataFrame({"true": predicted + errors, "predicted": predicted})
+
+
+def said(X, errors, predicted=None, groups=None):
+    return [str(pattern) for pattern in error_patterns(X, predictions(errors, predicted), groups)]
+
+
+def test_errors_that_grow_with_a_column_are_said():
+    X, noise, _ = table()
+    (sentence,) = said(X, noise * (0.1 + X["b"]))
+    assert sentence.startswith("Errors are larger where “b” is high (rank correlation +0.")
+    (sentence,) = said(X, noise * (1.1 - X["b"]))
+    assert sentence.startswith("Errors are larger where “b” is low (rank correlation -0.")
+
+
+def test_errors_that_grow_with_the_prediction_are_said_with_what_follows():
+    X, noise, rng = table()
+    level = rng.random(200)
+    (sentence,) = said(X, noise * level, level)
+    assert sentence.startswith("Errors are larger where the prediction is high (rank correlation +0.")
+    assert sentence.endswith("): there, the interval of a prediction is too narrow.")
+
+
+def test_the_category_with_the_largest_errors_is_named():
+    X, noise, _ = table()
+    assert said(X, noise * np.where(X["town"] == "y", 5, 1)) == [
+        "Errors differ with “town” and are largest where it is “y”."
+    ]
+
+
+def test_missing_values_that_go_with_errors_are_said():
+    X, noise, _ = table()
+    X.loc[:29, "a"] = np.nan
+    assert said(X, noise * np.where(X["a"].isna(), 6, 1)) == ["Errors are larger where “a” is missing."]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_nothing_is_said_where_nothing_goes_with_the_errors(seed):
+    X, noise, _ = table(seed=seed)
+    assert said(X, noise) == []
+
+
+def test_chance_is_that_of_all_features_together():
+    found = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        X = pd.DataFrame(rng.standard_normal((60, 12))).rename(columns=str)
+        found += bool(said(X, rng.standard_normal(60)))
+    assert found <= 3  # 0.6 are expected
+
+
+def test_few_rows_groups_and_exact_predictions_are_not_tested():
+    X, noise, _ = table()
+    errors = noise * (0.1 + X["b"].to_numpy())
+    assert said(X, errors, groups=pd.Series(np.arange(200) // 2)) == []
+    few = FEWEST_ROWS - 1
+    assert said(X[:few], errors[:few]) == []
+    assert said(X, np.zeros(200), np.ones(200)) == []
+
+
+def test_hostile_names_are_printable():
+    assert "\x1b" not in str(ErrorPattern("\x1b[2J", 0.5, None, 0.0))
+
+
+def test_categories_whose_errors_are_all_the_same_do_not_differ():
+    """Without the few rows of a third category every error is equal, and no test can tell the others apart."""
+    X = pd.DataFrame({"town": ["x"] * 30 + ["y"] * 28 + ["z"] * 2})
+    assert said(X, np.repeat([0.5, 2.0], [58, 2]), np.zeros(60)) == []

@@ -11,9 +11,8 @@ import pytest
 import whynear as wn
 from tests.helpers.command_line import run
 from tests.helpers.studies import of_patients
-from whynear.study.comparison import compare_classifiers
+from whynear.study.comparison import compare, with_directions
 from whynear.study.methods import MINIMUM_NORM, PLAIN, Methods
-from whynear.study.regression import compare_regressors, with_directions
 from whynear.study.repeat import python_lines, shell_line
 
 FEATURES = ["nose", "chin", "brow", "sign"]
@@ -32,7 +31,7 @@ def study(table):
 
 def compared(table, **settings):
     X, y = table[FEATURES], table["y"].to_numpy()
-    return compare_classifiers(X, y, ["lmnn"], Methods(0), n_folds=4, report=lambda *_: None, **settings)
+    return compare(X, y, ["lmnn"], Methods(0), n_folds=4, report=lambda *_: None, **settings)
 
 
 def groups_in(table):
@@ -121,7 +120,7 @@ def test_the_choice_among_learners_keeps_groups_together(table, monkeypatch):
     fitted = Methods.fitted
     monkeypatch.setattr(Methods, "fitted", watched)
     y = table["y"].to_numpy()
-    compare_classifiers(
+    compare(
         table[FEATURES], y, ["grlvq", "gmlvq"], Methods(0), n_folds=2, report=lambda *_: None, groups=groups_in(table)
     )
     # Four methods are fitted to each of two folds, and two learners to each of three inner folds within them.
@@ -147,8 +146,8 @@ def measured():
 def test_numbers_of_groups_are_not_predicted_from_rows_of_the_same_group(measured):
     X, y, groups = measured
     settings = {"n_folds": 4, "effective_dim": None, "report": lambda *_: None}
-    ignored = compare_regressors(X, y, Methods(0), **settings)
-    kept = compare_regressors(X, y, Methods(0), **settings, groups=groups)
+    ignored = compare(X, y, (), Methods(0), **settings)
+    kept = compare(X, y, (), Methods(0), **settings, groups=groups)
     assert ignored.score_of(PLAIN).value > 0.9
     assert kept.score_of(PLAIN).value < 0.2
     assert kept.score_of(PLAIN).error > 1.5 * ignored.score_of(PLAIN).error
@@ -163,8 +162,8 @@ def test_directions_are_chosen_with_groups_together(measured, monkeypatch):
         given.append(named)
         return wn.effective_dimension(*words, **named)
 
-    monkeypatch.setattr(import_module("whynear.study.regression"), "effective_dimension", watched)
-    with_directions(Methods(0).fitted(MINIMUM_NORM, X, y), X, y, None, groups)
+    monkeypatch.setattr(import_module("whynear.study.comparison"), "effective_dimension", watched)
+    with_directions(Methods(0).fitted(MINIMUM_NORM, X, y), X, y, groups)
     assert given[0]["groups"] is groups
 
 

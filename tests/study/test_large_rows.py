@@ -9,10 +9,10 @@ import whynear as wn
 from distributed import Client
 from tests.helpers.large_tables import small_memory
 from whynear.study import large_rows, stages
+from whynear.study.comparison import compare
 from whynear.study.large_tables import large_problem
 from whynear.study.methods import Methods
 from whynear.study.progress import Steps
-from whynear.study.regression import compare_regressors
 from whynear.study.settings import StudySettings
 from whynear.tables.parts import open_parts
 from whynear.utils.progress import silent
@@ -196,7 +196,7 @@ def test_the_map_of_numbers_is_fitted_to_rare_rows_too(opened, whole):
     whole.loc[17, "colour"] = "green"
     sample, rows, _ = opened("value", ("kind",), frame=whole)
     methods, settings = Methods(0, sample.encoder), StudySettings(folds=2)
-    comparison = compare_regressors(sample.X, sample.y, methods, n_folds=2, effective_dim=None, report=silent)
+    comparison = compare(sample.X, sample.y, (), methods, n_folds=2, effective_dim=None, report=silent)
     model, used = stages._learned(sample, comparison, settings, methods, rows)
     assert len(used.X) > len(sample.X)
     assert len(model[-1].cases_) == len(used.X)

@@ -12,9 +12,9 @@ from whynear.metric.pipeline import FittedPipeline
 from whynear.spectra import StandardNormalVariate
 from whynear.spectra.recipes import recipe_name
 from whynear.study import preprocessing
+from whynear.study.comparison import compare
 from whynear.study.methods import MINIMUM_NORM, PLS, RIDGE, Methods
 from whynear.study.preprocessing import Preprocessing
-from whynear.study.regression import compare_regressors
 from whynear.tables.spectral_axis import spectral_axis
 
 
@@ -88,7 +88,7 @@ def test_the_choice_of_a_fold_knows_nothing_of_held_out_rows(scattered):
 
     def first_model(values):
         methods = Methods(0, preprocessing=Preprocessing(axis, 0))
-        return compare_regressors(X, values, methods, n_folds=2, effective_dim=None, report=lambda *_: None)
+        return compare(X, values, (), methods, n_folds=2, effective_dim=None, report=lambda *_: None)
 
     before = first_model(y)
     held_out = (before.predictions["fold"] == 1).to_numpy()

@@ -1,11 +1,17 @@
+"""The result of a study."""
+
+import json
 import pickle
+import subprocess
+import sys
 
 import pytest
 from matplotlib.figure import Figure
 
 import whynear as wn
 from tests.helpers.notebook_html import shown
-from tests.helpers.studies import hostile, iris_study
+from tests.helpers.studies import hostile, iris_study, numeric_study
+from whynear.study.result import FORMAT
 from whynear.utils.axes import short_name
 from whynear.utils.text import printable
 
@@ -63,3 +69,44 @@ def test_a_study_can_be_sent_to_another_process():
     sent = pickle.loads(pickle.dumps(study))
     assert sent.finding() == study.finding()
     assert sent.settings == study.settings
+
+
+def test_a_study_that_another_program_reads_has_all_methods(tmp_path):
+    (tmp_path / "study.pickle").write_bytes(pickle.dumps(iris_study()))
+    reading = "import pickle, sys; study = pickle.load(open(sys.argv[1], 'rb')); print(study.save(sys.argv[2])[0].name)"
+    files = [str(tmp_path / "study.pickle"), str(tmp_path / "out")]
+    done = subprocess.run([sys.executable, "-c", reading, *files], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["study.json"]
+
+
+def test_the_content_is_json_and_holds_what_the_study_holds():
+    study = iris_study()
+    held = study.to_dict()
+    assert json.loads(json.dumps(held, allow_nan=False)) == held
+    assert held["format"] == FORMAT
+    assert (held["source"], held["target"], held["rows"]) == ("The table", "target", 150)
+    assert (held["chosen"], held["measure"]) == ("gmlvq", "accuracy")
+    assert held["accuracy"] == study.accuracy.to_dict("list")
+    assert held["expected_scores"] == study.comparison.expected_scores.tolist()
+    assert (held["expected"], held["expected_error"]) == (study.comparison.expected, study.comparison.expected_error)
+    assert held["errors"]["confusion"] == study.errors.confusion.tolist()
+    assert held["errors"]["accuracy"] == held["expected"]
+    assert held["relevance"]["upper"] == study.relevance.upper.tolist()
+    assert [column["column"] for column in held["columns"]] == list(study.problem.X)
+    assert set(held["profiles"]) == {"0", "1", "2"}
+    assert held["maps"]["after"] == study.maps["after"].tolist()
+    assert [case["kind"] for case in held["cases"]] == [case.kind for case in study.cases]
+    assert held["caveats"] == list(study.caveats)
+
+
+def test_a_numeric_target_has_other_scores_and_explanations():
+    held = numeric_study().to_dict()
+    assert held["measure"] == "r2"
+    assert held["expected_scores"] == held["accuracy"]["minimum norm"]
+    assert held["errors"]["typical"] == numeric_study().errors.typical
+    first = held["cases"][0]
+    assert first["kind"] == "typical"
+    assert first["why"]["mean_prediction"] + sum(first["why"]["contributions"]) == pytest.approx(
+        first["why"]["prediction"]
+    )
+    assert list(held["maps"]) == ["before", "after"]

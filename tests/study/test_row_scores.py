@@ -9,7 +9,6 @@ import pytest
 
 import whynear as wn
 from tests.helpers.studies import iris_study, numeric_study, small_study
-from whynear.study.content import content
 from whynear.study.row_scores import RowScores, error_of_difference, row_scores
 
 RNG = np.random.default_rng(0)
@@ -19,7 +18,7 @@ RNG = np.random.default_rng(0)
 def test_the_mean_of_the_parts_is_the_score_also_when_it_was_written(study):
     held = row_scores(study().comparison)
     assert held.parts.mean() == pytest.approx(study().comparison.expected)
-    assert RowScores.from_dict(json.loads(json.dumps(content(study())["row_scores"]))) == held
+    assert RowScores.from_dict(json.loads(json.dumps(study().to_dict()["row_scores"]))) == held
 
 
 def test_studies_of_the_same_rows_are_compared_by_rows_whatever_their_folds_and_columns():

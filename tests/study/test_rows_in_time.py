@@ -12,11 +12,10 @@ import whynear as wn
 from tests.helpers.command_line import run
 from tests.helpers.pages import markup_of
 from tests.helpers.studies import of_days
-from whynear.study.comparison import compare_classifiers
+from whynear.study.comparison import compare
 from whynear.study.copies import copies_across_folds
 from whynear.study.folds import folds_of, possible_folds
 from whynear.study.methods import MINIMUM_NORM, PLS, RIDGE, Methods
-from whynear.study.regression import compare_regressors
 from whynear.study.repeat import python_lines, shell_line
 from whynear.utils.row_order import TimeOrder
 
@@ -27,7 +26,7 @@ FEATURES = ["heat", "wear", "load", "sign"]
 
 def compared(table, learners=("lmnn",), **settings):
     X, y = table[FEATURES], table["y"].to_numpy()
-    return compare_classifiers(X, y, learners, Methods(0), n_folds=4, report=lambda *_: None, **settings)
+    return compare(X, y, learners, Methods(0), n_folds=4, report=lambda *_: None, **settings)
 
 
 def order_of(table):
@@ -140,8 +139,8 @@ def test_numbers_are_predicted_from_earlier_rows():
     X = pd.DataFrame({"clock": time + 0.1 * rng.standard_normal(160), "x": rng.standard_normal(160)})
     y = np.sin(time / 8) * 3 + X["x"].to_numpy()
     settings = {"n_folds": 4, "effective_dim": None, "report": lambda *_: None}
-    random = compare_regressors(X, y, Methods(0), **settings)
-    in_time = compare_regressors(X, y, Methods(0), **settings, groups=TimeOrder(time, "t"))
+    random = compare(X, y, (), Methods(0), **settings)
+    in_time = compare(X, y, (), Methods(0), **settings, groups=TimeOrder(time, "t"))
     assert random.score_of("plain kNN").value - in_time.score_of("plain kNN").value > 0.15
     assert len(in_time.predictions) == len(in_time.by_method) == 128
     assert in_time.groups is None

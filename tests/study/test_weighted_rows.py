@@ -12,10 +12,9 @@ from sklearn.metrics import accuracy_score, balanced_accuracy_score, r2_score, r
 import whynear as wn
 from tests.helpers.command_line import run
 from tests.helpers.studies import measured
-from whynear.study.comparison import compare_classifiers
+from whynear.study.comparison import compare, with_directions
 from whynear.study.learnable import caveats_of_weights
 from whynear.study.methods import MINIMUM_NORM, RIDGE, Methods
-from whynear.study.regression import compare_regressors, with_directions
 from whynear.study.repeat import python_lines, shell_line
 from whynear.utils.row_order import TimeOrder
 
@@ -73,7 +72,7 @@ def test_weights_of_one_change_no_bit(table):
     X, y = table[["a", "b", "c"]], table["y"].to_numpy()
     settings = {"n_folds": 2, "report": lambda *_: None}
     found = [
-        compare_classifiers(X, y, ["grlvq", "gmlvq"], Methods(0), weights=weights, **settings)
+        compare(X, y, ["grlvq", "gmlvq"], Methods(0), weights=weights, **settings)
         for weights in (None, pd.Series(np.ones(len(X))))
     ]
     assert found[0].chosen == found[1].chosen
@@ -92,11 +91,13 @@ def test_numbers_are_fitted_with_weights():
             Methods(0).fitted(name, X.iloc[copied], y[copied]),
         )
         assert_allclose(weighted.predict(X), repeated.predict(X), atol=0.05)
-    one, other = (with_directions(Methods(0).fitted(MINIMUM_NORM, X, y), X, y, 3, None, w) for w in (None, weights))
+    one, other = (
+        with_directions(Methods(0).fitted(MINIMUM_NORM, X, y), X, y, None, w, effective_dim=3) for w in (None, weights)
+    )
     assert not np.allclose(one.predict(X), other.predict(X), atol=1e-9)
     settings = {"n_folds": 2, "effective_dim": 3, "report": lambda *_: None}
-    assert not compare_regressors(X, y, Methods(0), weights=weights, **settings).by_method.equals(
-        compare_regressors(X, y, Methods(0), **settings).by_method
+    assert not compare(X, y, (), Methods(0), weights=weights, **settings).by_method.equals(
+        compare(X, y, (), Methods(0), **settings).by_method
     )
     study = wn.study(table.assign(size=weights), "y", weight="size", folds=2)
     assert "size" not in study.problem.X
@@ -141,10 +142,10 @@ def test_a_fold_without_weights_has_no_score(numeric):
     weights = pd.Series(np.r_[np.ones(30), np.zeros(10)])
     settings = {"n_folds": 3, "report": lambda *_: None, "groups": times, "weights": weights}
     if numeric:
-        found = compare_regressors(X, table["y"].to_numpy(), Methods(0), effective_dim=2, **settings)
+        found = compare(X, table["y"].to_numpy(), (), Methods(0), effective_dim=2, **settings)
     else:
         labels = np.where(np.arange(40) % 2 > 0, "u", "v")
-        found = compare_classifiers(X, labels, ["grlvq", "gmlvq"], Methods(0), **settings)
+        found = compare(X, labels, ["grlvq", "gmlvq"], Methods(0), **settings)
     assert found.scores.iloc[:2].notna().all(axis=None)
     assert found.scores.iloc[2].isna().all()
     assert np.isfinite([found.expected, found.expected_error]).all()
@@ -157,9 +158,7 @@ def test_the_learner_is_chosen_by_the_rows_that_count():
     inside = np.hypot(X["a"], X["b"]) < 1.0
     y, settings = np.where(inside, "in", "out"), {"n_folds": 3, "report": lambda *_: None}
     found = {
-        light: compare_classifiers(
-            X, y, ["grlvq", "lmnn"], Methods(0), weights=pd.Series(np.where(inside, light, 1.0)), **settings
-        )
+        light: compare(X, y, ["grlvq", "lmnn"], Methods(0), weights=pd.Series(np.where(inside, light, 1.0)), **settings)
         for light in (1.0, 1e-9)
     }
     assert found[1.0].chosen == "lmnn"
@@ -170,7 +169,7 @@ def test_the_learner_is_chosen_by_the_rows_that_count():
 
 
 def test_balanced_classes_find_more_of_the_rare_one(table, study):
-    plain = compare_classifiers(
+    plain = compare(
         table[["a", "b", "c"]], table["y"].to_numpy(), ["grlvq"], Methods(0), n_folds=2, report=lambda *_: None
     )
     recall = [

@@ -81,8 +81,7 @@ def study(
     console = Console(quiet=quiet or as_json)
     with errors_in_a_sentence(debug):
         with nothing_collected():  # here, since they import pandas and matplotlib
-            from whynear.report.earlier import FILES, check_no_other_study
-            from whynear.report.unfinished import Unfinished
+            from whynear.report.files import FILES, Unfinished, check_no_other_study
 
             studied = wn.study
         check_folder(out, FILES)

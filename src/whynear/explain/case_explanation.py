@@ -90,14 +90,6 @@ def by_feature(columns: dict[str, Any]) -> pd.DataFrame:
 # The values that are shown
 
 
-def one_case(model: FittedPipeline, x: Any) -> pd.DataFrame:
-    """Return a case as a table of one row with the columns of the model; refuse several."""
-    row = model.table(x, "x")
-    if len(row) != 1:
-        raise ValueError(f"x must be one case, got {len(row)} rows instead. Take one of them: X.iloc[i] or X[i].")
-    return row
-
-
 def shown_values(row: pd.DataFrame) -> list[Any]:
     """Return the values of a case, None for missing ones; a value of another kind, such as a list, stays."""
     return [None if pd.api.types.is_scalar(value) and pd.isna(value) else value for value in row.iloc[0]]

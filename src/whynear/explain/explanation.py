@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from whynear.explain.case_explanation import (
     LEAST_SHARE_NAMED,
@@ -23,7 +23,6 @@ from whynear.explain.case_explanation import (
     heat_map,
     legend_above,
     n_shown,
-    one_case,
     others_label,
     shown_values,
     value_label,
@@ -342,11 +341,6 @@ def _most_contributing(parts: Array, most: int) -> list[int]:
     kept = np.argsort(-size, kind="stable")[: n_shown(size, most)]
     gap = parts[-1] - parts[0] if len(parts) > 1 else parts[0]
     return sorted(kept.tolist(), key=lambda j: (-gap[j], j))
-
-
-def explain_case(model: FittedPipeline, x: ArrayLike | pd.Series[Any] | pd.DataFrame) -> Explanation:
-    """Explain one case."""
-    return next(explain_cases(model, one_case(model, x)))
 
 
 def explain_cases(model: FittedPipeline, table: pd.DataFrame) -> Iterator[Explanation]:

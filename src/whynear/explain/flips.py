@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from whynear.explain.case_explanation import one_case
 from whynear.metric.pipeline import FittedPipeline
 from whynear.tables.dates import days_between
 from whynear.utils.arrays import Indices
@@ -169,7 +168,10 @@ def flips(
     ('virginica', 'versicolor', ('petal length (cm)',))
     """
     model = FittedPipeline.of_classifier(learner)
-    row, table = model.read(one_case(model, x)), model.read(model.table(X))
+    row, table = model.table(x, "x"), model.table(X)
+    if len(row) != 1:
+        raise ValueError(f"x must be one case, got {len(row)} rows instead. Take one of them: X.iloc[i] or X[i].")
+    row, table = model.read(row), model.read(table)
     prediction = _predicted(model, row)[0]
     if to is not None and to not in model.learner.classes_:
         raise ValueError(f"to={to!r} is no class of the learner. Use one of {listed(list(model.learner.classes_))}.")

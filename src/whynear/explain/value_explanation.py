@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
 
 from whynear.explain.case_explanation import (
     LEAST_SHARE_NAMED,
@@ -22,7 +21,6 @@ from whynear.explain.case_explanation import (
     heat_map,
     n_shown,
     number_text,
-    one_case,
     others_label,
     shown_values,
     value_label,
@@ -284,13 +282,11 @@ def _shown(value: Any) -> str:
     return short_number(float(value)) if isinstance(value, float | np.floating) else str(value)
 
 
-def explain_value(model: FittedPipeline, x: ArrayLike | pd.Series[Any] | pd.DataFrame) -> ValueExplanation:
-    """Explain the prediction of one case; time O(n d) for n training rows, memory that of a block of them."""
-    return next(explain_values(model, one_case(model, x)))
-
-
 def explain_values(model: FittedPipeline, table: pd.DataFrame) -> Iterator[ValueExplanation]:
-    """Explain each row of a table as `FittedPipeline.table` returns it."""
+    """Explain each row of a table as `FittedPipeline.table` returns it.
+
+    For each, time is O(n d) for n training rows, and memory that of a block of them.
+    """
     parts = LinearParts(model)
     for place in range(len(table)):
         yield _explained(parts, table.iloc[[place]])

@@ -1,22 +1,29 @@
-"""A study as one self-contained HTML page: its data, the script that shows them, and what is read without scripts."""
+"""A study as one self-contained HTML page: its data, the script that shows them, and what is read without scripts.
+
+In a notebook, the page in a frame, or a summary of the study.
+"""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 import json
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from whynear.report.page_data import CODES, page_data
+from whynear.study.score import NAMES
+from whynear.utils import html
+from whynear.utils.checks import whole
 
 if TYPE_CHECKING:
+    from whynear.study.comparison import MethodScores
     from whynear.study.result import Study
-
 
 MOST_ROWS = 40  # of the table of features that is read without scripts
 MOST_CLASSES = 30  # in the table of errors, for the same
@@ -116,3 +123,69 @@ def _number(value: float | None) -> str:
 
 def _share(value: float | None) -> str:
     return "–" if value is None else f"{value:.1%}"
+
+
+@dataclass(frozen=True)
+class PageFrame:
+    """The report of a study in a frame, which a notebook shows.
+
+    The frame is a sandbox: what runs in it reaches neither the notebook nor a network.
+
+    Attributes
+    ----------
+    page : str
+        The report.
+    title : str
+        What the frame is called, for readers who do not see it.
+    height : int
+        The height of the frame in pixels.
+    """
+
+    page: str = field(repr=False)
+    title: str
+    height: int = 900
+
+    def __post_init__(self) -> None:
+        whole("height", self.height, 1)
+
+    def _repr_html_(self) -> str:
+        return (
+            f'<iframe title="{escape(self.title)}" sandbox="allow-scripts allow-downloads" '
+            f'style="width:100%;height:{self.height}px;border:0" srcdoc="{escape(self.page)}"></iframe>'
+        )
+
+
+def show(study: Study, height: int = 900) -> PageFrame:
+    """Return the report in a frame of this height in pixels, which a notebook shows with all its views."""
+    return PageFrame(render(study), f"Study of {study.problem.source}", height)
+
+
+def summary(study: Study) -> str:
+    """Return what a notebook shows of a study: its findings, its methods and its features."""
+    methods, measure = study.comparison.methods, study.comparison.measure
+    values = [method.score.value for method in methods]
+    within = (min(0.0, *values), max(values) if measure == "log_loss" else 1.0)
+    rows = [(method.name, _bar(study, method, within), str(method.score)) for method in methods]
+    score = "held-out cases predicted right" if measure == "accuracy" else NAMES[measure]
+    return html.block(
+        html.heading(f"Study of {study.problem.source}"),
+        study.finding(),
+        *study.caveats,
+        html.table(["each method by itself", score, ""], rows),
+        _table_of_features(study),
+    )
+
+
+def _table_of_features(study: Study) -> Markup:
+    frame = study.frame()
+    shown, (low, high) = frame.head(html.MOST_ROWS), html.rounded(frame[["lower", "upper"]]).T
+    losses = zip(shown["loss_without"], shown["loss_error"], strict=True)
+    lost = [f"{loss:.1f} ± {error:.1f}" for loss, error in losses]
+    rows = zip(shown["feature"], shown["verdict"], lost, low, high, strict=False)
+    headers = ["feature", "verdict", "points lost without it", "least weight", "most weight"]
+    return html.table(headers, list(rows), html.more_of(len(frame), len(shown), "feature"))
+
+
+def _bar(study: Study, method: MethodScores, within: tuple[float, float]) -> Markup:
+    look = "strong" if method.name == study.comparison.chosen else "irrelevant"
+    return html.bar(0.0, method.score.value, within, look)

@@ -5,16 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from whynear.report.plain_numbers import decimals, short, steps
-from whynear.study.reasons import Near, Reason
-from whynear.study.value_cases import ValueReason
 from whynear.utils.text import label
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from whynear.study.cases import Case
+    from whynear.study.cases import Case, Near, Reason, Voters
     from whynear.study.result import Study
-    from whynear.study.voters import Voters
 
 MOST_VALUES = 60_000  # of all cases together
 MOST_FEATURES = 12  # with the value of every case
@@ -31,16 +28,16 @@ def cases_data(study: Study) -> dict[str, Any]:
     """Return the name, the target and the prediction of each held-out case; classes as positions among the classes."""
     found = study.comparison.predictions
     facts: dict[str, Any] = {"rows": [str(name) for name in found.index]}
-    if study.problem.kind == "numbers":
-        return facts | {name: [short(value) for value in found[name]] for name in ("true", "predicted")}
     codes = {name: code for code, name in enumerate(class_names(study))}
+    if not codes:
+        return facts | {name: [short(value) for value in found[name]] for name in ("true", "predicted")}
     facts |= {name: [codes[str(value)] for value in found[name]] for name in ("true", "predicted")}
     return facts | {"probability": [decimals(chance, 3) for chance in found["probability"]]}
 
 
 def class_names(study: Study) -> list[str]:
     """Return the classes in the order of their positions; none for a measured target."""
-    return [str(name) for name in getattr(study.errors, "classes", ())]
+    return [str(name) for name in study.errors.classes]
 
 
 def maps_data(study: Study) -> dict[str, Any]:
@@ -81,8 +78,8 @@ def _selected(case: Case) -> dict[str, str]:
     return {"kind": f"A {case.kind} case of “{label(case.true)}”", "text": f"{text[:1].upper()}{text[1:]}."}
 
 
-def _why(reason: Reason | ValueReason, places: dict[str, int]) -> dict[str, Any]:
-    own = _value_parts(reason, places) if isinstance(reason, ValueReason) else _distance_parts(reason, places)
+def _why(reason: Reason, places: dict[str, int]) -> dict[str, Any]:
+    own = _value_parts(reason, places) if reason.nearest is None else _distance_parts(reason, reason.nearest, places)
     unusual = _unusual_first(reason)
     return {
         "text": reason.text,
@@ -93,35 +90,30 @@ def _why(reason: Reason | ValueReason, places: dict[str, int]) -> dict[str, Any]
     }
 
 
-def _unusual_first(reason: Reason | ValueReason) -> list[Any]:
+def _unusual_first(reason: Reason) -> list[Any]:
     """Return the unusual values of a case, those of the features that explain it first."""
     shown = {part.feature for part in reason.parts} | set(reason.voters.features)
     return sorted(reason.unusual, key=lambda one: one.column not in shown)
 
 
-def _value_parts(reason: ValueReason, places: dict[str, int]) -> dict[str, Any]:
+def _value_parts(reason: Reason, places: dict[str, int]) -> dict[str, Any]:
     """Return of the features what each adds, the value of the case and the mean."""
+    held = [(part.feature, part.adds[0], *part.values) for part in reason.parts if part.feature in places]
     return {
         "adds": [
-            [places[part.feature], short(part.contribution), label(part.value), _mean(part.mean)]
-            for part in reason.parts
-            if part.feature in places
+            [places[name], short(added), label(value), "" if mean is None else label(mean)]
+            for name, added, value, mean in held
         ]
     }
 
 
-def _mean(mean: Any) -> str:
-    return "" if mean is None else label(mean)
-
-
-def _distance_parts(reason: Reason, places: dict[str, int]) -> dict[str, Any]:
+def _distance_parts(reason: Reason, nearest: Near, places: dict[str, int]) -> dict[str, Any]:
     """Return the nearest cases, and of the features what each adds to their distances and the values of all."""
-    other = reason.other
     return {
-        "near": _near(reason.nearest),
-        "other": None if other is None else _near(other),
+        "near": _near(nearest),
+        "other": None if reason.other is None else _near(reason.other),
         "parts": [
-            [places[part.feature], short(part.nearest), short(part.other), *map(label, part.values)]
+            [places[part.feature], *map(short, part.adds), *map(label, part.values)]
             for part in reason.parts
             if part.feature in places
         ],

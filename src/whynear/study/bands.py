@@ -111,11 +111,13 @@ class Bands:
         index = pd.Index(self.feature_names_in_, name=profiles.index.name)
         return pd.DataFrame(made, index, profiles.columns)
 
-    def summed(self, why: Explanation) -> Explanation:
+    def summed(self, why: Explanation | ValueExplanation) -> Explanation | ValueExplanation:
         """Return an explanation with the parts of each band summed."""
+        if isinstance(why, ValueExplanation):
+            return self._summed_value(why)
         return summed_by_column(why, pd.DataFrame([self.decoded(why.values)], dtype=object), self)
 
-    def summed_value(self, why: ValueExplanation) -> ValueExplanation:
+    def _summed_value(self, why: ValueExplanation) -> ValueExplanation:
         """Return an explanation of a value with the contributions of each band summed.
 
         The distance of a neighbour is that of these sums, and a band has no coefficient.

@@ -1,25 +1,41 @@
-"""Selected cases, each explained by a model fitted without it; those of every class are selected here."""
+"""Selected cases, and short explanations of many, each by a model fitted without them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from whynear.engine.pieces import Piece
+from whynear.engine.processes import Processes
+from whynear.engine.running import results_of
+from whynear.engine.workers import Workers
 from whynear.explain import Explanation, ValueExplanation
-from whynear.explain.explanation import explain_case
+from whynear.explain.explanation import NearCase
+from whynear.explain.why import explain_each
+from whynear.metric.pipeline import FittedPipeline
+from whynear.metric.unusual import UnusualValue, unusual_values
 from whynear.study.bands import Bands
 from whynear.study.comparison import Comparison
+from whynear.utils.arrays import Indices
+from whynear.utils.plain import plain_values, python_value
 from whynear.utils.progress import Report
 from whynear.utils.row_names import plain_name
+from whynear.utils.text import label
 
 MOST_CLASSES = 6  # the largest ones, of which cases are explained
 MOST_CASES = 3  # of a class
 LARGEST_SHARE = 0.2  # of the rows of a class, but at least one row
+MOST_EXPLAINED = 250  # cases
+MOST_PARTS = 250_000  # features of all explained cases, because each takes time
+SHOWN_PARTS = 8  # features of a case
+MOST_VOTERS = 8
+MOST_FEATURES = 6  # of voters
+CASES_AT_ONCE = 20  # in a piece of work
+SECONDS_OF_A_CASE = 0.005
 
 
 @dataclass(frozen=True)
@@ -42,73 +58,138 @@ class Case:
         parts = why.contributions if isinstance(why, Explanation) else why.neighbor_contributions
         return pd.concat([why.neighbors, parts.reset_index(drop=True)], axis=1)
 
+    def facts(self) -> dict[str, Any]:
+        """Return the case as a line of a table: its class, its prediction, and the features behind it.
+
+        They are those that make the nearest other class distant; for a measured target, those of the largest
+        contributions.
+        """
+        why, found = self.why, {"row": self.row, "kind": self.kind, "true": self.true, "predicted": self.why.prediction}
+        if isinstance(why, ValueExplanation):
+            return found | {"residual": self.true - why.prediction, "moved_by": _first_three(why.ranked)}
+        other = None if why.nearest_other is None else why.nearest_other.label
+        found |= {"probability": float(why.probabilities.max()), "nearest_other": other}
+        return found | {"held_off_by": _first_three(why.held_off_by)}
+
+
+def _first_three(values: pd.Series[float]) -> str:
+    return ", ".join(map(str, values.index[:3]))
+
 
 def cases_frame(cases: Sequence[Case]) -> pd.DataFrame:
-    """Return a row per case: its class, its prediction, and the features that make the nearest other class distant.
-
-    For a measured target: the value, its prediction, and the features of the largest contributions.
-    """
-    if any(isinstance(case.why, ValueExplanation) for case in cases):
-        return _values_frame(cases)
+    """Return a row per case; see `Case.facts`."""
     columns = ["row", "kind", "true", "predicted", "probability", "nearest_other", "held_off_by"]
-    rows = [
-        (
-            case.row,
-            case.kind,
-            case.true,
-            case.why.prediction,
-            float(case.why.probabilities.max()),
-            None if case.why.nearest_other is None else case.why.nearest_other.label,
-            ", ".join(map(str, case.why.held_off_by.index[:3])),
-        )
-        for case in cases
-        if isinstance(case.why, Explanation)
-    ]
-    return pd.DataFrame(rows, columns=columns)
+    return pd.DataFrame([case.facts() for case in cases], columns=None if cases else columns)
 
 
-def _values_frame(cases: Sequence[Case]) -> pd.DataFrame:
-    rows = [
-        (
-            case.row,
-            case.kind,
-            case.true,
-            case.why.prediction,
-            case.true - case.why.prediction,
-            ", ".join(map(str, case.why.ranked.index[:3])),
-        )
-        for case in cases
-        if isinstance(case.why, ValueExplanation)
-    ]
-    return pd.DataFrame(rows, columns=["row", "kind", "true", "predicted", "residual", "moved_by"])
+@dataclass(frozen=True)
+class Voters:
+    """A table of the cases that vote: its headings, the values of the explained case, and a line for each voter.
+
+    Values are those of the features that contribute most to the distances. ``parts`` has for each voter what each of
+    these features adds to its squared distance, or for a measured target to its prediction.
+    """
+
+    features: tuple[str, ...]
+    values: tuple[str, ...]
+    lines: tuple[tuple[str, ...], ...]
+    parts: tuple[tuple[float, ...], ...]
+
+
+@dataclass(frozen=True)
+class Near:
+    """The class of a near row or prototype (``kind``), its name or number, and its distance."""
+
+    label: Any
+    distance: float
+    kind: str
+    name: Any
+
+
+@dataclass(frozen=True)
+class Part:
+    """What a feature adds, and its values.
+
+    It adds to the squared distances of the nearest case and of the nearest other class, and ``values`` are those of the
+    explained case and of these two. For a measured target it adds to the prediction, and ``values`` are that of the
+    case and the mean of the training rows.
+    """
+
+    feature: str
+    adds: tuple[float, ...]
+    values: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Reason:
+    """A short explanation of the prediction of a case by a model fitted without it.
+
+    Attributes
+    ----------
+    place : int
+        The position of the row, from 0.
+    text : str
+        The explanation in a sentence.
+    parts : tuple of Part
+        The features that contribute most to the distances or to the prediction, largest first.
+    voters : Voters
+        The rows or prototypes that vote, or the nearest rows of a measured target, with their values.
+    unusual : tuple of UnusualValue
+        Values of the case that are unlike the training rows.
+    nearest, other : Near or None
+        The nearest case of the predicted class and of any other; None where there is no other class. Both are None for
+        a measured target.
+    """
+
+    place: int
+    text: str
+    parts: tuple[Part, ...]
+    voters: Voters
+    unusual: tuple[UnusualValue, ...]
+    nearest: Near | None = None
+    other: Near | None = None
 
 
 def explained_cases(
-    X: pd.DataFrame, y: NDArray[Any], comparison: Comparison, report: Report, bands: Bands | None = None
+    X: pd.DataFrame, comparison: Comparison, report: Report, bands: Bands | None = None
 ) -> tuple[Case, ...]:
-    """Explain a typical, a borderline and a wrongly predicted case of each class, by the learner chosen without it.
+    """Explain selected rows, each by the learner chosen without it.
 
-    With ``bands`` explanations are stated in bands of a spectrum.
+    Of each class a typical, a borderline and a wrongly predicted row; of a measured target a typical row, the largest
+    overestimate and underestimate, and the row with most unusual values. With ``bands`` explanations are stated in
+    bands of a spectrum.
     """
-    chosen = selected_rows(y, comparison.predictions)
+    predictions, true = comparison.predictions, comparison.predictions["true"]
+    if comparison.probabilities is None:
+        chosen, true = selected_values(predictions, _unusual_counts(X, comparison)), true.astype(float)
+    else:
+        chosen = selected_rows(predictions)
     cases = []
     for number, (place, kind) in enumerate(chosen):
         report("explain cases", number / len(chosen))
         if (model := comparison.model_without(place)) is not None:
-            why = explain_case(model, X.iloc[[place]])
-            why = why if bands is None else bands.summed(why)
-            cases.append(Case(plain_name(X.index[place]), kind, y[place], why, place))
+            (why,) = explanations(model, X.iloc[[place]], bands)
+            cases.append(Case(plain_name(X.index[place]), kind, python_value(true.iloc[place]), why, place))
     return tuple(cases)
 
 
-def selected_rows(y: NDArray[Any], predictions: pd.DataFrame) -> list[tuple[int, str]]:
+def explanations(
+    model: FittedPipeline, rows: pd.DataFrame, bands: Bands | None = None
+) -> Iterator[Explanation | ValueExplanation]:
+    """Explain each row by a model fitted without it."""
+    for why in explain_each(model, model.table(rows, "X")):
+        yield why if bands is None else bands.summed(why)
+
+
+def selected_rows(predictions: pd.DataFrame) -> list[tuple[int, str]]:
     """Return position and kind of the selected rows: none twice, and of a class at most a fifth, but one."""
-    right = (predictions["true"] == predictions["predicted"]).to_numpy()
+    y = predictions["true"].to_numpy()
+    right = y == predictions["predicted"].to_numpy()
     confidence = np.where(right, predictions["probability"].to_numpy(), -predictions["probability"].to_numpy())
     chosen: list[tuple[int, str]] = []
     classes, counts = np.unique(y, return_counts=True)
-    for label in classes[np.argsort(-counts, kind="stable")][:MOST_CLASSES]:
-        places = np.flatnonzero(y == label)
+    for name in classes[np.argsort(-counts, kind="stable")][:MOST_CLASSES]:
+        places = np.flatnonzero(y == name)
         wanted = int(min(MOST_CASES, max(1, LARGEST_SHARE * len(places))))
         good, bad = places[right[places]], places[~right[places]]
         kinds = []
@@ -122,3 +203,129 @@ def selected_rows(y: NDArray[Any], predictions: pd.DataFrame) -> list[tuple[int,
         if len(places) - len(dict(kinds[:wanted])) >= 2:
             chosen += list(dict(kinds[:wanted]).items())
     return chosen
+
+
+def selected_values(predictions: pd.DataFrame, unusual: Indices) -> list[tuple[int, str]]:
+    """Return position and kind of the selected rows of a measured target, none twice.
+
+    The typical row has the median of the absolute errors, among rows without unusual values where there are such.
+    Of rows with equally many unusual values, the one with the largest error is taken.
+    """
+    errors = (predictions["true"] - predictions["predicted"]).to_numpy()
+    plain = np.flatnonzero(unusual == 0) if (unusual == 0).any() else np.arange(len(errors))
+    order = plain[np.argsort(np.abs(errors[plain]), kind="stable")]
+    chosen = {int(order[len(order) // 2]): "typical"}
+    if errors.min() < 0:
+        chosen.setdefault(int(errors.argmin()), "overestimate")
+    if errors.max() > 0:
+        chosen.setdefault(int(errors.argmax()), "underestimate")
+    if unusual.max(initial=0):
+        strangest = np.lexsort((-np.abs(errors), -unusual))
+        chosen.setdefault(int(strangest[0]), "unusual")
+    return list(chosen.items())
+
+
+def _unusual_counts(X: pd.DataFrame, comparison: Comparison) -> Indices:
+    """Return for each row the number of values unlike those of the rows that its model was fitted to."""
+    counts = np.zeros(len(X), dtype=np.intp)
+    for fitted, held_out in comparison.by_model(np.arange(len(X))):
+        table = fitted.table(X.iloc[held_out])
+        counts[held_out] = [len(found) for found in unusual_values(fitted, table, fitted.seen(table))]
+    return counts
+
+
+def reasons_of(
+    X: pd.DataFrame,
+    comparison: Comparison,
+    cases: Sequence[Case],
+    report: Report,
+    bands: Bands | None = None,
+    workers: Workers | None = None,
+) -> tuple[Reason, ...]:
+    """Explain rows predicted wrong, or with the largest errors, and others in even steps, in the order of the rows.
+
+    ``cases`` have explanations.
+    """
+    known = {case.place: case.why for case in cases}
+    places = explained_places(X.shape, known, comparison.worst_first)
+    reasons = {place: _reason(place, why) for place, why in known.items()}
+    pieces = [
+        Piece(explain_rows, {"model": model, "rows": X.iloc[few], "places": few}, SECONDS_OF_A_CASE * len(few))
+        for model, left in comparison.by_model(np.setdiff1d(places, list(known)))
+        for few in np.array_split(left, -(-len(left) // CASES_AT_ONCE))
+    ]
+    for _, done in results_of(Processes(1) if workers is None else workers, pieces, {"bands": bands}):
+        reasons.update((reason.place, reason) for reason in done.result)
+        report("explain cases", len(reasons) / len(places))
+    return tuple(reasons[place] for place in sorted(reasons))
+
+
+def explain_rows(model: FittedPipeline, rows: pd.DataFrame, places: Indices, bands: Bands | None) -> list[Reason]:
+    """Explain rows by a model fitted without them."""
+    return [_reason(*one) for one in zip(places.tolist(), explanations(model, rows, bands), strict=True)]
+
+
+def explained_places(shape: tuple[int, int], known: Iterable[int], first: Indices) -> Indices:
+    """Return the positions of about 250 rows of a table, fewer if it has many columns, in their order.
+
+    These are the rows in ``known``, those of ``first`` up to half of all, and others in even steps.
+    """
+    most = min(MOST_EXPLAINED, max(10, MOST_PARTS // shape[1]))
+    return spread(shape[0], most, [*known, *first[: most // 2]])
+
+
+def spread(n_cases: int, most: int, first: list[int]) -> Indices:
+    """Return about ``most`` positions: those in ``first``, and others in even steps."""
+    left = max(1, most - len(first))
+    return np.union1d(np.array(first, dtype=np.intp), np.arange(0, n_cases, max(1, -(-n_cases // left))))
+
+
+def _reason(place: int, why: Explanation | ValueExplanation) -> Reason:
+    if isinstance(why, Explanation):
+        other = None if why.nearest_other is None else _near(why.nearest_other)
+        return Reason(place, repr(why), _parts(why), voters_of(why), why.unusual, _near(why.nearest), other)
+    most = why.ranked.index[:SHOWN_PARTS]
+    adds = [(float(added),) for added in why.contributions[most]]
+    values = zip(*(plain_values(each[most].tolist()) for each in (why.values, why.mean_values)), strict=True)
+    return Reason(place, repr(why), tuple(map(Part, map(str, most), adds, values)), voters_of(why), why.unusual)
+
+
+def _parts(why: Explanation) -> tuple[Part, ...]:
+    other, near = why.nearest_other, why.nearest.contributions.to_numpy()
+    far = np.zeros(len(near)) if other is None else other.contributions.to_numpy()
+    most = np.argsort(-np.maximum(np.abs(near), np.abs(far)), kind="stable")[:SHOWN_PARTS]
+    held = [why.values, why.nearest.values, *([] if other is None else [other.values])]
+    values = [plain_values(each.iloc[most].tolist()) for each in held]
+    values += [[None] * len(most)] * (3 - len(values))
+    names = map(str, why.nearest.contributions.index[most])
+    adds = zip(near[most].tolist(), far[most].tolist(), strict=True)
+    return tuple(map(Part, names, adds, zip(*values, strict=True)))
+
+
+def _near(case: NearCase) -> Near:
+    return Near(case.label, case.distance, case.kind, case.name)
+
+
+def voters_of(why: Explanation | ValueExplanation) -> Voters:
+    """Return the nearest of the cases that vote: name, class, distance, vote, and their values.
+
+    Of a measured target the nearest rows: name, measured and predicted value, distance, and their values.
+    """
+    # By places, since looking up names takes most of the time.
+    if isinstance(why, Explanation):
+        contributions = why.contributions
+        most = np.argsort(-contributions.abs().sum().to_numpy(), kind="stable")[:MOST_FEATURES]
+        shown = {why.nearest.kind: "", "label": "", "distance": ".3g", "vote": ".3g"}
+    else:
+        contributions = why.neighbor_contributions
+        most = contributions.columns.get_indexer(why.ranked.index[:MOST_FEATURES])
+        shown = {why.kind: "", "measured": ".4g", "predicted": ".4g", "distance": ".4g"}
+    facts = (
+        [format(one, form) if form else str(one) for one in why.neighbors[name].tolist()[:MOST_VOTERS]]
+        for name, form in shown.items()
+    )
+    held = why.neighbor_values.iloc[:MOST_VOTERS, most].to_numpy()
+    lines = tuple((*line, *map(label, values)) for *line, values in zip(*facts, held, strict=True))
+    features, own = contributions.columns[most], why.values.iloc[most]
+    parts = contributions.iloc[:MOST_VOTERS, most].to_numpy()
+    return Voters(tuple(map(str, features)), tuple(map(label, own)), lines, tuple(map(tuple, parts.tolist())))

@@ -4,25 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, cast
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.dummy import DummyClassifier, DummyRegressor
 
 from whynear.engine.workers import Workers
+from whynear.interpret import effective_dimension
+from whynear.learn import MinimumNormRegressor
+from whynear.metric.fit_weights import weights_for
 from whynear.metric.pipeline import FittedPipeline
+from whynear.metric.steps import estimators_of
 from whynear.study.fits import FitRows, Fits, answers
 from whynear.study.fold_choice import FoldAnswers, parts_within, simplest_of_the_best
 from whynear.study.folds import folds_of, held_out_places, in_order
-from whynear.study.methods import BASELINES, NUMERIC_BASELINES, SIMPLEST_FIRST, Methods
-from whynear.study.probabilities import of_predictions
+from whynear.study.interpretation import fewest_directions
+from whynear.study.methods import BASELINES, MINIMUM_NORM, NUMERIC_BASELINES, SIMPLEST_FIRST, Methods, n_varying
 from whynear.study.score import OF_PROBABILITIES, Measure, Score, parts_of, score_of, share_right
+from whynear.study.training_rows import remember_rows
+from whynear.tables.problem import kind_of_target
 from whynear.utils.arrays import Array
 from whynear.utils.progress import Report, silent
-from whynear.utils.row_order import Separation, groups_in, taken
+from whynear.utils.row_order import Separation, groups_in, n_different, taken
+
+FEWEST_OTHERS = 5  # values of a column that are not its most frequent one
 
 
 @dataclass(frozen=True)
@@ -132,6 +141,14 @@ class Comparison:
         return (self.predictions["true"] != self.predictions["predicted"]).to_numpy()
 
     @property
+    def worst_first(self) -> NDArray[np.intp]:
+        """The positions of the rows predicted wrong; of a numeric target those of all, the largest errors first."""
+        if self.probabilities is not None:
+            return np.flatnonzero(self.wrong)
+        sizes = (self.predictions["true"] - self.predictions["predicted"]).abs().to_numpy()
+        return np.argsort(-sizes, kind="stable")
+
+    @property
     def parts(self) -> Array:
         """The part of each row that counts in ``score``, whose mean is it; rows of weight zero have none."""
         true, predicted = (self.predictions[name].to_numpy() for name in ("true", "predicted"))
@@ -168,7 +185,7 @@ class Comparison:
         return score_of(true, predicted.to_numpy(), self.measure, self.groups, probabilities, self.weights)
 
 
-def compare_classifiers(
+def compare(
     X: pd.DataFrame,
     y: NDArray[Any],
     learners: Sequence[str],
@@ -178,53 +195,95 @@ def compare_classifiers(
     report: Report,
     groups: Separation | None = None,
     measure: Measure = "accuracy",
+    effective_dim: int | None = None,
     weights: pd.Series | None = None,
     workers: Workers | None = None,
 ) -> Comparison:
-    """Compare learners and baselines on the same folds; choose among several learners again within every fold."""
-    names = tuple(name for name in SIMPLEST_FIRST if name in learners)
-    classes = np.unique(y)
+    """Compare learners and baselines on the same folds; choose among several learners again within every fold.
+
+    ``learners`` and ``measure`` are for classes. Of a numeric target, the map of least norm is compared with simple
+    methods by the share of variance explained; its number of directions (``effective_dim`` if given), the penalty of
+    ridge regression and the number of components of PLS are chosen within every fold, from the training rows alone.
+    """
+    numeric = kind_of_target(y) == "numbers"
+    classes = None if numeric else np.unique(y)
+    names = (MINIMUM_NORM,) if numeric else tuple(name for name in SIMPLEST_FIRST if name in learners)
+    measure = "r2" if numeric else measure
+    compared = (*names, *(NUMERIC_BASELINES if numeric else BASELINES))
     folds = list(folds_of(X, y, n_folds, methods.seed, silent, groups, weights))
-    parts = [FitRows(fold.number, fold.train, fold.test, (*names, *BASELINES)) for fold in folds]
+    parts = [FitRows(fold.number, fold.train, fold.test, compared) for fold in folds]
     if len(names) > 1:
         parts += [part for fold in folds for part in parts_within(fold, names, methods.seed)]
-    fits = Fits(X, y, groups, weights, methods, tuple(parts), probabilities=measure in OF_PROBABILITIES)
+    finish = {MINIMUM_NORM: partial(with_directions, effective_dim=effective_dim)}
+    with_shares = measure in OF_PROBABILITIES
+    fits = Fits(X, y, groups, weights, methods, tuple(parts), probabilities=with_shares, finish=finish)
     of_folds = {fold.number: FoldAnswers(fold, names, measure, classes, parts) for fold in folds}
     for answer in answers(fits, names, report, workers):
         of_folds[answer.part.fold].add(answer)
-    by_method = {name: np.empty_like(y) for name in (*names, *BASELINES)}
-    shares_by_method = {name: pd.DataFrame(0.0, X.index, classes) for name in (by_method if fits.probabilities else ())}
-    probabilities = np.empty((len(y), len(classes)))
-    right, scores, expected, by_choice, fitted = [], [], [], [], []
-    for found in of_folds.values():
-        fold, true = found.fold, found.fold.held_out[1]
-        for name, answer in found.answers.items():
-            by_method[name][fold.test] = answer.predicted
-        for name, held in shares_by_method.items():
-            held.iloc[fold.test] = found.answers[name].shares_of(classes)
-        count = fold.held_out_weights
-        right.append({name: share_right(true, one[fold.test], None, count).value for name, one in by_method.items()})
-        scores.append({name: found.scores[name] for name in by_method})
-        expected.append(scores[-1][found.chosen])
-        fitted.append(found.model)
-        shares = probabilities[fold.test] = found.shares
-        predicted = by_method[found.chosen][fold.test]
-        probability = of_predictions(shares, predicted, classes)
-        table = fold.table(predicted=predicted, probability=probability)
-        by_choice.append(table.assign(by=found.chosen, fold=fold.number))
-    by_fold, places = pd.DataFrame(scores).rename_axis("fold"), held_out_places(by_choice)
+    found = list(of_folds.values())
+    by_method = {name: np.empty(len(y), np.float64 if numeric else y.dtype) for name in compared}
+    for name, one in ((name, one) for name in compared for one in found):
+        by_method[name][one.fold.test] = one.answers[name].predicted
+    by_fold = pd.DataFrame([{name: one.scores[name] for name in compared} for one in found]).rename_axis("fold")
+    predictions = [one.predictions() for one in found]
+    places = held_out_places(predictions)
+
+    def shares(classes: NDArray[Any], name: str | None = None) -> pd.DataFrame:
+        held = pd.DataFrame(0.0, X.index, classes)
+        for one in found:
+            held.iloc[one.fold.test] = one.shares if name is None else one.answers[name].shares_of(classes)
+        return held.iloc[places]
+
     return Comparison(
-        pd.DataFrame(right).rename_axis("fold"),
+        by_fold if numeric else pd.DataFrame([one.right(compared) for one in found]).rename_axis("fold"),
         simplest_of_the_best(by_fold[list(names)], measure),
-        pd.Series(expected, name=measure),
-        in_order(by_choice),
+        pd.Series([one.scores[one.chosen] for one in found], name=measure),
+        in_order(predictions),
         measure,
         scores=by_fold,
         by_method=pd.DataFrame(by_method, X.index).iloc[places],
-        probabilities=pd.DataFrame(probabilities, X.index, classes).iloc[places],
-        probabilities_by_method={name: held.iloc[places] for name, held in shares_by_method.items()},
-        models=tuple(fitted),
+        probabilities=None if classes is None else shares(classes),
+        probabilities_by_method={
+            name: shares(classes, name) for name in compared if classes is not None and with_shares
+        },
+        models=tuple(one.model for one in found),
         groups=groups_in(groups),
         weights=taken(weights, places),
         places=places,
     )
+
+
+def with_directions(
+    model: Any,
+    X: pd.DataFrame,
+    y: NDArray[Any],
+    groups: Separation | None = None,
+    weights: pd.Series | None = None,
+    *,
+    effective_dim: int | None = None,
+) -> Any:
+    """Fit a map of least norm again with the given number of directions, or the fewest that predict these rows well.
+
+    It keeps all directions where hardly any value of a column differs from the others. Other models are returned.
+    """
+    if not isinstance(estimators_of(model)[-1], MinimumNormRegressor):
+        return model
+    fitted = FittedPipeline.of(model)
+    rest, numbers = fitted.without_encoder, fitted.numbers(X)
+    if not n_varying(numbers):
+        return model
+    if effective_dim is None and not _varies_in_parts(numbers):
+        return model
+    if effective_dim is None:
+        independent = len(numbers) if groups_in(groups) is None else n_different(groups_in(groups))
+        found = effective_dimension(rest, numbers, y, groups=groups, sample_weight=weights)
+        effective_dim = fewest_directions(found, independent)
+    learner = clone(rest).set_params(minimumnormregressor__effective_dim=effective_dim)
+    learner = learner.fit(numbers, y, **weights_for(learner, weights))
+    return remember_rows(fitted.behind_encoder(learner), X)
+
+
+def _varies_in_parts(X: pd.DataFrame) -> bool:
+    """Return whether a column is likely to vary in each part of the rows, so that some can be held out."""
+    others = (len(X) - column.value_counts().iloc[0] for _, column in X.items())
+    return max(others) >= FEWEST_OTHERS

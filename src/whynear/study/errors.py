@@ -1,23 +1,34 @@
-"""The errors of held-out predictions of classes: which classes are confused, and how sure the wrong predictions are."""
+"""The errors of held-out predictions: confusions and probabilities of classes, or residuals of a measured target."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy import stats
 from sklearn.metrics import confusion_matrix
 
+from whynear.metric.steps import estimators_of
 from whynear.study.calibration import ProbabilityCalibration, calibration_of
 from whynear.study.comparison import Comparison
 from whynear.study.roc import Roc, roc_of
+from whynear.tables.encoder import holds_text
+from whynear.utils.arrays import Array
 from whynear.utils.row_names import plain_name
+from whynear.utils.text import printable
 
-MOST_WORST = 5  # rows
+MOST_SHOWN = 5  # rows
 MOST_WRITTEN = 100  # classes whose confusion matrix is written as a whole
+COVERED = 0.9  # share of the values measured in new rows that lie within an interval of errors
+CHANCE = 0.01  # of naming anything where nothing goes with the errors
+MOST_NAMED = 2
+FEWEST_ROWS = 20
+FEWEST_OF_CATEGORY = 5  # rows
 
 
 @dataclass(frozen=True)
@@ -130,6 +141,19 @@ class ErrorAnatomy:
         count = self.confusion[true, predicted]
         return pd.DataFrame({"true": names[true], "predicted": names[predicted], "count": count})
 
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """Return which classes were confused, recall and precision of each, and the data of the figures, by name."""
+        curves = [
+            pd.DataFrame({"class": curve.label, "false_rate": curve.false_rate, "true_rate": curve.true_rate})
+            for curve in self.roc.curves
+        ]
+        return {
+            "confusion": self.frame(),
+            "classes": pd.DataFrame(self.by_class).rename(columns={"label": "class"}),
+            "roc": pd.concat(curves),
+            "calibration": pd.DataFrame(self.calibration.bins),
+        }
+
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values; ``confusion`` is None where there are many classes."""
         return {
@@ -145,17 +169,108 @@ class ErrorAnatomy:
         }
 
 
-def errors_of(comparison: Comparison) -> ErrorAnatomy:
-    """Return the errors of the predictions of a comparison of classifiers."""
-    assert comparison.probabilities is not None, "classes are predicted"
-    predictions, classes = comparison.predictions, comparison.probabilities.columns.to_numpy()
+@dataclass(frozen=True)
+class ErrorPattern:
+    """What goes with large errors.
+
+    Attributes
+    ----------
+    feature : str or None
+        A column of the table; None for the prediction itself.
+    correlation : float or None
+        The rank correlation of its values with the absolute errors; None for categories.
+    category : str or None
+        The category with the largest median error; None for numbers, and where missing values go with large errors.
+    p_value : float
+        The probability of so strong a relation by chance, for this feature alone.
+    """
+
+    feature: str | None
+    correlation: float | None
+    category: str | None
+    p_value: float
+
+    def __str__(self) -> str:
+        what = "the prediction" if self.feature is None else f"“{printable(self.feature)}”"
+        if self.correlation is None and self.category is None:
+            return f"Errors are larger where {what} is missing."
+        if self.correlation is None:
+            return f"Errors differ with {what} and are largest where it is “{printable(str(self.category))}”."
+        side = "high" if self.correlation > 0 else "low"
+        so = "" if self.feature is not None else ": there, the interval of a prediction is too narrow"
+        return f"Errors are larger where {what} is {side} (rank correlation {self.correlation:+.2f}){so}."
+
+
+@dataclass(frozen=True)
+class Residual:
+    """The prediction of a row and how far it is from the measured value.
+
+    ``row`` is the name of the row, ``residual`` the measured value less the prediction.
+    """
+
+    row: Any
+    true: float
+    predicted: float
+    residual: float
+
+
+@dataclass(frozen=True)
+class Residuals:
+    """The errors of held-out predictions of a numeric target.
+
+    Attributes
+    ----------
+    typical : float
+        The root mean squared error.
+    median : float
+        The median of the absolute errors.
+    largest : tuple of Residual
+        The rows with the largest absolute errors, largest first.
+    interval : tuple of float or None
+        The errors, measured less predicted, between which 90% of them lie; see `error_interval`.
+    patterns : tuple of ErrorPattern
+        What goes with large errors.
+    """
+
+    typical: float
+    median: float
+    largest: tuple[Residual, ...]
+    interval: tuple[float, float] | None = None
+    patterns: tuple[ErrorPattern, ...] = ()
+
+    @property
+    def classes(self) -> tuple[Any, ...]:
+        """No classes: the target is measured."""
+        return ()
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """Return no tables: the predictions contain all."""
+        return {}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values."""
+        return asdict(self)
+
+
+def errors_of(
+    comparison: Comparison, X: pd.DataFrame | None = None, groups: pd.Series | None = None
+) -> ErrorAnatomy | Residuals:
+    """Return the errors of the predictions of a comparison; of a measured target, what of ``X`` goes with them."""
+    if comparison.probabilities is not None:
+        return _of_classes(comparison, comparison.probabilities)
+    found = comparison.predictions
+    return residuals_of(found, () if X is None else error_patterns(X, found, groups))
+
+
+def _of_classes(comparison: Comparison, probabilities: pd.DataFrame) -> ErrorAnatomy:
+    predictions, classes = comparison.predictions, probabilities.columns.to_numpy()
     true, predicted = predictions["true"].to_numpy(), predictions["predicted"].to_numpy()
     confusion = confusion_matrix(true, predicted, labels=classes)
     confusion.setflags(write=False)
     return ErrorAnatomy(
         tuple(classes.tolist()),
         confusion,
-        roc_of(true, comparison.probabilities.to_numpy(), classes),
+        roc_of(true, probabilities.to_numpy(), classes),
         calibration_of(predictions["probability"].to_numpy(), ~comparison.wrong),
         _worst(predictions, comparison.wrong),
     )
@@ -163,7 +278,7 @@ def errors_of(comparison: Comparison) -> ErrorAnatomy:
 
 def _worst(predictions: pd.DataFrame, wrong: NDArray[np.bool_]) -> tuple[ConfidentError, ...]:
     places = np.flatnonzero(wrong)
-    order = np.argsort(-predictions["probability"].to_numpy()[places], kind="stable")[:MOST_WORST]
+    order = np.argsort(-predictions["probability"].to_numpy()[places], kind="stable")[:MOST_SHOWN]
     found = []
     for place in places[order].tolist():
         row = predictions.iloc[place]
@@ -174,3 +289,100 @@ def _worst(predictions: pd.DataFrame, wrong: NDArray[np.bool_]) -> tuple[Confide
 
 def _dicts(values: Sequence[Any]) -> list[dict[str, Any]]:
     return [asdict(value) for value in values]
+
+
+def residuals_of(predictions: pd.DataFrame, patterns: tuple[ErrorPattern, ...] = ()) -> Residuals:
+    """Return the errors of predictions with the columns ``true`` and ``predicted``."""
+    residuals = (predictions["true"] - predictions["predicted"]).to_numpy()
+    largest = np.argsort(-np.abs(residuals), kind="stable")[:MOST_SHOWN]
+    return Residuals(
+        root_mean_squared_error(predictions),
+        float(np.median(np.abs(residuals))),
+        tuple(_residual(predictions, int(place)) for place in largest),
+        error_interval(residuals),
+        patterns,
+    )
+
+
+def _residual(predictions: pd.DataFrame, place: int) -> Residual:
+    true, predicted = (float(predictions[name].iloc[place]) for name in ("true", "predicted"))
+    return Residual(plain_name(predictions.index[place]), true, predicted, true - predicted)
+
+
+def root_mean_squared_error(predictions: pd.DataFrame, weights: pd.Series | None = None) -> float:
+    """Return the root mean squared error of held-out predictions, which count by their weights."""
+    return float(np.sqrt(np.average(np.square(predictions["true"] - predictions["predicted"]), weights=weights)))
+
+
+def error_interval(errors: Array) -> tuple[float, float] | None:
+    """Return two of the errors, measured less predicted, between which that of a new row lies with 90% probability.
+
+    They are those at places floor(0.05 (n + 1)) and ceil(0.95 (n + 1)) in the order of size (split conformal
+    prediction); None where there are too few rows for these.
+
+    >>> error_interval(np.arange(1.0, 20.0)), error_interval(np.arange(1.0, 19.0))
+    ((1.0, 19.0), None)
+    """
+    ranked, tail = np.sort(errors), (1 - COVERED) / 2 * (len(errors) + 1)
+    low = math.floor(tail + 1e-9)
+    if low < 1:
+        return None
+    return float(ranked[low - 1]), float(ranked[len(ranked) - low])
+
+
+def remember_errors(model: Any, predictions: pd.DataFrame) -> Any:
+    """Return a model whose learner, if it is a map of a measured target, keeps the interval of held-out errors."""
+    learner = estimators_of(model)[-1]
+    if hasattr(learner, "target_origin_"):
+        found = error_interval((predictions["true"] - predictions["predicted"]).to_numpy())
+        if found is not None:
+            learner.error_interval_ = np.array(found)
+    return model
+
+
+def error_patterns(X: pd.DataFrame, predictions: pd.DataFrame, groups: pd.Series | None) -> tuple[ErrorPattern, ...]:
+    """Return what goes with large errors, most significant first, by Holm's correction for all features.
+
+    Nothing for few rows, and for rows that belong together, which the tests would take as independent.
+    """
+    sizes = (predictions["true"] - predictions["predicted"]).abs().to_numpy()
+    if groups is not None or len(sizes) < FEWEST_ROWS or np.ptp(sizes) == 0:
+        return ()
+    found = sorted(_patterns(X, predictions["predicted"], sizes), key=lambda pattern: pattern.p_value)
+    kept = []
+    for place, pattern in enumerate(found):
+        if pattern.p_value > CHANCE / (len(found) - place):
+            break
+        kept.append(pattern)
+    return tuple(kept[:MOST_NAMED])
+
+
+def _patterns(X: pd.DataFrame, predicted: pd.Series, sizes: Array) -> Iterator[ErrorPattern]:
+    yield from _of_numbers(None, predicted, sizes)
+    for name in X.columns:
+        column = X[name]
+        yield from (_of_categories if holds_text(column) else _of_numbers)(str(name), column, sizes)
+        yield from _of_gaps(str(name), column, sizes)
+
+
+def _of_numbers(name: str | None, column: pd.Series[Any], sizes: Array) -> Iterator[ErrorPattern]:
+    known = column.notna().to_numpy()
+    values = column.to_numpy(dtype=np.float64, na_value=np.nan)[known]
+    if len(values) >= FEWEST_ROWS and np.ptp(values) > 0 and np.ptp(sizes[known]) > 0:
+        tested = stats.spearmanr(values, sizes[known])
+        yield ErrorPattern(name, float(tested.statistic), None, float(tested.pvalue))
+
+
+def _of_categories(name: str, column: pd.Series[Any], sizes: Array) -> Iterator[ErrorPattern]:
+    by_category = pd.Series(sizes).groupby(column.to_numpy(dtype=object))
+    large = {str(label): part.to_numpy() for label, part in by_category if len(part) >= FEWEST_OF_CATEGORY}
+    if len(large) > 1 and np.ptp(np.concatenate(list(large.values()))) > 0:
+        worst = max(large, key=lambda label: float(np.median(large[label])))
+        yield ErrorPattern(name, None, worst, float(stats.kruskal(*large.values()).pvalue))
+
+
+def _of_gaps(name: str, column: pd.Series[Any], sizes: Array) -> Iterator[ErrorPattern]:
+    missing = column.isna().to_numpy()
+    if min(missing.sum(), (~missing).sum()) >= FEWEST_OF_CATEGORY:
+        tested = stats.mannwhitneyu(sizes[missing], sizes[~missing], alternative="greater")
+        yield ErrorPattern(name, None, None, float(tested.pvalue))

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from whynear.study.coefficient_signs import sign_sentence
 from whynear.study.comparison import Comparison
 from whynear.study.copies import caveats_of_copies
+from whynear.study.errors import root_mean_squared_error
 from whynear.study.feature_findings import caveats_of_models, feature_sentences, set_sentences, stand_in_sentences
 from whynear.study.interpretation import Interpretation
 from whynear.study.methods import PLAIN
 from whynear.study.parts_score import PartsScore
-from whynear.study.regression import root_mean_squared_error
 from whynear.study.rivals import better_rival
 from whynear.study.score import NAMES, direction, score_without_features, shown
 from whynear.study.spectra import Spectra

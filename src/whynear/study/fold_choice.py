@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from sklearn.metrics import r2_score
 
 from whynear.engine.pieces import Piece, run_piece
 from whynear.study.estimate import INNER_FOLDS, INNER_ROWS
 from whynear.study.fits import Answer, FitRows
 from whynear.study.folds import Fold
-from whynear.study.probabilities import aligned
+from whynear.study.probabilities import aligned, of_predictions
 from whynear.study.sample import stratified_rows
-from whynear.study.score import Measure, direction, score_of
+from whynear.study.score import Measure, direction, score_of, share_right
 from whynear.utils.row_groups import split_rows
 from whynear.utils.row_order import taken
 
@@ -43,10 +44,18 @@ def parts_within(fold: Fold, names: tuple[str, ...], seed: int) -> list[FitRows]
 
 
 class FoldAnswers:
-    """The answers of a fold; when all are known, a learner is chosen, and the models of the others are dropped."""
+    """The answers of a fold; when all are known, a learner is chosen, and the models of the others are dropped.
+
+    ``classes`` are None for a numeric target.
+    """
 
     def __init__(
-        self, fold: Fold, names: Sequence[str], measure: Measure, classes: NDArray[Any], parts: Sequence[FitRows]
+        self,
+        fold: Fold,
+        names: Sequence[str],
+        measure: Measure,
+        classes: NDArray[Any] | None,
+        parts: Sequence[FitRows],
     ) -> None:
         self.fold, self.names, self.measure, self.classes = fold, names, measure, classes
         self.parts = [part for part in parts if part.fold == fold.number]
@@ -58,11 +67,7 @@ class FoldAnswers:
     def add(self, answer: Answer) -> None:
         """Take an answer of the fold, or of a part within it."""
         self.n_missing -= 1
-        rows = answer.part.test
-        true, count = self.fold.y[rows], taken(self.fold.weights, rows)
-        classes = self.classes if not answer.part.within else np.unique(self.fold.y[_all_rows(answer.part)])
-        shares = None if answer.shares is None else pd.DataFrame(answer.shares_of(classes), None, classes)
-        score = score_of(true, answer.predicted, self.measure, None, shares, count).value
+        score = self._score(answer)
         if answer.part.within:
             self.scores_within[answer.part, answer.name] = score
         else:
@@ -70,15 +75,45 @@ class FoldAnswers:
         if not self.n_missing:
             self._choose()
 
+    def right(self, names: Iterable[str]) -> dict[str, float]:
+        """Return the share of the held-out rows that each of these methods predicts right."""
+        true, count = self.fold.held_out[1], self.fold.held_out_weights
+        return {name: share_right(true, self.answers[name].predicted, None, count).value for name in names}
+
+    def predictions(self) -> pd.DataFrame:
+        """Return the predictions of the learner that was chosen, with the place of each row."""
+        predicted = self.answers[self.chosen].predicted
+        if self.classes is None:
+            return self.fold.table(predicted=predicted, fold=self.fold.number)
+        probability = of_predictions(self.shares, predicted, self.classes)
+        table = self.fold.table(predicted=predicted, probability=probability)
+        return table.assign(by=self.chosen, fold=self.fold.number)
+
+    def _score(self, answer: Answer) -> float:
+        rows = answer.part.test
+        true, count = self.fold.y[rows], taken(self.fold.weights, rows)
+        if self.classes is None:
+            return _r2(true, answer.predicted, count)
+        classes = self.classes if not answer.part.within else np.unique(self.fold.y[_all_rows(answer.part)])
+        shares = None if answer.shares is None else pd.DataFrame(answer.shares_of(classes), None, classes)
+        return score_of(true, answer.predicted, self.measure, None, shares, count).value
+
     def _choose(self) -> None:
         within = [part for part in self.parts if part.within]
         scores = pd.DataFrame([{name: self.scores_within[part, name] for name in self.names} for part in within])
         self.chosen = simplest_of_the_best(scores, self.measure) if within else self.names[0]
         model = self.model = self.answers[self.chosen].model
-        rows = self.fold.held_out[0]
-        found = run_piece(Piece(model.predict_proba, {"X": rows})).result
-        self.shares = aligned(found, model.classes_, self.classes)
+        if self.classes is not None:
+            found = run_piece(Piece(model.predict_proba, {"X": self.fold.held_out[0]})).result
+            self.shares = aligned(found, model.classes_, self.classes)
         self.answers = {name: replace(answer, model=None) for name, answer in self.answers.items()}
+
+
+def _r2(true: NDArray[Any], predicted: NDArray[Any], weights: pd.Series | None) -> float:
+    """Return the share of variance explained in one fold, NaN if none of its rows has a weight."""
+    if weights is not None and not weights.any():
+        return float("nan")
+    return float(r2_score(true, predicted, sample_weight=weights))
 
 
 def _all_rows(part: FitRows) -> NDArray[np.intp]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import Pipeline
 
+from whynear.explain import class_profiles
 from whynear.interpret import (
     EffectiveDimension,
     Relevance,
@@ -156,3 +157,12 @@ def _bounded(metric: Metric, n_rows: int) -> tuple[Metric, bool]:
     mean, scale = metric.as_learned().mean_shares(), metric.scale
     weights = mean if scale is None else mean / np.square(scale)
     return DiagonalMetric(weights, metric.feature_names, scale, metric.units), True
+
+
+def profiles_of(model: Any, target: str) -> pd.DataFrame:
+    """Return the mean relevance of each column in each class; of a numeric target, the share of each in the map."""
+    if hasattr(model, "classes_"):
+        return class_profiles(model)
+    fitted = FittedPipeline.of(model)
+    shares = fitted.sums(as_metric(model).as_learned().mean_shares())
+    return pd.DataFrame({target: shares}, pd.Index(fitted.columns, name="feature")).rename_axis("class", axis=1)

@@ -15,12 +15,12 @@ from sklearn.pipeline import Pipeline
 
 from whynear.datasets.opening import Table, open_table
 from whynear.learn import LEARNERS
-from whynear.study.error_interval import remember_errors
+from whynear.study.comparison import with_directions
+from whynear.study.errors import remember_errors
 from whynear.study.folds import folds_of, held_out_places, in_order, possible_folds
 from whynear.study.learnable import check_fittable, check_takes_weights, check_weighable
 from whynear.study.methods import MINIMUM_NORM, Methods
 from whynear.study.preprocessing import Preprocessing
-from whynear.study.regression import with_directions
 from whynear.study.score import Measure, Score, score_of
 from whynear.study.settings import ClassWeight, check_seed
 from whynear.tables.problem import Problem, names_of, problem_from
@@ -210,7 +210,7 @@ def _regressor(problem: Problem, methods: Methods) -> LearnedModel:
     def fitted(
         X: pd.DataFrame, y: NDArray[Any], groups: Separation | None = None, weights: pd.Series | None = None
     ) -> Any:
-        return with_directions(methods.fitted(MINIMUM_NORM, X, y, groups, weights), X, y, None, groups, weights)
+        return with_directions(methods.fitted(MINIMUM_NORM, X, y, groups, weights), X, y, groups, weights)
 
     predictions, overall, by_fold = _held_out(problem, methods, fitted)
     model = fitted(problem.X, problem.y, problem.separation, problem.weights)

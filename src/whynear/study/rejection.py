@@ -98,14 +98,16 @@ class Rejection:
         }
 
 
-def rejection_of(problem: Problem, comparison: Comparison, model: Any, seed: int) -> Rejection:
+def rejection_of(problem: Problem, comparison: Comparison, model: Any, seed: int) -> Rejection | None:
     """Calibrate the certainty of the held-out predictions of a comparison of classifiers; rows are those held out.
 
     ``model`` is the learner of the study, fitted to all rows; it gives the coordinates in which rows are near. Where
-    folds chose another learner than the study, only measures that all learners share are used.
+    folds chose another learner than the study, only measures that all learners share are used. None for a measured
+    target.
     """
     predictions, probabilities = comparison.predictions, comparison.probabilities
-    assert probabilities is not None, "classes are predicted"
+    if probabilities is None:
+        return None
     nearness = _held_out(problem.X, comparison, probabilities.columns.to_numpy())
     nearness = replace(nearness, seen=seen_by(model, problem.X))
     true, groups = predictions["true"].to_numpy(), comparison.groups
@@ -154,10 +156,10 @@ def _refusal(problem: Problem) -> str:
     )
 
 
-def remember_rejection(model: Any, rejection: Rejection) -> Any:
+def remember_rejection(model: Any, rejection: Rejection | None) -> Any:
     """Return a model whose learner knows the calibration of its held-out predictions, if it has a metric."""
     learner = estimators_of(model)[-1]
-    if hasattr(learner, "metric_"):
+    if rejection is not None and hasattr(learner, "metric_"):
         setattr(learner, KEPT_AS, {**rejection.calibration.to_dict(), "refusal": rejection.refusal})
     return model
 

@@ -2,48 +2,39 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pandas as pd
-from markupsafe import Markup
 from sklearn.pipeline import Pipeline
 
 from whynear.interpret import Relevance
 from whynear.metric import Metric, as_metric
 from whynear.metric.pipeline import FittedPipeline
-from whynear.study.cases import Case
-from whynear.study.comparison import Comparison, MethodScores
-from whynear.study.content import content
-from whynear.study.errors import ErrorAnatomy
+from whynear.study.cases import Case, Reason
+from whynear.study.comparison import Comparison
+from whynear.study.errors import ErrorAnatomy, Residuals
 from whynear.study.findings import Findings
-from whynear.study.frame import PageFrame
 from whynear.study.interpretation import Interpretation
 from whynear.study.levels import FeatureLevels
 from whynear.study.parts_score import PartsScore
 from whynear.study.placed_rows import PlacedRows
-from whynear.study.reasons import Reason
 from whynear.study.rejection import Rejection
-from whynear.study.residuals import Residuals
-from whynear.study.score import NAMES
+from whynear.study.row_scores import row_scores
 from whynear.study.settings import TABLE_SETTINGS, StudySettings
 from whynear.study.spectra import Spectra
-from whynear.study.value_cases import ValueReason
 from whynear.tables.problem import Problem
-from whynear.utils import html
 from whynear.utils.arrays import Array
+from whynear.utils.plain import plain_values
 from whynear.verdict import Verdicts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Imported by name when it is needed, as pandas imports its plotting backend: the result does not depend on the report.
-WRITER, PAGE = "whynear.report.writing", "whynear.report.page"
+FORMAT = 1  # of ``study.json``
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -70,7 +61,7 @@ class Study:
         Selected cases, explained by a model fitted without them.
     levels : tuple of FeatureLevels
         The levels of the cases in the most relevant features, used to colour the maps.
-    reasons : tuple of Reason or of ValueReason
+    reasons : tuple of Reason
         Short explanations of cases on the maps: those predicted wrong, or with the largest errors, and others in even
         steps.
     verdicts : Verdicts
@@ -112,7 +103,7 @@ class Study:
     maps: dict[str, Array]
     levels: tuple[FeatureLevels, ...]
     cases: tuple[Case, ...]
-    reasons: tuple[Reason, ...] | tuple[ValueReason, ...]
+    reasons: tuple[Reason, ...]
     verdicts: Verdicts
     findings: Findings
     inputs: StudySettings
@@ -121,6 +112,11 @@ class Study:
     on_parts: PartsScore | None = None
     rejection: Rejection | None = None
     others: PlacedRows | None = None
+
+    # Methods that `whynear.report` adds, which reads studies.
+    save: ClassVar[Callable[..., list[Path]]]
+    show: ClassVar[Callable[..., Any]]
+    _repr_html_: ClassVar[Callable[..., str]]
 
     @property
     def metric(self) -> Metric:
@@ -198,46 +194,42 @@ class Study:
         return draw_first_bounds(self.verdicts, ax, most)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain numbers, strings and lists: ``study.json`` without the names of its files."""
-        return content(self)
+        """Return everything as plain numbers, strings and lists: ``study.json`` without the names of its files.
 
-    def save(self, folder: str | os.PathLike[str], *, overwrite: bool = False) -> list[Path]:
-        """Write the study into a folder, each file completely or not at all; the README lists the files.
-
-        A folder with a study of another table, target or settings is refused; with ``overwrite`` it is replaced.
+        Equal studies give equal content.
         """
-        return import_module(WRITER).write_study(self, Path(folder), overwrite=overwrite)
-
-    def show(self, height: int = 900) -> PageFrame:
-        """Return the report in a frame of this height in pixels, which a notebook shows with all its views."""
-        return PageFrame(import_module(PAGE).render(self), f"Study of {self.problem.source}", height)
-
-    def _repr_html_(self) -> str:
-        methods = self.comparison.methods
-        values = [method.score.value for method in methods]
-        within = (min(0.0, *values), max(values) if self.comparison.measure == "log_loss" else 1.0)
-        rows = [(method.name, self._bar(method, within), str(method.score)) for method in methods]
-        measure = self.comparison.measure
-        score = "held-out cases predicted right" if measure == "accuracy" else NAMES[measure]
-        return html.block(
-            html.heading(f"Study of {self.problem.source}"),
-            self.finding(),
-            *self.caveats,
-            html.table(["each method by itself", score, ""], rows),
-            self._table_of_features(),
-        )
-
-    def _table_of_features(self) -> Markup:
-        frame = self.frame()
-        shown, (low, high) = frame.head(html.MOST_ROWS), html.rounded(frame[["lower", "upper"]]).T
-        lost = [
-            f"{loss:.1f} ± {error:.1f}" for loss, error in zip(shown["loss_without"], shown["loss_error"], strict=True)
-        ]
-        rows = zip(shown["feature"], shown["verdict"], lost, low, high, strict=False)
-        headers = ["feature", "verdict", "points lost without it", "least weight", "most weight"]
-        return html.table(headers, list(rows), html.more_of(len(frame), len(shown), "feature"))
-
-    def _bar(self, method: MethodScores, within: tuple[float, float]) -> Markup:
-        return html.bar(
-            0.0, method.score.value, within, "strong" if method.name == self.comparison.chosen else "irrelevant"
-        )
+        tolerance = self.interpretation.tolerance
+        held = {
+            "format": FORMAT,
+            "source": self.problem.source,
+            "target": self.problem.target,
+            "given": self.inputs.changed(),
+            "rows": len(self.problem.X),
+            "columns": self.problem.columns.to_dict("records"),
+            "measure": self.comparison.measure,
+            "finding": self.finding(),
+            "settings": dict(self.settings),
+            "chosen": self.comparison.chosen,
+            "accuracy": self.comparison.accuracy.to_dict("list"),
+            "scores": self.comparison.scores.to_dict("list"),
+            "expected": self.comparison.expected,
+            "expected_error": self.comparison.expected_error,
+            "expected_scores": self.comparison.expected_scores.tolist(),
+            "row_scores": row_scores(self.comparison).to_dict(),
+            "errors": self.errors.to_dict(),
+            "relevance": self.relevance.to_dict(),
+            "verdicts": self.verdicts.to_dict(),
+            "tolerance": None if tolerance is None else tolerance.curve.to_dict("list"),
+            "averaged": self.interpretation.averaged,
+            "profiles": {str(label): column.tolist() for label, column in self.profiles.items()},
+            "maps": {name: points.tolist() for name, points in self.maps.items()},
+            "cases": [
+                {"row": case.row, "kind": case.kind, "true": case.true, "why": case.why.to_dict()}
+                for case in self.cases
+            ],
+            "caveats": list(self.caveats),
+            **({} if self.spectra is None else {"spectra": self.spectra.to_dict()}),
+            **({} if self.rejection is None else {"rejection": self.rejection.to_dict()}),
+            **({} if self.on_parts is None else {"held_out_parts": self.on_parts.to_dict()}),
+        }
+        return plain_values(held)

@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from whynear.study.content import FORMAT, content
-from whynear.study.result import Study
+from whynear.study.result import FORMAT, Study
 from whynear.study.row_scores import RowScores
 from whynear.study.score import shown
 from whynear.utils.files import StrPath
@@ -99,7 +98,7 @@ def read_study(path: StrPath) -> SavedStudy:
 
 def as_saved(study: Study) -> SavedStudy:
     """Return a study as it would be read from its folder, with the name of its table."""
-    return _study(content(study), study.problem.source)
+    return _study(study.to_dict(), study.problem.source)
 
 
 def _check_format(held: Any, file: Path) -> None:

@@ -10,17 +10,14 @@ import pandas as pd
 from sklearn.base import clone
 
 from whynear.engine.workers import Workers
-from whynear.explain import class_profiles
 from whynear.metric.pipeline import FittedPipeline
 from whynear.study.bands import Bands
-from whynear.study.cases import Case, explained_cases
-from whynear.study.comparison import Comparison, compare_classifiers
-from whynear.study.error_interval import remember_errors
-from whynear.study.error_patterns import error_patterns
-from whynear.study.errors import ErrorAnatomy, errors_of
+from whynear.study.cases import explained_cases, reasons_of
+from whynear.study.comparison import Comparison, compare, with_directions
+from whynear.study.errors import errors_of, remember_errors
 from whynear.study.findings import findings_of
 from whynear.study.folds import possible_folds
-from whynear.study.interpretation import Interpretation, interpret
+from whynear.study.interpretation import Interpretation, interpret, profiles_of
 from whynear.study.kept_fits import KeptFits
 from whynear.study.large_rows import LargeRows
 from whynear.study.learnable import caveats_of_weights, learners_for
@@ -30,15 +27,11 @@ from whynear.study.methods import LEARNED_ROWS, Methods
 from whynear.study.placed_rows import placed_rows_of
 from whynear.study.preprocessing import Preprocessing
 from whynear.study.progress import Steps
-from whynear.study.reasons import Reason, reasons_of
-from whynear.study.regression import compare_regressors, relevance_profile, with_directions
-from whynear.study.rejection import Rejection, rejection_of, remember_rejection
-from whynear.study.residuals import Residuals, residuals_of
+from whynear.study.rejection import rejection_of, remember_rejection
 from whynear.study.result import Study
 from whynear.study.sample import at_most
 from whynear.study.settings import COMPARED_ROWS, StudySettings
 from whynear.study.spectra import spectra_of, without_preprocessing
-from whynear.study.value_cases import ValueReason, explained_values, value_reasons
 from whynear.tables.problem import Problem
 from whynear.verdict.result import Verdicts
 from whynear.verdict.verdicts import verdicts_by
@@ -79,7 +72,8 @@ def studied(
     if large is not None:
         model, few_rows = large.learned(comparison.chosen, model, rows)
         on_parts = large.judged(model, steps.within(0.6, 0.62))
-    model, rejection = _with_rejection(model, shown, comparison, settings)
+    rejection = rejection_of(shown, comparison, model, settings.random_state)
+    model = remember_rejection(model, rejection)
     steps.finish("model", model)
     spectra = spectra_of(used, model, comparison.models, preprocessing, rows)
     bands = None if spectra is None else spectra.bands
@@ -91,18 +85,19 @@ def studied(
     steps("map the cases", 0.85)
     maps = maps_of(shown, model, settings.random_state)
     placed = placed_rows_of(problem, shown, maps, model, settings.random_state)
-    cases, reasons = _explained(shared, shown, comparison, bands)
-    profiles = _profiles(model, problem, bands)
+    cases = explained_cases(shown.X, comparison, steps.within(0.9, 0.92), bands)
+    reasons = reasons_of(shown.X, comparison, cases, steps.within(0.92, 1.0), bands, workers)
+    profiles = profiles_of(model, problem.target)
     steps("done", 1.0)
     shown_columns = shown.X if bands is None else bands.table(judged_on.iloc[comparison.places])
     caveats = (*problem.caveats, *few_rows, *few_folds)
     return Study(
         problem=used,
         comparison=comparison,
-        errors=_errors(shown, comparison),
+        errors=errors_of(comparison, shown.X, shown.groups),
         model=model,
         interpretation=interpretation,
-        profiles=profiles,
+        profiles=profiles if bands is None else bands.profiles(profiles),
         maps=maps,
         others=placed,
         levels=levels_of(shown_columns, interpretation.relevance),
@@ -140,29 +135,16 @@ def _compared(shared: _Shared) -> tuple[Comparison, tuple[str, ...]]:
     used, settings = shared.used, shared.settings
     n_folds, caveats = possible_folds(used.y, settings.folds, used.separation)
     caveats += caveats_of_weights(settings)
-    report = shared.steps.within(0.02, 0.6)
-    if used.kind == "classes":
-        comparison = compare_classifiers(
-            used.X,
-            used.y,
-            learners_for(settings),
-            shared.methods,
-            n_folds=n_folds,
-            report=report,
-            groups=used.separation,
-            measure=settings.score,
-            weights=used.weights,
-            workers=shared.workers,
-        )
-        return comparison, caveats
-    comparison = compare_regressors(
+    comparison = compare(
         used.X,
         used.y,
+        learners_for(settings),
         shared.methods,
         n_folds=n_folds,
-        effective_dim=settings.effective_dim,
-        report=report,
+        report=shared.steps.within(0.02, 0.6),
         groups=used.separation,
+        measure=settings.score,
+        effective_dim=settings.effective_dim,
         weights=used.weights,
         workers=shared.workers,
     )
@@ -173,26 +155,13 @@ def _learned(
     problem: Problem, comparison: Comparison, settings: StudySettings, methods: Methods, large: LargeRows | None
 ) -> tuple[Any, Problem]:
     """Fit the chosen learner to as many rows as it can use; return the model and these rows."""
-    if problem.kind == "classes":
-        rows = at_most(problem, LEARNED_ROWS[comparison.chosen], settings.random_state)
-    else:
-        rows = problem
+    most = LEARNED_ROWS.get(comparison.chosen, len(problem.y))
+    rows = at_most(problem, most, settings.random_state)
     rows = rows if large is None else large.with_rare_rows(rows)
-    model = methods.fitted(comparison.chosen, rows.X, rows.y, rows.separation, rows.weights)
-    if problem.kind == "classes":
-        return model, rows
-    model = with_directions(model, rows.X, rows.y, settings.effective_dim, rows.separation, rows.weights)
+    known = rows.X, rows.y, rows.separation, rows.weights
+    model = methods.fitted(comparison.chosen, *known)
+    model = with_directions(model, *known, effective_dim=settings.effective_dim)
     return remember_errors(model, comparison.predictions), rows
-
-
-def _with_rejection(
-    model: Any, shown: Problem, comparison: Comparison, settings: StudySettings
-) -> tuple[Any, Rejection | None]:
-    """Return a model of classes with what it promises where it may reject cases, and that; of numbers, the model."""
-    if shown.kind == "numbers":
-        return model, None
-    rejection = rejection_of(shown, comparison, model, settings.random_state)
-    return remember_rejection(model, rejection), rejection
 
 
 def refitted(model: Any) -> Any:
@@ -237,26 +206,3 @@ def _judged(
         random_state=settings.random_state,
         progress=shared.steps.within(0.68, 0.85),
     )
-
-
-def _profiles(model: Any, problem: Problem, bands: Bands | None) -> pd.DataFrame:
-    found = class_profiles(model) if problem.kind == "classes" else relevance_profile(model, problem.target)
-    return found if bands is None else bands.profiles(found)
-
-
-def _explained(
-    shared: _Shared, shown: Problem, comparison: Comparison, bands: Bands | None
-) -> tuple[tuple[Case, ...], tuple[Reason, ...] | tuple[ValueReason, ...]]:
-    """Return selected cases, and short explanations of those on the maps."""
-    first, then = shared.steps.within(0.9, 0.92), shared.steps.within(0.92, 1.0)
-    if shown.kind == "classes":
-        cases = explained_cases(shown.X, shown.y, comparison, first, bands)
-        return cases, reasons_of(shown.X, comparison, cases, then, bands, shared.workers)
-    cases = explained_values(shown.X, comparison, first, bands)
-    return cases, value_reasons(shown.X, comparison, cases, then, bands)
-
-
-def _errors(used: Problem, comparison: Comparison) -> ErrorAnatomy | Residuals:
-    if used.kind == "classes":
-        return errors_of(comparison)
-    return residuals_of(comparison.predictions, error_patterns(used.X, comparison.predictions, used.groups))
