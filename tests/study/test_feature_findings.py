@@ -16,7 +16,7 @@ from whynear.study.feature_findings import (
     stand_in_sentences,
 )
 from whynear.verdict import StandIn, StandIns
-from whynear.verdict.outside_models import BetterModel
+from whynear.verdict.refits import BetterModel
 
 
 def judged(words, *, best=("a",), works=True, score=0.9, score_of_all=0.9, by_fold=()):

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from matplotlib.patches import Patch
 
 from whynear.utils.axes import CLASS_COLORS, short_name, tidy
-from whynear.verdict.decisions import INDISPENSABLE, REPLACEABLE
-from whynear.verdict.drawing import STYLES
+from whynear.verdict.rules import INDISPENSABLE, REPLACEABLE
+from whynear.verdict.verdicts import STYLES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
