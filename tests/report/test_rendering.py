@@ -26,6 +26,7 @@ DRAWING_AND_SAVING = {
     ("whynear.tables.writing", "write_csv"),
     ("whynear.verdict", "Verdicts"),
     ("whynear.verdict.rules", "INDISPENSABLE"),
+    ("whynear.verdict.rules", "meanings"),
     ("whynear.verdict.rules", "REPLACEABLE"),
     ("whynear.verdict.verdicts", "STYLES"),
 }

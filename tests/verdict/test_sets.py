@@ -286,20 +286,20 @@ def named(found, prices=(1, 1, 1, 1)):
 
 def test_the_set_that_predicts_best_is_named_whoever_chose_it():
     wrong, right = [0, 1, 2, 3], [2, 3, 0, 1]
-    assert named(judged([wrong, wrong], [])).members == [3, 2]
+    assert named(judged([wrong, wrong], []))[0] == [3, 2]
     for found in (judged([wrong, right], []), judged([wrong, wrong], [[wrong, wrong], [right, wrong]])):
         best = named(found)
-        assert set(best.members) == {0, 1}
-        assert best.answers.score.mean() > 0.9
-        assert named(found, prices=(1, 1, 1, 9)).members == [3, 2]
-    assert named(judged([wrong, wrong], [[wrong, right]])).members == [3, 2]  # that search was not the better one
+        assert set(best[0]) == {0, 1}
+        assert best[1].score.mean() > 0.9
+        assert named(found, prices=(1, 1, 1, 9))[0] == [3, 2]
+    assert named(judged([wrong, wrong], [[wrong, right]]))[0] == [3, 2]  # that search was not the better one
 
 
 def test_models_answer_that_answered_for_sets():
     (X, y), wrong = two_of_four(), [0, 1, 2, 3]
     learner = Refits(SCALED, X, y, classes(y), 0)
-    kernel = named(judged([wrong, wrong], []), prices=(1, 1, 1, 9)).answers
-    both = named(judged([wrong, wrong], [], [learner]), prices=(1, 1, 1, 9)).answers
+    kernel = named(judged([wrong, wrong], []), prices=(1, 1, 1, 9))[1]
+    both = named(judged([wrong, wrong], [], [learner]), prices=(1, 1, 1, 9))[1]
     assert both.loss.mean() <= kernel.loss.mean()
 
 

@@ -130,18 +130,16 @@ def verdicts_by(
     y: Any,
     *,
     relevance: Relevance | None = None,
-    groups: Any = None,
-    sample_weight: Any = None,
-    features: Sequence[str] | None = None,
     n_jobs: int | None = None,
     random_state: Seed = None,
     n_resamples: int | None = None,
     progress: ProgressArgument = None,
+    **given: Any,
 ) -> Verdicts:
-    """Return `verdicts`, for which these workers refit models."""
+    """Return `verdicts`, for which these workers refit models; groups, weights and features may be given too."""
     report, rng = listener(progress), generator(random_state)
     with one_blas_thread():
-        table = judged_table(workers, learner, X, y, groups=groups, sample_weight=sample_weight, features=features)
+        table = judged_table(workers, learner, X, y, **given)
         if n_resamples is None:
             n_resamples = RESAMPLES if table.columns.n_features < MANY_FEATURES else FEW_RESAMPLES
         found = _judged(table, whole("n_resamples", n_resamples, 0), n_jobs, rng, report)

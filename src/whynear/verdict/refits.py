@@ -231,21 +231,21 @@ def outside_models(
     columns: FeatureColumns, target: Target, seed: int, *, workers: Workers | None = None, n_folds: int = FOLDS
 ) -> list[Refits]:
     """Return these models, to be fitted to standardised columns on folds."""
-    y = target.Y[:, 0] if target.measured else target.strata
+    if target.measured:  # for which one of the kernel ridge models is linear
+        trees = FEW_TREES if columns.values.size > MANY_CELLS else USUAL_TREES
+        models = {"a random forest": RandomForestRegressor(trees, min_samples_leaf=2, random_state=0)}
+    else:
+        models = {
+            "a random forest": RandomForestClassifier(random_state=0),
+            "logistic regression": LogisticRegression(),
+        }
     return [
         Refits(
-            model, columns.values, y, target, seed,
+            model, columns.values, target.Y[:, 0] if target.measured else target.strata, target, seed,
             owners=columns.owners, workers=workers, n_folds=n_folds, drops=True, name=name,
         )
-        for name, model in _models(measured=target.measured, n_cells=columns.values.size).items()
+        for name, model in models.items()
     ]  # fmt: skip
-
-
-def _models(*, measured: bool, n_cells: int) -> dict[str, BaseEstimator]:
-    if measured:  # for which one of the kernel ridge models is linear
-        trees = FEW_TREES if n_cells > MANY_CELLS else USUAL_TREES
-        return {"a random forest": RandomForestRegressor(trees, min_samples_leaf=2, random_state=0)}
-    return {"a random forest": RandomForestClassifier(random_state=0), "logistic regression": LogisticRegression()}
 
 
 def better_model(

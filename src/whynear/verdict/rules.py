@@ -221,7 +221,7 @@ def meanings(n_resamples: int = 0) -> dict[str, str]:
 
 
 def _points(number: float) -> str:
-    return f"{number:g} point is" if number == 1 else f"{number:g} points are"
+    return "a point is" if number == 1 else f"{number:g} points are"
 
 
 def _missed(p_values: Array, losses: Array) -> NDArray[np.bool_]:

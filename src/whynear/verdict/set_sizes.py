@@ -64,11 +64,7 @@ def _thinned(columns: FeatureColumns, target: Target, found: Indices) -> Indices
 
 
 def removal_order(
-    columns: FeatureColumns,
-    target: Target,
-    candidates: Indices,
-    prices: Array,
-    models: KernelModels | None = None,
+    columns: FeatureColumns, target: Target, candidates: Indices, prices: Array, models: KernelModels | None = None
 ) -> list[int]:
     """Return the candidates in the order in which they are removed, the one kept longest last.
 
@@ -94,11 +90,7 @@ def removal_order(
 
 
 def addition_order(
-    columns: FeatureColumns,
-    target: Target,
-    candidates: Indices,
-    prices: Array,
-    models: KernelModels | None = None,
+    columns: FeatureColumns, target: Target, candidates: Indices, prices: Array, models: KernelModels | None = None
 ) -> list[int]:
     """Return candidates in the reverse of the order in which they are added, the first one last.
 

@@ -163,12 +163,11 @@ def _named_set(search: SetSearch, judged: JudgedSizes, report: Report) -> _Found
         if sets[place] is every:
             break
         size = sizes[place]
-        named = name_set(sets[place], size, search, judged)
-        if suffices(named.answers, answers[-1], target, search.tolerance) and _holds(named.members, search, report):
-            sets[place] = named.members
-            answers[place] = max(answers[place], named.answers, key=lambda one: float(one.loss.mean()))
+        named, own = name_set(sets[place], size, search, judged)
+        if suffices(own, answers[-1], target, search.tolerance) and _holds(named, search, report):
+            sets[place], answers[place] = named, max(answers[place], own, key=lambda one: float(one.loss.mean()))
             by_fold = [sorted({*fold.members(size, judged.searches[size]), *search.keep}) for fold in judged.by_fold]
-            return _Found(named.members, _curve(sets, answers, target, names), by_fold)
+            return _Found(named, _curve(sets, answers, target, names), by_fold)
     return _Found(every, curve)
 
 
@@ -186,18 +185,6 @@ def _sets_and_sizes(judged: JudgedSizes, needed: Sequence[int], n_features: int)
     return sets, sizes
 
 
-@dataclass(frozen=True, eq=False)
-class NamedSet:
-    """A set of features, most needed first, and its answers for held-out rows, which may have taken part in choosing.
-
-    A size is judged by the sets that folds choose for it, none of which need be this one. Its own answers are rather
-    too good; if even they are worse than those of all features, the set does not suffice.
-    """
-
-    members: list[int]
-    answers: Answers
-
-
 def with_needed(members: Sequence[int], needed: Sequence[int] | Indices) -> list[int]:
     """Return a set with the needed features, these first.
 
@@ -208,17 +195,19 @@ def with_needed(members: Sequence[int], needed: Sequence[int] | Indices) -> list
     return first + [j for j in members if j not in needed]
 
 
-def name_set(members: list[int], size: int, search: SetSearch, judged: JudgedSizes) -> NamedSet:
-    """Return the best of the sets of a size: the one given, and those of searches from all rows and on folds.
+def name_set(members: list[int], size: int, search: SetSearch, judged: JudgedSizes) -> tuple[list[int], Answers]:
+    """Return the best of the sets of a size, most needed feature first, and its answers for held-out rows.
 
-    Kernel ridge models are compared, and the others that predict by sets. Where features differ in price, the set given
-    is the only one.
+    Kernel ridge models, and the others that predict by sets, compare the set given and those of searches from all rows
+    and on folds; where features differ in price, the set given is the only one. A size is judged by the sets that folds
+    choose for it, none of which need be this one. Its own answers are rather too good, as the rows may have taken part
+    in choosing it; if even they are worse than those of all features, the set does not suffice.
     """
     sets = [members] if search.dear else _chosen(members, size, search.keep, judged)
     found = on_threads(lambda one: KernelModels(search.columns.only(one), search.target).answers, sets, search.n_jobs)
     best = min(range(len(sets)), key=lambda place: float(found[place].loss.mean()))
     others = np.setdiff1d(np.arange(search.columns.n_features), sets[best]).tolist()
-    return NamedSet(sets[best], best_of([found[best], *(model.without(others) for model in judged.answering)]))
+    return sets[best], best_of([found[best], *(model.without(others) for model in judged.answering)])
 
 
 def _chosen(members: list[int], size: int, needed: Sequence[int], judged: JudgedSizes) -> list[list[int]]:
