@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.stats import norm
 
+from whynear.verdict import rules
 from whynear.verdict.rules import Costs, Evidence, Information, decide, holm
 
 
@@ -80,3 +81,11 @@ def test_a_feature_of_the_smallest_set_is_not_without_evidence():
     without = {"q": 0.9, "size": 0.1}
     assert verdict_on(**without, in_smallest_set=np.array([True, False])) == "no evidence"
     assert verdict_on(**without, in_smallest_set=np.array([False, True])) == "undecided"
+
+
+def test_words_state_the_thresholds(monkeypatch):
+    assert set(rules.meanings()) == set(rules.WORDS)
+    assert rules.meanings(20)["undecided"].endswith(f"fewer than {rules.AGREED:.0%} of 20 resamples agree")
+    monkeypatch.setattr(rules, "MOST_LOSS", 3.5)
+    assert "at most 3.5 points are lost" in rules.meanings()["replaceable"]
+    assert verdict_on(q=0.0, size=8, most=3.4) == "replaceable"
