@@ -26,7 +26,7 @@ from whynear.learn import GMLVQ
 from whynear.study.interpretation import fewest_directions
 from whynear.utils.arrays import Array
 from whynear.verdict import verdicts
-from whynear.verdict.decisions import INDISPENSABLE, NO_EVIDENCE, REPLACEABLE
+from whynear.verdict.rules import INDISPENSABLE, NO_EVIDENCE, REPLACEABLE
 
 Labels = NDArray[np.int64]
 LEAST_FLOOR = 0.1

@@ -6,8 +6,8 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from whynear.datasets import make_truth
 from whynear.verdict import StandIn, StandIns, SufficientSets, Verdicts
-from whynear.verdict.decisions import WORDS
 from whynear.verdict.feature_columns import feature_columns
+from whynear.verdict.rules import WORDS
 from whynear.verdict.targets import target_of
 
 

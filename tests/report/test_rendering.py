@@ -25,9 +25,10 @@ DRAWING_AND_SAVING = {
     ("whynear.tables.writing", "csv_text"),
     ("whynear.tables.writing", "write_csv"),
     ("whynear.verdict", "Verdicts"),
-    ("whynear.verdict.decisions", "INDISPENSABLE"),
-    ("whynear.verdict.decisions", "REPLACEABLE"),
-    ("whynear.verdict.drawing", "STYLES"),
+    ("whynear.verdict.rules", "INDISPENSABLE"),
+    ("whynear.verdict.rules", "meanings"),
+    ("whynear.verdict.rules", "REPLACEABLE"),
+    ("whynear.verdict.verdicts", "STYLES"),
 }
 STEPS_OF_THE_FLOW = {"study", "explain", "embed", "interpret", "compare"}
 STEPS_OF_THE_FLOW |= {"explained_cases", "reasons_of", "levels_of", "findings_of", "maps_of", "error_patterns"}

@@ -16,7 +16,8 @@ from whynear.study.feature_findings import (
     stand_in_sentences,
 )
 from whynear.verdict import StandIn, StandIns
-from whynear.verdict.outside_models import BetterModel
+from whynear.verdict.refits import BetterModel
+from whynear.verdict.rules import MOST_LOSS
 
 
 def judged(words, *, best=("a",), works=True, score=0.9, score_of_all=0.9, by_fold=()):
@@ -89,8 +90,8 @@ def test_every_verdict_has_its_sentence():
     said = " ".join(feature_sentences(judged(["indispensable", "replaceable", "no evidence", "undecided"])))
     indispensable = "1 feature is indispensable, no other can replace it: without “a” 4.0 percentage points fewer rows"
     assert f"{indispensable} are predicted right." in said
-    replaceable = "1 feature carries information that others carry too: “b”. Leaving it out costs at most 2 percentage"
-    assert f"{replaceable} points." in said
+    replaceable = "1 feature carries information that others carry too: “b”. Leaving it out costs at most"
+    assert f"{replaceable} {MOST_LOSS:g} percentage points." in said
     assert "There is no evidence that “c” helps." in said
     assert "1 feature is undecided, because the rows do not settle it: “d”." in said
 

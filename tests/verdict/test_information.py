@@ -8,7 +8,8 @@ from scipy.stats import binom, f_oneway, false_discovery_control, rankdata
 
 from tests.helpers.verdicts import classes, measured
 from whynear.verdict.feature_columns import feature_columns
-from whynear.verdict.information import Information, _combined, adjusted, information
+from whynear.verdict.information import _combined, information
+from whynear.verdict.rules import Information, adjusted
 
 
 def table(n=150, d=6, seed=0):

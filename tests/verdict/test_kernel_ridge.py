@@ -1,13 +1,43 @@
+"""Kernel ridge models: their kernels, their factors and their held-out predictions."""
+
+import threading
+import time
+from functools import partial
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from scipy.linalg import eigh
+from scipy.linalg.lapack import dpotrf, dtrtri
 from sklearn.gaussian_process.kernels import RBF
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge
 from sklearn.metrics.pairwise import polynomial_kernel
 
+from tests.helpers.verdicts import classes, of_kind, two_of_four, with_categories_and_gaps
 from whynear.utils.row_order import TimeOrder, forward_splits
-from whynear.verdict.kernel_ridge import KERNELS, RIDGES, at_ridge, kernel, predict, tuned
+from whynear.utils.threads import one_blas_thread
+from whynear.verdict.feature_columns import feature_columns
+from whynear.verdict.kernel_ridge import (
+    KERNELS,
+    RIDGES,
+    SMALL,
+    KernelModels,
+    at_ridge,
+    eigen,
+    features_at_ridge,
+    inverse_factor,
+    kernel,
+    mapped,
+    predict_by_features,
+    predict_by_kernel,
+    tuned,
+    tuned_features,
+    written_out,
+)
+from whynear.verdict.rules import beats_guessing
 
 ALONE, PAIRS = np.arange(30), np.arange(30) // 2
 
@@ -18,7 +48,7 @@ def table(n=30, d=4, seed=0):
     return X, np.column_stack([X[:, 0] + rng.normal(0, 0.5, n), X[:, 1] * X[:, 2]])
 
 
-def written_out(name, X, Z):
+def usual(name, X, Z):
     d = X.shape[1]
     if name == "linear":
         return X @ Z.T
@@ -37,17 +67,17 @@ def refitted(name, X, Y, groups, weight):
     held_out = np.empty_like(Y)
     for group in np.unique(groups):
         train, test = groups != group, groups == group
-        K, ones = written_out(name, X[train], X[train]), np.ones((train.sum(), 1))
+        K, ones = usual(name, X[train], X[train]), np.ones((train.sum(), 1))
         system = np.block([[K + weight * np.eye(len(K)), ones], [ones.T, np.zeros((1, 1))]])
         solved = np.linalg.solve(system, np.vstack([Y[train], np.zeros((1, Y.shape[1]))]))
-        held_out[test] = written_out(name, X[test], X[train]) @ solved[:-1] + solved[-1]
+        held_out[test] = usual(name, X[test], X[train]) @ solved[:-1] + solved[-1]
     return held_out
 
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_kernels_are_the_usual_ones_centred(name):
     X, _ = table()
-    assert_allclose(kernel(name, X @ X.T, 4), centred(written_out(name, X, X)), atol=1e-12)
+    assert_allclose(kernel(name, X @ X.T, 4), centred(usual(name, X, X)), atol=1e-12)
 
 
 @pytest.mark.parametrize("groups", [ALONE, PAIRS], ids=["rows", "groups"])
@@ -105,18 +135,18 @@ def test_the_linear_kernel_predicts_new_rows_as_ridge_regression_does():
     X = X + 3.0  # not centred
     new = table(7, seed=1)[0]
     alpha = 0.1 * np.trace(centred(X @ X.T)) / 30
-    assert_allclose(predict("linear", 0.1, X, Y, new, 4), Ridge(alpha).fit(X, Y).predict(new), atol=1e-9)
+    assert_allclose(predict_by_kernel("linear", 0.1, X, Y, new, 4), Ridge(alpha).fit(X, Y).predict(new), atol=1e-9)
 
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_every_kernel_predicts_new_rows_as_kernel_ridge_regression_does(name):
     X, Y = table()
     new = table(7, seed=1)[0]
-    K, cross = written_out(name, X, X), written_out(name, new, X)
+    K, cross = usual(name, X, X), usual(name, new, X)
     alpha = np.trace(centred(K)) / 30
     model = KernelRidge(alpha=alpha, kernel="precomputed").fit(centred(K), Y - Y.mean(axis=0))
     inner = cross - cross.mean(axis=1, keepdims=True) - K.mean(axis=0) + K.mean()
-    assert_allclose(predict(name, 1.0, X, Y, new, 4), model.predict(inner) + Y.mean(axis=0), atol=1e-9)
+    assert_allclose(predict_by_kernel(name, 1.0, X, Y, new, 4), model.predict(inner) + Y.mean(axis=0), atol=1e-9)
 
 
 def test_what_a_small_part_of_the_variance_says_is_learned():
@@ -159,3 +189,161 @@ def test_what_comes_later_changes_no_prediction_of_earlier_rows():
     early = [rows for _, test in forward for rows in test if rows < 20]
     assert_allclose(first[early], second[early])
     assert np.abs(first[24:] - second[24:]).max() > 0.1
+
+
+def twins(width=6, seed=1):
+    """Columns of which two are the same, one is nearly another, and one has a value in a single row."""
+    X, Y = table(60, width, seed)
+    X[:, 1], X[:, 2], X[:, 3] = X[:, 0], X[:, 4] + 1e-7 * X[:, 2], np.eye(60)[7]
+    return X, Y
+
+
+@pytest.mark.parametrize("name", ["linear", "quadratic"])
+def test_products_of_the_features_are_the_kernel(name):
+    X, _ = table(60)
+    F = mapped(name, X, 3)
+    F = F - F.mean(axis=0)
+    assert_allclose(F @ F.T, kernel(name, X @ X.T, 3), atol=1e-12)
+
+
+@pytest.mark.parametrize("made", [partial(table, 60), twins], ids=["table", "twins"])
+@pytest.mark.parametrize("ridge", RIDGES)
+@pytest.mark.parametrize("name", ["linear", "quadratic"])
+def test_held_out_predictions_are_those_of_the_kernel_matrix(name, ridge, made):
+    X, Y = made()
+    expected = at_ridge(kernel(name, X @ X.T, 4), Y, np.arange(60), ridge).predicted
+    assert_allclose(features_at_ridge(written_out(name, X, 4), Y, ridge).predicted, expected, atol=1e-6, rtol=1e-6)
+
+
+@pytest.mark.parametrize("made", [partial(table, 60), twins], ids=["table", "twins"])
+@pytest.mark.parametrize("name", ["linear", "quadratic"])
+def test_the_same_ridge_is_chosen_with_the_same_predictions(name, made):
+    X, Y = made()
+    expected = tuned(kernel(name, X @ X.T, 4), Y, np.arange(60))
+    found = tuned_features(written_out(name, X, 4), Y)
+    assert found.ridge == expected.ridge
+    assert_allclose(found.predicted, expected.predicted, atol=1e-7)
+
+
+@pytest.mark.parametrize("ridge", RIDGES[::4])
+@pytest.mark.parametrize("name", ["linear", "quadratic"])
+def test_new_rows_are_predicted_as_by_the_kernel_matrix(name, ridge):
+    X, Y = table(60)
+    new = np.random.default_rng(5).standard_normal((7, 4))
+    expected = predict_by_kernel(name, ridge, X, Y, new, 4)
+    found = predict_by_features(written_out(name, X, 4), Y, written_out(name, new, 4), ridge)
+    assert_allclose(found, expected, atol=1e-6)
+
+
+def test_kernels_of_many_dimensions_are_not_written_out():
+    X, _ = table(60, 6)
+    assert [mapped(name, X, 6) is not None for name in KERNELS] == [True, True, False, False]
+    X, _ = table(60, 7)
+    assert mapped("quadratic", X, 7) is None
+    assert mapped("linear", X[:, :0], 0) is None
+    assert mapped("linear", np.ones((60, 31)), 31) is None
+
+
+def positive(n, seed=0):
+    A = np.random.default_rng(seed).standard_normal((n, n))
+    return A @ A.T + np.eye(n)
+
+
+@given(st.integers(1, 40) | st.integers(SMALL - 1, 3 * SMALL), st.integers(0, 100))
+def test_the_inverse_factor_makes_the_inverse(n, seed):
+    K = positive(n, seed)
+    half = inverse_factor(K.copy())
+    assert_allclose(half.T @ half, np.linalg.inv(K), atol=1e-9)
+    assert (half == np.tril(half)).all()
+
+
+@given(st.integers(1, 40), st.integers(0, 100))
+def test_eigenvectors_make_the_matrix(n, seed):
+    K = positive(n, seed)
+    values, vectors = eigen(K.copy())
+    assert (np.diff(values) >= 0).all()
+    assert_allclose((vectors * values) @ vectors.T, K, atol=1e-9)
+    assert_allclose(vectors.T @ vectors, np.eye(n), atol=1e-12)
+
+
+def test_the_routines_are_those_of_scipy():
+    K = positive(60)
+    factor, _ = dpotrf(K, lower=1, clean=1)
+    assert (inverse_factor(K.copy()) == dtrtri(factor, lower=1)[0]).all()
+    assert (eigen(K.copy())[0] == eigh(K, driver="evd")[0]).all()
+
+
+def test_a_matrix_that_is_not_positive_definite_is_refused():
+    with pytest.raises(ArithmeticError, match="not positive definite"):
+        inverse_factor(-np.eye(3))
+
+
+@pytest.mark.parametrize("work", [inverse_factor, eigen])
+def test_python_runs_meanwhile(work):
+    K, begun, done = positive(900), threading.Event(), threading.Event()
+
+    def factor():
+        begun.set()
+        work(K)
+        done.set()
+
+    with one_blas_thread():
+        thread = threading.Thread(target=factor)
+        thread.start()
+        begun.wait()
+        longest, last = 0.0, time.perf_counter()
+        start = last
+        while not done.is_set():
+            time.sleep(0.0005)
+            longest, last = max(longest, time.perf_counter() - last), time.perf_counter()
+        thread.join()
+    assert longest < 0.8 * (last - start)  # with Python's lock held it is one long wait
+
+
+@pytest.mark.parametrize("kind", ["relevance linear", "ring"])
+def test_without_a_feature_the_models_are_those_of_the_table_without_it(kind):
+    columns, target, _ = of_kind(kind)
+    models = KernelModels(columns, target)
+    for j in (0, columns.n_features - 1):
+        rest = columns.only(np.delete(np.arange(columns.n_features), j))
+        assert_allclose(
+            models.without([j]).loss, KernelModels(rest, target, ridges=models.settled).answers.loss, atol=1e-9
+        )
+
+
+def test_with_only_some_features_the_models_are_those_of_a_table_of_them():
+    X, y = two_of_four()
+    models = KernelModels(feature_columns(X), classes(y))
+    alone = KernelModels(feature_columns(X[["one", "noise_1"]]), classes(y))
+    assert_allclose(models.with_only([0, 3]).loss, alone.answers.loss, atol=1e-9)
+
+
+def test_a_category_is_left_out_as_a_whole():
+    X, y = with_categories_and_gaps()
+    models = KernelModels(feature_columns(X), classes(y))
+    rest = KernelModels(feature_columns(X.drop(columns="colour")), classes(y), ridges=models.settled)
+    assert_allclose(models.without([0]).loss, rest.answers.loss, atol=1e-9)
+
+
+def test_without_any_feature_the_models_guess():
+    X, y = two_of_four()
+    target = classes(y)
+    found = KernelModels(feature_columns(X), target).without(range(4), tune=True)
+    assert not beats_guessing(found, target)
+    assert_allclose(found.loss, target.guessed().loss, atol=0.02)
+
+
+def test_the_best_kernel_has_the_least_loss_and_is_near_itself():
+    columns, target, _ = of_kind("ring")
+    models = KernelModels(columns, target)
+    losses = {name: models.full[name].loss.mean() for name in KERNELS}
+    assert models.best == min(losses, key=losses.get) != "linear"
+    assert models.best in models.near
+    assert "linear" not in models.near
+
+
+def test_a_model_of_random_labels_does_not_beat_guessing():
+    X, _ = two_of_four()
+    for seed in range(10):
+        target = classes(np.random.default_rng(seed).permutation(np.arange(120) % 2))
+        assert not beats_guessing(KernelModels(feature_columns(X), target).answers, target)

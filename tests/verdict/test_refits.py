@@ -4,7 +4,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.compose import ColumnTransformer
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import cross_val_predict
@@ -13,11 +14,17 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
 from sklearn.svm import LinearSVC
 
+import whynear as wn
 from tests.helpers.clusters import dask_cluster
 from tests.helpers.verdicts import classes, measured, two_of_four, with_categories_and_gaps
 from whynear.engine import processes
+from whynear.engine.processes import Processes
+from whynear.utils.row_order import TimeOrder
 from whynear.verdict import sufficient_sets, verdicts
-from whynear.verdict.refits import Refits
+from whynear.verdict.feature_columns import feature_columns
+from whynear.verdict.refits import FOLDS_OF_MANY, JudgedTable, ManyRows, Refits, outside_models
+from whynear.verdict.rules import clearly_better
+from whynear.verdict.targets import target_of
 
 
 class Memory(ClassifierMixin, BaseEstimator):
@@ -274,3 +281,178 @@ def test_a_part_of_the_rows_is_predicted_in_the_unit_of_all():
     held_out = cross_val_predict(LinearRegression(), X.iloc[some], y[some], cv=aim.folds(found.seed))
     errors = (held_out - y[some]) / y.std()
     assert_allclose(found.without().loss, np.square(errors) / aim.Y.var())
+
+
+def stripes(n=500, seed=0):
+    """Sixteen stripes along a column decide the class, which trees see and kernels do not; another hints at it."""
+    rng = np.random.default_rng(seed)
+    place = rng.random(n)
+    y = (np.floor(16 * place) % 2).astype(int)
+    return pd.DataFrame({"stripes": place, "hint": y + 0.8 * rng.standard_normal(n), "noise": rng.random(n)}), y
+
+
+def test_they_answer_as_in_a_cross_validation_of_standardised_columns():
+    X, y = two_of_four()
+    forest, linear = outside_models(feature_columns(X), classes(y), 3)
+    assert (forest.name, linear.name) == ("a random forest", "logistic regression")
+    folds = classes(y).folds(3)
+    for left_out in ([], [1, 2]):
+        values = np.delete(feature_columns(X).values, left_out, axis=1)
+        predicted = cross_val_predict(RandomForestClassifier(random_state=0), values, y, cv=folds)
+        calibrated = forest.without(left_out).score
+        assert np.mean(calibrated == (predicted == y)) > 0.97  # calibrated probabilities may tip a few of them
+    assert linear.without().score.mean() > 0.9
+
+
+def test_a_measured_target_has_a_forest_in_its_own_unit():
+    X, _ = two_of_four()
+    y = 5 + 3 * X["one"].to_numpy() ** 2
+    (forest,) = outside_models(feature_columns(X), measured(y), 0)
+    values, folds = feature_columns(X).values, measured(y).folds(0)
+    predicted = cross_val_predict(RandomForestRegressor(min_samples_leaf=2, random_state=0), values, y, cv=folds)
+    assert forest.without().loss.mean() == pytest.approx(np.square(predicted - y).mean() / y.var(), rel=0.02)
+
+
+def test_a_forest_of_many_numbers_has_fewer_trees_and_predicts_about_as_well(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((300, 12))
+    y = np.sin(X[:, 0]) + X[:, 1] * X[:, 2]
+    (usual,) = outside_models(feature_columns(X), measured(y), 0)
+    monkeypatch.setattr("whynear.verdict.refits.MANY_CELLS", 1_000)
+    (quick,) = outside_models(feature_columns(X), measured(y), 0)
+    assert quick.table.learner.n_estimators <= usual.table.learner.n_estimators / 4
+    assert quick.without().score.mean() > usual.without().score.mean() - 0.04
+
+
+def test_a_feature_of_several_columns_is_left_out_as_a_whole():
+    X, y = with_categories_and_gaps()
+    forest = outside_models(feature_columns(X), classes(y), 0)[0]
+    assert forest.without().score.mean() > 0.9
+    assert forest.without([0]).score.mean() < 0.75
+    assert_array_equal(forest.without([0, 1, 2, 3]).expected, classes(y).guessed().expected)
+
+
+def test_a_model_must_be_clearly_better_to_answer():
+    X, y = stripes()
+    target = classes(y)
+    forest, linear = (model.without() for model in outside_models(feature_columns(X), target, 0))
+    assert clearly_better(forest, linear, target)
+    assert not clearly_better(linear, forest, target)
+    assert not clearly_better(forest, forest, target)
+    assert clearly_better(linear, target.guessed(), target)
+
+
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 4))])
+def test_no_set_is_named_without_what_only_a_forest_sees(seed):
+    X, y = stripes(seed=seed)
+    found = sufficient_sets(wn.GRLVQ(random_state=0), X, y, random_state=seed)
+    assert "stripes" in found.best
+    assert found.better_model.name == "a random forest"
+    assert found.better_model.score > found.better_model.score_of_distances
+    assert not found.better_model.learner_only
+    assert found.score > found.score_of_all - 0.02
+
+
+def test_a_column_of_one_value_is_not_named_before_what_only_a_forest_sees():
+    X, y = stripes(n=300)
+    found = sufficient_sets(DummyClassifier(), X.assign(one_value=1.0), y, random_state=0)
+    assert set(found.best) == {"hint", "stripes"}
+
+
+def test_what_only_a_forest_sees_in_many_rows_is_named_too():
+    X, y = stripes(n=1_600)
+    found = sufficient_sets(wn.GRLVQ(random_state=0), X, y, random_state=0)
+    assert "stripes" in found.best
+    assert found.better_model.n_rows == 1_000
+
+
+def test_no_better_model_is_named_where_metrics_predict_as_well():
+    assert sufficient_sets(wn.GMLVQ(random_state=0), *two_of_four(), random_state=0).better_model is None
+
+
+LEARNER = KNeighborsClassifier()
+LINEAR = LogisticRegression()  # than which nothing is clearly better where the classes are
+USED = np.arange(0, 120, 3)
+
+
+def others_of(learner, X, y, used=USED, groups=None, bands=None, **given):
+    columns, target = feature_columns(X, bands), target_of(learner, y, groups)
+    table = JudgedTable(learner, X, np.asarray(y), columns, target, Processes(1), **given)
+    return table.on_many_rows(used, np.random.default_rng(0))
+
+
+def test_rows_that_were_used_have_no_answers_and_the_others_those_of_a_cross_validation():
+    X, y = two_of_four()
+    others = others_of(LINEAR, X, y)
+    seed = int(np.random.default_rng(0).integers(2**31))
+    folds = target_of(LINEAR, y).folds(seed, FOLDS_OF_MANY)
+    assert len(folds) == FOLDS_OF_MANY
+    right = cross_val_predict(LINEAR, X, y, cv=folds) == y
+    assert_array_equal(others.without().score, right[np.setdiff1d(np.arange(120), USED)])
+
+
+def test_with_some_features_alone_is_without_all_others():
+    X, y = two_of_four()
+    others = others_of(LEARNER, X, y)
+    assert_array_equal(others.with_only([0, 1]).loss, others.without([2, 3]).loss)
+    check = others.check([0, 1])
+    assert (check.n_rows, check.n_judged) == (120, 80)
+    assert check.lost == pytest.approx(check.score_of_all - check.score)
+    assert check.lost_error == pytest.approx(
+        (others.without().score - others.with_only([0, 1]).score).std(ddof=1) / 80**0.5
+    )
+
+
+def test_bands_are_left_out_as_a_whole():
+    X, y = two_of_four()
+    alone = others_of(LINEAR, X, y).with_only([0, 1])
+    of_bands = others_of(LINEAR, X, y, bands=["a", "a", "b", "b"], owners=np.array([0, 0, 1, 1]))
+    assert_array_equal(of_bands.with_only([0]).loss, alone.loss)
+
+
+def test_few_other_rows_say_nothing_new():
+    X, y = two_of_four()
+    assert others_of(LEARNER, X, y, used=np.arange(61)) is None
+
+
+@pytest.mark.parametrize("learner", [LEARNER, KNeighborsRegressor()], ids=["classes", "measured"])
+def test_groups_and_times_are_respected(learner):
+    X, y = two_of_four()
+    y = y if learner is LEARNER else X["one"].to_numpy()
+    pairs = np.repeat(np.arange(60), 2)
+    grouped = others_of(learner, X, y, groups=pairs)
+    assert len(grouped.without().loss) == 80
+    assert np.isfinite(grouped.check([0]).lost_error)
+    later = others_of(learner, X, y, groups=TimeOrder(pd.Series(np.arange(120.0)), "day"))
+    assert 0 < len(later.without().loss) < 80
+    assert np.isfinite(later.check([0]).lost_error)
+
+
+def test_a_learner_may_object_only_if_it_is_about_as_good():
+    X, y = two_of_four()
+    target = target_of(LEARNER, y)
+    best = Refits(LEARNER, X, y, target, 0).without()
+    assert others_of(LEARNER, X, y).may_object(best, target)
+    assert not ManyRows([Refits(DummyClassifier(), X, y, target, 0)], USED).may_object(best, target)
+
+
+def test_models_of_another_kind_answer_where_they_are_clearly_better():
+    X, y = two_of_four(n=400)
+    knows, guesses = others_of(LogisticRegression(), X, y), others_of(DummyClassifier(), X, y)
+    assert [model.name for model in knows.answering] == ["the learner"]
+    assert [model.name for model in guesses.answering] == ["the learner", "a random forest", "logistic regression"]
+    assert guesses.without().score.mean() > 0.9
+    check = guesses.check([0, 1])
+    assert check.models == ("the learner", "a random forest", "logistic regression")
+    assert str(check).startswith(
+        "The learner, a random forest and logistic regression were fitted to 400 rows in folds"
+    )
+    assert str(check).endswith(" with all, by the best of them.")
+
+
+def test_a_better_model_on_many_rows_is_better_than_the_learner_not_than_kernel_models():
+    X, y = two_of_four(n=400)
+    assert others_of(LINEAR, X, y).better_model is None
+    better = others_of(DummyClassifier(), X, y).better_model
+    assert better.learner_only
+    assert better.score > 0.9 > 0.7 > better.score_of_distances

@@ -1,288 +1,161 @@
-import numpy as np
-import pandas as pd
+import json
+
+import matplotlib as mpl
 import pytest
-from numpy.testing import assert_allclose
-from sklearn.compose import make_column_selector, make_column_transformer
-from sklearn.ensemble import RandomForestClassifier
-from sklearn.impute import SimpleImputer
-from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from matplotlib import pyplot as plt
+from numpy.testing import assert_array_equal
+from sklearn.linear_model import LogisticRegression
 
-from tests.helpers.notebook_html import shown
-from tests.helpers.verdicts import two_of_four, with_categories_and_gaps
-from whynear import LinearMetric, relevance_intervals
+from tests.helpers.notebook_html import HOSTILE, shown
+from tests.helpers.verdicts import made_up, two_of_four
 from whynear.datasets import make_truth
-from whynear.verdict import verdicts
+from whynear.verdict import StandIns, verdicts
+from whynear.verdict.verdicts import STYLES
 
-LEARNER = LogisticRegression()
 COLUMNS = ["feature", "verdict", "loss_without", "loss_error", "p_value", "effect", "q_value", "stability"]
-MORE = ("relevance linear", "linear 200", "interaction")
-TWO_OF_FOUR = {"one": "indispensable", "two": "indispensable", "noise_0": "no evidence", "noise_1": "no evidence"}
-
-
-def words(found):
-    return dict(zip(found.feature_names, found.verdict.tolist(), strict=True))
-
-
-def judged(X, y, learner=LEARNER, seed=0, n_resamples=4, **options):
-    return verdicts(learner, X, y, random_state=seed, n_resamples=n_resamples, **options)
-
-
-def same_but_undecided(one, other):
-    """Whether two verdicts on each feature agree, or one of them is that the rows do not settle it."""
-    return all(word == other[name] or "undecided" in (word, other[name]) for name, word in one.items())
 
 
 @pytest.fixture(scope="module")
 def linear():
     data = make_truth("relevance linear", 0)
-    return judged(data.X, data.y), data
+    return verdicts(LogisticRegression(), data.X, data.y, random_state=0, n_resamples=4), data
 
 
 @pytest.fixture(scope="module")
 def small():
     X, y = two_of_four()
-    return judged(X, y), X, y
+    return verdicts(LogisticRegression(), X, y, random_state=0, n_resamples=4), X, y
 
 
-def test_verdicts_agree_with_the_truth(linear):
+def test_the_frame_has_a_row_for_each_feature(linear):
     found, data = linear
-    right = {"strong": "indispensable", "weak": "replaceable", "irrelevant": "no evidence"}
-    assert words(found) == {name: right[word] for name, word in zip(data.X, data.strength, strict=True)}
-    assert found.works
-    assert found.score > 0.9
+    frame = found.frame()
+    assert list(frame) == COLUMNS
+    assert list(frame["feature"]) == list(data.X)
+    assert_array_equal(frame["loss_without"], found.loss)
+    assert not frame.isna().any().any()
 
 
-@pytest.mark.slow
-def test_relevance_adds_its_bounds_and_changes_no_verdict(small):
-    found, X, y = small
-    relevance = relevance_intervals(LinearMetric([[1.0, 1.0, 0.0, 0.0]], list(X)), X)
-    other = judged(X, y, relevance=relevance)
-    frame = other.frame()
-    assert list(frame) == [*COLUMNS, "lower", "upper"]
-    assert_allclose(frame["upper"], relevance.upper)
-    pd.testing.assert_frame_equal(frame[COLUMNS], found.frame())
+def test_features_are_named_by_verdict_dearest_first(small):
+    found, _, _ = small
+    assert set(found.named("indispensable")) == {"one", "two"}
+    assert found.named("replaceable") == ()
+    losses = [found.loss[found.feature_names.index(name)] for name in found.named("indispensable")]
+    assert losses == sorted(losses, reverse=True)
+    assert repr(found) == "Verdicts(4 features: 2 indispensable, 0 replaceable, 0 undecided, 2 no evidence)"
 
 
-@pytest.mark.slow
-def test_the_same_seed_gives_the_same_answer_on_any_number_of_threads(small):
-    found, X, y = small
-    assert judged(X, y, n_jobs=2) == found
-    assert judged(X, y, seed=1) != found
+def test_everything_can_be_written_as_json(small):
+    written = json.loads(json.dumps(small[0].to_dict()))
+    assert [one["verdict"] for one in written["features"]] == [
+        "indispensable",
+        "indispensable",
+        "no evidence",
+        "no evidence",
+    ]
+    assert set(written["sufficient"]) == {"one", "two"}
+    assert written["curve"][-1]["n_features"] == 4
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "learner",
-    [
-        LEARNER,
-        KNeighborsClassifier(),
-        RandomForestClassifier(20, random_state=0),
-        make_pipeline(StandardScaler(), LogisticRegression()),
-    ],
-    ids=lambda learner: type(learner).__name__,
-)
-def test_any_classifier_gives_the_same_verdicts_on_a_clear_table(learner):
-    X, y = two_of_four()
-    assert words(judged(X, y, learner)) == TWO_OF_FOUR
+def test_notebooks_show_verdicts_and_losses(linear):
+    text = shown(linear[0])
+    assert "strong_0 indispensable" in text
+    assert "accuracy" in text
+    assert "4 resamples" in text
 
 
-@pytest.mark.slow
-def test_an_array_gives_the_same_verdicts_as_a_table(small):
-    found, X, y = small
-    from_array = judged(X.to_numpy(), y.tolist())
-    assert from_array.feature_names == ("x0", "x1", "x2", "x3")
-    assert from_array.verdict.tolist() == found.verdict.tolist()
-    assert_allclose(from_array.loss, found.loss)
-    assert_allclose(judged(X.to_numpy().tolist(), y).loss, found.loss)
+def test_notebooks_show_hostile_names_as_text_and_not_all_of_many():
+    text = shown(made_up([*HOSTILE, *(f"f{j}" for j in range(40))]))
+    assert "<script>alert(1)</script>" in text
+    assert "29 more features" in text
 
 
-def test_a_regressor_has_points_of_r2():
-    X, _ = two_of_four()
-    y = X["one"] - X["two"] + np.random.default_rng(0).normal(0, 0.3, 120)
-    found = judged(X, y, LinearRegression())
-    assert words(found) == TWO_OF_FOUR
-    assert found.measure == "R2"
-    assert found.loss[0] > 30
+mpl.use("agg")
+
+PARTS = {"verdicts": lambda found: found, "sets": lambda found: found.sets, "stand-ins": lambda found: found.stand_ins}
 
 
-def test_a_pipeline_takes_a_table_with_categories_and_gaps():
-    X, y = with_categories_and_gaps()
-    steps = make_column_transformer(
-        (OneHotEncoder(), make_column_selector(dtype_exclude=np.number)),
-        (SimpleImputer(), make_column_selector(dtype_include=np.number)),
-    )
-    found = judged(X, y, make_pipeline(steps, RandomForestClassifier(20, random_state=0)))
-    assert found.named("indispensable") in [("colour", "size"), ("size", "colour")]
-    assert "replaceable" not in words(found).values()
+@pytest.fixture(autouse=True)
+def closed_figures():
+    yield
+    plt.close("all")
 
 
-@pytest.mark.slow
-def test_rows_of_a_group_are_held_out_together():
-    groups = np.arange(120) // 4
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((30, 3))[groups] + 0.01 * rng.standard_normal((120, 3))
-    y = rng.permutation(np.arange(30) % 2)[groups]  # only the memory of a group's other rows can predict it
-    learner = KNeighborsClassifier(1)
-    assert judged(X, y, learner, n_resamples=1).works
-    together = judged(X, y, learner, n_resamples=1, groups=groups)
-    assert not together.works
-    assert set(together.verdict) <= {"undecided", "no evidence"}
+def texts(labels):
+    return [label.get_text() for label in labels]
 
 
-def test_columns_without_variation_carry_no_information():
-    X, y = two_of_four(60)
-    found = judged(X[["one", "two"]].assign(constant=1.0), y, n_resamples=1)
-    assert words(found)["constant"] == "no evidence"
-    assert found.loss[2] == 0
+@pytest.mark.parametrize("part", PARTS)
+def test_drawing_uses_the_given_axes_and_shows_nothing(part, monkeypatch):
+    monkeypatch.setattr(plt, "show", lambda: pytest.fail("shown"))
+    _, ax = plt.subplots()
+    found = PARTS[part](made_up())
+    assert found.plot(ax=ax) is ax
+    assert found.plot() is not ax
 
 
-@pytest.mark.parametrize("learner", [LEARNER, LinearRegression()], ids=["classes", "measured"])
-def test_a_target_without_variation_is_refused(learner):
-    X, y = two_of_four()
-    with pytest.raises(ValueError, match=r"^y must .* in every row"):
-        verdicts(learner, X, np.ones_like(y))
+def test_features_are_sorted_by_verdict_from_the_top():
+    ax = made_up(("late", "b", "c", "d", "e")).plot()
+    assert texts(ax.get_yticklabels())[::-1] == ["late", "e", "b", "c", "d"]
+    assert ax.get_xlabel() == "points of accuracy lost without it (bars: 90% interval)"
+    assert texts(made_up().plot(most=2).get_yticklabels())[::-1] == ["a", "b"]
 
 
-def test_tables_that_do_not_fit_together_are_refused():
-    X, y = two_of_four()
-    with pytest.raises(ValueError, match="X and y must have the same rows, got 120 and 119 instead"):
-        verdicts(LEARNER, X, y[:-1])
-    with pytest.raises(ValueError, match="groups must have as many rows as y, got 130 and 120 instead"):
-        verdicts(LEARNER, X, y, groups=np.arange(130))
-    with pytest.raises(ValueError, match="n_resamples must be an integer >= 0, got -1 instead"):
-        verdicts(LEARNER, X, y, n_resamples=-1)
+def test_the_legend_names_the_words_that_occur():
+    assert texts(made_up().plot().get_legend().get_texts()) == list(STYLES)
+    assert texts(made_up().plot(most=2).get_legend().get_texts()) == ["indispensable", "replaceable"]
 
 
-def test_progress_goes_from_nothing_to_done():
-    X, y = two_of_four(60)
-    steps = []
-    judged(X, y, n_resamples=1, progress=lambda step, share: steps.append((step, share)))
-    shares = [share for _, share in steps]
-    assert shares == sorted(shares)
-    assert (shares[0], steps[-1]) == (0.0, ("done", 1.0))
+def test_words_differ_without_colour():
+    assert len({style["marker"] for style in STYLES.values()}) == len(STYLES)
 
 
-def test_progress_is_written_to_stderr_on_request(capsys):
-    X, y = two_of_four()
-    judged(X, y, n_resamples=1, progress=True)
-    assert capsys.readouterr().err.splitlines()[-1].endswith("done")
+def test_the_curve_shows_the_choice_and_the_score_of_all():
+    ax = made_up().sets.plot()
+    assert ax.get_xlabel() == "number of features"
+    assert ax.get_ylabel() == "accuracy on held-out rows, %"
+    assert texts(ax.get_legend().get_texts()) == ["all features", "chosen: 1", "this many features"]
+    assert {line.get_ydata()[0] for line in ax.lines if line.get_linestyle() == "--"} == {90}
 
 
-STEPS = ["fit models", "leave out", "refit the learner", "judge features again", "judge sets", "swap"]
+def test_stand_ins_are_a_matrix_of_prices():
+    ax = made_up().stand_ins.plot()
+    assert texts(ax.get_yticklabels()) == texts(ax.get_xticklabels()) == ["a", "b"]
+    assert sorted(texts(ax.texts)) == ["-0.5", "0.5"]
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("stand-in", "feature")
 
 
-@pytest.mark.parametrize("start", STEPS)
-def test_an_interrupt_ends_the_work_in_every_step(start):
-    X, y = two_of_four(60)
-
-    def interrupt(step, _share):
-        if step.startswith(start):
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        judged(X, y, n_resamples=1, n_jobs=2, progress=interrupt)
+@pytest.mark.filterwarnings("error")
+def test_no_stand_ins_are_an_empty_matrix():
+    ax = StandIns((), ()).plot()
+    ax.figure.canvas.draw()
+    assert texts(ax.texts) == []
 
 
-def test_without_resamples_the_stability_is_unknown(small):
-    _, X, y = small
-    found = judged(X, y, n_resamples=0)
-    assert words(found) == TWO_OF_FOUR
-    assert np.isnan(found.stability).all()
-    assert "nan" not in shown(found)
+@pytest.mark.filterwarnings("ignore:Glyph", "error:constrained_layout")
+@pytest.mark.parametrize("part", PARTS)
+def test_hostile_and_long_names_can_be_drawn(part):
+    names = ("a price in $ per $ \\frac{", "x" * 200, *HOSTILE)
+    ax = PARTS[part](made_up(names)).plot()
+    ax.figure.canvas.draw()
+    shown = texts(ax.get_yticklabels())
+    assert part == "sets" or names[0] in shown
+    assert max(map(len, shown)) <= 40
 
 
-def test_a_copy_makes_an_indispensable_feature_replaceable_and_both_name_each_other(small):
-    _, X, y = small
-    found = judged(X.assign(copy=3 - 2 * X["one"]), y)
-    after = words(found)
-    assert {after["one"], after["copy"]} <= {"replaceable", "undecided"}
-    assert after["two"] == "indispensable"
-    assert [pair.stand_in for pair in found.stand_ins.of("one")] == ["copy"]
-    assert [pair.stand_in for pair in found.stand_ins.of("copy")] == ["one"]
+@pytest.mark.parametrize("d", [4, 40])
+def test_no_label_of_a_figure_of_verdicts_is_cut_off(d):
+    ax = made_up([f"feature number {j}" for j in range(d)]).plot()
+    ax.figure.canvas.draw()
+    edge = ax.figure.bbox
+    labels = [*ax.get_yticklabels(), ax.xaxis.label, ax.get_legend()]
+    boxes = [label.get_window_extent() for label in labels]
+    assert all(box.x0 >= 0 and box.y0 >= 0 and box.x1 <= edge.x1 and box.y1 <= edge.y1 for box in boxes)
 
 
-def test_more_noise_changes_no_verdict_but_to_or_from_undecided(small):
-    before, X, y = small
-    noise = np.random.default_rng(9).standard_normal((120, 2))
-    after = words(judged(X.assign(more=noise[:, 0], most=noise[:, 1]), y))
-    assert {after.pop("more"), after.pop("most")} <= {"no evidence", "undecided"}
-    assert same_but_undecided(words(before), after)
-    assert after["one"] == "indispensable"
-
-
-def test_units_and_names_of_the_columns_change_nothing(small):
-    before, X, y = small
-    other = (X * [1e-6, 1e6, 3, 1] + [1, 1e6, 0, -5]).set_axis(["w", "x", "y", "z"], axis=1)
-    after = judged(other, y, make_pipeline(StandardScaler(), LEARNER))
-    assert after.verdict.tolist() == before.verdict.tolist()
-    assert_allclose(after.effect, before.effect, atol=1e-6)
-
-
-@pytest.mark.slow
-def test_the_order_of_the_columns_changes_no_verdict(linear):
-    before, data = linear
-    after = judged(data.X.iloc[:, ::-1], data.y, n_resamples=1)
-    assert words(after) == words(before)
-    assert_allclose(after.q_value[::-1], before.q_value, rtol=1e-6)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["sick", *(pytest.param(kind, marks=pytest.mark.slow) for kind in MORE)])
-def test_another_order_of_rows_and_another_seed_change_only_what_is_undecided(kind):
-    data = make_truth(kind, 1)
-    rows = np.random.default_rng(0).permutation(200)
-    one = judged(data.X, data.y, seed=0)
-    other = judged(data.X.iloc[rows], data.y[rows], seed=1)
-    assert same_but_undecided(words(one), words(other))
-
-
-def test_nothing_is_indispensable_for_permuted_labels():
-    X, y = two_of_four(60)
-    for seed in range(4):
-        found = judged(X, np.random.default_rng(seed).permutation(y), seed=seed, n_resamples=1)
-        assert not set(found.verdict) & {"indispensable", "replaceable"}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(20))
-def test_nothing_is_indispensable_on_any_of_twenty_tables_with_permuted_labels(seed):
-    data = make_truth("null", 100 + seed)
-    found = verdicts(KNeighborsClassifier(), data.X, data.y, random_state=seed)
-    assert found.named("indispensable") == ()
-
-
-@pytest.mark.slow
-def test_being_sick_needs_weight_and_height_and_never_age():
-    tables = [make_truth("sick", seed) for seed in range(20)]
-    found = [words(verdicts(LEARNER, data.X, data.y, random_state=seed)) for seed, data in enumerate(tables)]
-    assert all({one["weight"], one["height"]} == {"indispensable"} for one in found)
-    assert all(one["age"] in {"no evidence", "undecided"} for one in found)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize(
-    "kind", ["relevance xor", "linear flipped labels", "blocks 0.9", "sums", "ring", "class covariance"]
-)
-def test_nothing_is_falsely_called_indispensable(kind, seed):
-    data = make_truth(kind, seed)
-    found = verdicts(KNeighborsClassifier(), data.X, data.y, random_state=seed)
-    strong = {name for name, strength in zip(data.X, data.strength, strict=True) if strength == "strong"}
-    assert set(found.named("indispensable")) <= strong
-
-
-def test_columns_of_one_feature_get_one_verdict():
-    """Each of two copies is replaceable by the other; the feature they form is indispensable."""
-    rng = np.random.default_rng(0)
-    X = pd.DataFrame(rng.standard_normal((120, 3)), columns=["one", "two", "noise"])
-    X["two"] = X["one"] + 0.01 * rng.standard_normal(120)
-    y = (X["one"] > 0).to_numpy().astype(int)
-    apart = verdicts(LogisticRegression(), X, y, n_resamples=0, random_state=0)
-    together = verdicts(LogisticRegression(), X, y, features=["both", "both", "noise"], n_resamples=0, random_state=0)
-    assert apart.named("indispensable") == ()
-    assert together.feature_names == ("both", "noise")
-    assert together.named("indispensable") == ("both",)
-    assert together.sets.best == ("both",)
+def test_drawing_changes_nothing():
+    found = made_up()
+    found.plot()
+    found.sets.plot()
+    found.stand_ins.plot()
+    assert found == made_up()

@@ -10,6 +10,7 @@ export interface Features {
   names: string[]; verdict: string; loss: (number | null)[]; error: (number | null)[];
     stability: (number | null)[] | null;
   lower: (number | null)[]; upper: (number | null)[]; order: number[]; resamples: number; measure: string; note: string;
+  meanings?: Record<string, string>; // of the verdicts
   stand_ins: [number, number, number, number][];
 }
 export interface Sets { best: number[]; curve: [number, number, number | null, number[]][]; score: number; all: number; check?: string | null }

@@ -65,17 +65,11 @@ function missed(data: PageData): Child {
 }
 
 function legend(data: PageData): HTMLElement {
-  const meaning: Record<string, string> = {
-    i: "no model does as well without it, and at least a point is lost",
-    r: "it carries information, and at most 2 points are lost without it",
-    n: "nothing shows that it helps, and an effect of the usual size would have shown",
-    u: `the rows do not settle it${data.features.resamples ? `, or fewer than three quarters of ${data.features.resamples} resamples agree` : ""}`,
-  };
   const used = VERDICT_ORDER.filter((code) => data.features.verdict.includes(code));
   return h("div", {}, note(`Models were refitted without each ${data.noun}, and the best of them may answer. Lines are 90% intervals.`),
     h("dl", { class: "legend" }, used.map((code) =>
       [h("dt", {}, h("span", { class: `badge ${VERDICT_CLASS[code]}` }, VERDICTS[code])),
-      h("dd", {}, meaning[code])])));
+      h("dd", {}, data.features.meanings?.[code] ?? "")])));
 }
 
 /** A line per feature: the points lost without it, with a 90% interval. */

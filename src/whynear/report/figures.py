@@ -24,8 +24,8 @@ from whynear.reject.drawing import draw_curve
 from whynear.study.errors import ErrorAnatomy, Residuals
 from whynear.utils.arrays import Array
 from whynear.utils.axes import CLASS_COLORS, color_bar, short_name, tidy
-from whynear.verdict.decisions import INDISPENSABLE, REPLACEABLE
-from whynear.verdict.drawing import STYLES
+from whynear.verdict.rules import INDISPENSABLE, REPLACEABLE
+from whynear.verdict.verdicts import STYLES
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,6 +11,7 @@ from whynear.study.errors import ErrorAnatomy, Residuals
 from whynear.study.repeat import python_lines, shell_line
 from whynear.study.score import MEANINGS, NAMES
 from whynear.utils.text import label
+from whynear.verdict.rules import meanings
 
 if TYPE_CHECKING:
     from whynear.study.result import Study
@@ -99,6 +100,7 @@ def _features(study: Study, places: dict[str, int]) -> dict[str, Any]:
         "resamples": judged.n_resamples,
         "measure": judged.measure,
         "note": note_on_intervals(study),
+        "meanings": {CODES[word]: meaning for word, meaning in meanings(judged.n_resamples).items()},
         "stand_ins": [
             [places[pair.feature], places[pair.stand_in], _points(pair.price), _points(pair.error)]
             for pair in judged.stand_ins.pairs

@@ -24,7 +24,7 @@ from whynear.study.settings import COMPARED_ROWS
 from whynear.study.spectra import without_preprocessing
 from whynear.tables.problem import Problem
 from whynear.utils.text import listed, printable
-from whynear.verdict.leave_out import leave_out as leave_out_features
+from whynear.verdict.cost import leave_out as leave_out_features
 
 
 def left_out(live: Live, query: LeaveOutQuery) -> list[str]:

@@ -8,7 +8,7 @@ from whynear.studio.fewer_features import columns_of, left_out
 from whynear.studio.live_models import LeaveOutQuery
 from whynear.studio.live_routes import Asked, Used
 from whynear.studio.relearn_models import Relearning
-from whynear.verdict.leave_out import check_left_out
+from whynear.verdict.cost import check_left_out
 
 router = APIRouter(prefix="/api/studies/{study}/relearn", tags=["cases"])
 

@@ -23,7 +23,7 @@ from whynear.study.table_problem import learnable_problem
 from whynear.utils.plain import plain_values
 from whynear.utils.progress import Report, within
 from whynear.utils.text import counted, listed, printable
-from whynear.verdict.verdicts import verdicts_by
+from whynear.verdict.judging import verdicts_by
 
 SCORED_SHARE = 0.1  # of the work, after which the score is known
 MOST_NAMED = 4

@@ -10,7 +10,7 @@ from whynear.metric.pipeline import FittedPipeline
 from whynear.study.comparison import Comparison
 from whynear.utils.text import printable
 from whynear.verdict import Verdicts
-from whynear.verdict.decisions import INDISPENSABLE
+from whynear.verdict.rules import INDISPENSABLE
 
 MOST_NAMED = 5  # features
 FEWEST_FOLDS = 3

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from whynear.utils.text import counted, joined, printable
 from whynear.verdict import SufficientSets, Verdicts
-from whynear.verdict.decisions import INDISPENSABLE, NO_EVIDENCE, REPLACEABLE, UNDECIDED
+from whynear.verdict.rules import INDISPENSABLE, MOST_LOSS, NO_EVIDENCE, REPLACEABLE, UNDECIDED
 
 MOST_NAMED = 5  # features in a sentence
 MOST_MEMBERS = 10  # of the smallest set
@@ -115,7 +115,7 @@ def _replaceable(verdicts: Verdicts, noun: str) -> list[str]:
     leaving = "Leaving it out" if len(names) == 1 else "Leaving out any one of them"
     carry = counted(len(names), f"{noun} carries", f"{noun}s carry")
     shared = f"{carry} information that others carry too: {listed_features(names)}."
-    return [f"{shared} {leaving} costs at most 2 {POINTS}."]
+    return [f"{shared} {leaving} costs at most {MOST_LOSS:g} {POINTS}."]
 
 
 def _rest(verdicts: Verdicts, noun: str) -> list[str]:

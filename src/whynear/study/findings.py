@@ -25,7 +25,7 @@ from whynear.tables.encoder import holds_text
 from whynear.tables.problem import Problem
 from whynear.utils.text import counted
 from whynear.verdict import Verdicts
-from whynear.verdict.stability import AGREED
+from whynear.verdict.rules import AGREED
 
 SAME_CORRELATION = 0.9999  # at least, of a column that is a copy of the target
 LEAST_BETTER = 0.02  # of accuracy or R2, by which the models of the verdicts are better than the learner

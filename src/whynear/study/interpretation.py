@@ -31,7 +31,7 @@ from whynear.tables.groups import groups_by_class
 from whynear.tables.problem import kind_of_target
 from whynear.utils.progress import Report
 from whynear.utils.row_order import Separation
-from whynear.verdict.stability import AGREED
+from whynear.verdict.rules import AGREED
 
 SLACK = 0.03  # features that differ by a few per cent count as copies of each other
 MOST_ANCHORS = 100  # of a local metric whose maps are bounded one by one

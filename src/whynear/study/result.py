@@ -189,9 +189,7 @@ class Study:
 
     def plot(self, ax: Axes | None = None, most: int = 25) -> Axes:
         """Draw the intervals of the first ``most`` features in the order of `frame`, coloured by their verdicts."""
-        from whynear.verdict.drawing import draw_first_bounds
-
-        return draw_first_bounds(self.verdicts, ax, most)
+        return self.verdicts.plot_first_intervals(ax, most)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain numbers, strings and lists: ``study.json`` without the names of its files.

@@ -33,8 +33,8 @@ from whynear.study.sample import at_most
 from whynear.study.settings import COMPARED_ROWS, StudySettings
 from whynear.study.spectra import spectra_of, without_preprocessing
 from whynear.tables.problem import Problem
-from whynear.verdict.result import Verdicts
-from whynear.verdict.verdicts import verdicts_by
+from whynear.verdict.judging import verdicts_by
+from whynear.verdict.verdicts import Verdicts
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,66 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import f as f_distribution
-from scipy.stats import norm, rankdata
+from scipy.stats import rankdata
 
 from whynear.utils.arrays import Array, Indices
 from whynear.verdict.feature_columns import FeatureColumns
+from whynear.verdict.rules import FALSE_DISCOVERIES, Information, adjusted, deviations_of
 from whynear.verdict.targets import Target
 
-FALSE_DISCOVERIES = 0.05
-LIKELIHOOD = np.log(0.05)  # of an effect as large as others have, against none
 UNLIKE = 0.3  # correlation up to which a found column may be accounted for
 MOST_MULTIPLIED = 300  # columns whose products with each other are tried
 ROWS_PER_COMPONENT = 6  # for columns that are tested together
-USUAL = 0.7  # of the median size of the effects found
-WORTH_SEEING = 0.25  # size of an effect, per root of the number of rows, where none was found
-
-
-@dataclass(frozen=True, eq=False)
-class Information:
-    """How surely and how strongly each feature carries information.
-
-    Attributes
-    ----------
-    p_values, q_values : ndarray of shape (n_features,)
-        Of no information, and adjusted for the number of features (Benjamini and Hochberg).
-    sizes : ndarray of shape (n_features,)
-        The p-values as deviations of a normal variable.
-    shares : ndarray of shape (n_features,)
-        The largest share of the target's variance that one of the feature's tests explains.
-    p_alone : ndarray of shape (n_features,)
-        The p-values of the tests that do not account for other features.
-    """
-
-    p_values: Array
-    q_values: Array
-    sizes: Array
-    shares: Array
-    p_alone: Array
-
-    @property
-    def found(self) -> NDArray[np.bool_]:
-        """Features that carry information."""
-        return self.q_values < FALSE_DISCOVERIES
-
-    @property
-    def found_alone(self) -> NDArray[np.bool_]:
-        """Features that carry information which shows without accounting for others."""
-        return adjusted(self.p_alone) < FALSE_DISCOVERIES
-
-    def absent(self, n_rows: int) -> NDArray[np.bool_]:
-        """Features for which an effect of the usual size would have shown."""
-        usual = USUAL * float(np.median(self.sizes[self.found])) if self.found.any() else WORTH_SEEING * n_rows**0.5
-        return ~self.found & (self.sizes * usual - usual**2 / 2 < LIKELIHOOD)
-
-    def with_more_rows(self, times: float) -> Information:
-        """Return what the same effects would show with this many times the rows."""
-        sizes = self.sizes * times**0.5
-        p_values = 2 * norm.sf(sizes)
-        p_alone = 2 * norm.sf(_sizes(self.p_alone) * times**0.5)
-        return Information(p_values, adjusted(p_values), sizes, self.shares, p_alone)
 
 
 def information(columns: FeatureColumns, target: Target) -> Information:
@@ -86,7 +37,7 @@ def information(columns: FeatureColumns, target: Target) -> Information:
         together, shares = _together(values, aim, columns)
         best = np.maximum(best, shares)
         p_values, p_alone = (np.minimum(1.0, 2 * np.minimum(one, together)) for one in (p_values, p_alone))
-    return Information(p_values, adjusted(p_values), _sizes(p_values), best, p_alone)
+    return Information(p_values, adjusted(p_values), deviations_of(p_values), best, p_alone)
 
 
 def _of_features(p_columns: Array, columns: FeatureColumns) -> Array:
@@ -116,11 +67,6 @@ def _together(values: Array, aim: _Aim, columns: FeatureColumns) -> tuple[Array,
         found, _ = _f_test(explained, np.ones(k), r, n - r - 1)
         p_values[feature], shares[feature] = min(1.0, k * float(found.min())), explained.max()
     return p_values, shares
-
-
-def _sizes(p_values: Array) -> Array:
-    """Return p-values as deviations of a normal variable."""
-    return np.asarray(norm.isf(np.clip(p_values, 1e-300, 1.0) / 2))
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,17 +178,3 @@ def _combined(p_values: Array) -> Array:
     parts = np.where(small, 1 / (np.pi * clipped), np.tan((0.5 - np.where(small, 0.5, clipped)) * np.pi))
     mean = parts.mean(axis=0)
     return np.where(mean > 1e10, 1 / (np.pi * np.maximum(mean, 1.0)), 0.5 - np.arctan(mean) / np.pi)
-
-
-def adjusted(p_values: Array) -> Array:
-    """Return q-values of Benjamini and Hochberg.
-
-    >>> adjusted(np.array([0.01, 0.5, 0.02])).round(3).tolist()
-    [0.03, 0.5, 0.03]
-    """
-    m = len(p_values)
-    order = np.argsort(p_values, kind="stable")
-    scaled = p_values[order] * m / np.arange(1, m + 1)
-    q_values = np.empty(m)
-    q_values[order] = np.minimum.accumulate(scaled[::-1])[::-1]
-    return np.minimum(q_values, 1.0)

@@ -1,21 +1,140 @@
-"""Kernel ridge regression with held-out predictions in closed form: refitting without a feature in milliseconds."""
+"""Kernel ridge models with held-out predictions in closed form: refitting without a feature takes milliseconds.
+
+Kernels of few dimensions are written out as features: a linear kernel has a dimension for each column, a quadratic one
+also for each pair. Where these are few beside the rows, factors of their small matrix of products suffice, which take
+a fraction of the time of a kernel matrix. The routines of LAPACK are those of SciPy, called through `ctypes`, which
+gives Python's lock back, so that several threads factor at once; SciPy's own functions hold it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import ctypes
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from operator import itemgetter
+from typing import Any, TypeVar
 
 import numpy as np
+from numba.extending import get_cython_function_address
 from scipy.linalg import solve
 
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.row_order import RowSplit
-from whynear.verdict.lapack import eigen, inverse_factor
+from whynear.utils.threads import run_in_chunks
+from whynear.verdict.feature_columns import FeatureColumns
+from whynear.verdict.targets import Answers, Target, best_of
 
 KERNELS = ("linear", "quadratic", "gaussian", "narrow gaussian")
 # Times the mean eigenvalue; spectra need small ones, since what tells them apart is a small part of their variance.
 RIDGES = 10.0 ** np.array([-8.0, -7.0, -6.0, -5.0, -4.0, -3.0, -2.5, -2, -1.5, -1, -0.5, 0, 0.5, 1, 1.5, 2, 2.5, 3])
 LEAST_LEFT = 1e-9  # of a row's own residual
+FEW = 0.5  # dimensions for each row, from which on the kernel matrix is as fast
+SMALL = 80  # rows of a triangular matrix that LAPACK inverts
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+class KernelModels:
+    """Kernel ridge models of a table; those near the best of them are refitted when features are left out.
+
+    Attributes
+    ----------
+    full : dict of str to Answers
+        The losses of each kernel with all features.
+    best : str
+        The kernel of least loss.
+    near : list of str
+        The kernels within a standard error of it.
+
+    Every kernel of ``names`` is fitted, or those of ``ridges`` at their given ridges.
+    """
+
+    def __init__(
+        self,
+        columns: FeatureColumns,
+        target: Target,
+        names: Sequence[str] = KERNELS,
+        ridges: Mapping[str, float] | None = None,
+    ) -> None:
+        self.columns, self.target = columns, target
+        self.products = columns.values @ columns.values.T
+        self.near: list[str] = []
+        self.full: dict[str, Answers] = {}
+        self.ridges: dict[str, float] = {}
+        for name in names if ridges is None else ridges:
+            ridge = None if ridges is None else ridges[name]
+            found = held_out(name, columns.values, lambda: self.products, columns.n_features, target, ridge)
+            self.full[name], self.ridges[name] = target.answers(found.predicted), found.ridge
+        self.best = min(self.full, key=lambda name: float(self.full[name].loss.mean()))
+        self.near = [name for name, found in self.full.items() if _as_good(found, self.answers, target)]
+
+    @property
+    def two_best(self) -> list[str]:
+        """The two kernels of least loss, for searches that fit many models."""
+        return sorted(self.full, key=lambda name: float(self.full[name].loss.mean()))[:2]
+
+    @property
+    def settled(self) -> dict[str, float]:
+        """The kernels near the best, each with its ridge."""
+        return {name: self.ridges[name] for name in self.near}
+
+    @property
+    def answers(self) -> Answers:
+        """The losses of the best kernel with all features."""
+        return self.full[self.best]
+
+    def without(self, features: Sequence[int] | Indices, *, tune: bool = False) -> Answers:
+        """Return the best answers of the kernels that are near the best, without these features."""
+        own, rest = self.columns.of(features), self.columns.of(np.setdiff1d(self.columns.owners, features))
+        ridges = {name: None if tune else self.ridges[name] for name in self.near}
+        n_features = self.columns.n_features - len(features)
+        return self._best_of(rest, lambda: self.products - own @ own.T, n_features, ridges)
+
+    def with_only(self, features: Sequence[int] | Indices, ridges: Mapping[str, float] | None = None) -> Answers:
+        """Return the best answers of the kernels with these features alone; of those with given ridges only."""
+        own = self.columns.of(features)
+        asked = dict.fromkeys(self.full) if ridges is None else ridges
+        return self._best_of(own, lambda: own @ own.T, len(features), asked)
+
+    def _best_of(
+        self, values: Array, products: Callable[[], Array], n_features: int, ridges: Mapping[str, float | None]
+    ) -> Answers:
+        """Return the best answers of kernels, each at its ridge or at the best one."""
+        found = [held_out(name, values, products, n_features, self.target, ridge) for name, ridge in ridges.items()]
+        return best_of(self.target.answers(one.predicted) for one in found)
+
+
+def held_out(
+    name: str, values: Array, products: Callable[[], Array], n_features: int, target: Target, ridge: float | None
+) -> HeldOut:
+    """Predict held-out rows by one kernel of some columns, at a ridge or at the best one.
+
+    ``products`` makes the products of the rows, for kernels that cannot be written out as few features.
+    """
+    alone = target.forward is None and not target.grouped
+    features = mapped(name, values, n_features) if alone else None
+    if features is not None:
+        return tuned_features(features, target.Y) if ridge is None else features_at_ridge(features, target.Y, ridge)
+    K = kernel(name, products(), n_features)
+    if ridge is None:
+        return tuned(K, target.Y, target.groups, target.forward)
+    return at_ridge(K, target.Y, target.groups, ridge, target.forward)
+
+
+def _as_good(found: Answers, best: Answers, target: Target) -> bool:
+    """Return whether the loss exceeds the best by at most a standard error of the difference."""
+    excess, error = target.mean_and_error(found.loss - best.loss)
+    return excess <= error + 1e-12
+
+
+def predict(name: str, ridge: float, known: Array, Y: Array, new: Array, n_features: int) -> Array:
+    """Learn from the columns and targets of known rows by one kernel, and predict the targets of new rows."""
+    features = mapped(name, known, n_features)
+    if features is None:
+        return predict_by_kernel(name, ridge, known, Y, new, n_features)
+    return predict_by_features(features, Y, written_out(name, new, n_features), ridge)
 
 
 def kernel(name: str, products: Array, n_features: int) -> Array:
@@ -45,8 +164,8 @@ def _raw(name: str, products: Array, first: Array, second: Array, n_features: in
     return np.asarray(np.exp(made, out=made))
 
 
-def predict(name: str, ridge: float, known: Array, Y: Array, new: Array, n_features: int) -> Array:
-    """Learn from the columns and targets of known rows, and predict the targets of new rows."""
+def predict_by_kernel(name: str, ridge: float, known: Array, Y: Array, new: Array, n_features: int) -> Array:
+    """Return `predict` by the kernel matrix."""
     own, others = np.square(known).sum(axis=1), np.square(new).sum(axis=1)
     raw = _raw(name, known @ known.T, own, own, n_features)
     means = raw.mean(axis=0)
@@ -76,20 +195,19 @@ def tuned(K: Array, Y: Array, groups: Indices, forward: Sequence[RowSplit] | Non
     values, vectors = eigen(K)
     values = np.maximum(values, 0.0)
     turned, squares = vectors.T @ (Y - mean), np.square(vectors)
-    best: tuple[float, HeldOut] | None = None
-    for ridge in RIDGES:
-        lost, constant = ridge * scale / (values + ridge * scale), ridge / (1 + ridge) / n
-        residuals = vectors @ (lost[:, None] * turned)
-        if _all_alone(groups):
-            left = squares @ lost - constant
-            predicted = Y - residuals / np.maximum(left, LEAST_LEFT)[:, None]
-        else:
-            predicted = Y - _by_group(residuals, (vectors * lost) @ vectors.T - constant, groups)
-        error = float(np.square(Y - predicted).mean())
-        if best is None or error < best[0]:
-            best = error, HeldOut(predicted, float(ridge))
-    assert best is not None
-    return best[1]
+
+    def at_each() -> Iterator[tuple[float, HeldOut]]:
+        for ridge in RIDGES:
+            lost, constant = ridge * scale / (values + ridge * scale), ridge / (1 + ridge) / n
+            residuals = vectors @ (lost[:, None] * turned)
+            if _all_alone(groups):
+                left = squares @ lost - constant
+                predicted = Y - residuals / np.maximum(left, LEAST_LEFT)[:, None]
+            else:
+                predicted = Y - _by_group(residuals, (vectors * lost) @ vectors.T - constant, groups)
+            yield float(np.square(Y - predicted).mean()), HeldOut(predicted, float(ridge))
+
+    return min(at_each(), key=itemgetter(0))[1]
 
 
 def at_ridge(K: Array, Y: Array, groups: Indices, ridge: float, forward: Sequence[RowSplit] | None = None) -> HeldOut:
@@ -154,3 +272,147 @@ def _by_group(residuals: Array, left: Array, groups: Indices) -> Array:
         own[np.diag_indices(len(mine))] = np.maximum(np.diag(own), LEAST_LEFT)
         held_out[mine] = np.linalg.lstsq(own, residuals[mine], rcond=1e-6)[0]
     return held_out
+
+
+def mapped(name: str, values: Array, n_features: int) -> Array | None:
+    """Return columns whose products are those of a kernel, but for a constant; None where they would be many."""
+    n, width = values.shape
+    dimensions = {"linear": width, "quadratic": width * (width + 3) / 2}
+    return written_out(name, values, n_features) if 0 < dimensions.get(name, 0) <= FEW * n else None
+
+
+def written_out(name: str, values: Array, n_features: int) -> Array:
+    """Return the same for any number of rows."""
+    if name == "linear":
+        return values
+    d = max(1, n_features)
+    first, second = np.triu_indices(values.shape[1], 1)
+    pairs = values[:, first] * values[:, second]
+    return np.hstack([np.sqrt(2 / d) * values, np.square(values) / d, np.sqrt(2) / d * pairs])
+
+
+def tuned_features(features: Array, Y: Array) -> HeldOut:
+    """Return `tuned` for a kernel written out as features, with rows held out one by one."""
+    F, away, scale = _centred(features, Y)
+    values, vectors = eigen(F.T @ F)
+    turned = F @ vectors
+    squares, products = np.square(turned), turned.T @ away
+
+    def at_each() -> Iterator[tuple[float, HeldOut]]:
+        for ridge in RIDGES:
+            weights = 1 / (np.maximum(values, 0.0) + ridge * scale)
+            left = _left(squares @ weights)
+            off = (away - turned @ (weights[:, None] * products)) / left[:, None]
+            yield float(np.square(off).mean()), HeldOut(Y - off, float(ridge))
+
+    return min(at_each(), key=itemgetter(0))[1]
+
+
+def features_at_ridge(features: Array, Y: Array, ridge: float) -> HeldOut:
+    """Return `at_ridge` for a kernel written out as features, with rows held out one by one."""
+    F, away, scale = _centred(features, Y)
+    turned = F @ _half(F, ridge * scale).T
+    left = _left(np.einsum("ij,ij->i", turned, turned))
+    return HeldOut(Y - (away - turned @ (turned.T @ away)) / left[:, None], ridge)
+
+
+def predict_by_features(features: Array, Y: Array, new: Array, ridge: float) -> Array:
+    """Return `predict` by a kernel written out as features, for known rows and for new ones."""
+    F, away, scale = _centred(features, Y)
+    half = _half(F, ridge * scale)
+    return np.asarray(Y.mean(axis=0) + (new - features.mean(axis=0)) @ (half.T @ (half @ (F.T @ away))))
+
+
+def _centred(features: Array, Y: Array) -> tuple[Array, Array, float]:
+    """Return centred features and targets, and the mean eigenvalue of the kernel."""
+    F = features - features.mean(axis=0)
+    return F, Y - Y.mean(axis=0), max(float(np.square(F).sum()) / len(F), 1e-9)
+
+
+def _half(F: Array, weight: float) -> Array:
+    """Return H for which H^T H is the inverse of the products of the features, with a weight on their diagonal."""
+    products = F.T @ F
+    products[np.diag_indices(len(products))] += weight
+    return inverse_factor(products)
+
+
+def _left(leverage: Array) -> Array:
+    """Return what is left of each row's own residual, beside the constant that every model has."""
+    return np.maximum(1 - 1 / len(leverage) - leverage, LEAST_LEFT)
+
+
+def on_threads(work: Callable[[Item], Result], items: Sequence[Item], n_jobs: int | None = None) -> list[Result]:
+    """Return the result of some work for each item, done on threads."""
+    found: dict[int, Result] = {}
+
+    def some(first: int, last: int) -> None:
+        found.update((place, work(items[place])) for place in range(first, last))
+
+    run_in_chunks(some, len(items), 1, n_jobs)
+    return [found[place] for place in range(len(items))]
+
+
+def inverse_factor(K: Array) -> Array:
+    """Return the inverse H of the lower Cholesky factor of a positive definite matrix, whose inverse is H^T H.
+
+    The matrix is overwritten. Time O(n^3).
+    """
+    n, info = ctypes.c_int(len(K)), ctypes.c_int()
+    K = np.ascontiguousarray(K)  # symmetric: by columns, as LAPACK reads it, it is the same
+    _routine("dpotrf", 5)(b"L", _at(n), _data(K), _at(n), _at(info))
+    if info.value:
+        raise ArithmeticError("The kernel is not positive definite.")
+    inverse = np.zeros_like(K)
+    _invert_upper(K, inverse)
+    return inverse.T
+
+
+def _invert_upper(U: Array, inverse: Array) -> None:
+    """Write the inverse of an upper triangular matrix into a matrix of zeros; what is below its diagonal is not read.
+
+    By halves, so that most of the work is products of matrices, which are faster than LAPACK's own routine.
+    """
+    n = len(U)
+    if n <= SMALL:
+        rows, size, info = np.triu(U), ctypes.c_int(n), ctypes.c_int()
+        _routine("dtrtri", 6)(b"L", b"N", _at(size), _data(rows), _at(size), _at(info))
+        inverse[...] = rows
+        return
+    half = n // 2
+    first, last = inverse[:half, :half], inverse[half:, half:]
+    _invert_upper(U[:half, :half], first)
+    _invert_upper(U[half:, half:], last)
+    inverse[:half, half:] = -(first @ (U[:half, half:] @ last))
+
+
+def eigen(K: Array) -> tuple[Array, Array]:
+    """Return the eigenvalues of a symmetric matrix in ascending order, and its eigenvectors as columns.
+
+    The matrix is overwritten. Time O(n^3).
+    """
+    K = np.ascontiguousarray(K)
+    values, info, n = np.empty(len(K)), ctypes.c_int(), ctypes.c_int(len(K))
+    # What "divide and conquer" needs for all vectors, from the documentation of dsyevd.
+    work, whole = np.empty(1 + 6 * len(K) + 2 * len(K) ** 2), np.empty(3 + 5 * len(K), dtype=np.intc)
+    sizes = ctypes.c_int(len(work)), ctypes.c_int(len(whole))
+    _routine("dsyevd", 11)(
+        b"V", b"L", _at(n), _data(K), _at(n), _data(values),
+        _data(work), _at(sizes[0]), _data(whole), _at(sizes[1]), _at(info),
+    )  # fmt: skip
+    if info.value:
+        raise ArithmeticError("The eigenvalues of the kernel were not found.")
+    return values, K.T
+
+
+@cache
+def _routine(name: str, n_arguments: int) -> Any:
+    address = get_cython_function_address("scipy.linalg.cython_lapack", name)
+    return ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * n_arguments)(address)
+
+
+def _data(array: np.ndarray[Any, Any]) -> int:
+    return array.ctypes.data
+
+
+def _at(number: ctypes.c_int) -> Any:
+    return ctypes.addressof(number)

@@ -1,29 +1,40 @@
-"""A model fitted again without some features; every fit is a piece of work."""
+"""Models fitted again without some features: the learner, and others that measure no distances; also on many rows."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.linear_model import LogisticRegression
 
 from whynear.engine.pieces import Piece
 from whynear.engine.processes import Processes
 from whynear.engine.running import results_of
 from whynear.engine.workers import Workers
+from whynear.learn.inputs import checked_weights
 from whynear.metric.fit_weights import weights_for
 from whynear.utils.arrays import Array, Indices
-from whynear.utils.progress import Report, silent
+from whynear.utils.progress import Report, one_after_the_other, silent
 from whynear.utils.row_order import RowSplit
-from whynear.verdict.targets import FOLDS, Answers, Target
+from whynear.verdict.feature_columns import FeatureColumns, chosen_rows, feature_columns, owners_of
+from whynear.verdict.rules import CLEARLY_WORSE, clearly_better
+from whynear.verdict.targets import FOLDS, Answers, Target, best_of, target_of
 
 LEARNER = "the learner"
 USUAL_SECONDS = 0.01  # of a fit, before one was timed
+# A tree of numbers tries every column at every split: with many cells, a forest of fewer trees is nearly as good.
+MANY_CELLS, USUAL_TREES, FEW_TREES = 30_000, 100, 25
+MANY_ROWS = 5_000  # at most, that models are fitted to where there are more than verdicts are made from
+FOLDS_OF_MANY = 3
+FEWEST_TIMES = 2  # as many rows as were used must there be, for more rows to say something else
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,3 +202,209 @@ def _made_constant(X: Any, features: Sequence[int]) -> Any:
         else:
             changed[:, j] = pd.Series(X[:, j]).mode(dropna=not pd.isna(X[:, j]).all()).iloc[0]
     return changed
+
+
+@dataclass(frozen=True)
+class BetterModel:
+    """A model that measures no distances, and predicts clearly better with all features than those that do.
+
+    Attributes
+    ----------
+    name : str
+        What it is, such as "a random forest".
+    n_rows : int
+        The held-out rows that were predicted.
+    score, score_of_distances : float
+        Accuracy (R2 for a measured target) of this model, and of the best of the others.
+    learner_only : bool
+        Whether the learner is the only other, as on many rows; otherwise kernel ridge models are among them.
+    """
+
+    name: str
+    n_rows: int
+    score: float
+    score_of_distances: float
+    learner_only: bool = False
+
+
+def outside_models(
+    columns: FeatureColumns, target: Target, seed: int, *, workers: Workers | None = None, n_folds: int = FOLDS
+) -> list[Refits]:
+    """Return these models, to be fitted to standardised columns on folds."""
+    if target.measured:  # for which one of the kernel ridge models is linear
+        trees = FEW_TREES if columns.values.size > MANY_CELLS else USUAL_TREES
+        models = {"a random forest": RandomForestRegressor(trees, min_samples_leaf=2, random_state=0)}
+    else:
+        models = {
+            "a random forest": RandomForestClassifier(random_state=0),
+            "logistic regression": LogisticRegression(),
+        }
+    return [
+        Refits(
+            model, columns.values, target.Y[:, 0] if target.measured else target.strata, target, seed,
+            owners=columns.owners, workers=workers, n_folds=n_folds, drops=True, name=name,
+        )
+        for name, model in models.items()
+    ]  # fmt: skip
+
+
+def better_model(
+    models: Sequence[Refits], answers: Callable[[Refits], Answers], best: Answers, *, learner_only: bool = False
+) -> BetterModel | None:
+    """Return the best of models that are clearly better than the best answers of others, if it is right more often."""
+    if not models:
+        return None
+    first = min(models, key=lambda model: float(answers(model).loss.mean()))
+    score, other = float(answers(first).score.mean()), float(best.score.mean())
+    return BetterModel(first.name, len(best.loss), score, other, learner_only) if score > other else None
+
+
+@dataclass(frozen=True)
+class SetCheck:
+    """How models that are fitted to many rows predict with a set of features alone.
+
+    Attributes
+    ----------
+    models : tuple of str
+        The learner, and models that are not of distances where they are clearly better. The best of them answers.
+    n_rows, n_judged : int
+        The rows that they were fitted to, in folds, and those of them that took no part in choosing the set.
+    score, score_of_all : float
+        Accuracy (R2 for a measured target) on the latter with the set, and with all features.
+    lost, lost_error : float
+        The difference of the two scores, and its standard error, which is that of paired rows.
+    """
+
+    models: tuple[str, ...]
+    n_rows: int
+    n_judged: int
+    score: float
+    score_of_all: float
+    lost: float
+    lost_error: float
+
+    def __str__(self) -> str:
+        """Return what was fitted and judged, in a sentence."""
+        first, *more = self.models
+        names = f"{', '.join(self.models[:-1])} and {more[-1]} were" if more else f"{first} was"
+        return (
+            f"{names[0].upper()}{names[1:]} fitted to {self.n_rows:,} rows in folds, and judged on the "
+            f"{self.n_judged:,} of them that took no part in choosing the set: {self.score:.1%} with the set, "
+            f"{self.score_of_all:.1%} with all{', by the best of them' if more else ''}."
+        )
+
+
+class ManyRows:
+    """Answers of models, fitted to folds of many rows, for those of them that are not used elsewhere.
+
+    The first of the models is the learner; others answer too if they are clearly better with all features.
+    What few rows say need not hold for many: with more rows some features become needed, and others can be replaced.
+    """
+
+    def __init__(self, models: Sequence[Refits], used: Indices) -> None:
+        self._models, first = models, models[0]
+        held_out = np.arange(len(first.target.Y))[first.target.held_out]
+        self._places = np.flatnonzero(~np.isin(held_out, used))
+        self.target: Target = first.target.rows(held_out[self._places])
+
+    @cached_property
+    def answering(self) -> list[Refits]:
+        """The models that answer."""
+        learner, *outside = self._models
+        best = self._of_others(learner)
+        return [learner, *(one for one in outside if clearly_better(self._of_others(one), best, self.target))]
+
+    @property
+    def better_model(self) -> BetterModel | None:
+        """The best of the models if it measures no distances; kernel ridge models are not fitted to many rows."""
+        learner, *outside = self.answering
+        return better_model(outside, self._of_others, self._of_others(learner), learner_only=True)
+
+    def prepare(self, sets: Sequence[Sequence[int]], report: Report = silent) -> None:
+        """Fit with all features, and without each of these sets of features."""
+        for model, part in zip(self.answering, one_after_the_other(report, len(self.answering)), strict=True):
+            model.prepare([(), *sets], report=part)
+
+    def without(self, features: Sequence[int] = ()) -> Answers:
+        """Return the best answers without some features."""
+        return best_of(self._of_others(model, features) for model in self.answering)
+
+    def with_only(self, features: Sequence[int]) -> Answers:
+        """Return the best answers with some features alone."""
+        every = np.unique(np.concatenate([model.owners for model in self._models]))
+        self.prepare([others := every[~np.isin(every, features)].tolist()])
+        return self.without(others)
+
+    def _of_others(self, model: Refits, features: Sequence[int] = ()) -> Answers:
+        """Return the answers of a model for the rows that are not used elsewhere."""
+        found = model.without(features)
+        return Answers(found.loss[self._places], found.score[self._places], found.expected[self._places])
+
+    def may_object(self, best: Answers, target: Target) -> bool:
+        """Return whether the best of these models is not clearly worse than the best model of fewer rows.
+
+        What a worse model can do without, a better one may need.
+        """
+        mine, my_error = self.target.mean_and_error(self.without().loss)
+        loss, error = target.mean_and_error(best.loss)
+        return bool(mine - loss <= CLEARLY_WORSE * np.hypot(my_error, error))
+
+    def check(self, features: Sequence[int]) -> SetCheck:
+        """Return the score with some features alone beside that with all."""
+        found, every = self.with_only(features), self.without()
+        lost, error = self.target.mean_and_error(every.score - found.score)
+        means = float(found.score.mean()), float(every.score.mean())
+        names = tuple(model.name for model in self.answering)
+        return SetCheck(names, len(self._models[0].table.y), len(self._places), *means, lost, error)
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedTable:
+    """A table whose features are judged: as the learner takes it, and as standardised columns.
+
+    ``owners`` are the numbers of the features that its columns belong to, where several belong to one.
+    """
+
+    learner: BaseEstimator
+    X: Any
+    y: NDArray[Any]
+    columns: FeatureColumns
+    target: Target
+    workers: Workers
+    owners: Indices | None = None
+    weights: Array | None = None
+
+    def refits(self, rows: Indices, seed: int, n_folds: int = FOLDS) -> Refits:
+        """Return the learner to refit to some rows."""
+        return Refits(
+            self.learner, rows_of(self.X, rows), self.y[rows], self.target.rows(rows), seed, owners=self.owners,
+            weights=None if self.weights is None else self.weights[rows], workers=self.workers, n_folds=n_folds,
+        )  # fmt: skip
+
+    def on_many_rows(self, used: Indices, rng: np.random.Generator) -> ManyRows | None:
+        """Return models fitted to many rows, judged on those not used; None where the table has few others."""
+        if len(self.y) < FEWEST_TIMES * len(used):
+            return None
+        many = chosen_rows(len(self.y), MANY_ROWS, self.target.strata, rng)
+        refits = self.refits(many, int(rng.integers(2**31)), FOLDS_OF_MANY)
+        columns = self.columns.rows(many)
+        outside = outside_models(columns, refits.target, refits.seed, workers=self.workers, n_folds=FOLDS_OF_MANY)
+        return ManyRows([refits, *outside], np.flatnonzero(np.isin(many, used)))
+
+
+def judged_table(
+    workers: Workers,
+    learner: BaseEstimator,
+    X: Any,
+    y: Any,
+    *,
+    groups: Any = None,
+    sample_weight: Any = None,
+    features: Sequence[str] | None = None,
+) -> JudgedTable:
+    """Return a table whose features are judged, after a check of what was given."""
+    columns = feature_columns(X, features)
+    target = target_of(learner, y, groups, len(columns.values))
+    weights = None if sample_weight is None else checked_weights(sample_weight, len(target.Y), X)
+    owners = None if features is None else owners_of(features)[1]
+    return JudgedTable(learner, X, np.asarray(y), columns, target, workers, owners, weights)

@@ -1,8 +1,8 @@
-"""How well sets of each size predict, judged on rows that did not choose their members."""
+"""Sets of every size: features in the order in which models need them, and how well the sets predict other rows."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -12,21 +12,160 @@ from whynear.engine.pieces import Piece
 from whynear.engine.running import results_of
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.progress import Report, one_after_the_other, within
-from whynear.utils.threads import run_in_chunks
-from whynear.verdict.decisions import needed_features
-from whynear.verdict.elimination import addition_order, candidates_of, removal_order
+from whynear.verdict.cost import costs_without
 from whynear.verdict.feature_columns import FeatureColumns, chosen_rows
 from whynear.verdict.information import information
-from whynear.verdict.kernel_ridge import KERNELS
-from whynear.verdict.leaving_out import costs_without
-from whynear.verdict.models import KernelModels, predict
-from whynear.verdict.outside_models import CLEARLY, BetterModel, better_model, clearly_better
-from whynear.verdict.refits import Refits
+from whynear.verdict.kernel_ridge import KERNELS, KernelModels, on_threads, predict
+from whynear.verdict.refits import BetterModel, ManyRows, Refits, better_model
+from whynear.verdict.rules import Information, clearly_better
 from whynear.verdict.targets import Answers, Target, best_of
 
-SEARCHES = (removal_order, addition_order)
+MOST_CANDIDATES = 40
+FEWEST_CANDIDATES = 20
+ONE_AT_A_TIME = 10  # features left, from which they are removed one by one
+MOST_ADDED = 8  # features, one by one
+UNLIKE = 0.3  # correlation up to which features may be removed together
 SEARCHED_ROWS = 300  # to choose sets and their stand-ins by
 SIZES = (*range(1, 11), 12, 15, 20, 30, 40)
+
+
+def candidates_of(columns: FeatureColumns, target: Target, information: Information) -> Indices:
+    """Return the features worth choosing from: the informative ones, thinned out where they are many.
+
+    Features of one value are not among them, unless there are no others.
+    """
+    order = np.argsort(information.p_values, kind="stable")
+    varying = order[np.isin(order, columns.owners)]
+    order = varying if len(varying) else order
+    found = order[: max(FEWEST_CANDIDATES, np.count_nonzero(information.found))]
+    return np.sort(found if len(found) <= MOST_CANDIDATES else _thinned(columns, target, found)).astype(np.intp)
+
+
+def _thinned(columns: FeatureColumns, target: Target, found: Indices) -> Indices:
+    """Take turns: the feature that explains most of what is left of the target, then take its part away."""
+    centred = target.Y - target.Y.mean(axis=0)
+    values = columns.values[:, np.isin(columns.owners, found)].copy()
+    owners = columns.owners[np.isin(columns.owners, found)]
+    lengths = np.linalg.norm(values, axis=0)
+    chosen: list[int] = []
+    while len(chosen) < min(MOST_CANDIDATES, len(values) // 2):
+        norms = np.linalg.norm(values, axis=0)
+        usable = (norms > 0.1 * lengths) & ~np.isin(owners, chosen)
+        if not usable.any():
+            break
+        explained = np.square(centred.T @ values).sum(axis=0) / np.maximum(np.square(norms), 1e-300)
+        best = int(owners[np.where(usable, explained, -1.0).argmax()])
+        chosen.append(best)
+        q = np.linalg.qr(values[:, owners == best])[0]
+        values -= q @ (q.T @ values)
+        centred = centred - q @ (q.T @ centred)
+    rest = [int(j) for j in found if j not in set(chosen)]
+    return np.array([*chosen, *rest[: MOST_CANDIDATES - len(chosen)]], dtype=np.intp)
+
+
+def removal_order(
+    columns: FeatureColumns, target: Target, candidates: Indices, prices: Array, models: KernelModels | None = None
+) -> list[int]:
+    """Return the candidates in the order in which they are removed, the one kept longest last.
+
+    In each step the feature goes whose absence increases the loss of held-out rows least, for its price. While many are
+    left, several unlike ones go together. It keeps features that are of use only together. ``models`` are those of all
+    candidates, if they are known.
+    """
+    left, removed = [int(j) for j in candidates], list[int]()
+    names: Sequence[str] = KERNELS
+    while len(left) > 1:
+        own = columns.only(left)
+        models = KernelModels(own, target, names=names) if removed or models is None else models
+        names = models.two_best
+        losses = np.array(on_threads(partial(_loss_without, models), range(len(left))))
+        losses -= float(models.answers.loss.mean())
+        # What a feature saves per unit of its price; those that help by their absence go first, dear ones before cheap.
+        order = np.argsort(np.where(losses > 0, losses / prices[left], losses * prices[left]), kind="stable")
+        most = 1 if len(left) <= ONE_AT_A_TIME else len(left) // 5
+        gone = _unlike(own, order, most)
+        removed += [left[place] for place in gone]
+        left = [j for place, j in enumerate(left) if place not in gone]
+    return removed + left
+
+
+def addition_order(
+    columns: FeatureColumns, target: Target, candidates: Indices, prices: Array, models: KernelModels | None = None
+) -> list[int]:
+    """Return candidates in the reverse of the order in which they are added, the first one last.
+
+    In each step the feature is added that lowers the loss of held-out rows most, for its price. It finds small sets
+    among many features that say nearly the same. ``models`` are those of all candidates, if they are known.
+    """
+    own = columns.only(candidates)
+    models = KernelModels(own, target) if models is None else models
+    names = models.two_best
+    ridges = {name: models.ridges[name] for name in names}
+    chosen: list[int] = []
+    before = float(target.guessed().loss.mean())
+    while len(chosen) < min(MOST_ADDED, own.n_features):
+        gains = before - np.array(on_threads(partial(_loss_with, models, chosen, ridges), range(own.n_features)))
+        best = int(np.where(gains > 0, gains / prices[candidates], gains).argmax())
+        chosen.append(best)
+        again = KernelModels(own.only(chosen), target, names=names)
+        ridges, before = again.ridges, float(again.answers.loss.mean())
+    return [int(candidates[j]) for j in chosen[::-1]]
+
+
+def _loss_without(models: KernelModels, feature: int) -> float:
+    return float(models.without([feature]).loss.mean())
+
+
+def _loss_with(models: KernelModels, chosen: Sequence[int], ridges: Mapping[str, float], feature: int) -> float:
+    """Return the loss with a further feature; infinite for one already chosen."""
+    return np.inf if feature in chosen else float(models.with_only([*chosen, feature], ridges).loss.mean())
+
+
+def _unlike(columns: FeatureColumns, order: Sequence[int] | Indices, most: int) -> list[int]:
+    """Return the first of an order, and others that are unlike those before them."""
+    taken: list[int] = []
+    for place in order[: 2 * most]:
+        mine = columns.of([int(place)])
+        others = columns.of(taken) if taken else np.empty((len(mine), 0))
+        lengths = np.outer(np.linalg.norm(mine, axis=0), np.linalg.norm(others, axis=0))
+        if not taken or (np.abs(mine.T @ others) <= UNLIKE * lengths).all():
+            taken.append(int(place))
+        if len(taken) == most:
+            break
+    return taken
+
+
+@dataclass(frozen=True, eq=False)
+class SetSearch:
+    """What a search for sufficient sets is given.
+
+    ``prices`` are what features cost, ``tolerance`` the points that may be lost. Every set holds the features to
+    ``keep``. ``others`` are models fitted to many rows, for which the set must suffice too. ``seconds`` is roughly the
+    time that a fold takes.
+    """
+
+    columns: FeatureColumns
+    target: Target
+    refits: Refits
+    prices: Array
+    tolerance: float | None = None
+    keep: Sequence[int] = ()
+    others: ManyRows | None = None
+    seconds: float = 0.0
+    n_jobs: int | None = None
+
+    @property
+    def dear(self) -> bool:
+        """Whether some features cost more than others."""
+        return bool(np.ptp(self.prices) > 0)
+
+    @property
+    def protects(self) -> bool:
+        """Whether a price pushes no needed feature out of a set; a tolerance may."""
+        return self.tolerance is None and self.dear
+
+
+SEARCHES = (removal_order, addition_order)
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +201,7 @@ class ChosenSets:
 
     candidates: Indices
     orders: list[list[int]]
-    predicted: dict[frozenset[int], Array]
+    predicted: Mapping[frozenset[int], Array]
     n_features: int
 
     def members(self, size: int, search: int) -> list[int]:
@@ -85,18 +224,18 @@ def choose_sets(
     models = KernelModels(scouted.only(candidates), goal)
     orders = [search(scouted, goal, candidates, prices, models=models) for search in SEARCHES]
     if protect:  # a price pushes out nothing that these rows show to be needed
-        needed = surely_needed(own, aim, None)
+        needed = surely_needed(own, aim)
         orders = [kept_longest(order, needed) for order in orders]
     chosen = ChosenSets(candidates, orders, {}, columns.n_features)
-    different = chosen.different(sizes)
+    different, new = chosen.different(sizes), columns.rows(part.new)
 
-    def work(first: int, last: int) -> None:
-        for members in different[first:last]:
-            names = KERNELS if len(members) == columns.n_features else models.two_best
-            chosen.predicted[frozenset(members)] = _predicted(members, names, own, aim, columns.rows(part.new))
+    def predicted(members: list[int]) -> Array:
+        names = KERNELS if len(members) == columns.n_features else models.two_best
+        return _predicted(members, names, own, aim, new)
 
-    run_in_chunks(work, len(different), 1)
-    return chosen
+    return replace(
+        chosen, predicted=dict(zip(map(frozenset, different), on_threads(predicted, different), strict=True))
+    )
 
 
 def known_target(target: Target, rows: Indices) -> Target:
@@ -114,69 +253,67 @@ def _predicted(
     return predict(models.best, models.ridges[models.best], own.values, aim.Y, new.of(members), len(members))
 
 
-def judge_sizes(
-    columns: FeatureColumns,
-    target: Target,
-    prices: Array,
-    *,
-    protect: bool,
-    refits: Refits,
-    outside: Sequence[Refits],
-    rng: np.random.Generator,
-    report: Report,
-    seconds: float = 0.0,
-) -> JudgedSizes:
+def judge_sizes(search: SetSearch, outside: Sequence[Refits], rng: np.random.Generator, report: Report) -> JudgedSizes:
     """Choose sets of each size on folds, and predict the other rows with them; choose sets from all rows too.
 
-    Kernel ridge models answer; with all features the learner if it is better, and with sets too if clearly so; and
-    outside models that are clearly better than both. Every fold is a piece of work, which takes roughly this number of
-    seconds.
+    Kernel ridge models are compared; with all features the learner if it is better, and with sets too if clearly so;
+    and outside models that are clearly better than both. Every fold is a piece of work.
     """
+    columns, target = search.columns, search.target
     sizes = [*(size for size in SIZES if size < columns.n_features), columns.n_features]
     folds = target.folds(int(rng.integers(2**31)))
     parts = [SetRows(train, _scouts(known_target(target, train), rng), test) for train, test in folds]
-    all_rows, none = np.arange(len(target.Y)), np.empty(0, dtype=np.intp)
-    on_all = SetRows(all_rows, _scouts(target, rng), none)
-    pieces = [
-        Piece(choose_sets, {"part": part, "sizes": wanted, "protect": protect and part is not on_all}, seconds)
-        for part, wanted in [*((part, sizes) for part in parts), (on_all, [])]
-    ]
-    chosen: dict[Piece, ChosenSets] = {}
-    shared = {"columns": columns, "target": target, "prices": prices}
-    for piece, done in results_of(refits.workers, pieces, shared):
-        chosen[piece] = done.result
-        report(f"judge sets on folds, {len(chosen)} of {len(pieces)}", 0.7 * len(chosen) / len(pieces))
-    *by_fold, from_all = [chosen[piece] for piece in pieces]
-    found = {
-        (size, number): _answers(parts, by_fold, target, size, number)
-        for size in sizes
-        for number in range(len(SEARCHES))
-    }
-    better = {
-        size: min(range(len(SEARCHES)), key=lambda number: float(found[size, number].loss.mean())) for size in sizes
-    }
-    answers = {size: found[size, number] for size, number in better.items()}
+    on_all = SetRows(np.arange(len(target.Y)), _scouts(target, rng), np.empty(0, dtype=np.intp))
+    by_fold, from_all = _chosen_sets(search, parts, on_all, sizes, within(report, 0.0, 0.7))
+    answers, better = {}, {}
+    for size in sizes:
+        found = [_answers(parts, by_fold, target, size, number) for number in range(len(SEARCHES))]
+        better[size] = min(range(len(SEARCHES)), key=lambda number: float(found[number].loss.mean()))
+        answers[size] = found[better[size]]
     *smaller, every = sizes
-    answering, of_distances = _of_distances(answers[every], refits, target)
-    for model, part in zip(outside, one_after_the_other(within(report, 0.7, 0.8), len(outside)), strict=True):
-        model.prepare([()], report=part)
-    more = clearly_better(outside, Refits.without, of_distances, target)
-    answers[every] = best_of([of_distances, *(model.without() for model in more)])
-    answering += more
+    answering, answers[every], outdone = _models_of_all(search, outside, answers[every], within(report, 0.7, 0.8))
     members = [[sets.members(size, better[size]) for sets in by_fold] for size in smaller]
     for model, part in zip(answering, one_after_the_other(within(report, 0.8, 1.0), len(answering)), strict=True):
         by_model = model.with_only(members, folds, partial(_report_step, part, f"judge sets by {model.name}"))
         for size, own in zip(smaller, by_model, strict=True):
             answers[size] = best_of([answers[size], own])
-    outdone = better_model(more, Refits.without, of_distances)
     return JudgedSizes(answers, better, on_all.scouts, from_all, by_fold, answering, outdone)
 
 
-def _of_distances(best: Answers, refits: Refits, target: Target) -> tuple[list[Refits], Answers]:
-    """Return the learner if it is clearly better with all features than kernel ridge, and the better answers."""
-    alone = refits.without()
-    gain, error = target.mean_and_error(best.loss - alone.loss)
-    return [refits] if gain > CLEARLY * error else [], alone if gain > 0 else best
+def _chosen_sets(
+    search: SetSearch, parts: Sequence[SetRows], on_all: SetRows, sizes: Sequence[int], report: Report
+) -> tuple[list[ChosenSets], ChosenSets]:
+    """Return the sets that the rows to learn from of each fold choose, and those that all rows choose."""
+    wanted = [*((part, sizes, search.protects) for part in parts), (on_all, [], False)]
+    pieces = [
+        Piece(choose_sets, {"part": part, "sizes": some, "protect": protect}, search.seconds)
+        for part, some, protect in wanted
+    ]
+    chosen: dict[Piece, ChosenSets] = {}
+    shared = {"columns": search.columns, "target": search.target, "prices": search.prices}
+    for piece, done in results_of(search.refits.workers, pieces, shared):
+        chosen[piece] = done.result
+        report(f"judge sets on folds, {len(chosen)} of {len(pieces)}", len(chosen) / len(pieces))
+    *by_fold, from_all = [chosen[piece] for piece in pieces]
+    return by_fold, from_all
+
+
+def _models_of_all(
+    search: SetSearch, outside: Sequence[Refits], kernels: Answers, report: Report
+) -> tuple[list[Refits], Answers, BetterModel | None]:
+    """Return the models that are clearly better with all features, the best answers, and the best outside model.
+
+    ``kernels`` are the answers of kernel ridge; the learner must be clearly better than those, and an outside model
+    than the better of the two.
+    """
+    target, alone = search.target, search.refits.without()
+    models = [search.refits] if clearly_better(alone, kernels, target) else []
+    of_distances = alone if target.mean_and_error(kernels.loss - alone.loss)[0] > 0 else kernels
+    for model, part in zip(outside, one_after_the_other(report, len(outside)), strict=True):
+        model.prepare([()], report=part)
+    more = [model for model in outside if clearly_better(model.without(), of_distances, target)]
+    best = best_of([of_distances, *(model.without() for model in more)])
+    return [*models, *more], best, better_model(more, Refits.without, of_distances)
 
 
 def _report_step(report: Report, step: str, _: str, share: float) -> None:
@@ -196,10 +333,9 @@ def _answers(
     return target.answers(predicted)
 
 
-def surely_needed(columns: FeatureColumns, target: Target, n_jobs: int | None) -> list[int]:
+def surely_needed(columns: FeatureColumns, target: Target, n_jobs: int | None = None) -> list[int]:
     """Return the features that no kernel does as well without."""
-    found = needed_features(costs_without(KernelModels(columns, target), n_jobs=n_jobs))
-    return [int(j) for j in np.flatnonzero(found)]
+    return np.flatnonzero(costs_without(KernelModels(columns, target), n_jobs=n_jobs).needed).tolist()
 
 
 def kept_longest(order: Sequence[int], needed: Sequence[int] | Indices) -> list[int]:

@@ -1,24 +1,37 @@
-"""The score of a learner without some features, against that with all, on the same held-out rows."""
+"""What leaving features out costs: models refitted without them, against models with all, on the same held-out rows."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
+from scipy.stats import norm
 from sklearn.base import BaseEstimator
 
 from whynear.engine.workers import start_workers
 from whynear.learn.inputs import checked_weights
+from whynear.utils.arrays import Array, Indices
 from whynear.utils.checks import Seed, generator, whole
 from whynear.utils.columns import check_dense, column_names, default_names
 from whynear.utils.differences import beside_error, exceeds_error
+from whynear.utils.progress import Report
 from whynear.utils.text import listed
 from whynear.utils.threads import one_blas_thread
+from whynear.verdict.feature_columns import FeatureColumns
+from whynear.verdict.kernel_ridge import KernelModels, on_threads
 from whynear.verdict.refits import Refits
-from whynear.verdict.targets import target_of
+from whynear.verdict.rules import SURELY, Cost, Costs
+from whynear.verdict.targets import Answers, Target, target_of
+
+PROMISING = 0.3  # p-value below which the ridge is chosen again without the feature
+MOST_ONE_BY_ONE = 150  # features; more are first left out in blocks
+ALIKE = 0.7  # correlation of the members of a block with its first one
+COSTLY = 0.05  # p-value of a block that is split
+ROUNDING = 1e-10  # of the loss; answers of the same columns in another order differ by less
 
 
 @dataclass(frozen=True)
@@ -179,3 +192,81 @@ def check_left_out(features: list[str], names: list[str]) -> tuple[tuple[str, ..
 
 def _shown(value: float, error: float) -> str:
     return f"{value:.1%} ± {error:.1%}"
+
+
+def cost_of(without: Answers, full: Answers, target: Target) -> Cost:
+    """Return what the answers without a feature cost."""
+    excess, error = target.mean_and_error(without.loss - full.loss)
+    lost, lost_error = target.mean_and_error(full.score - without.score)
+    expected, expected_error = target.mean_and_error(full.expected - without.expected)
+    if abs(excess) <= ROUNDING:
+        deviation = 0.0
+    else:
+        deviation = excess / error if error > 0 else np.inf * np.sign(excess)
+    return Cost(100 * lost, 100 * lost_error, float(deviation), 100 * (expected + SURELY * expected_error))
+
+
+def costs_without(
+    models: KernelModels, *, quick: bool = False, n_jobs: int | None = None, report: Report | None = None
+) -> Costs:
+    """Leave out every feature, or first blocks of like features and then the members of those that cost something.
+
+    ``quick`` keeps the ridge of the models with all features.
+    """
+    d = models.columns.n_features
+    groups = [np.array([j]) for j in range(d)] if d <= MOST_ONE_BY_ONE else blocks(models.columns)
+    found: dict[int, Cost] = {}
+    done = 0
+    while groups:
+        costs = on_threads(partial(_cost_without, models, quick=quick), groups, n_jobs)
+        split: list[Indices] = []
+        for block, cost in zip(groups, costs, strict=True):
+            if len(block) > 1 and norm.sf(cost.deviation) < COSTLY:
+                half = (len(block) + 1) // 2
+                split += [block[:half], block[half:]]
+                continue
+            found.update(dict.fromkeys(block.tolist(), cost))
+        groups, done = split, len(found)
+        if report is not None:
+            report(f"leave out features, {done:,} of {d:,}", done / d)
+    made = [found[j] for j in range(d)]
+    return Costs(*(np.array([getattr(cost, name) for cost in made]) for name in ("loss", "error", "deviation", "most")))
+
+
+def _cost_without(models: KernelModels, features: Indices, *, quick: bool) -> Cost:
+    cost = cost_of(models.without(features), models.answers, models.target)
+    if not quick and norm.sf(cost.deviation) < PROMISING:
+        return cost_of(models.without(features, tune=True), models.answers, models.target)
+    return cost
+
+
+def blocks(columns: FeatureColumns) -> list[Indices]:
+    """Gather features that are like a first one; each feature is in one block.
+
+    The features with the most like them come first, so that blocks are few.
+    """
+    d = columns.n_features
+    values = np.zeros((len(columns.values), d))
+    for j in range(columns.values.shape[1]):
+        if not values[:, columns.owners[j]].any():
+            values[:, columns.owners[j]] = columns.values[:, j]
+    lengths = np.linalg.norm(values, axis=0)
+    values = values / np.maximum(lengths, 1e-300)
+    shared = np.square(values @ (values.T @ values)).sum(axis=0) if d <= len(values) else _shared(values)
+    left = np.ones(d, dtype=bool)
+    made = []
+    for first in np.argsort(-shared, kind="stable"):
+        if left[first]:
+            alike = np.abs(values[:, first] @ values)
+            members = np.flatnonzero(left & (alike >= ALIKE))
+            members = members[members != first]
+            block = np.append(first, members[np.argsort(-alike[members], kind="stable")]).astype(np.intp)
+            left[block] = False
+            made.append(block)
+    return made
+
+
+def _shared(values: Array) -> Array:
+    """How much each column has in common with all."""
+    left, singular, _ = np.linalg.svd(values, full_matrices=False)
+    return np.square(singular[:, None] * (left.T @ values)).sum(axis=0)

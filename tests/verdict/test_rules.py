@@ -5,17 +5,16 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.stats import norm
 
-from whynear.verdict.decisions import decide, holm, needed_features, without_contradiction
-from whynear.verdict.information import Information
-from whynear.verdict.leaving_out import Costs
+from whynear.verdict import rules
+from whynear.verdict.rules import Costs, Evidence, Information, decide, holm
 
 
-def verdict_on(*, q=1.0, size=0.0, loss=0.0, p=0.5, most=0.0, works=True, n=1000, alone=0.0):
+def verdict_on(*, q=1.0, size=0.0, loss=0.0, p=0.5, most=0.0, works=True, n=1000, alone=0.0, **more):
     """The verdict on one feature beside another that is surely indispensable."""
     sizes = np.array([8.0, size])
     evidence = Information(np.ones(2), np.array([0.0, q]), sizes, np.zeros(2), p_alone=np.array([0.0, alone]))
     costs = Costs(np.array([20.0, loss]), np.ones(2), np.array([9.0, norm.isf(p)]), np.array([25.0, most]))
-    return str(decide(evidence, costs, works, n)[1])
+    return str(decide(Evidence(evidence, costs, works, n, **more))[1])
 
 
 @pytest.mark.parametrize(
@@ -35,6 +34,13 @@ def verdict_on(*, q=1.0, size=0.0, loss=0.0, p=0.5, most=0.0, works=True, n=1000
         ({"q": 0.0, "size": 8, "loss": 5.0, "p": 1e-4, "works": False}, "undecided"),
         ({"q": 0.0, "size": 8, "works": False}, "undecided"),
         ({"q": 0.9, "size": 0.1, "works": False}, "no evidence"),
+        ({"q": 0.9, "size": 0.1, "missed_together": True}, "undecided"),
+        ({"q": 0.0, "size": 8, "most_on_many_rows": np.array([25.0, 2.0])}, "replaceable"),
+        ({"q": 0.0, "size": 8, "most_on_many_rows": np.array([25.0, 2.1])}, "undecided"),
+        ({"q": 0.0, "size": 8, "stability": np.array([1.0, 0.75])}, "replaceable"),
+        ({"q": 0.0, "size": 8, "stability": np.array([1.0, 0.7])}, "undecided"),
+        ({"q": 0.0, "size": 8, "stability": np.array([np.nan, np.nan])}, "replaceable"),
+        ({"q": 0.0, "size": 8, "in_smallest_set": np.array([True, True])}, "replaceable"),
     ],
 )
 def test_the_verdict_follows_from_the_evidence(case, word):
@@ -43,9 +49,7 @@ def test_the_verdict_follows_from_the_evidence(case, word):
 
 def test_many_features_ask_for_smaller_p_values():
     def needed(d):
-        return needed_features(
-            Costs(np.full(d, 5.0), np.ones(d), np.append(norm.isf(0.02), np.zeros(d - 1)), np.zeros(d))
-        )
+        return Costs(np.full(d, 5.0), np.ones(d), np.append(norm.isf(0.02), np.zeros(d - 1)), np.zeros(d)).needed
 
     assert needed(2)[0]
     assert not needed(3)[0]
@@ -74,8 +78,14 @@ def test_adjusted_p_values_keep_the_order_and_never_shrink(p_values):
 
 
 def test_a_feature_of_the_smallest_set_is_not_without_evidence():
-    words = np.array(["indispensable", "no evidence", "no evidence", "replaceable"])
-    assert without_contradiction(words, list("abcd"), ["b", "d"]).tolist() == [
-        *("indispensable", "undecided", "no evidence", "replaceable")
-    ]
-    assert without_contradiction(words, list("abcd"), list("dcba")).tolist() == words.tolist()
+    without = {"q": 0.9, "size": 0.1}
+    assert verdict_on(**without, in_smallest_set=np.array([True, False])) == "no evidence"
+    assert verdict_on(**without, in_smallest_set=np.array([False, True])) == "undecided"
+
+
+def test_words_state_the_thresholds(monkeypatch):
+    assert set(rules.meanings()) == set(rules.WORDS)
+    assert rules.meanings(20)["undecided"].endswith(f"fewer than {rules.AGREED:.0%} of 20 resamples agree")
+    monkeypatch.setattr(rules, "MOST_LOSS", 3.5)
+    assert "at most 3.5 points are lost" in rules.meanings()["replaceable"]
+    assert verdict_on(q=0.0, size=8, most=3.4) == "replaceable"

@@ -1,17 +1,22 @@
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.datasets import load_wine
+from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.model_selection import RepeatedStratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from tests.helpers.notebook_html import HOSTILE, shown
-from tests.helpers.verdicts import made_up, two_of_four, with_categories_and_gaps
+from tests.helpers.verdicts import classes, made_up, measured, of_kind, two_of_four, with_categories_and_gaps
 from whynear.datasets import make_truth
 from whynear.tables.encoder import TableEncoder
 from whynear.verdict import sufficient_sets
-from whynear.verdict.sufficient import as_good
+from whynear.verdict.feature_columns import feature_columns
+from whynear.verdict.refits import Refits
+from whynear.verdict.rules import as_good
+from whynear.verdict.set_sizes import ChosenSets, JudgedSizes, SetSearch
+from whynear.verdict.sets import MOST_NAMED, find_stand_ins, name_set
 from whynear.verdict.targets import Answers, target_of
 
 LEARNER = LogisticRegression()
@@ -261,3 +266,139 @@ def test_notebooks_show_the_set_and_its_replacements(linear):
 
 def test_notebooks_show_hostile_names_as_text():
     assert "<script>alert(1)</script>" in shown(made_up(HOSTILE).sets)
+
+
+SCALED = make_pipeline(StandardScaler(), LogisticRegression())
+
+
+def judged(orders, by_fold, answering=()):
+    """Sizes judged as if searches had put four features in these orders, on all rows and on folds."""
+    chosen = [ChosenSets(np.arange(4), given, {}, 4) for given in (orders, *by_fold)]
+    return JudgedSizes({}, {2: 0}, np.arange(4), chosen[0], chosen[1:], list(answering))
+
+
+def named(found, prices=(1, 1, 1, 1)):
+    X, y = two_of_four()
+    target = classes(y)
+    search = SetSearch(feature_columns(X), target, Refits(SCALED, X, y, target, 0), np.array(prices), n_jobs=1)
+    return name_set([3, 2], 2, search, found)
+
+
+def test_the_set_that_predicts_best_is_named_whoever_chose_it():
+    wrong, right = [0, 1, 2, 3], [2, 3, 0, 1]
+    assert named(judged([wrong, wrong], []))[0] == [3, 2]
+    for found in (judged([wrong, right], []), judged([wrong, wrong], [[wrong, wrong], [right, wrong]])):
+        best = named(found)
+        assert set(best[0]) == {0, 1}
+        assert best[1].score.mean() > 0.9
+        assert named(found, prices=(1, 1, 1, 9))[0] == [3, 2]
+    assert named(judged([wrong, wrong], [[wrong, right]]))[0] == [3, 2]  # that search was not the better one
+
+
+def test_models_answer_that_answered_for_sets():
+    (X, y), wrong = two_of_four(), [0, 1, 2, 3]
+    learner = Refits(SCALED, X, y, classes(y), 0)
+    kernel = named(judged([wrong, wrong], []), prices=(1, 1, 1, 9))[1]
+    both = named(judged([wrong, wrong], [], [learner]), prices=(1, 1, 1, 9))[1]
+    assert both.loss.mean() <= kernel.loss.mean()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(5))
+def test_the_named_set_of_a_real_table_suffices_for_a_model_that_took_no_part(seed):
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    found = sufficient_sets(SCALED, X, y, random_state=seed)
+    folds = RepeatedStratifiedKFold(n_splits=5, n_repeats=4, random_state=100 + seed)
+    every, alone = (cross_val_score(SCALED, X[names], y, cv=folds).mean() for names in (list(X), list(found.best)))
+    assert every - alone < 0.025
+
+
+def of_table(X, target, members):
+    columns = feature_columns(X)
+    at = [columns.names.index(name) for name in members]
+    return find_stand_ins(columns, target, at, [j for j in range(columns.n_features) if j not in at], None)
+
+
+@pytest.fixture(scope="module")
+def groups():
+    columns, target, data = of_kind("relevance linear")
+    return find_stand_ins(columns, target, [0, 1], range(2, columns.n_features), None), data
+
+
+def test_the_groups_are_the_blocks_of_the_table(groups):
+    found, data = groups
+    assert [set(group) for group in found.groups] == [set(group) for group in data.groups]
+    assert found.groups[0][0] == "weak_0_0"
+
+
+def test_every_pair_of_a_group_is_named_in_both_directions(groups):
+    found, _ = groups
+    named = [(pair.feature, pair.stand_in) for pair in found.pairs]
+    assert len(named) == len(set(named)) == 6
+    assert {(other, one) for one, other in named} == set(named)
+
+
+def test_prices_in_the_two_directions_are_opposite(groups):
+    found, _ = groups
+    prices = {(pair.feature, pair.stand_in): pair.price for pair in found.pairs}
+    assert all(prices[one, other] == -prices[other, one] for one, other in prices)
+    assert any(prices.values())
+
+
+def test_stand_ins_are_named_cheapest_first(groups):
+    found, _ = groups
+    for name in found.groups[0]:
+        prices = [pair.price for pair in found.of(name)]
+        assert len(prices) == 2
+        assert prices == sorted(prices)
+    assert found.of("noise_0") == ()
+    assert found.alternatives(["strong_0", "weak_0_0"])["strong_0"] == ()
+
+
+def test_the_frame_has_one_row_for_each_pair(groups):
+    frame = groups[0].frame()
+    assert list(frame) == ["feature", "stand_in", "price", "error"]
+    assert len(frame) == 6
+    assert list(made_up().stand_ins.frame()["price"]) == [0.5, -0.5]
+
+
+def test_an_exact_copy_costs_nothing():
+    X = np.random.default_rng(0).standard_normal((80, 3))
+    frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "copy": 5 - 2 * X[:, 0], "noise": X[:, 2]})
+    found = of_table(frame, classes(X[:, 0] + X[:, 1] > 0), ["a", "b"])
+    assert found.groups == (("a", "copy"),)
+    assert {(pair.feature, pair.stand_in, pair.price, pair.error) for pair in found.pairs} == {
+        ("a", "copy", 0, 0),
+        ("copy", "a", 0, 0),
+    }
+
+
+def test_a_category_stands_in_for_its_codes():
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 2, 120)
+    frame = pd.DataFrame({"code": codes, "text": np.where(codes, "high", "low"), "x": rng.standard_normal(120)})
+    found = of_table(frame, measured(2 * codes + frame["x"]), ["code", "x"])
+    assert found.groups == (("code", "text"),)
+
+
+def test_a_member_that_nobody_misses_has_no_stand_ins():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((80, 2))
+    frame = pd.DataFrame({"a": X[:, 0], "useless": X[:, 1], "copy": X[:, 1]})
+    found = of_table(frame, classes(X[:, 0] > 0), ["a", "useless"])
+    assert found.pairs == found.groups == ()
+
+
+def test_an_unlike_feature_is_no_stand_in_however_useful():
+    X = np.random.default_rng(0).standard_normal((150, 2))
+    frame = pd.DataFrame(X, columns=["a", "b"])
+    found = of_table(frame, classes(X.sum(axis=1) > 0), ["a"])
+    assert found.pairs == ()
+
+
+def test_at_most_eight_are_named():
+    rng = np.random.default_rng(0)
+    z = rng.standard_normal(80)
+    X = pd.DataFrame(z[:, None] + 0.01 * rng.standard_normal((80, 12)))
+    found = find_stand_ins(feature_columns(X), classes(z > 0), [0], range(1, 12), None)
+    assert len(found.groups[0]) == 1 + MOST_NAMED
