@@ -123,11 +123,15 @@ def explain_cases(model: FittedPipeline, table: pd.DataFrame) -> Iterator[Explan
     All rows are encoded at once, but searched one by one: a row among others would differ from it alone in last digits.
     """
     seen = model.seen(table)
-    each = seen.iloc if isinstance(seen, pd.DataFrame) else np.ascontiguousarray(seen)
+    each, learner = seen.iloc if isinstance(seen, pd.DataFrame) else np.ascontiguousarray(seen), model.learner
+    if hasattr(learner, "evidence_by_row"):
+        evidence = learner.evidence_by_row(seen)
+    else:
+        evidence = (learner.evidence(each[[row]]) for row in range(len(table)))
     values = np.asarray(model.numbers(table) if model.coordinates == "columns" else seen)
     unusual, features = unusual_values(model, table, seen), pd.Index(model.feature_names, name="feature")
-    for row in range(len(table)):
-        view = _View(model, each[[row]], model.learner.evidence(each[[row]]), features)
+    for row, behind in enumerate(evidence):
+        view = _View(model, each[[row]], behind, features)
         why = _explained(view, values[row], unusual[row])
         if model.encoder is not None and model.coordinates == "columns":
             why = summed_by_column(why, model.with_dates(model.shown(table.iloc[[row]])), model.encoder)
@@ -221,12 +225,11 @@ class _View:
 
     def contributions(self, numbers: NDArray[np.intp]) -> Array:
         """Return what each feature adds to the squared distances of the cases with these numbers."""
-        cases = self.evidence.cases[numbers]
-        pairs = zip(self._maps(numbers), cases, strict=True)
-        return self.model.spread(np.array([measure.contributions(self.x, case) for measure, case in pairs]))
+        return self.model.spread(self.metric.contributions_at(self.x, self.evidence.cases, numbers))
 
     def relevances(self) -> pd.Series[float]:
-        each = np.array([measure.relevances() for measure in self._maps(self.numbers)])
+        each = np.atleast_2d(self.metric.relevances())[self.numbers if isinstance(self.metric, LocalMetric) else [0]]
+        each = np.broadcast_to(each, (len(self.numbers), each.shape[1]))
         votes = self.evidence.votes[0]
         share = mean_share(each, votes if votes.any() else np.ones(len(votes)))
         return self.series(self.model.spread(share), "relevance")
@@ -253,7 +256,3 @@ class _View:
             values=self.series(self.values(np.array([number]))[0], "value"),
             contributions=self.series(self.contributions(np.array([number]))[0], "contribution"),
         )
-
-    def _maps(self, numbers: NDArray[np.intp]) -> list[Metric]:
-        metric = self.metric
-        return [metric[int(i)] if isinstance(metric, LocalMetric) else metric for i in numbers]

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from whynear.metric import kernels
 from whynear.metric.base import Metric, finite, frozen, frozen_weights, unscaled
 from whynear.metric.diagonal import DiagonalMetric
-from whynear.metric.linear import LinearMetric
+from whynear.metric.linear import LinearMetric, linear_parts
 from whynear.metric.steps import Units
 from whynear.utils.arrays import Array
 from whynear.utils.threads import run_in_chunks
@@ -91,8 +91,11 @@ class LocalMetric(Metric):
 
     def sq_distances(self, X: ArrayLike, Y: ArrayLike | None = None) -> Array:
         """Return squared distances from each row of X to each anchor, or to the anchors in the rows of Y."""
-        rows = self.table(X)
-        chosen = slice(None) if Y is None else self._anchors_at(self.table(Y, "Y"), "Y")
+        return super().sq_distances(X, Y)
+
+    def between(self, X: Array, Y: Array | None = None) -> Array:
+        """Return `sq_distances` of arrays that `table` returned, which are not checked again."""
+        rows, chosen = X, slice(None) if Y is None else self._anchors_at(Y, "Y")
         anchors, maps = self.anchors[chosen], self.maps[chosen]
         kernel = kernels.full_sq_distances if self.weights is None else kernels.diagonal_sq_distances
         sq = np.empty((len(rows), len(anchors)))
@@ -116,6 +119,10 @@ class LocalMetric(Metric):
             mapped = np.einsum("ncd,nd->nc", maps, np.atleast_2d(difference))
             parts = difference * np.einsum("ncd,nc->nd", maps, mapped)
         return finite(parts[0] if difference.ndim == 1 else parts)
+
+    def _parts(self, differences: Array, anchor: int = 0, /) -> Array:
+        own = self.maps[anchor]
+        return own * np.square(differences) if self.omegas is None else linear_parts(own, differences)
 
     def relevances(self) -> Array:
         """Return the diagonals of the Lambdas, of shape (n_anchors, n_features)."""

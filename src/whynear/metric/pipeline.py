@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -61,7 +62,9 @@ class FittedPipeline:
 
     @classmethod
     def of(cls, model: Any) -> FittedPipeline:
-        """Return the parts of a fitted estimator, a Pipeline (of Pipelines), or a search with a best estimator."""
+        """Return the parts of a fitted estimator, a Pipeline (of Pipelines) or a search; parts stay as they are."""
+        if isinstance(model, cls):
+            return model
         check_is_fitted(model)
         estimators = estimators_of(model)
         if not estimators:
@@ -82,15 +85,21 @@ class FittedPipeline:
     @classmethod
     def of_classifier(cls, model: Any) -> FittedPipeline:
         """Return the same for a classifier with a method ``evidence``; refuse others."""
-        if not isinstance(model, type):
-            check_is_fitted(model)
-            if all(hasattr(next(reversed(estimators_of(model)), None), name) for name in CLASSIFIER_ATTRIBUTES):
+        given = model.model if isinstance(model, cls) else model
+        if not isinstance(given, type):
+            check_is_fitted(given)
+            if all(hasattr(next(reversed(estimators_of(given)), None), name) for name in CLASSIFIER_ATTRIBUTES):
                 return cls.of(model)
-        kind = model.__name__ if isinstance(model, type) else type(model).__name__
+        kind = given.__name__ if isinstance(given, type) else type(given).__name__
         raise TypeError(
             f"A fitted classifier with a method evidence is needed, or a Pipeline ending in one, got {kind} instead. "
             "Fit a classifier of this library, for example GMLVQ."
         )
+
+    @classmethod
+    def of_any(cls, obj: Any) -> Any:
+        """Return the parts of an estimator, and anything else, such as a metric value, unchanged."""
+        return cls.of(obj) if isinstance(obj, BaseEstimator) else obj
 
     @cached_property
     def made(self) -> tuple[str, ...]:
@@ -98,11 +107,11 @@ class FittedPipeline:
         return self.columns if self.encoder is None else tuple(self.encoder.made_)
 
     @property
-    def without_encoder(self) -> Any:
+    def without_encoder(self) -> FittedPipeline:
         """The model after a `TableEncoder` and the preprocessing of spectra; the whole model without them."""
         if isinstance(self.encoder, SpectralEncoder):
-            return make_pipeline(*self.steps, self.learner)
-        return self.model[1:] if isinstance(self.encoder, TableEncoder) else self.model
+            return FittedPipeline.of(make_pipeline(*self.steps, self.learner))
+        return FittedPipeline.of(self.model[1:]) if isinstance(self.encoder, TableEncoder) else self
 
     def behind_encoder(self, rest: Any) -> Any:
         """Return another model of the columns made behind the same encoder: one that takes the table."""

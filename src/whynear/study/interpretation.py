@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.pipeline import Pipeline
 
 from whynear.interpret import (
     EffectiveDimension,
@@ -80,7 +79,7 @@ class Interpretation:
 
 
 def interpret(
-    model: Pipeline,
+    model: FittedPipeline,
     X: pd.DataFrame,
     y: NDArray[Any],
     *,
@@ -109,7 +108,7 @@ def interpret(
     )
     if sources is not None:
         relevance = by_column(relevance, sources)
-    kept = getattr(FittedPipeline.of(model).learner, "effective_dim", None)
+    kept = getattr(model.learner, "effective_dim", None)
     return Interpretation(relevance, kept or relevance.effective_dim, curve, averaged)
 
 
@@ -130,15 +129,17 @@ def fewest_directions(dimension: EffectiveDimension, n_rows: int) -> int:
 
 
 def _tolerance(
-    model: Pipeline, X: pd.DataFrame, y: NDArray[Any], groups: Separation | None, weights: pd.Series | None
+    model: FittedPipeline, X: pd.DataFrame, y: NDArray[Any], groups: Separation | None, weights: pd.Series | None
 ) -> RelevanceTolerance | None:
     """Choose the tolerance; None where the rows of a fold vary in fewer directions than the model keeps."""
-    kept = getattr(FittedPipeline.of(model).learner, "effective_dim", None) or 1
+    kept = getattr(model.learner, "effective_dim", None) or 1
     if rank_of(model, X.iloc[: max(2, len(X) // 2)]) < kept:
         return None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return relevance_tolerance(model, X.to_numpy(), y, candidates=TOLERANCES, groups=groups, sample_weight=weights)
+        return relevance_tolerance(
+            model.model, X.to_numpy(), y, candidates=TOLERANCES, groups=groups, sample_weight=weights
+        )
 
 
 def _can_be_held_out(X: pd.DataFrame, y: NDArray[Any], groups: Separation | None = None) -> bool:

@@ -114,9 +114,9 @@ def with_directions(
         return model
     if effective_dim is None:
         independent = len(numbers) if groups_in(groups) is None else n_different(groups_in(groups))
-        found = effective_dimension(rest, numbers, y, groups=groups, sample_weight=weights)
+        found = effective_dimension(rest.model, numbers, y, groups=groups, sample_weight=weights)
         effective_dim = fewest_directions(found, independent)
-    learner = clone(rest).set_params(minimumnormregressor__effective_dim=effective_dim)
+    learner = clone(rest.model).set_params(minimumnormregressor__effective_dim=effective_dim)
     learner = learner.fit(numbers, y, **weights_for(learner, weights))
     return remember_rows(fitted.behind_encoder(learner), X)
 
@@ -130,7 +130,7 @@ def _varies_in_parts(X: pd.DataFrame) -> bool:
 def relevance_profile(model: Any, target: str) -> pd.DataFrame:
     """Return the share of each column in the map, with sum one: the profile of a numeric target."""
     fitted = FittedPipeline.of(model)
-    shares = fitted.sums(as_metric(model).as_learned().mean_shares())
+    shares = fitted.sums(as_metric(fitted).as_learned().mean_shares())
     return pd.DataFrame({target: shares}, pd.Index(fitted.columns, name="feature")).rename_axis("class", axis=1)
 
 

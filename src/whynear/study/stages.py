@@ -79,20 +79,21 @@ def studied(
     if large is not None:
         model, few_rows = large.learned(comparison.chosen, model, rows)
         on_parts = large.judged(model, steps.within(0.6, 0.62))
-    model, rejection = _with_rejection(model, shown, comparison, settings)
+    fitted = FittedPipeline.of(model)
+    rejection = _rejection(fitted, shown, comparison, settings)
     steps.finish("model", model)
-    spectra = spectra_of(used, model, comparison.models, preprocessing, rows)
+    spectra = spectra_of(used, fitted, comparison.fitted, preprocessing, rows)
     bands = None if spectra is None else spectra.bands
-    interpretation = _interpreted(shared, model, bands)
+    interpretation = _interpreted(shared, fitted, bands)
     steps.finish("interpretation", interpretation)
-    judge, judged_on = (model, used.X) if spectra is None else without_preprocessing(model, used.X)
+    judge, judged_on = (model, used.X) if spectra is None else without_preprocessing(fitted, used.X)
     judged = _judged(shared, judge, judged_on, interpretation, bands)
     steps.finish("verdicts", judged)
     steps("map the cases", 0.85)
-    maps = maps_of(shown, model, settings.random_state)
-    placed = placed_rows_of(problem, shown, maps, model, settings.random_state)
+    maps = maps_of(shown, fitted, settings.random_state)
+    placed = placed_rows_of(problem, shown, maps, fitted, settings.random_state)
     cases, reasons = _explained(shared, shown, comparison, bands)
-    profiles = _profiles(model, problem, bands)
+    profiles = _profiles(fitted, problem, bands)
     steps("done", 1.0)
     shown_columns = shown.X if bands is None else bands.table(judged_on.iloc[comparison.places])
     caveats = (*problem.caveats, *few_rows, *few_folds)
@@ -185,14 +186,15 @@ def _learned(
     return remember_errors(model, comparison.predictions), rows
 
 
-def _with_rejection(
-    model: Any, shown: Problem, comparison: Comparison, settings: StudySettings
-) -> tuple[Any, Rejection | None]:
-    """Return a model of classes with what it promises where it may reject cases, and that; of numbers, the model."""
+def _rejection(
+    fitted: FittedPipeline, shown: Problem, comparison: Comparison, settings: StudySettings
+) -> Rejection | None:
+    """Return what a model of classes promises where it may reject cases, which it then knows; None of numbers."""
     if shown.kind == "numbers":
-        return model, None
-    rejection = rejection_of(shown, comparison, model, settings.random_state)
-    return remember_rejection(model, rejection), rejection
+        return None
+    rejection = rejection_of(shown, comparison, fitted, settings.random_state)
+    remember_rejection(fitted.model, rejection)
+    return rejection
 
 
 def refitted(model: Any) -> Any:
@@ -202,9 +204,8 @@ def refitted(model: Any) -> Any:
     return learner.set_params(**dict.fromkeys(cut))
 
 
-def _interpreted(shared: _Shared, model: Any, bands: Bands | None) -> Interpretation:
+def _interpreted(shared: _Shared, fitted: FittedPipeline, bands: Bands | None) -> Interpretation:
     used = shared.used
-    fitted = FittedPipeline.of(model)
     sources = None if fitted.encoder is None else fitted.sources
     return interpret(
         fitted.without_encoder,
@@ -239,7 +240,7 @@ def _judged(
     )
 
 
-def _profiles(model: Any, problem: Problem, bands: Bands | None) -> pd.DataFrame:
+def _profiles(model: FittedPipeline, problem: Problem, bands: Bands | None) -> pd.DataFrame:
     found = class_profiles(model) if problem.kind == "classes" else relevance_profile(model, problem.target)
     return found if bands is None else bands.profiles(found)
 
