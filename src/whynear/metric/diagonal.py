@@ -1,7 +1,7 @@
 """One weight per feature for all cases: d(x, y) = sum_l w_l (x_l - y_l)^2."""
 
 from collections.abc import Sequence
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -56,13 +56,14 @@ class DiagonalMetric(Metric):
     def sq_distances(self, X: ArrayLike, Y: ArrayLike | None = None) -> Array:
         """Return squared distances between the rows of X and of Y, also sparse; exactly zero for equal rows."""
         if any_sparse(X, Y):
-            rows = sparse_table(self, X)
-            return diagonal_sq_distances(self.weights, rows, rows if Y is None else sparse_table(self, Y, "Y"))
+            return self.between(sparse_table(self, X), None if Y is None else sparse_table(self, Y, "Y"))
         return super().sq_distances(X, Y)
 
-    def between(self, X: Array, Y: Array | None = None) -> Array:
-        """Return `sq_distances` of arrays that `table` returned, which are not checked again."""
+    def between(self, X: Any, Y: Any = None) -> Array:
+        """Return `sq_distances` of checked rows, all of them sparse or none."""
         Y = X if Y is None else Y
+        if any_sparse(X):
+            return diagonal_sq_distances(self.weights, X, Y)
         if not (X.size and Y.size):
             return np.zeros((len(X), len(Y)))
         return finite(cdist(X, Y, "sqeuclidean", w=self.weights))

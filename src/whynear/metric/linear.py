@@ -1,7 +1,7 @@
 """One linear map for all cases: d(x, y) = ||omega (x - y)||^2."""
 
 from collections.abc import Sequence
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -64,13 +64,14 @@ class LinearMetric(Metric):
     def sq_distances(self, X: ArrayLike, Y: ArrayLike | None = None) -> Array:
         """Return squared distances between the rows of X and of Y, also sparse; exactly zero for equal rows."""
         if any_sparse(X, Y):
-            rows = sparse_table(self, X)
-            return linear_sq_distances(self.omega, rows, rows if Y is None else sparse_table(self, Y, "Y"))
+            return self.between(sparse_table(self, X), None if Y is None else sparse_table(self, Y, "Y"))
         return super().sq_distances(X, Y)
 
-    def between(self, X: Array, Y: Array | None = None) -> Array:
-        """Return `sq_distances` of arrays that `table` returned, which are not checked again."""
+    def between(self, X: Any, Y: Any = None) -> Array:
+        """Return `sq_distances` of checked rows, all of them sparse or none."""
         first, second = X, X if Y is None else Y
+        if any_sparse(X):
+            return linear_sq_distances(self.omega, first, second)
         if not (first.size and second.size):
             return np.zeros((len(first), len(second)))
         centre = second.mean(axis=0)

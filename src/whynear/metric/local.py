@@ -89,21 +89,17 @@ class LocalMetric(Metric):
     def __iter__(self) -> Iterator[Metric]:
         return (self[anchor] for anchor in range(len(self)))
 
-    def sq_distances(self, X: ArrayLike, Y: ArrayLike | None = None) -> Array:
-        """Return squared distances from each row of X to each anchor, or to the anchors in the rows of Y."""
-        return super().sq_distances(X, Y)
-
     def between(self, X: Array, Y: Array | None = None) -> Array:
-        """Return `sq_distances` of arrays that `table` returned, which are not checked again."""
-        rows, chosen = X, slice(None) if Y is None else self._anchors_at(Y, "Y")
+        """Return squared distances from each row of X to each anchor, or to the anchors in the rows of Y."""
+        chosen = slice(None) if Y is None else self._anchors_at(Y, "Y")
         anchors, maps = self.anchors[chosen], self.maps[chosen]
         kernel = kernels.full_sq_distances if self.weights is None else kernels.diagonal_sq_distances
-        sq = np.empty((len(rows), len(anchors)))
+        sq = np.empty((len(X), len(anchors)))
 
         def measure(start: int, stop: int) -> None:
-            kernel(rows[start:stop], anchors, maps, sq[start:stop])
+            kernel(X[start:stop], anchors, maps, sq[start:stop])
 
-        run_in_chunks(measure, len(rows), chunk=1 + 20_000_000 // (1 + maps.size))
+        run_in_chunks(measure, len(X), chunk=1 + 20_000_000 // (1 + maps.size))
         return finite(sq)
 
     def _stacked_maps(self) -> Array:

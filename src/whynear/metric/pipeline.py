@@ -107,11 +107,11 @@ class FittedPipeline:
         return self.columns if self.encoder is None else tuple(self.encoder.made_)
 
     @property
-    def without_encoder(self) -> FittedPipeline:
+    def without_encoder(self) -> Any:
         """The model after a `TableEncoder` and the preprocessing of spectra; the whole model without them."""
         if isinstance(self.encoder, SpectralEncoder):
-            return FittedPipeline.of(make_pipeline(*self.steps, self.learner))
-        return FittedPipeline.of(self.model[1:]) if isinstance(self.encoder, TableEncoder) else self
+            return make_pipeline(*self.steps, self.learner)
+        return self.model[1:] if isinstance(self.encoder, TableEncoder) else self.model
 
     def behind_encoder(self, rest: Any) -> Any:
         """Return another model of the columns made behind the same encoder: one that takes the table."""

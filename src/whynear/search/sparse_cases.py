@@ -12,9 +12,7 @@ from whynear.metric.linear import LinearMetric
 from whynear.metric.sparse import (
     PRECISION,
     diagonal_pairs,
-    diagonal_sq_distances,
     linear_pairs,
-    linear_sq_distances,
     sparse_table,
 )
 from whynear.utils.arrays import Array, Indices
@@ -42,7 +40,7 @@ def nearest_sparse(
     sq, indices = np.empty((n, k)), np.empty((n, k), dtype=np.intp)
     for block in row_blocks(n, row_bytes=48 * cases.shape[0], budget=QUERY_BYTES):
         rows = np.arange(n)[block]
-        found = _all_sq_distances(metric, queries[rows], cases)
+        found = metric.between(queries[rows], cases)
         left_out = np.flatnonzero(skipped[rows] >= 0)
         found[left_out, skipped[rows][left_out]] = np.inf
         bound = np.partition(found, k - 1, axis=1)[:, k - 1] * (1 + 4 * PRECISION)
@@ -53,12 +51,6 @@ def nearest_sparse(
         chosen = order[first[:, None] + np.arange(k)]
         sq[rows], indices[rows] = measured[chosen], number[chosen]
     return sq, indices
-
-
-def _all_sq_distances(metric: LinearMetric | DiagonalMetric, first: csr_array, second: csr_array) -> Array:
-    if isinstance(metric, LinearMetric):
-        return linear_sq_distances(metric.omega, first, second)
-    return diagonal_sq_distances(metric.weights, first, second)
 
 
 def _measured(metric: LinearMetric | DiagonalMetric, first: csr_array, second: csr_array) -> Array:

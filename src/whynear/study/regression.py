@@ -114,9 +114,9 @@ def with_directions(
         return model
     if effective_dim is None:
         independent = len(numbers) if groups_in(groups) is None else n_different(groups_in(groups))
-        found = effective_dimension(rest.model, numbers, y, groups=groups, sample_weight=weights)
+        found = effective_dimension(rest, numbers, y, groups=groups, sample_weight=weights)
         effective_dim = fewest_directions(found, independent)
-    learner = clone(rest.model).set_params(minimumnormregressor__effective_dim=effective_dim)
+    learner = clone(rest).set_params(minimumnormregressor__effective_dim=effective_dim)
     learner = learner.fit(numbers, y, **weights_for(learner, weights))
     return remember_rows(fitted.behind_encoder(learner), X)
 

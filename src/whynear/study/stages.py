@@ -207,8 +207,9 @@ def refitted(model: Any) -> Any:
 def _interpreted(shared: _Shared, fitted: FittedPipeline, bands: Bands | None) -> Interpretation:
     used = shared.used
     sources = None if fitted.encoder is None else fitted.sources
+    behind = fitted.without_encoder
     return interpret(
-        fitted.without_encoder,
+        fitted if behind is fitted.model else FittedPipeline.of(behind),
         fitted.numbers(used.X),
         used.y,
         sources=sources if bands is None else bands.features_of(fitted.sources),
