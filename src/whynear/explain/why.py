@@ -228,8 +228,9 @@ class _View:
         return self.model.spread(self.metric.contributions_at(self.x, self.evidence.cases, numbers))
 
     def relevances(self) -> pd.Series[float]:
-        each = np.atleast_2d(self.metric.relevances())[self.numbers if isinstance(self.metric, LocalMetric) else [0]]
-        each = np.broadcast_to(each, (len(self.numbers), each.shape[1]))
+        metric = self.metric
+        maps = [metric[int(i)] if isinstance(metric, LocalMetric) else metric for i in self.numbers]
+        each = np.array([one.relevances() for one in maps])
         votes = self.evidence.votes[0]
         share = mean_share(each, votes if votes.any() else np.ones(len(votes)))
         return self.series(self.model.spread(share), "relevance")
