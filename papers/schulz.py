@@ -15,7 +15,6 @@ from papers.outcome import Experiment, Measured, Values
 from papers.plans import load_plan
 from papers.relevance_bounds import Case, cases, split_of
 from papers.splits import spectra
-from whynear.interpret.drawing import draw_paths
 from whynear.interpret.paths import RegularizationPaths
 from whynear.utils.arrays import Array
 from whynear.utils.axes import CLASS_COLORS, tidy
@@ -416,7 +415,7 @@ def draw_shrinkage(figure: Figure, result: Mapping[str, Any]) -> None:
         {name: np.array(values) for name, values in result[key].items()} for key in ("alphas", "weights")
     )
     names = tuple(f"feature {number}" for number in range(1, 1 + len(result["features"])))
-    draw_paths(RegularizationPaths(names, alphas, weights, "per standard deviation"), _row(figure))
+    RegularizationPaths(names, alphas, weights, "per standard deviation").plot(_row(figure))
 
 
 def _row(figure: Figure) -> list[Axes]:

@@ -6,7 +6,12 @@ from sklearn.preprocessing import StandardScaler
 
 from tests.helpers.learners import NearestClassMean
 from whynear import DiagonalMetric
-from whynear.interpret.prediction import predictions
+from whynear.interpret.validation import Split
+from whynear.metric.pipeline import FittedPipeline
+
+
+def predictions(model, X, y, X_val):
+    return Split(X, y, X_val, None, FittedPipeline.of(model)).predictor()
 
 
 def two_tables():

@@ -58,10 +58,12 @@ def test_weights_count_when_the_learner_is_fitted_and_rows_of_weight_zero_are_le
     X, weights = rng.standard_normal((40, 2)), rng.integers(0, 3, 40)
     y = X @ [1.0, 2.0] + rng.standard_normal(40)
     plain, ones = (list(splits(LinearRegression(), X, y, sample_weight=w)) for w in (None, np.ones(40)))
-    assert [split.model.coef_.tolist() for split in plain] == [split.model.coef_.tolist() for split in ones]
+    assert [split.model.learner.coef_.tolist() for split in plain] == [
+        split.model.learner.coef_.tolist() for split in ones
+    ]
     for split, usual in zip(splits(LinearRegression(), X, y, sample_weight=weights), plain, strict=True):
         counts = [weights[(row == X).all(axis=1)].item() for row in split.X]
         assert min(counts) > 0
         copied = LinearRegression().fit(np.repeat(split.X, counts, axis=0), np.repeat(split.y, counts))
-        assert_allclose(split.model.coef_, copied.coef_)
+        assert_allclose(split.model.learner.coef_, copied.coef_)
         assert split.y_val.tolist() == usual.y_val.tolist()

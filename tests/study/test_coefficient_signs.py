@@ -7,6 +7,7 @@ from sklearn.dummy import DummyRegressor
 
 import whynear as wn
 from tests.helpers.studies import houses_study
+from whynear.metric.pipeline import FittedPipeline
 from whynear.study.coefficient_signs import sign_sentence
 
 
@@ -14,11 +15,15 @@ def judged(*indispensable):
     return SimpleNamespace(named=lambda _: list(indispensable))
 
 
+def of_models(models):
+    return SimpleNamespace(fitted=tuple(FittedPipeline.of(model) for model in models))
+
+
 def compared(*coefficients, names=("a", "b")):
     """Models of folds with these coefficients."""
     X = pd.DataFrame(np.eye(2, len(names)), columns=list(names))
     learner = wn.MinimumNormRegressor().fit(X, [0.0, 1.0])
-    return SimpleNamespace(models=[learner.with_metric(wn.LinearMetric([row], list(names))) for row in coefficients])
+    return of_models(learner.with_metric(wn.LinearMetric([row], list(names))) for row in coefficients)
 
 
 def test_directions_are_said_of_indispensable_features_in_their_order():
@@ -43,7 +48,7 @@ def test_nothing_is_said_of_signs_that_differ_between_folds():
 
 @pytest.mark.parametrize("models", [[], [DummyRegressor().fit([[0.0]], [0.0])] * 3])
 def test_nothing_is_said_without_enough_maps(models):
-    assert sign_sentence("y", SimpleNamespace(models=models), judged("a")) is None
+    assert sign_sentence("y", of_models(models), judged("a")) is None
     assert sign_sentence("y", compared([2.0, 1.0], [2.0, 1.0]), judged("a")) is None
 
 

@@ -93,6 +93,7 @@ def embed(
     array([[ 4.,  4.],
            [10., 10.]])
     """
+    learner_or_metric = FittedPipeline.of_any(learner_or_metric)
     given, X, _ = metric_and_rows(learner_or_metric, X)
     metric = searchable(given)
     n_neighbors = (
@@ -114,17 +115,17 @@ def embed(
     if not isinstance(metric, LocalMetric):
         if method != "auto":
             raise ValueError(f"method={method!r} needs a local metric, got a {type(metric).__name__}. Use 'auto'.")
-        mapped = metric.map(X)
+        mapped = metric.mapped(rows)
         return on_plane(mapped) if mapped.shape[1] <= 2 else principal_plane(mapped)
     if method == "prototypes" or (method == "auto" and has_prototypes(learner_or_metric, metric, rows)):
-        distances = np.sqrt(metric.sq_distances(rows))
+        distances = np.sqrt(metric.between(rows))
         return lay_out(_euclidean(distances), distances, distances)
     anchors = lay_out(metric, metric.anchors, weighted(metric, metric.anchors))
     return anchors if _are_anchors(metric, rows) else between(NeighborSearch(metric), rows, n_neighbors, anchors)
 
 
 def _n_neighbors(learner: Any, metric: Metric) -> int:
-    last = FittedPipeline.of(learner).learner if isinstance(learner, BaseEstimator) else None
+    last = getattr(learner, "learner", None)
     if isinstance(metric, LocalMetric) and not hasattr(last, "prototypes_"):
         return int(getattr(last, "n_neighbors", DEFAULT_NEIGHBORS - 1)) + 1
     return DEFAULT_NEIGHBORS

@@ -12,6 +12,7 @@ from whynear.embedding.embed import has_prototypes, weighted
 from whynear.embedding.layout import Plane, between, on_plane
 from whynear.metric import DiagonalMetric, LocalMetric
 from whynear.metric.as_metric import metric_and_rows
+from whynear.metric.pipeline import FittedPipeline
 from whynear.search import NeighborSearch
 from whynear.search.exact import searchable
 from whynear.utils.arrays import Array
@@ -24,6 +25,7 @@ Coordinates = Callable[[pd.DataFrame], Array]
 
 def place_before(model: Any, X: pd.DataFrame, further: pd.DataFrame) -> Array:
     """Place further rows on the principal plane of X, where ``embed(model, X, method="pca")`` places X."""
+    model = FittedPipeline.of_any(model)
 
     def coordinates(rows: pd.DataFrame) -> Array:
         given, made, _ = metric_and_rows(model, rows)
@@ -40,6 +42,7 @@ def place_after(model: Any, X: pd.DataFrame, points: Array, further: pd.DataFram
     nearest three rows of X, with weights 1 / squared distance: between vectors of distances to prototypes, or, for a
     metric per training case, in columns weighted by mean relevances. Time O(n_further * len(X)).
     """
+    model = FittedPipeline.of_any(model)
     given, made, _ = metric_and_rows(model, X)
     metric = searchable(given)
 
@@ -54,7 +57,7 @@ def place_after(model: Any, X: pd.DataFrame, points: Array, further: pd.DataFram
 
     def coordinates(rows: pd.DataFrame) -> Array:
         table = metric.table(rows_of(rows))
-        return np.sqrt(metric.sq_distances(table)) if by_prototypes else weighted(metric, table)
+        return np.sqrt(metric.between(table)) if by_prototypes else weighted(metric, table)
 
     known = coordinates(X)
     search = NeighborSearch(DiagonalMetric(np.ones(known.shape[1])), known)

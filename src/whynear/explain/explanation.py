@@ -28,7 +28,7 @@ from whynear.explain.case_explanation import (
     value_label,
     values_of_cases,
 )
-from whynear.metric import Evidence, LocalMetric, Metric
+from whynear.metric import Evidence, LocalMetric
 from whynear.metric.base import mean_share
 from whynear.metric.encoder import Summing
 from whynear.metric.pipeline import FittedPipeline
@@ -349,11 +349,15 @@ def explain_cases(model: FittedPipeline, table: pd.DataFrame) -> Iterator[Explan
     All rows are encoded at once, but searched one by one: a row among others would differ from it alone in last digits.
     """
     seen = model.seen(table)
-    each = seen.iloc if isinstance(seen, pd.DataFrame) else np.ascontiguousarray(seen)
+    each, learner = seen.iloc if isinstance(seen, pd.DataFrame) else np.ascontiguousarray(seen), model.learner
+    if hasattr(learner, "evidence_by_row"):
+        evidence = learner.evidence_by_row(seen)
+    else:
+        evidence = (learner.evidence(each[[row]]) for row in range(len(table)))
     values = np.asarray(model.numbers(table) if model.coordinates == "columns" else seen)
     unusual = unusual_values(model, table, seen)
-    for row in range(len(table)):
-        why = _Votes(model, each[[row]], model.learner.evidence(each[[row]])).explained(values[row], unusual[row])
+    for row, behind in enumerate(evidence):
+        why = _Votes(model, each[[row]], behind).explained(values[row], unusual[row])
         if model.encoder is not None and model.coordinates == "columns":
             why = summed_by_column(why, model.with_dates(model.shown(table.iloc[[row]])), model.encoder)
         yield why
@@ -435,19 +439,16 @@ class _Votes:
 
     def contributions(self, numbers: NDArray[np.intp]) -> Array:
         """Return what each feature adds to the squared distances of the cases with these numbers."""
-        pairs = zip(self.maps(numbers), self.evidence.cases[numbers], strict=True)
-        return self.model.spread(np.array([measure.contributions(self.x, case) for measure, case in pairs]))
+        metric = self.model.learner.metric_
+        return self.model.spread(metric.contributions_at(self.x, self.evidence.cases, numbers))
 
     def relevances(self) -> pd.Series[float]:
-        each = np.array([measure.relevances() for measure in self.maps(self.numbers)])
+        metric = self.model.learner.metric_
+        maps = [metric[int(i)] if isinstance(metric, LocalMetric) else metric for i in self.numbers]
+        each = np.array([one.relevances() for one in maps])
         votes = self.evidence.votes[0]
         share = mean_share(each, votes if votes.any() else np.ones(len(votes)))
         return self.series(self.model.spread(share), "relevance")
-
-    def maps(self, numbers: NDArray[np.intp]) -> list[Metric]:
-        """Return the metric of each of these cases."""
-        metric = self.model.learner.metric_
-        return [metric[int(i)] if isinstance(metric, LocalMetric) else metric for i in numbers]
 
     def nearest(self, label: Any, *, other: bool) -> NearCase | None:
         """Return the nearest case of a class, or of any other class: among the neighbours, if none there among all."""

@@ -59,7 +59,8 @@ def class_profiles(learner: Any, X: ArrayLike | pd.DataFrame | None = None, y: A
     >>> profiles.sum().round(6).tolist()
     [1.0, 1.0, 1.0]
     """
-    model, metric = FittedPipeline.of_classifier(learner), as_metric(learner).as_learned()
+    model = FittedPipeline.of_classifier(learner)
+    metric = as_metric(model).as_learned()
     if X is not None:
         seen = model.seen(model.table(X))
         labels = model.learner.predict(seen) if y is None else y

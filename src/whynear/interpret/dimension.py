@@ -13,9 +13,10 @@ from sklearn.base import BaseEstimator, is_regressor
 
 from whynear.interpret.intervals import relevance_intervals
 from whynear.interpret.null_space import quadratic_and_rows, rank_of, regularized_at
-from whynear.interpret.validation import Split, splits
+from whynear.interpret.validation import CRITERIA, Split, splits
 from whynear.metric import Metric
 from whynear.utils import html
+from whynear.utils.axes import LINE_COLORS, new_axes, tidy
 from whynear.utils.checks import choice
 from whynear.utils.row_order import TimeOrder
 from whynear.utils.text import counted
@@ -55,9 +56,24 @@ class EffectiveDimension(ByValue):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the curve with the choice marked."""
-        from whynear.interpret.drawing import draw_dimension
+        from matplotlib.ticker import MaxNLocator
 
-        return draw_dimension(self, ax)
+        ax = ax or new_axes(6, 3.4)
+        curve, kept = self.curve, self.curve["effective_dim"]
+        train = next(name for name in curve if str(name).startswith("train"))
+        shown = [self.criterion] if self.criterion == "correlation" else [train, self.criterion]
+        for name, color, line, marker in zip(shown[::-1], LINE_COLORS, ("-", "--"), ("o", "s"), strict=False):
+            label = str(name).replace("_", " ")
+            ax.plot(kept, curve[name], line, color=color, marker=marker, markersize=4, label=label)
+        ax.axvline(self.best, color="0.35", linestyle=":", linewidth=1)
+        place = (self.best, 0.03)
+        ax.annotate(f" best: {self.best}", place, xycoords=("data", "axes fraction"), color="0.35", fontsize="small")
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+        ax.set_xlabel("effective dimension (directions of the data kept)")
+        ax.set_ylabel(CRITERIA[self.criterion])
+        tidy(ax, "y")
+        ax.legend(frameon=False, fontsize="small")
+        return ax
 
     def _repr_html_(self) -> str:
         kept = self.curve["effective_dim"].to_numpy(dtype=np.float64)

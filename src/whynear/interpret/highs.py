@@ -5,7 +5,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import qr
 
-from whynear.interpret.programs import basic_columns
+from whynear.interpret.simplex import basic_columns
 from whynear.utils.arrays import Array, Indices
 
 

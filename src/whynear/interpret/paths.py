@@ -14,6 +14,7 @@ from sklearn.linear_model import enet_path, lasso_path
 from whynear.interpret.null_space import quadratic_and_rows, regularize
 from whynear.metric import LinearMetric, LocalMetric, Metric
 from whynear.utils.arrays import Array
+from whynear.utils.axes import LINE_COLORS, short_name, tidy
 from whynear.utils.values import ByValue
 
 if TYPE_CHECKING:
@@ -53,10 +54,27 @@ class RegularizationPaths(ByValue):
         return pd.concat(parts, ignore_index=True)[["method", "alpha", "feature", "weight"]]
 
     def plot(self, axes: list[Axes] | None = None) -> list[Axes]:
-        """Draw one panel per method; returns the axes."""
-        from whynear.interpret.drawing import draw_paths
+        """Draw one panel per method; the features with the largest weights have colours and names. Returns the axes."""
+        if axes is None:
+            from matplotlib import pyplot as plt
 
-        return draw_paths(self, axes)
+            axes = list(plt.subplots(1, len(self.weights), figsize=(9, 3.2), sharey=True, layout="constrained")[1])
+        largest = np.max([np.abs(weights).max(axis=0) for weights in self.weights.values()], axis=0)
+        named = np.argsort(-largest, kind="stable")[: len(LINE_COLORS)]
+        for ax, (method, weights) in zip(axes, self.weights.items(), strict=True):
+            ax.plot(self.alphas[method], np.delete(weights, named, axis=1), color="0.8", linewidth=0.7)
+            for j, color, line in zip(named, LINE_COLORS, ("-", "--", "-.", ":", "-", "--"), strict=False):
+                label = short_name(self.feature_names[j])
+                ax.plot(self.alphas[method], weights[:, j], line, color=color, linewidth=1.5, label=label)
+            ax.set_xscale("log")
+            ax.invert_xaxis()
+            ax.set_title(method)
+            ax.set_xlabel("penalty")
+            tidy(ax, "y")
+        axes[0].set_ylabel(f"weight ({self.units})")
+        for text in axes[-1].legend(frameon=False, fontsize="small").get_texts():
+            text.set_parse_math(False)
+        return axes
 
 
 def regularization_paths(metric: Metric | BaseEstimator, X: ArrayLike, row: int = 0) -> RegularizationPaths:

@@ -73,7 +73,7 @@ def least_norm(U: Array, b: Array, t: Array | None = None) -> LeastNorm:
 def _from_basis(U: Array, b: Array, t: Array, basis: Indices, at_upper: NDArray[np.bool_]) -> LeastNorm | None:
     """The map of a basis, computed afresh; None where rounding made the basis infeasible."""
     d, is_range = len(U), basis > 2 * len(U)
-    columns = basic_columns(U, basis)
+    columns = simplex.basic_columns(U, basis)
     try:
         amounts = np.linalg.solve(columns.T, np.where(at_upper, b - t, b + t))
         multipliers: Array = np.linalg.solve(columns, np.where(is_range, 0.0, 1.0)).astype(np.float64)
@@ -87,16 +87,6 @@ def _from_basis(U: Array, b: Array, t: Array, basis: Indices, at_upper: NDArray[
     own = basis[~is_range]
     np.add.at(weights, own % d, np.where(own < d, 1.0, -1.0) * amounts[~is_range])
     return LeastNorm(U, b / mu, t / mu, mu, basis, at_upper, weights / mu, multipliers)
-
-
-def basic_columns(U: Array, bases: Indices) -> Array:
-    """The column of each basic number in the rows of U^T (p - q) + r, of shape (..., K); zero for s."""
-    d, K = U.shape
-    sides = np.where(bases < d, 1.0, np.where(bases < 2 * d, -1.0, 0.0))
-    columns = U[bases % d] * sides[..., None]
-    if (bases > 2 * d).any():
-        columns = np.where((bases > 2 * d)[..., None], (bases - 2 * d - 1)[..., None] == np.arange(K), columns)
-    return columns
 
 
 def _least_by_simplex(U: Array, b: Array, t: Array) -> tuple[Indices, NDArray[np.bool_]] | None:
@@ -260,7 +250,7 @@ class _Batch:
 
     def _matrices(self, bases: Indices) -> Array:
         """Basis matrices of shape (n, K + 1, K + 1), with the row of the budget."""
-        columns = np.swapaxes(basic_columns(self.start.U, bases), 1, 2)
+        columns = np.swapaxes(simplex.basic_columns(self.start.U, bases), 1, 2)
         return np.concatenate([columns, (bases <= 2 * len(self.start.U))[:, None, :] * 1.0], axis=1)
 
     def _certify(self) -> Array:

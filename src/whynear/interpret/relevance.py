@@ -13,7 +13,13 @@ from numpy.typing import NDArray
 
 from whynear.interpret import programs
 from whynear.interpret.null_space import restated
-from whynear.interpret.substitutes import Substitutes, find_substitutes
+from whynear.interpret.substitutes import (
+    MOST_EXAMINED,
+    SUBSTITUTE_FALL,
+    Substitutes,
+    linked_groups,
+    row_upper_bounds,
+)
 from whynear.metric import LinearMetric
 from whynear.metric.steps import Units
 from whynear.utils import html
@@ -230,8 +236,46 @@ class Relevance(ByValue):
         return self.substitutes_of()
 
     def substitutes_of(self, features: Sequence[str] | None = None) -> Substitutes:
-        """Return which features can replace the named ones (without names the 50 weak ones with the largest bounds)."""
-        return find_substitutes(self, features)
+        """Return which features can replace the named ones (without names the 50 weak ones with the largest bounds).
+
+        A feature is forced to the largest weight it can have. Another one whose upper bound then falls by more than
+        half carries the same information and is a substitute of the first. Bounds are summed over rows.
+        """
+        names, weak = self.feature_names, np.flatnonzero(self.strength == "weak")
+        if features is None:
+            chosen = weak[np.argsort(-self.upper[weak], kind="stable")[:MOST_EXAMINED]]
+        else:
+            places = {name: place for place, name in enumerate(names)}
+            if unknown := [name for name in features if name not in places]:
+                raise ValueError(f"features must be among the {len(names)} of the metric, got {unknown[0]!r}.")
+            chosen = np.array([places[name] for name in features], dtype=np.intp)
+        partners = np.union1d(chosen, weak[np.argsort(-self.upper[weak], kind="stable")[:MOST_EXAMINED]])
+        fallen = np.zeros((len(chosen), len(partners)))
+        for row, feature in enumerate(chosen):
+            left = self._upper_bounds_with(int(feature), partners)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                fallen[row] = np.where(self.upper[partners] > 0, 1 - left / self.upper[partners], 0.0)
+            fallen[row, partners == feature] = 0.0
+        of = {
+            names[feature]: tuple(
+                names[partners[k]] for k in np.argsort(-share, kind="stable") if share[k] > SUBSTITUTE_FALL
+            )
+            for feature, share in zip(chosen, fallen, strict=True)
+        }
+        left_out = tuple(names[place] for place in weak if place not in set(chosen.tolist()))
+        return Substitutes(of, linked_groups(names, of), left_out)
+
+    def _upper_bounds_with(self, feature: int, partners: NDArray[np.intp]) -> Array:
+        """Return upper bounds of the partners, summed over rows, when a feature has the largest weight it can have."""
+        total = np.zeros(len(partners))
+        for row, start, live in zip(self.rows, self._starts, self._live, strict=True):
+            if start is None or feature not in live:  # unknown, or nothing changes
+                total += row.share * row.upper[partners]
+                continue
+            forced = row.high[feature] if abs(row.high[feature]) >= abs(row.low[feature]) else row.low[feature]
+            bounds = row_upper_bounds(start, live, feature, forced / row.mu, 1 + self.slack, partners)
+            total += row.share * row.mu * bounds
+        return total
 
     def plot(self, ax: Axes | None = None, most: int = 40) -> Axes:
         """Draw the intervals: one line per feature, or along their axis where there are more than ``most``."""

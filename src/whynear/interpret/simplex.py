@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from whynear.utils.arrays import Array, Indices
 from whynear.utils.compiling import njit
 
 RUNNING, OPTIMAL, FAILED = 0, 1, 2
@@ -345,3 +346,13 @@ def maximize_slack(
         if states[0] != RUNNING:
             break
     return states[0]
+
+
+def basic_columns(U: Array, bases: Indices) -> Array:
+    """The column of each basic number in the rows of U^T (p - q) + r, of shape (..., K); zero for s."""
+    d, K = U.shape
+    sides = np.where(bases < d, 1.0, np.where(bases < 2 * d, -1.0, 0.0))
+    columns = U[bases % d] * sides[..., None]
+    if (bases > 2 * d).any():
+        columns = np.where((bases > 2 * d)[..., None], (bases - 2 * d - 1)[..., None] == np.arange(K), columns)
+    return columns

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -14,9 +13,6 @@ from scipy.sparse.csgraph import connected_components
 
 from whynear.interpret import programs
 from whynear.utils.arrays import Array
-
-if TYPE_CHECKING:
-    from whynear.interpret.relevance import Relevance
 
 MOST_EXAMINED = 50  # weak features, unless features are named
 SUBSTITUTE_FALL = 0.5  # share of its upper bound that a substitute loses, at least
@@ -47,52 +43,7 @@ class Substitutes:
         return pd.DataFrame(rows, columns=["feature", "substitutes", "group"])
 
 
-def find_substitutes(relevance: Relevance, features: Sequence[str] | None = None) -> Substitutes:
-    """Examine the named features, or the weak ones with the largest upper bounds.
-
-    A feature is forced to the largest weight it can have. Another one whose upper bound then falls by more than half
-    carries the same information and is a substitute of the first. Bounds are summed over rows.
-    """
-    names = relevance.feature_names
-    weak = np.flatnonzero(relevance.strength == "weak")
-    if features is None:
-        chosen = weak[np.argsort(-relevance.upper[weak], kind="stable")[:MOST_EXAMINED]]
-    else:
-        places = {name: place for place, name in enumerate(names)}
-        if unknown := [name for name in features if name not in places]:
-            raise ValueError(f"features must be among the {len(names)} of the metric, got {unknown[0]!r}.")
-        chosen = np.array([places[name] for name in features], dtype=np.intp)
-    partners = np.union1d(chosen, weak[np.argsort(-relevance.upper[weak], kind="stable")[:MOST_EXAMINED]])
-    fallen = np.zeros((len(chosen), len(partners)))
-    for row, feature in enumerate(chosen):
-        left = _upper_bounds_with(relevance, int(feature), partners)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            fallen[row] = np.where(relevance.upper[partners] > 0, 1 - left / relevance.upper[partners], 0.0)
-        fallen[row, partners == feature] = 0.0
-    of = {
-        names[feature]: tuple(
-            names[partners[k]] for k in np.argsort(-share, kind="stable") if share[k] > SUBSTITUTE_FALL
-        )
-        for feature, share in zip(chosen, fallen, strict=True)
-    }
-    left_out = tuple(names[place] for place in weak if place not in set(chosen.tolist()))
-    return Substitutes(of, _groups(names, of), left_out)
-
-
-def _upper_bounds_with(relevance: Relevance, feature: int, partners: NDArray[np.intp]) -> Array:
-    """Upper bounds of the partners, summed over rows, when a feature has the largest weight it can have."""
-    total = np.zeros(len(partners))
-    for row, start, live in zip(relevance.rows, relevance._starts, relevance._live, strict=True):
-        if start is None or feature not in live:  # unknown, or nothing changes
-            total += row.share * row.upper[partners]
-            continue
-        forced = row.high[feature] if abs(row.high[feature]) >= abs(row.low[feature]) else row.low[feature]
-        bounds = _row_upper_bounds(start, live, feature, forced / row.mu, 1 + relevance.slack, partners)
-        total += row.share * row.mu * bounds
-    return total
-
-
-def _row_upper_bounds(
+def row_upper_bounds(
     start: programs.LeastNorm,
     live: NDArray[np.intp],
     feature: int,
@@ -100,7 +51,10 @@ def _row_upper_bounds(
     budget: float,
     partners: NDArray[np.intp],
 ) -> Array:
-    """The same programs without the forced feature's column, its part taken from right-hand side and budget."""
+    """Return the upper bounds of the partners in a row in which a feature is forced to a weight.
+
+    By the programs of the row without the column of the feature, its part taken from right-hand side and budget.
+    """
     bounds = np.zeros(len(partners))
     others = np.flatnonzero(live != feature)
     wanted = np.flatnonzero(np.isin(partners, live[others]))
@@ -132,7 +86,8 @@ def _row_upper_bounds(
     return bounds
 
 
-def _groups(names: Sequence[str], of: dict[str, tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
+def linked_groups(names: Sequence[str], of: dict[str, tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
+    """Return the groups of features that replace each other, directly or through others."""
     places = {name: place for place, name in enumerate(names)}
     links = [(places[name], places[other]) for name, others in of.items() for other in others]
     if not links:

@@ -14,10 +14,11 @@ from sklearn.base import BaseEstimator, is_regressor
 from whynear.interpret import programs
 from whynear.interpret.null_space import quadratic_and_rows, restated
 from whynear.interpret.rows import maps_with_directions, row_problems
-from whynear.interpret.validation import Split, splits
+from whynear.interpret.validation import CRITERIA, Split, splits
 from whynear.metric import DiagonalMetric, LinearMetric, LocalMetric, Metric
 from whynear.utils import html
 from whynear.utils.arrays import Array
+from whynear.utils.axes import LINE_COLORS, new_axes, tidy
 from whynear.utils.checks import number
 from whynear.utils.row_groups import error_of_mean, resampled_rows
 from whynear.utils.row_order import TimeOrder, groups_in
@@ -65,9 +66,22 @@ class RelevanceTolerance(ByValue):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the curve with the choice marked."""
-        from whynear.interpret.drawing import draw_tolerance
-
-        return draw_tolerance(self, ax)
+        ax = ax or new_axes(6, 3.4)
+        curve = self.curve
+        train = next(name for name in curve if str(name).startswith("train"))
+        named = self.criterion.replace("_", " ")
+        look: dict[str, Any] = {"color": LINE_COLORS[0], "marker": "o", "markersize": 4, "capsize": 2, "elinewidth": 1}
+        ax.errorbar(curve["tolerance"], curve[self.criterion], curve["standard_error"], label=named, **look)
+        look = {"color": LINE_COLORS[1], "marker": "s", "markersize": 4}
+        ax.plot(curve["tolerance"], curve[train], "--", label=str(train).replace("_", " "), **look)
+        ax.axvline(self.best, color="0.35", linestyle=":", linewidth=1)
+        look = {"xycoords": ("data", "axes fraction"), "color": "0.35", "fontsize": "small"}
+        ax.annotate(f" chosen: {self.best:g}", (self.best, 0.03), **look)
+        ax.set_xlabel("tolerance (share of the effect of the map)")
+        ax.set_ylabel(CRITERIA[self.criterion])
+        tidy(ax, "y")
+        ax.legend(frameon=False, fontsize="small")
+        return ax
 
     def _repr_html_(self) -> str:
         tried = self.curve["tolerance"].to_numpy(dtype=np.float64)

@@ -1,25 +1,34 @@
-"""Validation of a learner under other metrics: the rows held out, and the predictions for them."""
+"""Validation of a learner under other metrics: the rows held out, and its predictions of them with each metric."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone, is_regressor
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from whynear.interpret.prediction import PredictBoth, predictions
+from whynear.metric import Metric
 from whynear.metric.fit_weights import weights_for
 from whynear.metric.pipeline import FittedPipeline
+from whynear.search import NeighborSearch
+from whynear.search.voting import Votes, vote_weights
 from whynear.utils.columns import check_dense
 from whynear.utils.row_groups import split_rows
 from whynear.utils.row_order import TimeOrder, groups_in
 
+PredictBoth = Callable[[Metric], tuple[NDArray[Any], NDArray[Any]]]
+CRITERIA = {
+    "validation_error": "classification error",
+    "mse": "mean squared error",
+    "correlation": "correlation of prediction and target",
+}
 FOLDS = 5
+N_NEIGHBORS = 5
 
 
 class Split(NamedTuple):
@@ -29,22 +38,57 @@ class Split(NamedTuple):
     y: NDArray[Any]
     X_val: Any
     y_val: NDArray[Any]
-    model: Any
+    model: FittedPipeline
     groups_val: NDArray[Any] | None = None
 
     def predictor(self) -> PredictBoth:
-        """Return a function from a metric of the model to its predictions for training and validation rows."""
-        taken = FittedPipeline.of(self.model)
-        if hasattr(taken.learner, "with_metric"):
-            predict = predictions(self.model, self.X, self.y, self.X_val)
-            return lambda metric: predict(taken.as_seen(metric))
-        # Then the rows vote, in the columns of the metric.
-        return predictions(self.model, taken.numbers(self.X), self.y, taken.numbers(self.X_val))
+        """Return a function from a metric of the model to its predictions for training and validation rows.
+
+        Learners with ``with_metric`` predict with that metric, also at the end of a Pipeline, whose other steps are
+        applied once for all metrics. For all other learners the nearest training rows, in the columns of the metric,
+        vote, weighted by their inverse distance; no row votes for itself.
+        """
+        last = self.model.learner
+        if not self.takes_metrics:
+            X, X_val, k = self.rows(), self.model.numbers(self.X_val), getattr(last, "n_neighbors", N_NEIGHBORS)
+            return lambda metric: _Vote(metric, X, self.y, k).of_both(X, X_val)
+        seen = [self.model.seen(self.model.table(cases)) for cases in (self.X, self.X_val)]
+        frames = isinstance(seen[0], pd.DataFrame)
+        both = pd.concat(seen) if frames else np.concatenate([np.asarray(part) for part in seen])
+        n_train = len(both) - len(np.asarray(seen[1]))
+
+        def predict(metric: Metric) -> tuple[NDArray[Any], NDArray[Any]]:
+            found = last.with_metric(self.model.as_seen(metric)).predict(both)
+            return found[:n_train], found[n_train:]
+
+        return predict
 
     def rows(self) -> Any:
         """Return the training rows in the columns of the metric, where the learner takes no other metric."""
-        taken = FittedPipeline.of(self.model)
-        return self.X if hasattr(taken.learner, "with_metric") else taken.numbers(self.X)
+        return self.X if self.takes_metrics else self.model.numbers(self.X)
+
+    @property
+    def takes_metrics(self) -> bool:
+        """Whether the learner can predict with another metric."""
+        return hasattr(self.model.learner, "with_metric")
+
+
+class _Vote:
+    """The vote of the nearest rows, each by its inverse squared distance; rows at distance zero vote alone."""
+
+    def __init__(self, metric: Metric, X: ArrayLike, y: ArrayLike, k: int) -> None:
+        self.search = NeighborSearch(metric, X)
+        self.classes, self.codes = np.unique(np.asarray(y), return_inverse=True)
+        self.k = k
+
+    def of_both(self, X: ArrayLike, X_val: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:
+        return self._of(X, True), self._of(X_val, False)
+
+    def _of(self, cases: ArrayLike, same: bool) -> NDArray[Any]:
+        k = min(self.k, len(self.codes) - same)
+        sq, indices = self.search.nearest(cases, k, exclude=np.arange(len(self.codes)) if same else None)
+        votes = Votes(sq, indices, vote_weights(sq)).by_class(self.codes, len(self.classes))
+        return self.classes[votes.argmax(axis=1)]
 
 
 def splits(
@@ -72,7 +116,7 @@ def splits(
             model = learner
         except NotFittedError:
             model = clone(learner).fit(X, y, **weights_for(learner, sample_weight))
-        yield Split(X, y, X_val, np.asarray(y_val), model)
+        yield Split(X, y, X_val, np.asarray(y_val), FittedPipeline.of(model))
         return
     regression = is_regressor(learner)
     folds = FOLDS if regression else max(2, min(FOLDS, _largest_class(y)))
@@ -87,7 +131,7 @@ def splits(
         )
         held_out = None if groups_in(groups) is None else groups[test]
         model = clone(learner).fit(X_train, y[train], **weights_for(learner, weights))
-        yield Split(X_train, y[train], X_test, y[test], model, held_out)
+        yield Split(X_train, y[train], X_test, y[test], FittedPipeline.of(model), held_out)
 
 
 def _checked_groups(groups: Any, n_rows: int, X_val: Any) -> NDArray[Any] | TimeOrder | None:

@@ -202,6 +202,13 @@ def predict_inputs(learner: BaseEstimator, X: ArrayLike) -> NDArray[np.float64]:
     return values
 
 
+def measurable_inputs(learner: Any, X: ArrayLike) -> NDArray[np.float64]:
+    """Check cases to be predicted as `predict_inputs` does, and that the metric of the learner can measure them."""
+    values = predict_inputs(learner, X)
+    measurable: NDArray[np.float64] = learner.metric_.measurable(values)
+    return measurable
+
+
 def _labels(y: ArrayLike) -> NDArray[Any]:
     labels = column_or_1d(y, warn=True)
     missing = np.flatnonzero(pd.isna(labels))

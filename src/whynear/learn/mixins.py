@@ -1,6 +1,7 @@
 """Mixins of learners: prediction with another metric, and one map for all cases as a transformer."""
 
 import copy
+from collections.abc import Iterator
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -8,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from whynear.learn.inputs import predict_inputs
-from whynear.metric import DiagonalMetric, LinearMetric, LocalMetric, Metric, as_metric
+from whynear.learn.inputs import measurable_inputs, predict_inputs
+from whynear.metric import DiagonalMetric, Evidence, LinearMetric, LocalMetric, Metric, as_metric
 from whynear.metric.base import rebuild
 from whynear.utils.arrays import Array
 from whynear.utils.columns import check_same_columns
@@ -21,6 +22,23 @@ class Predictions(NamedTuple):
 
     classes: NDArray[Any]
     probabilities: Array
+
+
+class WithEvidence:
+    """Adds `evidence` to a learner with `evidence_of`, for all rows at once or one by one."""
+
+    def evidence(self, X: ArrayLike) -> Evidence:
+        """The cases behind predictions, nearest first; see `evidence_of`."""
+        return self.evidence_of(measurable_inputs(self, X))
+
+    def evidence_by_row(self, X: ArrayLike) -> Iterator[Evidence]:
+        """The evidence of each row by itself, from which it may differ among others in last digits."""
+        cases = measurable_inputs(self, X)
+        return (self.evidence_of(cases[[row]]) for row in range(len(cases)))
+
+    def evidence_of(self, cases: Array) -> Evidence:
+        """The evidence of checked cases."""
+        raise NotImplementedError
 
 
 class WithMetric:

@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 from numpy.typing import ArrayLike, NDArray
 
-from whynear.learn.mixins import Predictions
+from whynear.learn.mixins import Predictions, WithEvidence
 from whynear.metric import Evidence
 from whynear.search.voting import Votes
 from whynear.utils.arrays import Array, Indices
@@ -17,15 +17,11 @@ from whynear.utils.arrays import Array, Indices
 Search = TypeVar("Search")
 
 
-class VotingCases:
+class VotingCases(WithEvidence):
     """Adds `predict` and `predict_proba` to a learner with `evidence`, and keeps its neighbour search."""
 
     classes_: NDArray[Any]
     codes_: Indices
-
-    def evidence(self, X: ArrayLike) -> Evidence:
-        """The training cases that vote, nearest first."""
-        raise NotImplementedError
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """The class of largest support; of equal ones the first."""

@@ -20,7 +20,9 @@ from whynear.utils.arrays import Array
 from whynear.utils.columns import check_same_columns, column_names, default_names
 
 
-def as_metric(obj: Metric | BaseEstimator | ArrayLike, feature_names: Sequence[str] | None = None) -> Metric:
+def as_metric(
+    obj: Metric | BaseEstimator | FittedPipeline | ArrayLike, feature_names: Sequence[str] | None = None
+) -> Metric:
     """Turn a learner, a transformer, a Pipeline or an array into a metric value.
 
     Parameters
@@ -57,7 +59,7 @@ def as_metric(obj: Metric | BaseEstimator | ArrayLike, feature_names: Sequence[s
         )
     if isinstance(obj, Metric):
         return _named(obj, feature_names, obj.units)
-    if isinstance(obj, BaseEstimator) or hasattr(obj, "metric_"):
+    if isinstance(obj, BaseEstimator | FittedPipeline) or hasattr(obj, "metric_"):
         model = FittedPipeline.of(obj)
         if model.named and feature_names is not None:
             check_same_columns(list(feature_names), model.made, "feature_names")
@@ -76,9 +78,8 @@ def metric_of_table(obj: Any, metric: Metric) -> Metric:
 
     A derivative or a baseline is a linear map and becomes a part of the metric; SNV is not, and is refused.
     """
-    if isinstance(obj, Metric) or not isinstance(obj, BaseEstimator):
-        return metric
-    encoder = FittedPipeline.of(obj).encoder
+    model = FittedPipeline.of_any(obj)
+    encoder = model.encoder if isinstance(model, FittedPipeline) else None
     if not isinstance(encoder, SpectralEncoder):
         return metric
     before = metric
@@ -92,10 +93,10 @@ def metric_and_rows(obj: Any, X: Any) -> tuple[Metric, Any, FittedPipeline | Non
 
     A model that starts with an encoder takes the table itself, or the columns that its encoder makes of it.
     """
-    metric = as_metric(obj)
-    if isinstance(obj, Metric) or not isinstance(obj, BaseEstimator):
+    model = FittedPipeline.of_any(obj)
+    metric = as_metric(model)
+    if not isinstance(model, FittedPipeline):
         return metric, X, None
-    model = FittedPipeline.of(obj)
     rows = model.numbers(X)
     return metric, rows, None if rows is X else model
 

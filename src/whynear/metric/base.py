@@ -74,19 +74,34 @@ class Metric(ABC):
         """Number of features of a case."""
         return len(self.feature_names)
 
-    @abstractmethod
     def sq_distances(self, X: ArrayLike, Y: ArrayLike | None = None) -> Array:
         """Return squared distances from each row of X to each row of Y (to X itself, or to the anchors, without Y).
 
         The result has ``len(X) * len(Y)`` entries; take X in blocks where that is large (``row_blocks``).
         """
+        return self.between(self.table(X), None if Y is None else self.table(Y, "Y"))
 
     @abstractmethod
+    def between(self, X: Array, Y: Array | None = None) -> Array:
+        """Return `sq_distances` of arrays that `table` returned, which are not checked again."""
+
     def contributions(self, x: ArrayLike, y: ArrayLike) -> Array:
         """Return what each feature adds to the squared distance of x and y; the parts sum to it.
 
         Takes single cases, or two tables compared row by row. Under a full matrix a part can be negative.
         """
+        return finite(self._parts(self._differences(x, y)))
+
+    def contributions_at(self, x: Array, cases: Array, indices: NDArray[np.intp]) -> Array:
+        """Return the `contributions` to the distances from one case to those numbered ``indices``, a row for each.
+
+        Arguments are not checked, as those of `sq_distances_at`.
+        """
+        return finite(np.array([self._parts(x - cases[number], number) for number in indices]))
+
+    @abstractmethod
+    def _parts(self, differences: Array, anchor: int = 0, /) -> Array:
+        """Return what each feature adds to the squared length of differences, under the map of an anchor if local."""
 
     @abstractmethod
     def relevances(self) -> Array:
@@ -172,7 +187,10 @@ class Metric(ABC):
 
         Named columns must be those of the metric in their order; ``what`` is the name of X in errors.
         """
-        values = check_features(X, self.feature_names, what)
+        return self.measurable(check_features(X, self.feature_names, what), what)
+
+    def measurable(self, values: Array, what: str = "X") -> Array:
+        """Return checked rows whose distances are in the range of float64; refuse others."""
         reach = float(np.abs(values).max(initial=0.0)) * self._largest_root
         if reach > LARGEST_VALUE or 0 < reach < SMALLEST_VALUE:
             fate = "overflow" if reach > 1 else "vanish"

@@ -1,7 +1,7 @@
 """One weight per feature for all cases: d(x, y) = sum_l w_l (x_l - y_l)^2."""
 
 from collections.abc import Sequence
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -47,25 +47,32 @@ class DiagonalMetric(Metric):
 
     def map(self, X: ArrayLike) -> Array:
         """Return the rows of X in coordinates where the distance is Euclidean."""
-        return self.table(X) * np.sqrt(self.weights)
+        return self.mapped(self.table(X))
+
+    def mapped(self, X: Array) -> Array:
+        """Return `map` of an array that `table` returned, which is not checked again."""
+        return X * np.sqrt(self.weights)
 
     def sq_distances(self, X: ArrayLike, Y: ArrayLike | None = None) -> Array:
         """Return squared distances between the rows of X and of Y, also sparse; exactly zero for equal rows."""
         if any_sparse(X, Y):
-            rows = sparse_table(self, X)
-            return diagonal_sq_distances(self.weights, rows, rows if Y is None else sparse_table(self, Y, "Y"))
-        first = self.table(X)
-        second = first if Y is None else self.table(Y, "Y")
-        if not (first.size and second.size):
-            return np.zeros((len(first), len(second)))
-        return finite(cdist(first, second, "sqeuclidean", w=self.weights))
+            return self.between(sparse_table(self, X), None if Y is None else sparse_table(self, Y, "Y"))
+        return super().sq_distances(X, Y)
+
+    def between(self, X: Any, Y: Any = None) -> Array:
+        """Return `sq_distances` of checked rows, all of them sparse or none."""
+        Y = X if Y is None else Y
+        if any_sparse(X):
+            return diagonal_sq_distances(self.weights, X, Y)
+        if not (X.size and Y.size):
+            return np.zeros((len(X), len(Y)))
+        return finite(cdist(X, Y, "sqeuclidean", w=self.weights))
 
     def _stacked_maps(self) -> Array:
         return self.weights[None]
 
-    def contributions(self, x: ArrayLike, y: ArrayLike) -> Array:
-        """Return w_l (x_l - y_l)^2 for each feature l."""
-        return finite(self.weights * np.square(self._differences(x, y)))
+    def _parts(self, differences: Array, _anchor: int = 0, /) -> Array:
+        return self.weights * np.square(differences)
 
     def relevances(self) -> Array:
         """Return the weights."""

@@ -1,7 +1,7 @@
 """One linear map for all cases: d(x, y) = ||omega (x - y)||^2."""
 
 from collections.abc import Sequence
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -55,16 +55,23 @@ class LinearMetric(Metric):
 
     def map(self, X: ArrayLike) -> Array:
         """Return X omega^T, the rows of X, also sparse, in coordinates where the distance is Euclidean."""
-        rows = sparse_table(self, X) if any_sparse(X) else self.table(X)
-        return rows @ self.omega.T
+        return self.mapped(sparse_table(self, X) if any_sparse(X) else self.table(X))
+
+    def mapped(self, X: Array) -> Array:
+        """Return `map` of an array that `table` returned, which is not checked again."""
+        return X @ self.omega.T
 
     def sq_distances(self, X: ArrayLike, Y: ArrayLike | None = None) -> Array:
         """Return squared distances between the rows of X and of Y, also sparse; exactly zero for equal rows."""
         if any_sparse(X, Y):
-            rows = sparse_table(self, X)
-            return linear_sq_distances(self.omega, rows, rows if Y is None else sparse_table(self, Y, "Y"))
-        first = self.table(X)
-        second = first if Y is None else self.table(Y, "Y")
+            return self.between(sparse_table(self, X), None if Y is None else sparse_table(self, Y, "Y"))
+        return super().sq_distances(X, Y)
+
+    def between(self, X: Any, Y: Any = None) -> Array:
+        """Return `sq_distances` of checked rows, all of them sparse or none."""
+        first, second = X, X if Y is None else Y
+        if any_sparse(X):
+            return linear_sq_distances(self.omega, first, second)
         if not (first.size and second.size):
             return np.zeros((len(first), len(second)))
         centre = second.mean(axis=0)
@@ -81,10 +88,8 @@ class LinearMetric(Metric):
     def _stacked_maps(self) -> Array:
         return self.omega[None]
 
-    def contributions(self, x: ArrayLike, y: ArrayLike) -> Array:
-        """Return (x - y)_l (Lambda (x - y))_l for each feature l, some maybe negative; they sum to the distance."""
-        difference = self._differences(x, y)
-        return finite(difference * ((difference @ self.omega.T) @ self.omega))
+    def _parts(self, differences: Array, _anchor: int = 0, /) -> Array:
+        return linear_parts(self.omega, differences)
 
     def relevances(self) -> Array:
         """Return the diagonal of Lambda, sum_i omega_il^2 for each feature l."""
@@ -96,3 +101,8 @@ class LinearMetric(Metric):
 
     def _size(self) -> str:
         return f"{self.omega.shape[0]} x {self.n_features}"
+
+
+def linear_parts(omega: Array, differences: Array) -> Array:
+    r"""Return :math:`z_l (\Lambda z)_l` for each feature l of a difference z, some maybe negative."""
+    return differences * ((differences @ omega.T) @ omega)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from whynear.metric import kernels
 from whynear.metric.base import Metric, finite, frozen, frozen_weights, unscaled
 from whynear.metric.diagonal import DiagonalMetric
-from whynear.metric.linear import LinearMetric
+from whynear.metric.linear import LinearMetric, linear_parts
 from whynear.metric.steps import Units
 from whynear.utils.arrays import Array
 from whynear.utils.threads import run_in_chunks
@@ -89,18 +89,17 @@ class LocalMetric(Metric):
     def __iter__(self) -> Iterator[Metric]:
         return (self[anchor] for anchor in range(len(self)))
 
-    def sq_distances(self, X: ArrayLike, Y: ArrayLike | None = None) -> Array:
+    def between(self, X: Array, Y: Array | None = None) -> Array:
         """Return squared distances from each row of X to each anchor, or to the anchors in the rows of Y."""
-        rows = self.table(X)
-        chosen = slice(None) if Y is None else self._anchors_at(self.table(Y, "Y"), "Y")
+        chosen = slice(None) if Y is None else self._anchors_at(Y, "Y")
         anchors, maps = self.anchors[chosen], self.maps[chosen]
         kernel = kernels.full_sq_distances if self.weights is None else kernels.diagonal_sq_distances
-        sq = np.empty((len(rows), len(anchors)))
+        sq = np.empty((len(X), len(anchors)))
 
         def measure(start: int, stop: int) -> None:
-            kernel(rows[start:stop], anchors, maps, sq[start:stop])
+            kernel(X[start:stop], anchors, maps, sq[start:stop])
 
-        run_in_chunks(measure, len(rows), chunk=1 + 20_000_000 // (1 + maps.size))
+        run_in_chunks(measure, len(X), chunk=1 + 20_000_000 // (1 + maps.size))
         return finite(sq)
 
     def _stacked_maps(self) -> Array:
@@ -116,6 +115,10 @@ class LocalMetric(Metric):
             mapped = np.einsum("ncd,nd->nc", maps, np.atleast_2d(difference))
             parts = difference * np.einsum("ncd,nc->nd", maps, mapped)
         return finite(parts[0] if difference.ndim == 1 else parts)
+
+    def _parts(self, differences: Array, anchor: int = 0, /) -> Array:
+        own = self.maps[anchor]
+        return own * np.square(differences) if self.omegas is None else linear_parts(own, differences)
 
     def relevances(self) -> Array:
         """Return the diagonals of the Lambdas, of shape (n_anchors, n_features)."""

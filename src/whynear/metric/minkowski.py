@@ -58,14 +58,17 @@ class MinkowskiMetric(Metric):
 
     def map(self, X: ArrayLike) -> Array:
         """Return the rows of X in coordinates where all weights are one."""
-        return self.table(X) * self.weights ** (1.0 / self.p)
+        return self.mapped(self.table(X))
 
-    def sq_distances(self, X: ArrayLike, Y: ArrayLike | None = None) -> Array:
+    def mapped(self, X: Array) -> Array:
+        """Return `map` of an array that `table` returned, which is not checked again."""
+        return X * self.weights ** (1.0 / self.p)
+
+    def between(self, X: Array, Y: Array | None = None) -> Array:
         """Return the p-th powers of the distances between the rows of X and of Y; exactly zero for equal rows."""
-        first = self.table(X)
-        second = first if Y is None else self.table(Y, "Y")
-        out = np.empty((len(first), len(second)))
-        all_powers(first, second, self.weights, self.p, out)
+        Y = X if Y is None else Y
+        out = np.empty((len(X), len(Y)))
+        all_powers(X, Y, self.weights, self.p, out)
         return finite(out)
 
     def sq_distances_at(self, X: Array, cases: Array, indices: NDArray[np.intp]) -> Array:
@@ -74,9 +77,8 @@ class MinkowskiMetric(Metric):
         listed_powers(X, cases, self.weights, self.p, indices, out)
         return finite(out)
 
-    def contributions(self, x: ArrayLike, y: ArrayLike) -> Array:
-        """Return ``w_l |x_l - y_l|^p`` for each feature l."""
-        return finite(self.weights * np.abs(self._differences(x, y)) ** self.p)
+    def _parts(self, differences: Array, _anchor: int = 0, /) -> Array:
+        return self.weights * np.abs(differences) ** self.p
 
     def relevances(self) -> Array:
         """Return the weights."""
@@ -88,9 +90,9 @@ class MinkowskiMetric(Metric):
             return self
         return type(self)(unscaled(self.weights, self.scale**self.p), self.p, self.feature_names)
 
-    def table(self, X: ArrayLike, what: str = "X") -> Array:
-        """Return the rows of X as finite float64 numbers whose p-th power is in the range of float64."""
-        values = super().table(X, what)
+    def measurable(self, values: Array, what: str = "X") -> Array:
+        """Return checked rows whose distances of order p are in the range of float64; refuse others."""
+        values = super().measurable(values, what)
         reach = float(np.abs(values).max(initial=0.0)) * float(self.weights.max(initial=0.0)) ** (1.0 / self.p)
         if reach > LARGEST_VALUE ** (2.0 / self.p) or 0 < reach < SMALLEST_VALUE ** (2.0 / self.p):
             raise ValueError(

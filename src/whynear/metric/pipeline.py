@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -61,7 +62,9 @@ class FittedPipeline:
 
     @classmethod
     def of(cls, model: Any) -> FittedPipeline:
-        """Return the parts of a fitted estimator, a Pipeline (of Pipelines), or a search with a best estimator."""
+        """Return the parts of a fitted estimator, a Pipeline (of Pipelines) or a search; parts stay as they are."""
+        if isinstance(model, cls):
+            return model
         check_is_fitted(model)
         estimators = estimators_of(model)
         if not estimators:
@@ -82,15 +85,21 @@ class FittedPipeline:
     @classmethod
     def of_classifier(cls, model: Any) -> FittedPipeline:
         """Return the same for a classifier with a method ``evidence``; refuse others."""
-        if not isinstance(model, type):
-            check_is_fitted(model)
-            if all(hasattr(next(reversed(estimators_of(model)), None), name) for name in CLASSIFIER_ATTRIBUTES):
+        given = model.model if isinstance(model, cls) else model
+        if not isinstance(given, type):
+            check_is_fitted(given)
+            if all(hasattr(next(reversed(estimators_of(given)), None), name) for name in CLASSIFIER_ATTRIBUTES):
                 return cls.of(model)
-        kind = model.__name__ if isinstance(model, type) else type(model).__name__
+        kind = given.__name__ if isinstance(given, type) else type(given).__name__
         raise TypeError(
             f"A fitted classifier with a method evidence is needed, or a Pipeline ending in one, got {kind} instead. "
             "Fit a classifier of this library, for example GMLVQ."
         )
+
+    @classmethod
+    def of_any(cls, obj: Any) -> Any:
+        """Return the parts of an estimator, and anything else, such as a metric value, unchanged."""
+        return cls.of(obj) if isinstance(obj, BaseEstimator) else obj
 
     @cached_property
     def made(self) -> tuple[str, ...]:

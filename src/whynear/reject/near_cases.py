@@ -9,7 +9,7 @@ import numpy as np
 from whynear.metric import DiagonalMetric
 from whynear.metric.evidence import votes_by_class
 from whynear.reject.nearness import N_NEAR
-from whynear.search import NeighborSearch
+from whynear.search.exact import ExactSearch
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.values import ByValue
 
@@ -32,7 +32,7 @@ class NearCases(ByValue):
 
     def shares(self, seen: Array, n_classes: int) -> Array:
         """Return the share of each class among the 25 nearest cases of each row."""
-        nearest = self._search().nearest(seen, min(N_NEAR, len(self.codes)))[1]
+        nearest = self._search().find(seen, min(N_NEAR, len(self.codes)))[1]
         return self._shares(nearest, n_classes)
 
     def own_shares(self, n_classes: int) -> Array:
@@ -40,13 +40,13 @@ class NearCases(ByValue):
         n = len(self.codes)
         if n < 2:
             return np.zeros((n, n_classes))
-        nearest = self._search().nearest(self.cases, min(N_NEAR, n - 1), exclude=np.arange(n))[1]
+        nearest = self._search().find(self.cases, min(N_NEAR, n - 1), np.arange(n))[1]
         return self._shares(nearest, n_classes)
 
-    def _search(self) -> NeighborSearch:
+    def _search(self) -> ExactSearch:
         spread = self.cases.std(axis=0)
         varies = spread > ROUNDING_SHARE * np.abs(self.cases).max(axis=0)
-        return NeighborSearch(DiagonalMetric(np.where(varies, spread, np.inf) ** -2.0), self.cases)
+        return ExactSearch(DiagonalMetric(np.where(varies, spread, np.inf) ** -2.0), self.cases)
 
     def _shares(self, nearest: Indices, n_classes: int) -> Array:
         known = self.codes[nearest]

@@ -16,7 +16,7 @@ from whynear.metric import DiagonalMetric, LocalMetric, Metric
 from whynear.metric.evidence import votes_by_class
 from whynear.metric.pipeline import FittedPipeline
 from whynear.metric.steps import estimators_of
-from whynear.search import NeighborSearch
+from whynear.search.exact import ExactSearch
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.values import ByValue
 
@@ -81,10 +81,11 @@ class LabelledCases:
 
 def nearness_of(model: Any, X: Any, classes: NDArray[Any]) -> Nearness:
     """Return the output of a fitted classifier for the rows of X, for classes that contain those of the model."""
+    taken, model = (model, model.model) if isinstance(model, FittedPipeline) else (model, model)
     places = pd.Index(classes).get_indexer(model.classes_)
     predicted = pd.Index(classes).get_indexer(np.asarray(model.predict(X)))
     probabilities = _spread(np.asarray(model.predict_proba(X), dtype=np.float64), places, len(classes), 0.0)
-    held = _held(model, X)
+    held = _held(taken, X)
     if held is None:
         return Nearness(predicted, probabilities)
     of, seen = held
@@ -101,9 +102,10 @@ def seen_by(model: Any, X: Any) -> Array | None:
     None also if a step before the learner learned the coordinates from classes: rows that it learned from lie nearer to
     their class than new ones.
     """
-    if any(get_tags(step).target_tags.required for step in estimators_of(model)[:-1]):
+    taken = FittedPipeline.of(model)
+    if any(get_tags(step).target_tags.required for step in estimators_of(taken.model)[:-1]):
         return None
-    held = _held(model, X)
+    held = _held(taken, X)
     return None if held is None or held[0].voting else held[1]
 
 
@@ -145,15 +147,13 @@ def sq_distances_by_class(held: LabelledCases, X: Array, n_classes: int) -> Arra
     sq = np.full((len(X), n_classes), np.inf)
     for code in np.unique(held.codes):
         own = held.codes == code
-        search = NeighborSearch(*_among(held, own))
-        sq[:, code] = search.nearest(X, 1)[0][:, 0]
+        sq[:, code] = ExactSearch(*_among(held, own)).find(X, 1)[0][:, 0]
     return sq
 
 
 def shares_of_nearest(held: LabelledCases, X: Array, n_classes: int, k: int = N_NEAR) -> Array:
     """Return the share of each class among the k nearest cases of each row, of all cases where there are fewer."""
-    search = NeighborSearch(*_among(held, slice(None)))
-    nearest = search.nearest(X, min(k, len(held.codes)))[1]
+    nearest = ExactSearch(*_among(held, slice(None))).find(X, min(k, len(held.codes)))[1]
     return votes_by_class(held.codes[nearest], np.full(nearest.shape, 1 / nearest.shape[1]), n_classes)
 
 
@@ -161,9 +161,10 @@ def _among(held: LabelledCases, own: Any) -> tuple[Any, Any]:
     """Return metric and cases for a search among some of the cases; a local metric holds its own."""
     metric = held.metric
     if not isinstance(metric, LocalMetric):
-        return metric, held.cases[own]
+        return metric, np.ascontiguousarray(held.cases[own], dtype=np.float64)
     maps = {"weights" if metric.omegas is None else "omegas": metric.maps[own]}
-    return LocalMetric(metric.anchors[own], **maps), None
+    chosen = LocalMetric(metric.anchors[own], **maps)
+    return chosen, chosen.anchors
 
 
 def _spread(values: Array, places: Indices, n_classes: int, elsewhere: float) -> Array:

@@ -12,7 +12,7 @@ from whynear.metric.base import Metric
 from whynear.metric.local import LocalMetric
 from whynear.search.exact import (
     AnyMetric,
-    NeighborSearch,
+    ExactSearch,
     check_k,
     checked_exclude,
     nearest_listed,
@@ -97,9 +97,11 @@ class CandidateSearch:
 
     def nearest(self, X: ArrayLike, k: int, *, exclude: ArrayLike | None = None) -> tuple[Array, Indices]:
         """Find the k nearest cases among the candidates of each row of X; see `NeighborSearch.nearest`."""
-        queries = self.metric.table(X)
-        skipped = checked_exclude(exclude, len(queries), len(self.cases))
-        check_k(k, self.n_candidates, excluding=bool((skipped >= 0).any()))
+        return self.find(*self._checked(X, k, exclude))
+
+    def find(self, queries: Array, k: int, skipped: Indices | None = None) -> tuple[Array, Indices]:
+        """Return the same for queries that `Metric.table` returned, which are not checked again."""
+        skipped = np.full(len(queries), -1) if skipped is None else skipped
         with INDEX_LOCK:
             found, _ = self._index.query(self._coordinates(queries), k=self.n_candidates)
         counts = np.full(len(queries), self.n_candidates)
@@ -107,13 +109,17 @@ class CandidateSearch:
 
     def recall(self, X: ArrayLike, k: int, *, exclude: ArrayLike | None = None) -> float:
         """Return the share of the true k nearest cases of the rows of X that this search finds, by an exact search."""
-        _, found = self.nearest(X, k, exclude=exclude)
-        sq, _ = NeighborSearch(self.metric, self._given()).nearest(X, k, exclude=exclude)
-        reached = self.metric.sq_distances_at(self.metric.table(X), self.cases, found)
+        checked = self._checked(X, k, exclude)
+        _, found = self.find(*checked)
+        sq, _ = ExactSearch(self.metric, self.cases).find(*checked)
+        reached = self.metric.sq_distances_at(checked[0], self.cases, found)
         return float(np.mean(reached <= sq[:, -1:] * (1 + 1e-9)))
 
-    def _given(self) -> Array | None:
-        return None if isinstance(self.metric, LocalMetric) else self.cases
+    def _checked(self, X: ArrayLike, k: int, exclude: ArrayLike | None) -> tuple[Array, int, Indices]:
+        queries = self.metric.table(X)
+        skipped = checked_exclude(exclude, len(queries), len(self.cases))
+        check_k(k, self.n_candidates, excluding=bool((skipped >= 0).any()))
+        return queries, k, skipped
 
     def _coordinates(self, X: Array) -> NDArray[np.float32]:
         return (self._mapped(X) / self._unit).astype(np.float32)
@@ -121,5 +127,5 @@ class CandidateSearch:
     def _mapped(self, X: Array) -> Array:
         centred = X - self._centre
         if not isinstance(self.metric, LocalMetric):
-            return self.metric.map(centred)
+            return self.metric.mapped(centred)
         return centred * np.sqrt(self.metric.mean_shares())

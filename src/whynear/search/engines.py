@@ -59,7 +59,7 @@ class Tree:
     def __init__(self, metric: LinearMetric | DiagonalMetric, cases: Array, n_jobs: int | None) -> None:
         self.metric, self.n_jobs = metric, n_jobs
         self.centre = cases.mean(axis=0)
-        mapped = metric.map(cases - self.centre)
+        mapped = metric.mapped(cases - self.centre)
         self.reach = float(np.abs(mapped).max(initial=0.0))
         self.tree = KDTree(mapped)
 
@@ -69,7 +69,7 @@ class Tree:
 
     def candidates(self, queries: Array, k: int, skipped: Indices) -> tuple[Indices, Indices]:
         """Return one case more than needed; if that one ties with the k-th, all cases within that distance."""
-        mapped = self.metric.map(queries - self.centre)
+        mapped = self.metric.mapped(queries - self.centre)
         width = min(k + 2, len(self.tree.data))
         distances, found = np.empty((len(mapped), width)), np.full((len(mapped), list_length(k)), -1)
 
@@ -106,7 +106,7 @@ class Products:
             constants = np.einsum("id,id,id->i", weights, anchors, anchors)
             parts = [weights, -2 * weights * anchors, constants[:, None]]
         else:
-            mapped = metric.map(centred)
+            mapped = metric.mapped(centred)
             self.unit = _largest(mapped)
             mapped /= self.unit
             constants = np.einsum("ic,ic->i", mapped, mapped)
@@ -160,7 +160,7 @@ class Products:
         if isinstance(self.metric, LocalMetric):
             scaled = centred / self.unit
             return np.hstack([np.square(scaled), scaled, one])
-        mapped = self.metric.map(centred) / self.unit
+        mapped = self.metric.mapped(centred) / self.unit
         return np.hstack([mapped, np.einsum("nc,nc->n", mapped, mapped)[:, None], one])
 
 

@@ -33,7 +33,45 @@ SORTED_LIST_LENGTH = 1_000
 QUERY_BYTES = 32 << 20
 
 
-class NeighborSearch:
+class ExactSearch:
+    """Exact search among cases that `Metric.table` returned: neither cases nor queries are checked again, or copied."""
+
+    def __init__(self, metric: AnyMetric, cases: Array, n_jobs: int | None = None) -> None:
+        self.metric, self.n_jobs = metric, n_jobs
+        self.cases: Any = cases.view()  # sparse in a `NeighborSearch` of sparse cases
+        self.cases.setflags(write=False)
+        self._engine: Engine | None = _engine_for(metric, cases, n_jobs)
+
+    def find(self, queries: Array, k: int, skipped: Indices | None = None) -> tuple[Array, Indices]:
+        """Return squared distances and numbers of the k nearest cases of each query, without ``skipped[n]``."""
+        assert self._engine is not None, "sparse cases have a search of their own"
+        skipped = np.full(len(queries), -1) if skipped is None else skipped
+        sq, indices = np.empty((len(queries), k)), np.empty((len(queries), k), dtype=np.intp)
+        for rows in row_blocks(len(queries), row_bytes=self._engine.row_bytes(k), budget=QUERY_BYTES):
+            found, counts = self._engine.candidates(queries[rows], k, skipped[rows])
+            sq[rows], indices[rows] = nearest_listed(
+                self.metric, queries[rows], self.cases, k, found, counts, skipped[rows]
+            )
+            self._measure_all(queries, k, rows.start + np.flatnonzero(_unlisted(found, counts)), skipped, sq, indices)
+        return finite(sq), indices
+
+    def _measure_all(
+        self, queries: Array, k: int, chosen: Indices, skipped: Indices, sq: Array, indices: Indices
+    ) -> None:
+        """Compare the chosen queries with all cases, where there is no short list."""
+        everything = np.arange(len(self.cases))
+
+        def measure(start: int, stop: int) -> None:
+            rows = chosen[start:stop]
+            listed, counts = np.tile(everything, (len(rows), 1)), np.full(len(rows), len(everything))
+            sq[rows], indices[rows] = nearest_listed(
+                self.metric, queries[rows], self.cases, k, listed, counts, skipped[rows]
+            )
+
+        run_in_chunks(measure, len(chosen), chunk=1 + 500_000 // len(everything), n_jobs=self.n_jobs)
+
+
+class NeighborSearch(ExactSearch):
     r"""Exact search of the nearest cases under a metric; of equal distances the lower number comes first.
 
     Parameters
@@ -63,9 +101,6 @@ class NeighborSearch:
     (array([[1., 1.]]), array([[1, 2]]))
     """
 
-    metric: AnyMetric
-    cases: Any  # an array, sparse if Y is
-
     def __init__(
         self,
         metric: Metric | BaseEstimator,
@@ -73,14 +108,12 @@ class NeighborSearch:
         *,
         n_jobs: int | None = None,
     ) -> None:
-        self.metric = searchable(metric)
-        self.n_jobs = n_jobs
-        self._engine: Engine | None = None  # sparse cases are compared without one
-        if any_sparse(Y) and isinstance(self.metric, LinearMetric | DiagonalMetric):
-            self.cases = sparse_cases(self.metric, Y)
+        value = searchable(metric)
+        if any_sparse(Y) and isinstance(value, LinearMetric | DiagonalMetric):
+            self.metric, self.n_jobs, self._engine = value, n_jobs, None  # sparse cases are compared without an engine
+            self.cases = sparse_cases(value, Y)
         else:
-            self.cases = searched_cases(self.metric, Y)
-            self._engine = _engine_for(self.metric, self.cases, n_jobs)
+            super().__init__(value, searched_cases(value, Y), n_jobs)
 
     def nearest(self, X: ArrayLike, k: int, *, exclude: ArrayLike | None = None) -> tuple[Array, Indices]:
         """Find the k nearest cases of each row of X.
@@ -105,14 +138,7 @@ class NeighborSearch:
         queries = self.metric.table(X)
         skipped = checked_exclude(exclude, len(queries), len(self.cases))
         check_k(k, len(self.cases), excluding=bool((skipped >= 0).any()))
-        sq, indices = np.empty((len(queries), k)), np.empty((len(queries), k), dtype=np.intp)
-        for rows in row_blocks(len(queries), row_bytes=self._engine.row_bytes(k), budget=QUERY_BYTES):
-            found, counts = self._engine.candidates(queries[rows], k, skipped[rows])
-            sq[rows], indices[rows] = nearest_listed(
-                self.metric, queries[rows], self.cases, k, found, counts, skipped[rows]
-            )
-            self._measure_all(queries, k, rows.start + np.flatnonzero(_unlisted(found, counts)), skipped, sq, indices)
-        return finite(sq), indices
+        return self.find(queries, k, skipped)
 
     def _nearest_sparse(self, X: ArrayLike, k: int, exclude: ArrayLike | None) -> tuple[Array, Indices]:
         assert isinstance(self.metric, LinearMetric | DiagonalMetric), "other metrics take no sparse cases"
@@ -120,21 +146,6 @@ class NeighborSearch:
         skipped = checked_exclude(exclude, queries.shape[0], n_cases)
         check_k(k, n_cases, excluding=bool((skipped >= 0).any()))
         return nearest_sparse(self.metric, self.cases, queries, k, skipped)
-
-    def _measure_all(
-        self, queries: Array, k: int, chosen: Indices, skipped: Indices, sq: Array, indices: Indices
-    ) -> None:
-        """Compare the chosen queries with all cases, where there is no short list."""
-        everything = np.arange(len(self.cases))
-
-        def measure(start: int, stop: int) -> None:
-            rows = chosen[start:stop]
-            listed, counts = np.tile(everything, (len(rows), 1)), np.full(len(rows), len(everything))
-            sq[rows], indices[rows] = nearest_listed(
-                self.metric, queries[rows], self.cases, k, listed, counts, skipped[rows]
-            )
-
-        run_in_chunks(measure, len(chosen), chunk=1 + 500_000 // len(everything), n_jobs=self.n_jobs)
 
 
 def _unlisted(found: Indices, counts: Indices) -> NDArray[np.bool_]:
@@ -191,7 +202,6 @@ def searched_cases(metric: Metric, Y: ArrayLike | None) -> Array:
     cases = metric.table(Y, "Y").copy()
     if not len(cases):
         raise ValueError("Y must have at least one row to search among, got none.")
-    cases.setflags(write=False)
     return cases
 
 

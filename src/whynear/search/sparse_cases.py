@@ -9,7 +9,12 @@ from scipy.sparse import csr_array
 
 from whynear.metric.diagonal import DiagonalMetric
 from whynear.metric.linear import LinearMetric
-from whynear.metric.sparse import PRECISION, diagonal_pairs, linear_pairs, sparse_table
+from whynear.metric.sparse import (
+    PRECISION,
+    diagonal_pairs,
+    linear_pairs,
+    sparse_table,
+)
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.threads import row_blocks
 
@@ -35,7 +40,7 @@ def nearest_sparse(
     sq, indices = np.empty((n, k)), np.empty((n, k), dtype=np.intp)
     for block in row_blocks(n, row_bytes=48 * cases.shape[0], budget=QUERY_BYTES):
         rows = np.arange(n)[block]
-        found = metric.sq_distances(queries[rows], cases)
+        found = metric.between(queries[rows], cases)
         left_out = np.flatnonzero(skipped[rows] >= 0)
         found[left_out, skipped[rows][left_out]] = np.inf
         bound = np.partition(found, k - 1, axis=1)[:, k - 1] * (1 + 4 * PRECISION)

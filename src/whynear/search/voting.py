@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from whynear.metric.evidence import votes_by_class
-from whynear.search.exact import NeighborSearch
+from whynear.search.exact import ExactSearch
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.threads import run_in_chunks
 
@@ -26,7 +26,7 @@ class Votes(NamedTuple):
 
 
 def cast_votes(
-    search: NeighborSearch, codes: Indices, queries: Array, k: int, weigh: Callable[[Array], Array], zero: float = 0.0
+    search: ExactSearch, codes: Indices, queries: Array, k: int, weigh: Callable[[Array], Array], zero: float = 0.0
 ) -> Votes:
     """Return the votes of the k nearest cases, or of all cases at distance zero if there are any.
 
@@ -35,7 +35,7 @@ def cast_votes(
     memory is O(n k) for any number of copies.
     """
     k = min(k, len(search.cases))
-    sq, indices = search.nearest(queries, k)
+    sq, indices = search.find(queries, k)
     crowded = np.flatnonzero(sq[:, -1] <= zero)
     if not len(crowded) or k == len(search.cases):
         return Votes(sq, indices, vote_weights(sq, weigh, zero))
@@ -43,7 +43,7 @@ def cast_votes(
     counts, first = _at_zero(search, codes, distinct, zero)
     width = max(k, int(np.count_nonzero(counts, axis=1).max()))
     if width > k:
-        sq, indices = search.nearest(queries, width)
+        sq, indices = search.find(queries, width)
     weights = vote_weights(sq, weigh, zero)
     weights[:, k:] = 0.0
     listed = [
@@ -67,13 +67,13 @@ def inverse_distances(sq: Array) -> Array:
     return distances[:, :1] / distances
 
 
-def neighbor_votes(search: NeighborSearch, codes: Indices, queries: Array, *, k: int) -> Votes:
+def neighbor_votes(search: ExactSearch, codes: Indices, queries: Array, *, k: int) -> Votes:
     """Return the votes of the nearest cases, with weights 1/d that sum to one. Time O(n m c) for m cases."""
     votes = cast_votes(search, codes, queries, k, inverse_distances)
     return votes._replace(weights=votes.weights / votes.weights.sum(axis=1, keepdims=True))
 
 
-def _at_zero(search: NeighborSearch, codes: Indices, queries: Array, zero: float) -> tuple[Indices, Indices]:
+def _at_zero(search: ExactSearch, codes: Indices, queries: Array, zero: float) -> tuple[Indices, Indices]:
     """Return how many cases of each class are at distance zero, and the first of them. Time O(n m c), in blocks."""
     n, n_classes = len(search.cases), int(codes.max()) + 1
     counts = np.zeros((len(queries), n_classes), dtype=np.intp)

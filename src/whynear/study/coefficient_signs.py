@@ -6,7 +6,6 @@ import numpy as np
 from sklearn.dummy import DummyRegressor
 
 from whynear.explain.linear_parts import LinearParts
-from whynear.metric.pipeline import FittedPipeline
 from whynear.study.comparison import Comparison
 from whynear.utils.text import printable
 from whynear.verdict import Verdicts
@@ -42,7 +41,7 @@ def sign_sentence(target: str, comparison: Comparison, verdicts: Verdicts) -> st
 
 def _slopes(comparison: Comparison) -> tuple[tuple[str, ...], np.ndarray] | None:
     """Return the features, and their coefficients in the model of each fold, NaN for categories."""
-    fitted = [FittedPipeline.of(model) for model in comparison.models]
+    fitted = comparison.fitted
     if len(fitted) < FEWEST_FOLDS or any(isinstance(one.learner, DummyRegressor) for one in fitted):
         return None
     parts = [LinearParts(one) for one in fitted]

@@ -169,12 +169,13 @@ class Comparison:
     def by_model(self, places: NDArray[np.intp]) -> Iterator[tuple[FittedPipeline, NDArray[np.intp]]]:
         """Yield each model of ``predictions`` with those of the rows that it was fitted without."""
         fold = self.predictions["fold"].to_numpy()[places]
-        for number, fitted in enumerate(self._fitted, start=1):
+        for number, fitted in enumerate(self.fitted, start=1):
             if (fold == number).any() and not isinstance(fitted.learner, DummyClassifier | DummyRegressor):
                 yield fitted, places[fold == number]
 
     @cached_property
-    def _fitted(self) -> tuple[FittedPipeline, ...]:
+    def fitted(self) -> tuple[FittedPipeline, ...]:
+        """The models of the folds, taken apart."""
         return tuple(FittedPipeline.of(model) for model in self.models)
 
     def _right(self, predicted: pd.Series) -> Score:

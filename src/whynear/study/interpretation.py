@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.pipeline import Pipeline
 
 from whynear.explain import class_profiles
 from whynear.interpret import (
@@ -81,7 +80,7 @@ class Interpretation:
 
 
 def interpret(
-    model: Pipeline,
+    model: FittedPipeline,
     X: pd.DataFrame,
     y: NDArray[Any],
     *,
@@ -110,7 +109,7 @@ def interpret(
     )
     if sources is not None:
         relevance = by_column(relevance, sources)
-    kept = getattr(FittedPipeline.of(model).learner, "effective_dim", None)
+    kept = getattr(model.learner, "effective_dim", None)
     return Interpretation(relevance, kept or relevance.effective_dim, curve, averaged)
 
 
@@ -131,15 +130,17 @@ def fewest_directions(dimension: EffectiveDimension, n_rows: int) -> int:
 
 
 def _tolerance(
-    model: Pipeline, X: pd.DataFrame, y: NDArray[Any], groups: Separation | None, weights: pd.Series | None
+    model: FittedPipeline, X: pd.DataFrame, y: NDArray[Any], groups: Separation | None, weights: pd.Series | None
 ) -> RelevanceTolerance | None:
     """Choose the tolerance; None where the rows of a fold vary in fewer directions than the model keeps."""
-    kept = getattr(FittedPipeline.of(model).learner, "effective_dim", None) or 1
+    kept = getattr(model.learner, "effective_dim", None) or 1
     if rank_of(model, X.iloc[: max(2, len(X) // 2)]) < kept:
         return None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return relevance_tolerance(model, X.to_numpy(), y, candidates=TOLERANCES, groups=groups, sample_weight=weights)
+        return relevance_tolerance(
+            model.model, X.to_numpy(), y, candidates=TOLERANCES, groups=groups, sample_weight=weights
+        )
 
 
 def _can_be_held_out(X: pd.DataFrame, y: NDArray[Any], groups: Separation | None = None) -> bool:
@@ -159,10 +160,9 @@ def _bounded(metric: Metric, n_rows: int) -> tuple[Metric, bool]:
     return DiagonalMetric(weights, metric.feature_names, scale, metric.units), True
 
 
-def profiles_of(model: Any, target: str) -> pd.DataFrame:
+def profiles_of(fitted: FittedPipeline, target: str) -> pd.DataFrame:
     """Return the mean relevance of each column in each class; of a numeric target, the share of each in the map."""
-    if hasattr(model, "classes_"):
-        return class_profiles(model)
-    fitted = FittedPipeline.of(model)
-    shares = fitted.sums(as_metric(model).as_learned().mean_shares())
+    if hasattr(fitted.learner, "classes_"):
+        return class_profiles(fitted)
+    shares = fitted.sums(as_metric(fitted).as_learned().mean_shares())
     return pd.DataFrame({target: shares}, pd.Index(fitted.columns, name="feature")).rename_axis("class", axis=1)

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from whynear.engine.pieces import Piece, run_piece
+from whynear.metric.pipeline import FittedPipeline
 from whynear.metric.steps import estimators_of
 from whynear.reject.calibration import Calibration, calibrated
 from whynear.reject.curve import RejectCurve, curve_of
@@ -98,7 +99,7 @@ class Rejection:
         }
 
 
-def rejection_of(problem: Problem, comparison: Comparison, model: Any, seed: int) -> Rejection | None:
+def rejection_of(problem: Problem, comparison: Comparison, model: FittedPipeline, seed: int) -> Rejection | None:
     """Calibrate the certainty of the held-out predictions of a comparison of classifiers; rows are those held out.
 
     ``model`` is the learner of the study, fitted to all rows; it gives the coordinates in which rows are near. Where
@@ -187,7 +188,7 @@ def _held_out(X: pd.DataFrame, comparison: Comparison, classes: Any) -> Nearness
     found = joined(
         [
             run_piece(Piece(nearness_of, {"model": model, "X": X.iloc[rows], "classes": classes})).result
-            for model, rows in zip(comparison.models, places, strict=True)
+            for model, rows in zip(comparison.fitted, places, strict=True)
             if len(rows)
         ]
     ).rows(np.argsort(np.concatenate(places), kind="stable"))

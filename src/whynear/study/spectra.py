@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -110,7 +111,7 @@ def without_preprocessing(model: Any, X: pd.DataFrame) -> tuple[Any, pd.DataFram
 
 
 def spectra_of(
-    problem: Problem, model: Any, models: tuple[Any, ...], preprocessing: Preprocessing | None, rows: Problem
+    problem: Problem, model: Any, models: Sequence[FittedPipeline], preprocessing: Preprocessing | None, rows: Problem
 ) -> Spectra | None:
     """Describe the spectra of a problem; None where it has none.
 
@@ -127,7 +128,7 @@ def spectra_of(
     return Spectra(
         bands_of(seen, axis),
         preprocessing.choice(before, rows.y, rows.separation),
-        tuple(FittedPipeline.of(one).preprocessing or NONE for one in models),
+        tuple(one.preprocessing or NONE for one in models),
         _means(problem, axis),
         weights,
         upwards,
@@ -139,7 +140,7 @@ def _weights(fitted: FittedPipeline, problem: Problem, seen: pd.DataFrame) -> tu
     places = [fitted.made.index(name) for name in seen]
     if problem.kind == "numbers":
         return fitted.spread(fitted.learner.coef_)[places], f"a larger value raises “{problem.target}”"
-    shares = as_metric(fitted.model).as_learned().mean_shares()[places]
+    shares = as_metric(fitted).as_learned().mean_shares()[places]
     classes = np.unique(problem.y)
     if len(classes) != 2:
         return shares, ""

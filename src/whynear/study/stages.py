@@ -72,22 +72,23 @@ def studied(
     if large is not None:
         model, few_rows = large.learned(comparison.chosen, model, rows)
         on_parts = large.judged(model, steps.within(0.6, 0.62))
-    rejection = rejection_of(shown, comparison, model, settings.random_state)
+    fitted = FittedPipeline.of(model)
+    rejection = rejection_of(shown, comparison, fitted, settings.random_state)
     model = remember_rejection(model, rejection)
     steps.finish("model", model)
-    spectra = spectra_of(used, model, comparison.models, preprocessing, rows)
+    spectra = spectra_of(used, fitted, comparison.fitted, preprocessing, rows)
     bands = None if spectra is None else spectra.bands
-    interpretation = _interpreted(shared, model, bands)
+    interpretation = _interpreted(shared, fitted, bands)
     steps.finish("interpretation", interpretation)
-    judge, judged_on = (model, used.X) if spectra is None else without_preprocessing(model, used.X)
+    judge, judged_on = (model, used.X) if spectra is None else without_preprocessing(fitted, used.X)
     judged = _judged(shared, judge, judged_on, interpretation, bands)
     steps.finish("verdicts", judged)
     steps("map the cases", 0.85)
-    maps = maps_of(shown, model, settings.random_state)
-    placed = placed_rows_of(problem, shown, maps, model, settings.random_state)
+    maps = maps_of(shown, fitted, settings.random_state)
+    placed = placed_rows_of(problem, shown, maps, fitted, settings.random_state)
     cases = explained_cases(shown.X, comparison, steps.within(0.9, 0.92), bands)
     reasons = reasons_of(shown.X, comparison, cases, steps.within(0.92, 1.0), bands, workers)
-    profiles = profiles_of(model, problem.target)
+    profiles = profiles_of(fitted, problem.target)
     steps("done", 1.0)
     shown_columns = shown.X if bands is None else bands.table(judged_on.iloc[comparison.places])
     caveats = (*problem.caveats, *few_rows, *few_folds)
@@ -171,12 +172,12 @@ def refitted(model: Any) -> Any:
     return learner.set_params(**dict.fromkeys(cut))
 
 
-def _interpreted(shared: _Shared, model: Any, bands: Bands | None) -> Interpretation:
+def _interpreted(shared: _Shared, fitted: FittedPipeline, bands: Bands | None) -> Interpretation:
     used = shared.used
-    fitted = FittedPipeline.of(model)
     sources = None if fitted.encoder is None else fitted.sources
+    behind = fitted.without_encoder
     return interpret(
-        fitted.without_encoder,
+        fitted if behind is fitted.model else FittedPipeline.of(behind),
         fitted.numbers(used.X),
         used.y,
         sources=sources if bands is None else bands.features_of(fitted.sources),

@@ -15,6 +15,8 @@ CLASS_COLORS = (
     *("#1f5f8b", "#e08a1e", "#44aa99", "#882255", "#88ccee"),
     *("#999933", "#aa4499", "#117733", "#ddcc77", "#3a3a3a"),
 )
+# So can they these lines, of which the first are told apart in grey print too.
+LINE_COLORS = ("#1f5f8b", "#e08a1e", "#2e8b57", "#b03060", "#6a5acd", "#5b4636")
 
 
 def new_axes(width: float, height: float) -> Axes:

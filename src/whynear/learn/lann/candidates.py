@@ -7,7 +7,8 @@ from sklearn.neighbors import NearestNeighbors
 from threadpoolctl import threadpool_limits
 
 from whynear.metric import LocalMetric
-from whynear.search import CandidateSearch, NeighborSearch
+from whynear.search import CandidateSearch
+from whynear.search.exact import ExactSearch
 from whynear.search.near_lists import near_lists
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.threads import openmp_threads, row_blocks
@@ -43,13 +44,13 @@ def local_lists(metric: LocalMetric, n_candidates: int, seed: int) -> Indices:
     """The nearest other anchors of each anchor, each by its own metric."""
     if len(metric) > EXACT_LIST_CASES:
         return CandidateSearch(metric, n_candidates=n_candidates, random_state=seed).lists
-    return NeighborSearch(metric).nearest(metric.anchors, n_candidates, exclude=np.arange(len(metric)))[1]
+    return ExactSearch(metric, metric.anchors).find(metric.anchors, n_candidates, np.arange(len(metric)))[1]
 
 
-def recall_of_lists(search: NeighborSearch, lists: Indices, k: int, seed: int) -> float:
+def recall_of_lists(search: ExactSearch, lists: Indices, k: int, seed: int) -> float:
     """The share of the true k nearest other cases, of some of the searched ones, that stand in their lists."""
     some = np.sort(np.random.default_rng(seed).permutation(len(lists))[:RECALL_CASES])
-    _, true = search.nearest(search.cases[some], k, exclude=some)
+    _, true = search.find(search.cases[some], k, some)
     return float(np.mean((true[:, :, None] == lists[some][:, None, :]).any(axis=2)))
 
 

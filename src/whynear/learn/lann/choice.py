@@ -15,7 +15,7 @@ from sklearn.model_selection import RepeatedStratifiedKFold
 from whynear.learn.lann.objective import SQ_DISTANCE_FLOOR
 from whynear.learn.lann.training import Schedule, StepRule, Training, TrainingCases
 from whynear.metric.evidence import votes_by_class
-from whynear.search import NeighborSearch
+from whynear.search.exact import ExactSearch
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.row_groups import split_rows
 from whynear.utils.row_order import TimeOrder, n_different
@@ -179,6 +179,7 @@ def _correct_by_epochs(
 def _correct_among_all(training: Training, held_out: Indices) -> float:
     """The weight of the held-out cases that get most support for their class from the nearest of all trained rows."""
     cases, rows, rule = training.cases, training.rows, training.rule
-    sq, near = NeighborSearch(training.metric(rows)).nearest(cases.X[held_out], min(rule.n_neighbors, len(rows)))
+    metric = training.metric(rows)
+    sq, near = ExactSearch(metric, metric.anchors).find(cases.X[held_out], min(rule.n_neighbors, len(rows)))
     support = votes_by_class(cases.codes[rows][near], 1.0 / np.maximum(sq, SQ_DISTANCE_FLOOR), rule.n_classes)
     return float(cases.weights[held_out] @ (support.argmax(axis=1) == cases.codes[held_out]))

@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 
 from whynear.learn.class_weights import ClassWeight, check_for_stream, weighed
-from whynear.learn.inputs import Labelled, fit_inputs, groups_that_count, predict_inputs, stream_inputs
+from whynear.learn.inputs import Labelled, fit_inputs, groups_that_count, measurable_inputs, stream_inputs
 from whynear.learn.lann import objective as lann
 from whynear.learn.lann.fitting import FitSettings, FittedMetrics, fit_local_metrics
 from whynear.learn.lann.training import Schedule, StepRule, local_metric, train_stream
@@ -24,7 +24,8 @@ from whynear.learn.restored import CheckedWhenLoaded
 from whynear.learn.solvers import Callback, watcher
 from whynear.learn.voting import VotingCases
 from whynear.metric import Evidence, LocalMetric, register
-from whynear.search import CandidateSearch, NeighborSearch
+from whynear.search import CandidateSearch
+from whynear.search.exact import ExactSearch
 from whynear.search.voting import Votes, cast_votes, vote_weights
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.checks import check_parameters, choice, number, whole
@@ -273,23 +274,23 @@ class LANN(CheckedWhenLoaded, VotingCases, WithMetric, ClassifierMixin, BaseEsti
         self.metric_ = local_metric(rows[kept], lam[kept] * self._factors, data.feature_names)
         return self
 
-    def evidence(self, X: ArrayLike) -> Evidence:
+    def evidence_of(self, cases: Array) -> Evidence:
         """The training cases that vote, nearest first: each by its inverse squared distance, those at zero alone.
 
         If many cases are copies of a query, some vote for all of them in an exact search; lists find only their own.
         """
-        queries, search, k = predict_inputs(self, X), self._search(), self._n_votes
-        if isinstance(search, NeighborSearch):
-            votes = cast_votes(search, self.codes_, queries, k, np.reciprocal, ZERO_SQ_DISTANCE)
+        search, k = self._search(), self._n_votes
+        if isinstance(search, ExactSearch):
+            votes = cast_votes(search, self.codes_, cases, k, np.reciprocal, ZERO_SQ_DISTANCE)
         else:
-            sq, indices = search.nearest(queries, k)
+            sq, indices = search.find(cases, k)
             votes = Votes(sq, indices, vote_weights(sq, np.reciprocal, ZERO_SQ_DISTANCE))
         return self._evidence(self.metric_.anchors, votes)
 
     def search_recall(self, X: ArrayLike) -> float:
         """The share of the true neighbours of these cases that predictions find: one for an exact search."""
-        queries, search = predict_inputs(self, X), self._search()
-        return 1.0 if isinstance(search, NeighborSearch) else search.recall(queries, self._n_votes)
+        queries, search = measurable_inputs(self, X), self._search()
+        return 1.0 if isinstance(search, ExactSearch) else search.recall(queries, self._n_votes)
 
     def _probabilities(self, evidence: Evidence, support: Array) -> Array:
         """Softmax of the support of the classes over beta; where neighbours are at distance zero, their shares."""
@@ -302,11 +303,11 @@ class LANN(CheckedWhenLoaded, VotingCases, WithMetric, ClassifierMixin, BaseEsti
     def _n_votes(self) -> int:
         return min(self.n_neighbors, len(self.metric_))
 
-    def _search(self) -> NeighborSearch | CandidateSearch:
+    def _search(self) -> ExactSearch | CandidateSearch:
         limits = {"exact": np.inf, "auto": EXACT_SEARCH_CASES, "candidates": 0}
         # Lists that hold every case find the same neighbours.
         if len(self.metric_) <= max(limits[self.search], self.n_candidates):
-            return self._kept_search(NeighborSearch, self.metric_, n_jobs=self.n_jobs)
+            return self._kept_search(ExactSearch, self.metric_, self.metric_.anchors, n_jobs=self.n_jobs)
         return self._kept_search(CandidateSearch, self.metric_, n_candidates=self.n_candidates, n_jobs=self.n_jobs)
 
     def with_metric(self, metric: Any) -> Self:

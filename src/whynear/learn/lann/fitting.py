@@ -13,7 +13,7 @@ from whynear.learn.lann.choice import Split, affordable, choose_schedule, grid, 
 from whynear.learn.lann.training import Schedule, StepRule, Training, TrainingCases
 from whynear.learn.lmnn.large_margin import Settings, Start, learn_map
 from whynear.learn.solvers import Callback, Step
-from whynear.search import NeighborSearch
+from whynear.search.exact import ExactSearch
 from whynear.search.near_lists import neighborly_order
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.row_order import TimeOrder
@@ -215,7 +215,9 @@ def train_local(
     training = Training(cases, np.arange(len(cases)), start, schedule.applied_to(rule), seed=seed, shared=False)
 
     def recall() -> float:
-        return recall_of_lists(NeighborSearch(training.metric()), training.cases.lists, rule.n_neighbors, seed)
+        metric = training.metric()
+        search = ExactSearch(metric, metric.anchors)
+        return recall_of_lists(search, training.cases.lists, rule.n_neighbors, seed)
 
     epochs = schedule.epochs or 0
     for epoch in range(epochs):

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from whynear.learn.lann import objective as lann
 from whynear.learn.lann.candidates import candidate_lists, recall_of_lists, unit_of
 from whynear.metric import DiagonalMetric, LocalMetric
-from whynear.search import NeighborSearch
+from whynear.search.exact import ExactSearch
 from whynear.utils.arrays import Array, Indices
 
 PRODUCTS_AT_ONCE = 4_000_000  # in one compiled call: well under 0.2 s
@@ -86,7 +86,7 @@ class TrainingCases:
         the time.
         """
         X, lists = self.X * factors, self.lists
-        search = NeighborSearch(DiagonalMetric(np.ones(X.shape[1])), X)
+        search = ExactSearch(DiagonalMetric(np.ones(X.shape[1])), X)
         recall = recall_of_lists(search, lists, k, seed)
         if recall < RECALL_TO_KEEP_LISTS:
             known = lists if recall >= RECALL_TO_IMPROVE_LISTS else None

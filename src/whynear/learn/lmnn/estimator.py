@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from whynear.learn.class_weights import ClassWeight, weighed
-from whynear.learn.inputs import Labelled, fit_inputs, predict_inputs
+from whynear.learn.inputs import Labelled, fit_inputs
 from whynear.learn.lmnn.inner_search import inner_search
 from whynear.learn.lmnn.large_margin import Settings, Start, learn_map
 from whynear.learn.lmnn.pair_search import PairSearch
@@ -21,7 +21,7 @@ from whynear.learn.restored import CheckedWhenLoaded
 from whynear.learn.solvers import Callback, warn_unless_converged, watcher
 from whynear.learn.voting import VotingCases
 from whynear.metric import Evidence, LinearMetric, LocalMetric, register
-from whynear.search import NeighborSearch
+from whynear.search.exact import ExactSearch
 from whynear.search.voting import neighbor_votes
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.checks import choice, number, whole
@@ -201,14 +201,13 @@ class LMNN(CheckedWhenLoaded, VotingCases, WithMetric, MapsCases, ClassifierMixi
         warn_unless_converged(solution, self, stacklevel=4)
         return self
 
-    def evidence(self, X: ArrayLike) -> Evidence:
+    def evidence_of(self, cases: Array) -> Evidence:
         """The training cases that vote, nearest first, each by the inverse of its distance, all votes summing to one.
 
         If many cases are copies of a query, some vote for all of them.
         """
-        queries = predict_inputs(self, X)
-        search = self._kept_search(NeighborSearch, self.metric_, self.cases_, n_jobs=self.n_jobs)
-        return self._evidence(self.cases_, neighbor_votes(search, self.codes_, queries, k=self.n_votes_))
+        search = self._kept_search(ExactSearch, self.metric_, self.cases_, n_jobs=self.n_jobs)
+        return self._evidence(self.cases_, neighbor_votes(search, self.codes_, cases, k=self.n_votes_))
 
     def _probabilities(self, _evidence: Evidence, support: Array) -> Array:
         """The share of each class: the votes sum to one."""

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whynear.metric import DiagonalMetric
-from whynear.search.exact import NeighborSearch
+from whynear.search.exact import ExactSearch
 from whynear.utils.arrays import Array
 from whynear.utils.compiling import njit
 from whynear.utils.threads import row_blocks
@@ -87,8 +87,8 @@ def target_neighbors(
         k = min(n_neighbors, stop - start - 1)
         if k > 0:
             own = X[start:stop]
-            search = NeighborSearch(metric, own, n_jobs=n_jobs)
-            targets[start:stop, :k] = start + search.nearest(own, k, exclude=np.arange(len(own)))[1]
+            search = ExactSearch(metric, own, n_jobs)
+            targets[start:stop, :k] = start + search.find(own, k, np.arange(len(own)))[1]
     return targets
 
 

@@ -16,12 +16,12 @@ from sklearn.utils import check_random_state
 from whynear.learn import solvers
 from whynear.learn.blocks import Blocks, Cases, HeldBlocks, held_cases
 from whynear.learn.class_weights import ClassWeight, check_for_stream, weighed
-from whynear.learn.inputs import fit_inputs, predict_inputs, stream_inputs
+from whynear.learn.inputs import fit_inputs, measurable_inputs, stream_inputs
 from whynear.learn.lvq.calibration import certainty, class_distances, relative_distances
 from whynear.learn.lvq.objective import Squashing
 from whynear.learn.lvq.quantizer import Coordinates, Quantizer, loss_grad_of_all
 from whynear.learn.lvq.starts import chosen_directions, prototype_counts, starting_map, starting_prototypes
-from whynear.learn.mixins import Predictions, WithMetric, measured_to
+from whynear.learn.mixins import Predictions, WithEvidence, WithMetric, measured_to
 from whynear.learn.restored import CheckedWhenLoaded
 from whynear.metric import Evidence, LocalMetric
 from whynear.utils.arrays import Array, Indices
@@ -32,7 +32,7 @@ MOST_STREAM_FEATURES = 2_000  # up to which a map may have as many rows
 GENTLE_SIGMA = 5.0  # steepness of a squashing with which learning can begin
 
 
-class LVQ(CheckedWhenLoaded, WithMetric, ClassifierMixin, BaseEstimator):
+class LVQ(CheckedWhenLoaded, WithEvidence, WithMetric, ClassifierMixin, BaseEstimator):
     """Classification by the nearest prototype; subclasses state whether maps are local and whether diagonal."""
 
     _local: bool
@@ -93,11 +93,14 @@ class LVQ(CheckedWhenLoaded, WithMetric, ClassifierMixin, BaseEstimator):
         """
         self.check_settings()
         data = weighed(fit_inputs(self, X, y, sample_weight), self.class_weight).distinct()
-        return self.fit_blocks(HeldBlocks.of(data))
+        return self._learn(HeldBlocks.of(data))
 
     def fit_blocks(self, blocks: Blocks) -> Self:
-        """Learn prototypes and metric from a checked training set in blocks of rows; `fit` calls it with one block."""
+        """Learn prototypes and metric from a checked training set in blocks of rows, as `fit` does from one block."""
         self.check_settings()
+        return self._learn(blocks)
+
+    def _learn(self, blocks: Blocks) -> Self:
         rng = check_random_state(self.random_state)
         coordinates, start = self._begin(blocks, blocks.varying, self.n_components, rng)
         inside = blocks.moved(coordinates.inside, start.prototypes.shape[1])
@@ -159,12 +162,12 @@ class LVQ(CheckedWhenLoaded, WithMetric, ClassifierMixin, BaseEstimator):
 
         Of shape (n_samples, n_classes), or (n_samples,) for two classes: that of the second one.
         """
-        relative = self._relative(predict_inputs(self, X))
+        relative = self._relative(measurable_inputs(self, X))
         return relative[:, 1] if len(self.classes_) == 2 else relative
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """The class of the nearest prototype; the first one of equally near classes."""
-        nearest = self._relative(predict_inputs(self, X)).argmax(axis=1)
+        nearest = self._relative(measurable_inputs(self, X)).argmax(axis=1)
         return self.classes_[nearest]
 
     def predict_proba(self, X: ArrayLike) -> Array:
@@ -172,11 +175,11 @@ class LVQ(CheckedWhenLoaded, WithMetric, ClassifierMixin, BaseEstimator):
 
         That factor was fitted to the training cases by maximum likelihood, with the smoothing of Platt's method.
         """
-        return self._probabilities(self._relative(predict_inputs(self, X)))
+        return self._probabilities(self._relative(measurable_inputs(self, X)))
 
-    def evidence(self, X: ArrayLike) -> Evidence:
+    def evidence_of(self, cases: Array) -> Evidence:
         """The nearest prototype of each class, nearest first, with the probability of its class as its vote."""
-        sq = self._sq_distances(predict_inputs(self, X))
+        sq = self._sq_distances(cases)
         codes = np.searchsorted(self.classes_, self.prototype_labels_)
         nearest = np.array([np.where(codes == c, sq, np.inf).argmin(axis=1) for c in range(len(self.classes_))]).T
         distances = np.take_along_axis(sq, nearest, axis=1)
@@ -204,7 +207,7 @@ class LVQ(CheckedWhenLoaded, WithMetric, ClassifierMixin, BaseEstimator):
 
     def _sq_distances(self, X: Array) -> Array:
         metric = self.metric_
-        return metric.sq_distances(X) if isinstance(metric, LocalMetric) else metric.sq_distances(X, self.prototypes_)
+        return metric.between(X, None if isinstance(metric, LocalMetric) else self.prototypes_)
 
     def _relative(self, X: Array) -> Array:
         return class_distances(X, self.metric_, self.prototypes_, self._first_of_classes)

@@ -46,7 +46,7 @@ def _fill_relative(sq: Array, relative: Array) -> None:  # pragma: no cover - co
 
 def class_distances(X: Array, metric: Metric, prototypes: Array, first: Indices) -> Array:
     """The `relative_distances` of rows to classes whose prototypes stand together, from the ``first`` of each on."""
-    sq = metric.sq_distances(X) if isinstance(metric, LocalMetric) else metric.sq_distances(X, prototypes)
+    sq = metric.between(X, None if isinstance(metric, LocalMetric) else prototypes)
     return relative_distances(np.minimum.reduceat(sq, first, axis=1))
 
 

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from whynear.learn.inputs import fit_inputs, predict_inputs
+from whynear.learn.inputs import fit_inputs, measurable_inputs, predict_inputs
 from whynear.learn.mixins import WithMetric
 from whynear.learn.restored import CheckedWhenLoaded
 from whynear.learn.slider.task import RankingTask, spreads
@@ -27,7 +27,7 @@ from whynear.learn.slider.triples import (
 from whynear.learn.solvers import Callback, watcher
 from whynear.learn.voting import VotingCases
 from whynear.metric import DiagonalMetric, Evidence, MinkowskiMetric
-from whynear.search import NeighborSearch
+from whynear.search.exact import ExactSearch
 from whynear.search.voting import cast_votes
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.checks import Seed, check_parameters, choice, generator, number, whole
@@ -169,20 +169,19 @@ class RankedNeighbors(CheckedWhenLoaded, VotingCases, WithMetric, TransformerMix
         nearer = np.mean((to_others < to_match) + 0.5 * (to_others == to_match))
         return 1.0 + self.n_mismatches * float(nearer)
 
-    def evidence(self, X: ArrayLike) -> Evidence:
+    def evidence_of(self, cases: Array) -> Evidence:
         """The training cases that vote, nearest first, with one vote each; those at distance zero vote alone."""
-        queries = predict_inputs(self, X)
         if not hasattr(self, "codes_"):
             raise AttributeError(
                 f"This {type(self).__name__} was fitted on triplets, without classes to predict. Use fit(X, y), or its "
                 "metric_ and transform."
             )
-        search = self._kept_search(NeighborSearch, self.metric_, self.cases_, n_jobs=self.n_jobs)
-        return self._evidence(self.cases_, cast_votes(search, self.codes_, queries, self.n_neighbors, np.ones_like))
+        search = self._kept_search(ExactSearch, self.metric_, self.cases_, n_jobs=self.n_jobs)
+        return self._evidence(self.cases_, cast_votes(search, self.codes_, cases, self.n_neighbors, np.ones_like))
 
     def transform(self, X: ArrayLike) -> Array:
         """Map cases to the space in which all weights are one: each column times the p-th root of its weight."""
-        return self.metric_.map(predict_inputs(self, X))
+        return self.metric_.mapped(measurable_inputs(self, X))
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[Any]:
         """The features themselves."""
@@ -210,7 +209,7 @@ class RankedNeighbors(CheckedWhenLoaded, VotingCases, WithMetric, TransformerMix
             found = self._search_shares(task, rng, watcher(type(self).__name__, self.verbose, self.callback))
         weights = task.weights_of(found.shares)
         metric = DiagonalMetric(weights, names) if self.p == 2 else MinkowskiMetric(weights, self.p, names)
-        metric.table(X)  # refuses what this order cannot measure
+        metric.measurable(X)  # refuses what this order cannot measure
         self.metric_ = metric
         self.uniform_rank_ = task.mean_rank(task.nearer(uniform))
         self.mean_rank_ = task.mean_rank(task.nearer(found.shares))

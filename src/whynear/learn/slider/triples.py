@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from whynear.metric import DiagonalMetric
-from whynear.search import NeighborSearch
+from whynear.search.exact import ExactSearch
 from whynear.utils.arrays import Array, Indices
 
 MISMATCH_DRAWS = 50  # attempts to draw a mismatch that is none of the given matches
@@ -85,11 +85,11 @@ class NearMatches(NamedTuple):
         matches = np.empty_like(chosen)
         for code in np.unique(own):
             members, asking = pool[starts[code] : starts[code] + counts[code]], np.flatnonzero(own == code)
-            search = NeighborSearch(DiagonalMetric(np.ones(self.cases.shape[1])), self.cases[members])
+            search = ExactSearch(DiagonalMetric(np.ones(self.cases.shape[1])), self.cases[members])
             rows, back = np.unique(chosen[asking], return_inverse=True)
             exclude = np.where(np.isin(rows, members), np.searchsorted(members, rows), -1)
             k = min(self.n_near, len(members) - int((exclude >= 0).any()))
-            nearest = members[search.nearest(self.cases[rows], k, exclude=exclude)[1]]
+            nearest = members[search.find(self.cases[rows], k, exclude)[1]]
             matches[asking] = nearest[back, rng.integers(k, size=len(asking))]
         return matches
 
