@@ -9,6 +9,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.metrics import r2_score
 
 from tests.helpers.studies import iris_study
+from whynear.metric.pipeline import FittedPipeline
 from whynear.study.comparison import Comparison, compare, with_directions
 from whynear.study.errors import root_mean_squared_error
 from whynear.study.interpretation import profiles_of
@@ -157,7 +158,7 @@ def test_the_directions_asked_for_are_used():
 
 
 def test_the_profile_of_a_target_of_numbers_sums_to_one():
-    profile = profiles_of(Methods(0).fitted(MINIMUM_NORM, X, Y), "y")
+    profile = profiles_of(FittedPipeline.of(Methods(0).fitted(MINIMUM_NORM, X, Y)), "y")
     assert profile["y"].sum() == pytest.approx(1)
     assert profile["y"].idxmax() == "a"
 
