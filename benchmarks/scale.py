@@ -114,7 +114,9 @@ def studied(folder: Path, client: Client, victim: int | None) -> tuple[Any, str]
             os.kill(victim, signal.SIGKILL)
 
     address = client.scheduler.address
-    study = wn.study(folder, "kind", engine="dask", address=address, memory=PLAN["study_memory"], progress=kill)
+    study = wn.study(
+        folder, "kind", running=wn.Running(engine="dask", address=address, memory=PLAN["study_memory"]), progress=kill
+    )
     study.save(folder.with_name("study"), overwrite=True)
     return study.model, f"{study.model[-1].n_iter_} of {type(study.model[-1]).__name__}"
 

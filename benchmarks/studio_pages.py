@@ -84,7 +84,7 @@ def large_study(n_rows: int, n_features: int, folder: Path) -> Project:
     X = pd.DataFrame(rng.standard_normal((n_rows, n_features))).add_prefix("f")
     table = X.assign(kind=np.where(X["f0"] + X["f1"] ** 2 > 0.7, "left", "right"))
     problem = learnable_problem(table, "kind", StudySettings())
-    study = wn.study(table.iloc[:COMPARED_ROWS], "kind", learner="grlvq", folds=2)
+    study = wn.study(table.iloc[:COMPARED_ROWS], "kind", learner="grlvq", splitting=wn.Splitting(folds=2))
     others = placed_rows_of(problem, study.problem, study.maps, study.model, 0)
     project = Project(folder)
     row = project.new_table("cases.parquet")

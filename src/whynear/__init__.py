@@ -52,7 +52,9 @@ __all__ = make_lazy(
         "whynear.study.compare": ("compare_studies",),
         "whynear.study.learning": ("learn_table",),
         "whynear.study.prediction": ("explain_row", "predict_table"),
-        "whynear.tables": ("TableEncoder",),
+        "whynear.study.settings": ("Running",),
+        "whynear.tables.encoder": ("TableEncoder",),
+        "whynear.tables.settings": ("Reading", "Splitting"),
         "whynear.verdict": ("LeftOut", "SufficientSets", "Verdicts", "leave_out", "sufficient_sets", "verdicts"),
     },
     submodules=("datasets", "distributed", "ranking", "spectra"),
@@ -120,7 +122,10 @@ if TYPE_CHECKING:
     from whynear.study.learning import learn_table as learn_table
     from whynear.study.prediction import explain_row as explain_row
     from whynear.study.prediction import predict_table as predict_table
-    from whynear.tables import TableEncoder as TableEncoder
+    from whynear.study.settings import Running as Running
+    from whynear.tables.encoder import TableEncoder as TableEncoder
+    from whynear.tables.settings import Reading as Reading
+    from whynear.tables.settings import Splitting as Splitting
     from whynear.verdict import LeftOut as LeftOut
     from whynear.verdict import SufficientSets as SufficientSets
     from whynear.verdict import Verdicts as Verdicts

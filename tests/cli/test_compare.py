@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 import whynear
 from tests.helpers.blank_figures import save_empty
 from whynear.cli.app import app
+from whynear.tables.settings import Reading, Splitting
 
 DROPPED = "sepal length (cm)"
 
@@ -20,8 +21,10 @@ def folder(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("matplotlib.figure.Figure.savefig", save_empty)
         iris = load_iris(as_frame=True).frame[::2]
-        whynear.study(iris, "target", learner="grlvq", folds=3).save(folder / "one")
-        whynear.study(iris, "target", learner="gmlvq", folds=4, drop=DROPPED).save(folder / "two")
+        whynear.study(iris, "target", learner="grlvq", splitting=Splitting(folds=3)).save(folder / "one")
+        whynear.study(
+            iris, "target", learner="gmlvq", splitting=Splitting(folds=4), reading=Reading(drop=DROPPED)
+        ).save(folder / "two")
     return folder
 
 

@@ -69,7 +69,13 @@ def svg_texts(text):
 def test_the_page_of_a_study_shows_dates(target):
     learner = {"learner": "grlvq"} if target == "kind" else {}
     drop = "dose" if target == "kind" else "kind"
-    study = wn.study(visits(), target, drop=drop, date=["visit", "taken"], folds=2, **learner)
+    study = wn.study(
+        visits(),
+        target,
+        reading=wn.Reading(drop=drop, date=["visit", "taken"]),
+        splitting=wn.Splitting(folds=2),
+        **learner,
+    )
     data = page_data(study)
     place = data["features"]["names"].index("visit")
     values = next(values for feature, values in data["values"] if feature == place)

@@ -21,9 +21,10 @@ from whynear.engine import processes
 from whynear.study import kept_fits
 processes.WORTH_STARTING = kept_fits.WORTH_KEEPING = 0.0
 study = whynear.study
-whynear.study = lambda *words, progress, **options: study(
-    *words, progress=lambda step, share: print(step, flush=True), **options
-)
+def studied(*words, progress, **options):
+    progress.step = lambda step, share: print(step, flush=True)
+    return study(*words, progress=progress, **options)
+whynear.study = studied
 from whynear.cli import main
 main()
 """

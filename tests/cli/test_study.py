@@ -6,6 +6,7 @@ import sys
 import tempfile
 import time
 from importlib import import_module
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -221,9 +222,10 @@ def test_json_is_what_study_json_holds(table, tmp_path):
 TELLING = """
 import whynear
 study = whynear.study
-whynear.study = lambda *words, progress, **options: study(
-    *words, progress=lambda step, share: print(step, flush=True), **options
-)
+def studied(*words, progress, **options):
+    progress.step = lambda step, share: print(step, flush=True)
+    return study(*words, progress=progress, **options)
+whynear.study = studied
 from whynear.cli import main
 main()
 """
@@ -285,7 +287,7 @@ def test_an_interrupt_leaves_the_finished_parts(table, tmp_path, monkeypatch):
             raise KeyboardInterrupt
 
     def interrupted(*words, progress, **options):
-        return study(*words, progress=interrupt, **options)
+        return study(*words, progress=SimpleNamespace(step=interrupt, finished=progress.finished), **options)
 
     words = ["study", table, "--target", "target", "--learner", "grlvq", "--folds", 2, "--out", tmp_path / "out"]
     with monkeypatch.context() as patch:

@@ -70,7 +70,7 @@ def save_model(folder, learner, target="y"):
     """Fit a learner to the mixed table, with its encoder, and save it."""
     path = folder / f"{learner}-{target}.whynear"
     table = mixed() if target == "y" else mixed().dropna()
-    wn.save(wn.learn_table(table, target, learner=learner, drop=("day",)).model, path)
+    wn.save(wn.learn_table(table, target, learner=learner, reading=wn.Reading(drop=("day",))).model, path)
     return path
 
 

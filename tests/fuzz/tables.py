@@ -59,7 +59,7 @@ def settings_for(frame, rng, encoding="auto"):
         chosen["drop"] = ("day",)
     elif "400 nm" in frame and named & {"id", "day", "kind", "size", "count"}:
         chosen = {}
-    return StudySettings(encoding=encoding, **chosen)
+    return StudySettings.of(encoding=encoding, **chosen)
 
 
 def check_read(path, rng, encoding="auto"):

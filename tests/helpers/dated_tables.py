@@ -31,7 +31,7 @@ def visits_model(target: str = "kind") -> object:
     """The model of the classes by GRLVQ, or of the measured doses."""
     other = "dose" if target == "kind" else "kind"
     learner = {"learner": "grlvq"} if target == "kind" else {}
-    return wn.learn_table(visits(), target, drop=other, date=DATES, **learner).model
+    return wn.learn_table(visits(), target, reading=wn.Reading(drop=other, date=DATES), **learner).model
 
 
 def numbers_like_days(text: str) -> list[str]:

@@ -82,7 +82,7 @@ def write(folder: Path) -> None:
     with wn.CaseBase(folder / "cases.db", wn.DiagonalMetric([1.0, 2.0], COLUMNS)) as base:
         base.add(X, [{"number": row} for row in range(len(X))])
     write_encoded_cases(folder / "encoded_cases.db")
-    wn.study(table, "size", learner="grlvq", folds=2, random_state=0).save(folder / "study")
+    wn.study(table, "size", learner="grlvq", splitting=wn.Splitting(folds=2), random_state=0).save(folder / "study")
     for name in ("study.json", "model.whynear"):
         shutil.move(folder / "study" / name, folder / name)
     shutil.rmtree(folder / "study")

@@ -1,8 +1,9 @@
 """Problems made of whatever names a table."""
 
 from whynear.datasets import open_table
-from whynear.tables import problem_from
+from whynear.study.settings import grouped
+from whynear.tables.problem import problem_from
 
 
 def problem_of(table, *words, **settings):
-    return problem_from(open_table(table), *words, **settings)
+    return problem_from(open_table(table), *words, **grouped(settings))

@@ -16,27 +16,29 @@ from whynear.study.placed_rows import PlacedRows
 @cache
 def iris_study() -> wn.Study:
     """The study of iris with a constant column, by GMLVQ on three folds."""
-    return wn.study(load_iris(as_frame=True).frame.assign(constant=3.0), "target", learner="gmlvq", folds=3)
+    return wn.study(
+        load_iris(as_frame=True).frame.assign(constant=3.0), "target", learner="gmlvq", splitting=wn.Splitting(folds=3)
+    )
 
 
 @cache
 def small_study() -> wn.Study:
     """The study of iris by name, by GRLVQ on two folds."""
-    return wn.study("iris", learner="grlvq", folds=2)
+    return wn.study("iris", learner="grlvq", splitting=wn.Splitting(folds=2))
 
 
 @cache
 def numeric_study() -> wn.Study:
     """The study of a numeric target: the sum of two of four columns."""
     X = pd.DataFrame(np.random.default_rng(0).standard_normal((60, 4)), columns=["a", "b", "c", "d"])
-    return wn.study(X.assign(y=3 * X["a"] + X["b"]), "y", folds=2)
+    return wn.study(X.assign(y=3 * X["a"] + X["b"]), "y", splitting=wn.Splitting(folds=2))
 
 
 @cache
 def houses_study() -> wn.Study:
     """The study of a measured target, of a table with categories, gaps and names."""
     X, y = houses()
-    return wn.study(X.assign(price=y), "price", folds=3)
+    return wn.study(X.assign(price=y), "price", splitting=wn.Splitting(folds=3))
 
 
 def hostile() -> pd.DataFrame:
@@ -81,13 +83,13 @@ def octane_study() -> wn.Study:
     """The study of spectra with a numeric target, a temperature and a category."""
     table = gasoline(50).assign(temperature=np.arange(50) % 7.0, site=np.tile(["a", "b", "c", "d", "e"], 10))
     table.loc[3, "1212nm"] = np.nan
-    return wn.study(table, "octane", folds=3)
+    return wn.study(table, "octane", splitting=wn.Splitting(folds=3))
 
 
 @cache
 def grade_study() -> wn.Study:
     """The study of spectra of two classes, by GRLVQ."""
-    return wn.study(gasoline(80, two_classes=True), "grade", learner="grlvq", folds=3)
+    return wn.study(gasoline(80, two_classes=True), "grade", learner="grlvq", splitting=wn.Splitting(folds=3))
 
 
 def of_days(n_days: int, rows_each: int = 8, seed: int = 0) -> pd.DataFrame:

@@ -24,6 +24,7 @@ from tests.kills.processes import PATIENCE, Victim, kill_at_operation
 from whynear.cli.app import app
 from whynear.report.files import RECORD, UNFINISHED, finish_moving
 from whynear.study import kept_fits
+from whynear.study.settings import grouped
 
 MOST_KILLS_IN_A_ROW = 3
 N_ROWS = 60
@@ -71,8 +72,8 @@ def prepared(folder):
     table = write(folder, cases(N_ROWS), "table.csv")
     settings = {"target": "y", "learner": "grlvq", "folds": 2, "n_jobs": 1}
     finished, numeric = (
-        wn.study(table, **settings),
-        wn.study(table, **{**settings, "target": "size", "learner": "auto"}),
+        wn.study(table, **grouped(settings)),
+        wn.study(table, **grouped({**settings, "target": "size", "learner": "auto"})),
     )
 
     def command(out, overwrite):

@@ -12,7 +12,7 @@ from tests.helpers.gasoline import gasoline
 from whynear.metric.pipeline import FittedPipeline
 from whynear.metric.spectral_encoder import SpectralEncoder, split_spectra
 from whynear.spectra import Baseline, SavitzkyGolay, StandardNormalVariate
-from whynear.tables import TableEncoder
+from whynear.tables.encoder import TableEncoder
 
 CHANNELS = [name for name in gasoline(4) if name.endswith("nm")]
 

@@ -197,7 +197,7 @@ def test_dates_are_said_as_dates():
 def test_a_date_that_was_filled_in_is_said_as_a_date():
     table = visits().drop(columns="dose")
     table.loc[::7, "visit"] = None
-    model = wn.learn_table(table, "kind", learner="grlvq", date=DATES).model
+    model = wn.learn_table(table, "kind", learner="grlvq", reading=wn.Reading(date=DATES)).model
     (gap,) = found(model, table.iloc[[0]].drop(columns="kind"))[0]
     assert gap.filled == model[0].decoded(model[0].transform(table.drop(columns="kind")).iloc[0])[0]
     assert str(gap) == f"'visit', which is missing and was taken as {gap.filled}"

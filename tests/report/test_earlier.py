@@ -43,12 +43,12 @@ def test_another_study_is_refused_by_name_and_nothing_is_changed(folder):
     [
         {"source": "other.csv"},
         {"target": "other"},
-        {"settings": StudySettings(learner="gmlvq", folds=3, random_state=1)},
+        {"settings": StudySettings.of(learner="gmlvq", folds=3, random_state=1)},
         {"settings": StudySettings()},
     ],
 )
 def test_another_table_target_or_setting_makes_another_study(folder, change):
-    given = {"source": "The table", "target": "target", "settings": StudySettings(learner="gmlvq", folds=3)}
+    given = {"source": "The table", "target": "target", "settings": StudySettings.of(learner="gmlvq", folds=3)}
     check_no_other_study(folder, **given)
     with pytest.raises(FileExistsError, match=WAY_OUT):
         check_no_other_study(folder, **{**given, **change})

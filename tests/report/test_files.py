@@ -22,7 +22,12 @@ def test_the_same_seed_gives_the_same_files_byte_for_byte(tmp_path, monkeypatch,
         monkeypatch.setattr(Figure, "savefig", save_empty)
     iris = load_iris(as_frame=True).frame
     first, second = (
-        [path.read_bytes() for path in wn.study(iris[::5], "target", learner="gmlvq", folds=3).save(tmp_path / name)]
+        [
+            path.read_bytes()
+            for path in wn.study(iris[::5], "target", learner="gmlvq", splitting=wn.Splitting(folds=3)).save(
+                tmp_path / name
+            )
+        ]
         for name in ("one", "two")
     )
     assert first == second

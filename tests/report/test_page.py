@@ -60,7 +60,7 @@ def test_hostile_names_are_escaped_in_the_page_and_harmless_in_the_table(tmp_pat
     names = ["<script>alert(1)</script>", "=cmd()", "$x^{", "--><img src=x onerror=b>", 'a"onmouseover="b', "@sum"]
     X = pd.DataFrame(rng.standard_normal((24, 6)), columns=names)
     table = X.assign(**{"<b>kind</b>": np.where(X["=cmd()"] > 0, "</title><script>", "&")})
-    written = wn.study(table, "<b>kind</b>", learner="grlvq", folds=2).save(tmp_path)
+    written = wn.study(table, "<b>kind</b>", learner="grlvq", splitting=wn.Splitting(folds=2)).save(tmp_path)
     files = {path.name: path.read_text() for path in written if path.suffix != ".whynear"}
     text = files["report.html"]
     assert text.count("<script") == text.count("</script") == 2
@@ -78,7 +78,9 @@ def test_hostile_names_are_escaped_in_the_page_and_harmless_in_the_table(tmp_pat
 def test_names_that_command_a_terminal_or_lack_a_glyph_are_shown_harmlessly(tmp_path):
     names = ["\x1b[31mred", "two\nlines", "\u202eesrever", "温度", "nul\x00"]
     X = pd.DataFrame(np.random.default_rng(0).random((24, 5)), columns=names)
-    study = wn.study(X.assign(y=np.where(X["温度"] > 0.5, "\x07", "\x9b")), "y", learner="grlvq", folds=2)
+    study = wn.study(
+        X.assign(y=np.where(X["温度"] > 0.5, "\x07", "\x9b")), "y", learner="grlvq", splitting=wn.Splitting(folds=2)
+    )
     files = {path.name: path for path in study.save(tmp_path)}
     for text in (study.finding(), *(files[name].read_text() for name in ("report.html", "relevance.csv"))):
         assert not set(text) & set("\x00\x1b\x07\x9b\u202e")
@@ -87,7 +89,7 @@ def test_names_that_command_a_terminal_or_lack_a_glyph_are_shown_harmlessly(tmp_
 
 
 def test_no_text_ends_the_element_of_the_data():
-    data = page_data(wn.study(hostile(), "<i>target</i>", learner="grlvq", folds=2))
+    data = page_data(wn.study(hostile(), "<i>target</i>", learner="grlvq", splitting=wn.Splitting(folds=2)))
     text = island(data)
     assert not set(text) & set("<>&\u2028\u2029")
     assert data_of(page_with(data)) == data

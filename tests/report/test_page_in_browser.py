@@ -33,11 +33,11 @@ def browser():
 def pages(tmp_path_factory):
     folder = tmp_path_factory.mktemp("pages")
     studies = {
-        "iris": wn.study("iris", learner="grlvq", folds=3),
-        "hostile": wn.study(hostile(), "<i>target</i>", learner="grlvq", folds=2),
+        "iris": wn.study("iris", learner="grlvq", splitting=wn.Splitting(folds=3)),
+        "hostile": wn.study(hostile(), "<i>target</i>", learner="grlvq", splitting=wn.Splitting(folds=2)),
         "houses": houses_study(),
-        "wood": wn.study(of_wood(), "kind", learner="grlvq", folds=2),
-        "kinds": wn.study(of_kinds(), "kind", learner="grlvq", folds=2),
+        "wood": wn.study(of_wood(), "kind", learner="grlvq", splitting=wn.Splitting(folds=2)),
+        "kinds": wn.study(of_kinds(), "kind", learner="grlvq", splitting=wn.Splitting(folds=2)),
     }
     data = {name: page_data(study) for name, study in studies.items()}
     data["genes"] = widened(data["iris"], 7_129)

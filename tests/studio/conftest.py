@@ -61,6 +61,6 @@ def iris():
 @pytest.fixture
 def dated_live(tmp_path):
     """A table with dates and the model of its classes, ready to answer."""
-    learned = wn.learn_table(visits(), "kind", learner="grlvq", drop="dose", date=DATES)
+    learned = wn.learn_table(visits(), "kind", learner="grlvq", reading=wn.Reading(drop="dose", date=DATES))
     wn.save(learned.model, tmp_path / "model.whynear")
     return Live(tmp_path, "visits.csv", "kind", StudySettings(), learned.problem)

@@ -8,7 +8,7 @@ from whynear.study.table_problem import learnable_problem
 
 
 def said(table, target, **settings):
-    chosen = StudySettings(**settings)
+    chosen = StudySettings.of(**settings)
     found = consequences(learnable_problem(table, target, chosen), chosen)
     return {one.setting: one for one in reversed(found)}, found
 

@@ -11,7 +11,7 @@ HOSTILE = "x'); import os; os.system('rm -rf /') #\n"
 
 @pytest.mark.parametrize("view", get_args(View))
 def test_names_of_a_table_are_only_text_in_the_code(view):
-    settings = StudySettings(drop=(HOSTILE,), index=HOSTILE)
+    settings = StudySettings.of(drop=(HOSTILE,), index=HOSTILE)
     shown = Shown(
         HOSTILE, HOSTILE, settings, HOSTILE, row=HOSTILE, values={HOSTILE: 1.0}, features=[HOSTILE], other=HOSTILE
     )
@@ -22,7 +22,7 @@ def test_names_of_a_table_are_only_text_in_the_code(view):
 
 def test_weights_of_rows_count_when_features_are_left_out():
     plain, weighted = (
-        lines_for("leave-out", Shown("cases.csv", "y", StudySettings(weight=weight), "study", features=["a"]))
+        lines_for("leave-out", Shown("cases.csv", "y", StudySettings.of(weight=weight), "study", features=["a"]))
         for weight in (None, "w")
     )
     assert "sample_weight" not in plain
@@ -31,6 +31,9 @@ def test_weights_of_rows_count_when_features_are_left_out():
 
 
 def test_only_changed_settings_are_written():
-    shown = Shown("cases.csv", "y", StudySettings(folds=3, bins=2), "study", learner="gmlvq")
-    assert "wn.study('cases.csv', 'y', bins=2, folds=3)" in lines_for("study", shown)
-    assert "wn.learn_table('cases.csv', 'y', learner='gmlvq', bins=2).problem" in lines_for("leave-out", shown)
+    shown = Shown("cases.csv", "y", StudySettings.of(folds=3, bins=2), "study", learner="gmlvq")
+    reading = "wn.Reading(bins=2)"
+    repeated = f"wn.study('cases.csv', 'y', reading={reading}, splitting=wn.Splitting(folds=3))"
+    assert repeated in lines_for("study", shown)
+    learned = f"wn.learn_table('cases.csv', 'y', reading={reading}, learner='gmlvq').problem"
+    assert learned in lines_for("leave-out", shown)

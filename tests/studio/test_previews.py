@@ -21,7 +21,7 @@ def said(shown, setting):
 
 
 def test_columns_rows_and_target_are_shown(patients):
-    shown = preview(patients, "diagnosis", StudySettings(group="patient"))
+    shown = preview(patients, "diagnosis", StudySettings.of(group="patient"))
     assert shown.rows == 40
     assert {one.name: one.role for one in shown.columns} == {
         "patient": "group", "age": "feature", "dose": "feature", "site": "feature", "diagnosis": "target",
@@ -42,9 +42,9 @@ def test_without_a_target_the_likeliest_is_taken(patients):
 
 
 def test_a_refusal_has_the_settings_that_work(patients):
-    shown = preview(patients, "diagnosis", StudySettings(strict=True))
+    shown = preview(patients, "diagnosis", StudySettings.of(strict=True))
     assert shown.refusal is not None
-    again = preview(patients, "diagnosis", StudySettings(**{"strict": True, **shown.refusal.suggestion}))
+    again = preview(patients, "diagnosis", StudySettings.of(**{"strict": True, **shown.refusal.suggestion}))
     assert again.refusal is None
 
 
@@ -55,7 +55,7 @@ def test_a_column_that_is_not_there_is_refused_in_a_sentence(patients):
 
 
 def test_a_numeric_target_has_a_range(patients):
-    shown = preview(patients, "dose", StudySettings(drop_missing_target=True))
+    shown = preview(patients, "dose", StudySettings.of(drop_missing_target=True))
     assert shown.target_kind == "numbers"
     assert shown.range == (0.0, 58.5)
     assert "bins=3" in said(shown, "target")
@@ -82,4 +82,4 @@ def test_a_column_of_lists_is_shown_and_refused_by_name(tmp_path):
     assert "'tags'" in shown.refusal.message
     (tags,) = (one for one in shown.columns if one.name == "tags")
     assert (tags.kind, tags.missing, tags.distinct) == ("text", 10, 1)
-    assert preview(tmp_path / "t.parquet", "kind", StudySettings(drop=("tags",))).refusal is None
+    assert preview(tmp_path / "t.parquet", "kind", StudySettings.of(drop=("tags",))).refusal is None

@@ -23,7 +23,9 @@ def live_of(folder, study, table, **settings):
 def twins(tmp_path_factory):
     """A study of a table in which two columns are copies of each other, and both matter."""
     table = measured()
-    studio, number, live = live_of(tmp_path_factory.mktemp("twins"), wn.study(table, "y", folds=2), table, folds=2)
+    studio, number, live = live_of(
+        tmp_path_factory.mktemp("twins"), wn.study(table, "y", splitting=wn.Splitting(folds=2)), table, folds=2
+    )
     yield studio, number, live
     studio.project.close()
 

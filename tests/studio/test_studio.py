@@ -11,7 +11,7 @@ def test_a_study_waits_with_its_settings(studio):
     info = studio.info(number)
     assert (info.state, info.source, info.name) == ("waiting", "iris", "iris")
     assert info.settings == {"folds": 3, "drop": ["petal width (cm)"]}
-    assert changed_settings(studio.store.study(number)["settings"]) == StudySettings(
+    assert changed_settings(studio.store.study(number)["settings"]) == StudySettings.of(
         folds=3, drop=("petal width (cm)",)
     )
     with pytest.raises(WrongState, match="waiting"):

@@ -58,7 +58,7 @@ def test_a_model_of_fewer_features_ignores_changes_of_the_others():
     values = np.random.default_rng(0).normal(size=20)
     rows = pd.DataFrame({"a": values, "colour": ["red", "blue"] * 10, "kind": ["x"] * 10 + ["y"] * 10})
     problem = wn.learn_table(rows, "kind", learner="grlvq").problem
-    smaller = FittedPipeline.of(wn.learn_table(rows, "kind", learner="grlvq", drop="colour").model)
+    smaller = FittedPipeline.of(wn.learn_table(rows, "kind", learner="grlvq", reading=wn.Reading(drop="colour")).model)
     live = Live(Path(), "rows", "kind", StudySettings(), problem)
     case = case_of(live, CaseQuery(row=1, values={"colour": "blue", "a": 5}), smaller)
     assert case.to_dict("list") == {"a": [5.0]}

@@ -71,7 +71,9 @@ def test_rows_are_named_by_a_column(tmp_path, whole, model):
 
 @pytest.mark.usefixtures("small_batches")
 def test_the_column_that_named_the_training_rows_and_a_saved_index_name_rows(tmp_path, whole):
-    known = wn.learn_table(whole.drop(columns="value"), "kind", learner="grlvq", score=False, index="patient").model
+    known = wn.learn_table(
+        whole.drop(columns="value"), "kind", learner="grlvq", score=False, reading=wn.Reading(index="patient")
+    ).model
     table = in_parts(whole, tmp_path / "parts")
     predict_to_parquet(known, table, tmp_path / "out.parquet")
     assert pd.read_parquet(tmp_path / "out.parquet")["patient"][0] == "P0"

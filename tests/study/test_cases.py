@@ -151,7 +151,7 @@ def test_cases_are_not_explained_again(monkeypatch):
 def test_folds_without_a_varying_column_explain_nothing():
     X = pd.DataFrame({"a": [0.0] * 29 + [1.0]})
     y = np.linspace(0, 1, 30)
-    study = wn.study(X.assign(y=y), "y", folds=3)
+    study = wn.study(X.assign(y=y), "y", splitting=wn.Splitting(folds=3))
     explained = {reason.place for reason in study.reasons}
     held_out_with_it = study.comparison.predictions["fold"].to_numpy() == study.comparison.predictions["fold"].iloc[-1]
     assert not explained & set(np.flatnonzero(held_out_with_it))
@@ -161,7 +161,7 @@ def test_folds_without_a_varying_column_explain_nothing():
 @pytest.fixture(scope="module")
 def study():
     iris = load_iris(as_frame=True).frame[::3].reset_index(drop=True)
-    return wn.study(iris, "target", learner="grlvq", folds=3)
+    return wn.study(iris, "target", learner="grlvq", splitting=wn.Splitting(folds=3))
 
 
 def test_every_case_of_a_small_table_is_explained_by_a_model_without_it(study):
@@ -245,7 +245,9 @@ def test_the_rows_near_a_measured_target_are_listed_with_their_values():
 
 def test_categories_and_gaps_are_shown_as_they_are():
     table = pd.DataFrame({"size": [1.0, 2.0, 3.0, 4.0] * 10, "colour": ["red", "red", "blue", "blue"] * 10})
-    model = wn.learn_table(table.assign(y=table["colour"]), "y", learner="lmnn", categories="onehot", impute="median")
+    model = wn.learn_table(
+        table.assign(y=table["colour"]), "y", learner="lmnn", reading=wn.Reading(categories="onehot", impute="median")
+    )
     found = voters_of(wn.explain(model.model, table.iloc[[2]].assign(size=None)))
     assert dict(zip(found.features, found.values, strict=True)) == {"size": "missing", "colour": "blue"}
     assert found.lines[0][4 + found.features.index("colour")] == "blue"

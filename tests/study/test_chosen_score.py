@@ -114,7 +114,7 @@ def test_a_small_log_loss_is_chosen(by_score):
 
 @pytest.fixture(scope="module")
 def study():
-    return wn.study(imbalanced(), "y", learner="grlvq", score="balanced_accuracy", folds=3)
+    return wn.study(imbalanced(), "y", learner="grlvq", score="balanced_accuracy", splitting=wn.Splitting(folds=3))
 
 
 @pytest.mark.slow
@@ -166,7 +166,7 @@ def test_true_classes_of_probability_zero_are_counted(study):
 def test_predictions_that_ignore_the_features_are_found_by_every_score():
     rng = np.random.default_rng(1)
     table = pd.DataFrame(rng.standard_normal((120, 3)), columns=list("abc")).assign(y=rng.permutation(["u", "v"] * 60))
-    study = wn.study(table, "y", learner="grlvq", score="log_loss", folds=2)
+    study = wn.study(table, "y", learner="grlvq", score="log_loss", splitting=wn.Splitting(folds=2))
     for score in ("balanced_accuracy", "log_loss", "roc_auc"):
         comparison = replace(study.comparison, measure=score)
         caveats = findings_of(study.problem, comparison, study.interpretation, study.verdicts).caveats

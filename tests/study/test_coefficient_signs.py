@@ -64,7 +64,9 @@ def test_a_study_says_the_true_directions_and_nothing_of_categories():
 def test_a_study_that_loses_to_another_method_says_nothing_of_directions():
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"a": rng.uniform(-2, 2, 150), "b": rng.uniform(-2, 2, 150)})
-    study = wn.study(X.assign(y=X["a"] ** 2 + 0.3 * X["b"] + 0.05 * rng.standard_normal(150)), "y", folds=3)
+    study = wn.study(
+        X.assign(y=X["a"] ** 2 + 0.3 * X["b"] + 0.05 * rng.standard_normal(150)), "y", splitting=wn.Splitting(folds=3)
+    )
     assert study.findings.sentences[0].startswith("Plain kNN predicts better than the linear map")
     assert "With the other features equal" not in study.finding()
 

@@ -80,7 +80,7 @@ def test_a_table_of_copies_says_nothing_about_new_rows():
 def test_a_study_says_it():
     table = of_patients(20, 2)
     table = pd.concat([table, table[:6]], ignore_index=True).drop(columns="patient")
-    study = wn.study(table, "y", learner="grlvq", folds=3)
+    study = wn.study(table, "y", learner="grlvq", splitting=wn.Splitting(folds=3))
     (said,) = (caveat for caveat in study.caveats if "a copy among the rows" in caveat)
     assert said == caveats_of_copies(study.problem.X, study.comparison)[0]
 

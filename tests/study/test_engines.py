@@ -13,6 +13,7 @@ import whynear as wn
 from tests.helpers.clusters import dask_cluster
 from tests.helpers.mixed_tables import table as mixed_table
 from whynear.engine import processes
+from whynear.study.settings import grouped
 
 COMPARED = ("study.json", "scores.csv", "predictions.csv", "relevance.csv")
 
@@ -60,9 +61,14 @@ def written(study, folder):
 @pytest.mark.parametrize("made", [of_classes, of_numbers, in_groups_by_probability])
 def test_the_engine_and_the_number_of_workers_change_no_byte(made, cluster, tmp_path):
     table, settings = made()
-    one = written(wn.study(table, **settings, n_jobs=1), tmp_path / "one")
-    assert written(wn.study(table, **settings, n_jobs=2), tmp_path / "two") == one
-    assert written(wn.study(table, **settings, engine="dask", address=cluster), tmp_path / "dask") == one
+    one = written(wn.study(table, **grouped(settings), n_jobs=1), tmp_path / "one")
+    assert written(wn.study(table, **grouped(settings), n_jobs=2), tmp_path / "two") == one
+    assert (
+        written(
+            wn.study(table, **grouped(settings), running=wn.Running(engine="dask", address=cluster)), tmp_path / "dask"
+        )
+        == one
+    )
 
 
 @pytest.mark.slow
@@ -78,8 +84,8 @@ def test_a_study_survives_a_killed_process(tmp_path):
             for process in killed:
                 os.kill(process, signal.SIGKILL)
 
-    expected = written(wn.study(table, **settings, n_jobs=1), tmp_path / "one")
-    found = wn.study(table, **settings, n_jobs=2, progress=kill_one)
+    expected = written(wn.study(table, **grouped(settings), n_jobs=1), tmp_path / "one")
+    found = wn.study(table, **grouped(settings), n_jobs=2, progress=kill_one)
     assert killed
     assert not workers_of(os.getpid())  # none is left
     assert written(found, tmp_path / "killed") == expected
@@ -90,7 +96,7 @@ def test_a_study_survives_a_killed_process(tmp_path):
 @pytest.mark.filterwarnings("ignore:.* contains the .* anchors of a local metric")
 def test_a_study_survives_a_killed_worker_of_a_cluster(tmp_path):
     table, settings = of_classes()
-    expected = written(wn.study(table, **settings, n_jobs=1), tmp_path / "one")
+    expected = written(wn.study(table, **grouped(settings), n_jobs=1), tmp_path / "one")
     (tmp_path / "dask").mkdir()
     with dask_cluster(tmp_path / "dask") as (address, programs):
 
@@ -99,7 +105,9 @@ def test_a_study_survives_a_killed_worker_of_a_cluster(tmp_path):
                 with suppress(ProcessLookupError):
                     os.killpg(programs[0].pid, signal.SIGKILL)
 
-        found = wn.study(table, **settings, engine="dask", address=address, progress=kill_one)
+        found = wn.study(
+            table, **grouped(settings), running=wn.Running(engine="dask", address=address), progress=kill_one
+        )
         programs[0].wait(timeout=10)
     assert written(found, tmp_path / "killed") == expected
 

@@ -89,7 +89,7 @@ def test_caveats_stand_before_the_notes_on_how_the_table_was_read():
 
 def test_a_column_that_decides_alone_is_a_caveat():
     table = rows_of_two_classes(40, a=np.tile([0.0, 1.0], 20) + 0.1 * NOISE, b=NOISE)
-    study = wn.study(table, "y", learner="grlvq", folds=3)
+    study = wn.study(table, "y", learner="grlvq", splitting=wn.Splitting(folds=3))
     assert any("'a' alone tells the classes apart" in caveat for caveat in study.caveats)
     assert deciding_columns(table[["a", "b"]], table["y"].to_numpy()) == ["a"]
 
@@ -108,14 +108,14 @@ def test_as_many_features_as_rows_are_a_caveat_with_both_counts():
 def test_a_study_of_more_features_than_rows_says_so():
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.standard_normal((30, 40))).add_prefix("x")
-    study = wn.study(X.assign(y=np.where(X["x0"] > 0, "u", "v")), "y", learner="grlvq", folds=2)
+    study = wn.study(X.assign(y=np.where(X["x0"] > 0, "u", "v")), "y", learner="grlvq", splitting=wn.Splitting(folds=2))
     (said,) = (caveat for caveat in study.caveats if "With 40 features and only 30 rows" in caveat)
     assert "not determined by the data" in said
 
 
 def test_one_feature_is_enough():
     table = pd.DataFrame({"a": np.arange(40.0), "y": np.arange(40) // 20})
-    study = wn.study(table, "y", learner="grlvq", folds=2)
+    study = wn.study(table, "y", learner="grlvq", splitting=wn.Splitting(folds=2))
     assert study.finding().startswith("The only feature is needed. 1 feature is indispensable, no other")
 
 
@@ -123,7 +123,7 @@ def test_one_feature_is_enough():
 @pytest.mark.parametrize("seed", range(6))
 def test_the_finding_states_the_known_truth(seed):
     data = wn.datasets.make_relevance(200, random_state=seed)
-    study = wn.study(data.X.assign(kind=data.y), "kind", learner="grlvq", folds=2)
+    study = wn.study(data.X.assign(kind=data.y), "kind", learner="grlvq", splitting=wn.Splitting(folds=2))
     text = study.finding()
     assert re.match(r"[23] of 8 features suffice: with “", text)
     members = study.verdicts.sets.best
@@ -149,7 +149,7 @@ def test_measurements_of_noise_are_a_caveat():
 
 @pytest.mark.slow
 def test_a_copy_of_a_measured_target_is_suspected():
-    study = wn.study(measured().assign(copy=lambda table: 2 * table["y"] + 1), "y", folds=2)
+    study = wn.study(measured().assign(copy=lambda table: 2 * table["y"] + 1), "y", splitting=wn.Splitting(folds=2))
     assert any("'copy' says the same as the target" in caveat for caveat in study.caveats)
 
 
@@ -159,7 +159,9 @@ def test_a_category_that_decides_is_suspected():
     table = pd.DataFrame({"z": np.random.default_rng(0).random(80), "code": np.char.add("c", outcome)}).assign(
         outcome=outcome
     )
-    study = wn.study(table, "outcome", learner="grlvq", categories="onehot", folds=2)
+    study = wn.study(
+        table, "outcome", learner="grlvq", reading=wn.Reading(categories="onehot"), splitting=wn.Splitting(folds=2)
+    )
     assert any("'code' alone tells the classes apart" in caveat for caveat in study.caveats)
 
 

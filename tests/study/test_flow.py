@@ -28,7 +28,7 @@ def test_a_constant_column_is_a_caveat():
 
 @pytest.mark.slow
 def test_a_column_without_any_value_shows_no_evidence(iris):
-    study = wn.study(iris.assign(empty=np.nan), "target", learner="grlvq", folds=2)
+    study = wn.study(iris.assign(empty=np.nan), "target", learner="grlvq", splitting=wn.Splitting(folds=2))
     assert study.frame().set_index("feature")["verdict"]["empty"] == "no evidence"
 
 
@@ -39,7 +39,7 @@ def test_small_classes_make_fewer_folds(iris):
     assert len(study.accuracy) == 3
     assert any("has 3 rows, so 3 folds were made instead of 5" in caveat for caveat in study.caveats)
     with pytest.raises(ValueError, match="folds=1 leaves no rows"):
-        wn.study(iris, "target", folds=1)
+        wn.study(iris, "target", splitting=wn.Splitting(folds=1))
 
 
 def test_a_table_in_which_nothing_changes_is_refused(iris):
@@ -77,14 +77,20 @@ ALSO_SCARCE = {
 @pytest.mark.parametrize("learner", ["gmlvq", pytest.param("auto", marks=pytest.mark.slow)])
 @pytest.mark.filterwarnings("error")
 def test_scarce_data_are_studied_all_the_same(table, learner):
-    study = wn.study(table, "y", learner=learner, folds=4)
+    study = wn.study(table, "y", learner=learner, splitting=wn.Splitting(folds=4))
     assert study.accuracy.notna().all(axis=None)
     assert len(study.frame()) == table.shape[1] - 1
 
 
 def test_progress_runs_from_zero_to_one(iris):
     seen = []
-    wn.study(iris, "target", learner="grlvq", folds=2, progress=lambda step, share: seen.append((step, share)))
+    wn.study(
+        iris,
+        "target",
+        learner="grlvq",
+        splitting=wn.Splitting(folds=2),
+        progress=lambda step, share: seen.append((step, share)),
+    )
     shares = [share for _, share in seen]
     assert shares[0] == 0
     assert shares[-1] == 1
@@ -93,7 +99,7 @@ def test_progress_runs_from_zero_to_one(iris):
 
 
 def test_progress_is_written_to_stderr_on_request(iris, capsys):
-    wn.study(iris, "target", learner="grlvq", folds=2, progress=True)
+    wn.study(iris, "target", learner="grlvq", splitting=wn.Splitting(folds=2), progress=True)
     lines = capsys.readouterr().err.splitlines()
     assert lines[0].endswith("read the table")
     assert any("compare learners, fold 2 of 2" in line for line in lines)
@@ -108,7 +114,7 @@ LOCAL = [pytest.param(name, marks=pytest.mark.slow) for name in ("lgmlvq", "lgrl
 @pytest.mark.parametrize("name", ["grlvq", "lmnn", *LOCAL])
 @pytest.mark.usefixtures("blank_figures")
 def test_any_learner_of_the_library_can_be_chosen_by_name(name, iris, tmp_path):
-    study = wn.study(iris, "target", learner=name, folds=3)
+    study = wn.study(iris, "target", learner=name, splitting=wn.Splitting(folds=3))
     assert study.accuracy.columns[0] == study.comparison.chosen == study.settings["learner"] == name
     assert (study.accuracy.mean() > 0.9).all()
     assert study.findings.sentences[-1].startswith(f"{name.upper()} predicts")
@@ -120,7 +126,7 @@ def test_any_learner_of_the_library_can_be_chosen_by_name(name, iris, tmp_path):
 
 @pytest.mark.slow
 def test_the_simplest_of_learners_near_the_best_is_chosen(iris):
-    study = wn.study(iris, "target", folds=2)
+    study = wn.study(iris, "target", splitting=wn.Splitting(folds=2))
     learners = ["grlvq", "gmlvq", "lmnn", "lgmlvq", "lann"]
     assert list(study.accuracy.columns) == [*learners, "plain kNN", "NCA with kNN"]
     assert study.comparison.chosen == simplest_of_the_best(study.accuracy[learners])
@@ -131,9 +137,9 @@ def test_the_simplest_of_learners_near_the_best_is_chosen(iris):
 @pytest.mark.slow
 def test_features_and_target_give_the_study_of_their_table(iris):
     X, y = iris.drop(columns="target"), iris["target"]
-    expected = wn.study(iris, "target", learner="grlvq", folds=2)
-    assert wn.study(X, y, learner="grlvq", folds=2).to_dict() == expected.to_dict()
-    study = wn.study(X.to_numpy(), y.to_numpy(), learner="grlvq", folds=2)
+    expected = wn.study(iris, "target", learner="grlvq", splitting=wn.Splitting(folds=2))
+    assert wn.study(X, y, learner="grlvq", splitting=wn.Splitting(folds=2)).to_dict() == expected.to_dict()
+    study = wn.study(X.to_numpy(), y.to_numpy(), learner="grlvq", splitting=wn.Splitting(folds=2))
     assert study.metric.feature_names == ("x0", "x1", "x2", "x3", "x4")
     assert study.accuracy.equals(expected.accuracy)
 

@@ -26,7 +26,7 @@ def table():
 
 @pytest.fixture(scope="module")
 def study(table):
-    return wn.study(table, "y", learner="lmnn", folds=4, group="patient")
+    return wn.study(table, "y", learner="lmnn", splitting=wn.Splitting(folds=4, group="patient"))
 
 
 def compared(table, **settings):
@@ -173,8 +173,10 @@ def test_few_groups_of_few_rows_are_studied_all_the_same(kind):
     rng = np.random.default_rng(3)
     table = pd.DataFrame(rng.standard_normal((16, 3)), columns=["a", "b", "c"]).assign(site=np.arange(16) // 4)
     if kind == "classes":
-        study = wn.study(table.assign(y=np.tile(["u", "v"], 8)), "y", learner="grlvq", group="site")
+        study = wn.study(
+            table.assign(y=np.tile(["u", "v"], 8)), "y", learner="grlvq", splitting=wn.Splitting(group="site")
+        )
     else:
-        study = wn.study(table.assign(y=rng.standard_normal(16)), "y", group="site")
+        study = wn.study(table.assign(y=rng.standard_normal(16)), "y", splitting=wn.Splitting(group="site"))
     assert "Column 'site' has 4 groups, so 4 folds were made instead of 5." in study.caveats
     assert np.isfinite(study.comparison.expected_error)

@@ -11,7 +11,7 @@ from whynear.study import kept_fits
 from whynear.study.kept_fits import KeptFits
 from whynear.study.methods import Methods
 
-SETTINGS = {"learner": "gmlvq", "folds": 3}
+SETTINGS = {"learner": "gmlvq", "splitting": wn.Splitting(folds=3)}
 
 
 def table(seed=0):
@@ -52,13 +52,13 @@ def test_an_interrupted_study_goes_on_and_becomes_the_one_without_an_interrupt(f
     assert fits.count("gmlvq") == 4
     fits.clear()
     with pytest.raises(KeyboardInterrupt):
-        wn.study(table(), "kind", **SETTINGS, keep=tmp_path, progress=interrupt_at("fold 3 of 3"))
+        wn.study(table(), "kind", **SETTINGS, running=wn.Running(keep=tmp_path), progress=interrupt_at("fold 3 of 3"))
     assert fits.count("gmlvq") == len(list(tmp_path.iterdir())) == 2
     fits.clear()
-    resumed = wn.study(table(), "kind", **SETTINGS, keep=tmp_path)
+    resumed = wn.study(table(), "kind", **SETTINGS, running=wn.Running(keep=tmp_path))
     assert fits.count("gmlvq") == 2
     assert content_of(resumed) == content_of(whole)
-    again = wn.study(table(), "kind", **SETTINGS, keep=tmp_path)
+    again = wn.study(table(), "kind", **SETTINGS, running=wn.Running(keep=tmp_path))
     assert fits.count("gmlvq") == 2
     assert content_of(again) == content_of(whole)
 

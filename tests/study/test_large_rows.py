@@ -35,7 +35,7 @@ def opened(tmp_path, whole, monkeypatch):
 
     def made(target="kind", drop=("value",), frame=whole, **words):
         frame.to_parquet(tmp_path / "t.parquet", row_group_size=60, index=False)
-        settings = StudySettings(drop=drop, **words)
+        settings = StudySettings.of(drop=drop, **words)
         sample, rows = large_problem(open_parts(tmp_path / "t.parquet"), target, settings, Steps())
         places = [place for part in rows.held_out for place in range(part.before, part.before + part.n_rows)]
         return sample, rows, frame.iloc[places]
@@ -195,7 +195,7 @@ def test_a_target_that_stands_for_missing_is_not_judged(opened, whole):
 def test_the_map_of_numbers_is_fitted_to_rare_rows_too(opened, whole):
     whole.loc[17, "colour"] = "green"
     sample, rows, _ = opened("value", ("kind",), frame=whole)
-    methods, settings = Methods(0, sample.encoder), StudySettings(folds=2)
+    methods, settings = Methods(0, sample.encoder), StudySettings.of(folds=2)
     comparison = compare(sample.X, sample.y, (), methods, n_folds=2, effective_dim=None, report=silent)
     model, used = stages._learned(sample, comparison, settings, methods, rows)
     assert len(used.X) > len(sample.X)

@@ -25,7 +25,7 @@ def file(tmp_path, plain):
 
 
 def problems(path, target="kind", **words):
-    return large_problem(open_parts(path), target, StudySettings(**words), Steps())
+    return large_problem(open_parts(path), target, StudySettings.of(**words), Steps())
 
 
 def test_tables_that_fit_and_tables_in_memory_are_read_as_ever(file, plain):
@@ -51,20 +51,20 @@ def test_a_folder_of_text_files_is_measured_by_its_first_file(tmp_path, plain, m
 
 def test_a_text_file_beyond_a_given_limit_is_refused(tmp_path, plain):
     plain.to_csv(tmp_path / "t.csv", index=False)
-    assert beyond_memory(tmp_path / "t.csv", StudySettings(memory="1GB")) is None
+    assert beyond_memory(tmp_path / "t.csv", StudySettings.of(memory="1GB")) is None
     with pytest.raises(ValueError, match=r"t.csv takes more than 750 MB of memory, and memory=700MB is allowed. Save"):
-        beyond_memory(tmp_path / "t.csv", StudySettings(memory="700MB"))
+        beyond_memory(tmp_path / "t.csv", StudySettings.of(memory="700MB"))
 
 
 def test_too_little_memory_is_refused_with_what_is_needed(file):
     with pytest.raises(ValueError, match=r"takes at least 754 MB of memory, and memory=500MB is allowed. .*0.8GB"):
-        wn.study(file, "kind", memory="500MB")
+        wn.study(file, "kind", running=wn.Running(memory="500MB"))
     assert large_tables.MemoryLimit.of("0.8GB").rows(4) >= large_tables.COMPARED_ROWS
 
 
 def test_a_size_that_cannot_be_read_is_refused(file):
     with pytest.raises(ValueError, match="memory must be a size such as '500MB' or '2GB', got 'lots' instead"):
-        wn.study(file, "kind", memory="lots")
+        wn.study(file, "kind", running=wn.Running(memory="lots"))
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,9 @@ def test_a_single_row_group_is_not_held_out(tmp_path, plain, monkeypatch):
 def test_a_study_says_what_it_read_and_how_well_whole_parts_are_predicted(file, monkeypatch):
     small_memory(monkeypatch, 400)
     steps = []
-    study = wn.study(file, "kind", learner="grlvq", folds=3, progress=lambda step, share: steps.append(step))
+    study = wn.study(
+        file, "kind", learner="grlvq", splitting=wn.Splitting(folds=3), progress=lambda step, share: steps.append(step)
+    )
     assert "The model has seen no row of 1 of 12 row groups: of their 50 rows it predicts " in study.finding()
     assert any(said.startswith("Of 600 rows, a random 400 were used to compare learners") for said in study.caveats)
     assert any(said.startswith("Columns were judged by 4") for said in study.caveats)
@@ -163,7 +165,8 @@ def test_a_folder_that_fits_gives_the_study_of_one_file(tmp_path, plain):
         rows.to_parquet(tmp_path / "parts" / f"{number}.parquet", index=False)
     plain[:130].to_parquet(tmp_path / "t.parquet", index=False)
     of_folder, of_file = (
-        wn.study(tmp_path / name, "kind", learner="grlvq", folds=2).to_dict() for name in ("parts", "t.parquet")
+        wn.study(tmp_path / name, "kind", learner="grlvq", splitting=wn.Splitting(folds=2)).to_dict()
+        for name in ("parts", "t.parquet")
     )
     assert (of_folder.pop("source"), of_file.pop("source")) == ("parts/", "t.parquet")
     assert of_folder == of_file
@@ -173,7 +176,13 @@ def test_a_folder_that_fits_gives_the_study_of_one_file(tmp_path, plain):
 def test_a_messy_table_is_studied_in_parts(tmp_path, monkeypatch):
     small_memory(monkeypatch, 300)
     messy_table().to_parquet(tmp_path / "t.parquet", row_group_size=50, index=False)
-    study = wn.study(tmp_path / "t.parquet", "kind", learner="grlvq", folds=2, drop=["fat"])
+    study = wn.study(
+        tmp_path / "t.parquet",
+        "kind",
+        learner="grlvq",
+        splitting=wn.Splitting(folds=2),
+        reading=wn.Reading(drop=["fat"]),
+    )
     assert "blue" in study.model[0].categories_["colour"], "the model knows categories that the sample lacks"
     assert "of their 50 rows it predicts" in study.finding()
 
@@ -187,7 +196,7 @@ def test_text_files_are_studied_in_parts(tmp_path, plain, monkeypatch):
         if number == 3:
             rows.iloc[7, 1] = "?"
         rows.to_csv(tmp_path / "parts" / f"part-{number}.csv", index=False)
-    study = wn.study(tmp_path / "parts", "kind", learner="grlvq", folds=2)
+    study = wn.study(tmp_path / "parts", "kind", learner="grlvq", splitting=wn.Splitting(folds=2))
     assert "The model has seen no row of 1 of 6 files: of their 100 rows it predicts" in study.finding()
     assert any(said.startswith("'?' was taken as missing: 1 value, in 'b' (1)") for said in study.caveats)
     assert study.problem.columns.set_index("column").loc["b", ["kind", "missing"]].tolist() == ["numbers", 1]

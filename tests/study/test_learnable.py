@@ -23,25 +23,25 @@ def rising(n=30):
 
 def test_a_learner_of_classes_is_refused_for_a_measured_target_with_what_would_work():
     with pytest.raises(TableRefused, match="is numeric with 30 different values, and lmnn predicts classes") as refused:
-        check_fittable(problem_of(rising(), "y", measured=True), "lmnn")
+        check_fittable(problem_of(rising(), "y"), "lmnn")
     assert refused.value.settings == {"bins": 3}
-    check_fittable(problem_of(rising(), "y", measured=True), "auto")
+    check_fittable(problem_of(rising(), "y"), "auto")
 
 
 def test_few_rows_of_a_measured_target_are_refused():
     with pytest.raises(ValueError, match=f"at least {FEWEST_NUMERIC_ROWS} rows are needed. Add rows"):
-        check_fittable(problem_of(rising(9), "y", measured=True), "auto")
+        check_fittable(problem_of(rising(9), "y"), "auto")
 
 
 def test_constant_columns_are_refused_by_name():
     with pytest.raises(ValueError, match=r"all columns are constant: 'a', 'b'\. Add a column that differs"):
-        check_fittable(problem_of(rising().assign(a=1.0, b=2.0), "y", measured=True), "auto")
+        check_fittable(problem_of(rising().assign(a=1.0, b=2.0), "y"), "auto")
 
 
 @pytest.mark.parametrize("settings", [{}, {"weight": "size"}, {"class_weight": "balanced"}], ids=str)
 def test_all_learners_are_compared_with_weights_and_without(settings):
-    assert learners_for(StudySettings(**settings)) == COMPARED
-    assert learners_for(StudySettings(learner="lann", **settings)) == ("lann",)
+    assert learners_for(StudySettings.of(**settings)) == COMPARED
+    assert learners_for(StudySettings.of(learner="lann", **settings)) == ("lann",)
 
 
 @pytest.mark.parametrize("name", SIMPLEST_FIRST)
@@ -66,6 +66,6 @@ def test_what_weights_count_for_is_said_where_there_are_some():
         "held-out rows count by their weights in scores, once in verdicts, tolerances and the analysis of errors."
     )
     assert caveats_of_weights(StudySettings()) == ()
-    assert caveats_of_weights(StudySettings(weight="size")) == (f"{said}{held_out}",)
-    assert caveats_of_weights(StudySettings(weight="size", class_weight="balanced")) == (f"{said}{held_out}",)
+    assert caveats_of_weights(StudySettings.of(weight="size")) == (f"{said}{held_out}",)
+    assert caveats_of_weights(StudySettings.of(weight="size", class_weight="balanced")) == (f"{said}{held_out}",)
     assert caveats_of_weights(StudySettings(class_weight="balanced")) == (f"{said}each held-out row counts once.",)

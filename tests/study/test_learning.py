@@ -11,6 +11,7 @@ from tests.helpers.gasoline import gasoline
 from tests.helpers.measured_tables import houses, numbers
 from tests.helpers.studies import of_patients
 from whynear.spectra import SpectralTransformer
+from whynear.study.settings import grouped
 
 
 def test_the_model_takes_the_columns_of_the_table_and_the_seed_repeats_it():
@@ -42,27 +43,29 @@ def test_raw_columns_have_no_scaler_and_scores_are_of_held_out_folds():
 )
 def test_unknown_learners_and_seeds_are_refused(options, message):
     with pytest.raises(ValueError, match=message):
-        wn.learn_table("iris", **options)
+        wn.learn_table("iris", **grouped(options))
 
 
 @pytest.mark.parametrize("settings", [{"impute": "mean"}, {"categories": "ordinal"}])
 def test_an_unknown_way_to_take_a_column_is_refused(settings):
     (name,) = settings
-    with pytest.raises(ValueError, match=f"{name} must be one of None, auto, .* got '{settings[name]}' instead"):
-        wn.learn_table("iris", **settings)
+    with pytest.raises(ValueError, match=f"{name} must be one of 'auto', .* got '{settings[name]}' instead"):
+        wn.learn_table("iris", **grouped(settings))
 
 
 @pytest.mark.parametrize("learner", ["lmnn", pytest.param("lann", marks=pytest.mark.slow)])
 def test_scores_of_rows_that_belong_together_are_those_of_new_groups(learner):
     table = of_patients(60)
-    alone = wn.learn_table(table, "y", learner=learner, score=True, drop="patient")
-    together = wn.learn_table(table, "y", learner=learner, score=True, group="patient")
+    alone = wn.learn_table(table, "y", learner=learner, score=True, reading=wn.Reading(drop="patient"))
+    together = wn.learn_table(table, "y", learner=learner, score=True, splitting=wn.Splitting(group="patient"))
     assert sum(alone.scores) / 5 - sum(together.scores) / 5 > 0.2
     assert list(together.problem.X) == ["nose", "chin", "brow", "sign"]
 
 
 def test_fewer_groups_than_folds_make_fewer_folds():
-    learned = wn.learn_table(of_patients(8), "y", learner="grlvq", raw=True, score=True, group="patient")
+    learned = wn.learn_table(
+        of_patients(8), "y", learner="grlvq", raw=True, score=True, splitting=wn.Splitting(group="patient")
+    )
     assert len(learned.scores) == 4
 
 
@@ -70,8 +73,8 @@ def test_fewer_groups_than_folds_make_fewer_folds():
 def test_the_score_and_its_error_are_those_of_a_study(settings):
     table = of_patients(18).assign(day=np.arange(90), w=np.tile([1, 2, 0], 30))
     table = table[["nose", "chin", "y", *settings.values()]]
-    learned = wn.learn_table(table, "y", learner="grlvq", score=True, **settings)
-    assert learned.score == wn.study(table, "y", learner="grlvq", **settings).comparison.score
+    learned = wn.learn_table(table, "y", learner="grlvq", score=True, **grouped(settings))
+    assert learned.score == wn.study(table, "y", learner="grlvq", **grouped(settings)).comparison.score
 
 
 @pytest.mark.parametrize("kind", ["classes", "numbers"])
@@ -79,7 +82,9 @@ def test_a_single_fold_has_an_error_over_its_rows(kind):
     rng = np.random.default_rng(0)
     a, day = rng.random(60), np.repeat([1, 2], 30)
     y = np.where(a + 0.1 * rng.random(60) > 0.5, "u", "v") if kind == "classes" else a + 0.1 * rng.random(60)
-    learned = wn.learn_table(pd.DataFrame({"a": a, "day": day, "y": y}), "y", score=True, time="day")
+    learned = wn.learn_table(
+        pd.DataFrame({"a": a, "day": day, "y": y}), "y", score=True, splitting=wn.Splitting(time="day")
+    )
     assert len(learned.scores) == 1
     assert 0 < learned.score.error < 0.2
     assert "nan" not in learned.finding()
@@ -90,7 +95,7 @@ def test_a_single_fold_has_an_error_over_its_rows(kind):
 def test_a_measured_target_is_learned_as_by_a_study():
     X, y = houses()
     table = X.assign(price=y)
-    learned, studied = wn.learn_table(table, "price"), wn.study(table, "price", folds=3)
+    learned, studied = wn.learn_table(table, "price"), wn.study(table, "price", splitting=wn.Splitting(folds=3))
     assert learned.learner == studied.comparison.chosen == "minimum norm"
     assert_allclose(learned.model.predict(X), studied.model.predict(X))
     assert learned.model[-1].row_names_.tolist() == X.index.tolist()
@@ -121,7 +126,7 @@ def test_rows_of_a_group_are_held_out_together_for_the_errors_of_a_measured_targ
         .rename(columns=str)
         .assign(group=group, y=rng.standard_normal(20)[group] + 0.01 * rng.random(80))
     )
-    alone, together = (wn.learn_table(table, "y", **how) for how in ({"drop": "group"}, {"group": "group"}))
+    alone, together = (wn.learn_table(table, "y", **grouped(how)) for how in ({"drop": "group"}, {"group": "group"}))
     assert np.mean(alone.scores) - np.mean(together.scores) > 0.5
     assert np.ptp(together.model[-1].error_interval_) > 2 * np.ptp(alone.model[-1].error_interval_)
 
@@ -129,8 +134,8 @@ def test_rows_of_a_group_are_held_out_together_for_the_errors_of_a_measured_targ
 def test_copies_of_rows_are_the_same_as_weights():
     table = wn.datasets.load("iris").X.assign(kind=wn.datasets.load("iris").y, count=np.tile([1, 2, 3], 50))
     copies = table.loc[table.index.repeat(table["count"])].drop(columns="count")
-    weighted = wn.learn_table(table, "kind", learner="gmlvq", weight="count")
-    repeated = wn.learn_table(copies, "kind", learner="gmlvq", index=None)
+    weighted = wn.learn_table(table, "kind", learner="gmlvq", reading=wn.Reading(weight="count"))
+    repeated = wn.learn_table(copies, "kind", learner="gmlvq", reading=wn.Reading(index=None))
     rows = repeated.problem.X[:20]
     assert_allclose(weighted.model.predict_proba(rows), repeated.model.predict_proba(rows), atol=1e-3)
 
@@ -142,7 +147,7 @@ def test_scores_forward_in_time_are_those_of_rows_to_come():
         {"x": x, "noise": rng.normal(size=300), "day": day, "y": np.where(x > 2 * day / 300, "a", "b")}
     )
     shuffled, forward = (
-        np.mean(wn.learn_table(table.drop(columns=left_out), "y", score=True, time=time).scores)
+        np.mean(wn.learn_table(table.drop(columns=left_out), "y", score=True, splitting=wn.Splitting(time=time)).scores)
         for left_out, time in ((["day"], None), ([], "day"))
     )
     assert forward < shuffled - 0.03
@@ -152,7 +157,7 @@ def test_scores_forward_in_time_are_those_of_rows_to_come():
 def test_weights_for_a_learner_without_them_are_refused_by_name(options):
     table = pd.DataFrame({"x": range(20), "w": 1, "y": list("ab") * 10})
     with pytest.raises(ValueError, match=r"The learner 'slider' takes no weights. Leave out --.*use one of grlvq, "):
-        wn.learn_table(table, "y", learner="slider", **options)
+        wn.learn_table(table, "y", learner="slider", **grouped(options))
 
 
 def test_weights_of_classes_are_refused_for_a_measured_target():
@@ -164,7 +169,7 @@ def test_weights_of_classes_are_refused_for_a_measured_target():
 @pytest.mark.slow
 def test_a_spectrum_is_preprocessed_as_by_a_study():
     table = gasoline(50, seed=0, n_channels=41, scatter=0.5)
-    learned, plain = (wn.learn_table(table, "octane", spectra=spectra) for spectra in (None, False))
+    learned, plain = (wn.learn_table(table, "octane", reading=wn.Reading(spectra=spectra)) for spectra in (None, False))
     assert any(isinstance(step, SpectralTransformer) for _, step in learned.model.steps)
     assert not any(isinstance(step, SpectralTransformer) for _, step in plain.model.steps)
     assert np.mean(learned.scores) > np.mean(plain.scores)

@@ -11,7 +11,9 @@ from whynear.study.levels import levels_of
 def relevance():
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.standard_normal((60, 3)), columns=["noise", "sure", "other"])
-    return wn.study(X.assign(y=np.where(X["sure"] > 0, "u", "v")), "y", learner="grlvq", folds=2).relevance
+    return wn.study(
+        X.assign(y=np.where(X["sure"] > 0, "u", "v")), "y", learner="grlvq", splitting=wn.Splitting(folds=2)
+    ).relevance
 
 
 def table(sure):

@@ -26,5 +26,5 @@ def test_numbers_are_placed_by_their_predictions_and_by_what_differs_among_equal
 
 def test_a_single_column_is_a_line():
     X = pd.DataFrame({"a": np.arange(30.0)})
-    study = wn.study(X.assign(y=X["a"] * 2 + np.sin(X["a"])), "y", folds=2)
+    study = wn.study(X.assign(y=X["a"] * 2 + np.sin(X["a"])), "y", splitting=wn.Splitting(folds=2))
     assert np.ptp(study.maps["after"], axis=0)[1] == 0

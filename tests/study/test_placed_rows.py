@@ -28,7 +28,12 @@ def test_a_small_table_has_no_other_rows():
 @pytest.mark.usefixtures("few_compared")
 def test_a_large_table_has_all_rows_once_as_cases_or_others():
     iris = wn.datasets.load("iris")
-    study = wn.study(iris.X.assign(kind=np.array(iris.target_names)[iris.y]), "kind", learner="grlvq", folds=2)
+    study = wn.study(
+        iris.X.assign(kind=np.array(iris.target_names)[iris.y]),
+        "kind",
+        learner="grlvq",
+        splitting=wn.Splitting(folds=2),
+    )
     others = study.others
     assert len(study.comparison.predictions) == 60
     assert sorted([*study.comparison.predictions.index, *others.names]) == list(range(1, 151))
@@ -44,7 +49,7 @@ def test_rows_of_a_numeric_target_lie_at_their_predictions():
     table = measured()
     problem = learnable_problem(table, "y", StudySettings())
     used = at_most(problem, 60, 0)
-    model = wn.study(used.X.assign(y=used.y), "y", folds=2).model
+    model = wn.study(used.X.assign(y=used.y), "y", splitting=wn.Splitting(folds=2)).model
     found = placed_rows_of(problem, used, maps_of(used, model, 0), model, 0)
     assert_allclose(found.maps["after"][:, 0], model.predict(problem.X.loc[found.names]))
     assert_allclose(found.true, problem.y[found.names.to_numpy() - 1])

@@ -109,5 +109,5 @@ def test_all_methods_of_a_fold_share_the_preprocessing(scattered):
 def test_scores_of_a_study_of_noise_stay_those_of_chance():
     """Seven ways of preprocessing were tried, and no held-out score shows it."""
     X = gasoline(60, two_classes=True).drop(columns="grade")
-    found = wn.study(X, np.random.default_rng(1).standard_normal(60), folds=5)
+    found = wn.study(X, np.random.default_rng(1).standard_normal(60), splitting=wn.Splitting(folds=5))
     assert found.comparison.expected < 0.1

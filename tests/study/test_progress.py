@@ -11,10 +11,23 @@ def test_a_part_reports_within_its_stretch_of_the_whole():
     assert seen == [("read", 0.0), ("compare", 0.5), ("compare", 0.75)]
 
 
-def test_finished_parts_are_handed_out_and_nobody_needs_to_listen():
-    parts = {}
-    Steps(finished=parts.__setitem__).finish("model", 7)
-    assert parts == {"model": 7}
+class Watching:
+    def __init__(self):
+        self.steps, self.parts = [], {}
+
+    def step(self, name, share):
+        self.steps.append((name, share))
+
+    def finished(self, part, value):
+        self.parts[part] = value
+
+
+def test_steps_and_finished_parts_are_passed_to_an_object_and_none_is_needed():
+    watching = Watching()
+    steps = Steps(watching)
+    steps("read", 0.0)
+    steps.finish("model", 7)
+    assert (watching.steps, watching.parts) == ([("read", 0.0)], {"model": 7})
     silent = Steps()
     silent("read", 0.0)
     silent.finish("model", 7)

@@ -10,6 +10,7 @@ import whynear as wn
 from tests.helpers.studies import small_study
 from whynear.cli.app import app
 from whynear.study.repeat import python_lines, shell_line
+from whynear.study.settings import grouped
 
 pytestmark = pytest.mark.usefixtures("blank_figures")
 
@@ -27,7 +28,7 @@ def first_study(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path_factory.mktemp("first"))
         write_cases()
-        return wn.study("my cases.csv", "kind", **settings)
+        return wn.study("my cases.csv", "kind", **grouped(settings))
 
 
 @pytest.fixture
@@ -62,12 +63,12 @@ def test_the_command_repeats_the_study(study):
 
 def test_what_is_usual_is_not_said():
     assert python_lines(*asked(small_study())).splitlines()[-1] == (
-        "wn.study('iris', 'target', learner='grlvq', folds=2).save('study')"
+        "wn.study('iris', 'target', splitting=wn.Splitting(folds=2), learner='grlvq').save('study')"
     )
 
 
 def test_the_folds_that_were_asked_for_are_repeated_where_fewer_could_be_made():
     table = pd.DataFrame({"a": np.arange(23.0), "kind": ["u"] * 20 + ["v"] * 3})
-    study = wn.study(table, "kind", learner="grlvq", folds=4)
+    study = wn.study(table, "kind", learner="grlvq", splitting=wn.Splitting(folds=4))
     assert study.settings["folds"] == len(study.accuracy) == 3
     assert "--folds 4" in shell_line(*asked(study))

@@ -22,7 +22,7 @@ def test_a_study_shows_what_it_found_the_methods_and_the_features(measured):
     table = hostile()
     if measured:
         table["<i>target</i>"] = table.iloc[:, 0] + 0.1 * table.iloc[:, 1]
-    study = wn.study(table, "<i>target</i>", learner="auto" if measured else "grlvq", folds=2)
+    study = wn.study(table, "<i>target</i>", learner="auto" if measured else "grlvq", splitting=wn.Splitting(folds=2))
     text = shown(study)
     assert study.finding() in text
     assert all(caveat in text for caveat in study.caveats)

@@ -112,7 +112,7 @@ def test_noise_seldom_makes_a_rival_better():
 @pytest.mark.slow
 def test_studies_where_the_model_predicts_well_do_not_name_a_rival():
     assert better_rival(iris_study().comparison) is None
-    study = wn.study(measured(), "y", folds=3)
+    study = wn.study(measured(), "y", splitting=wn.Splitting(folds=3))
     assert "suffice" in study.findings.sentences[0]
     assert study.findings.sentences[-1].startswith("A linear map of")
 
@@ -120,7 +120,7 @@ def test_studies_where_the_model_predicts_well_do_not_name_a_rival():
 @pytest.mark.slow
 def test_the_finding_of_a_measured_target_that_is_not_linear_starts_with_plain_knn():
     X = pd.DataFrame(np.random.default_rng(1).standard_normal((200, 2)), columns=["a", "b"])
-    study = wn.study(X.assign(y=np.cos(2 * X["a"]) + X["b"] ** 2), "y", folds=3)
+    study = wn.study(X.assign(y=np.cos(2 * X["a"]) + X["b"] ** 2), "y", splitting=wn.Splitting(folds=3))
     assert study.finding().startswith("Plain kNN predicts better than the linear map (")
     assert study.findings.sentences[-1].startswith("A linear map of")
     assert not any("kNN" in caveat for caveat in study.caveats)
@@ -131,7 +131,9 @@ def test_the_finding_of_classes_that_no_global_metric_separates_starts_with_plai
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.uniform(-1, 1, (300, 2)), columns=["a", "b"])
     cells = np.floor(3 * (X["a"] + 1)) + np.floor(3 * (X["b"] + 1))
-    study = wn.study(X.assign(y=np.where(cells % 2 == 0, "u", "v")), "y", learner="grlvq", folds=3)
+    study = wn.study(
+        X.assign(y=np.where(cells % 2 == 0, "u", "v")), "y", learner="grlvq", splitting=wn.Splitting(folds=3)
+    )
     assert study.finding().startswith("Plain kNN predicts better than the learned metric (")
     assert study.findings.sentences[-1].startswith("GRLVQ predicts")
     assert not any("kNN" in caveat for caveat in study.caveats)

@@ -67,7 +67,9 @@ def test_an_undefined_score_has_no_parts():
 def test_weighted_rows_and_groups_are_those_that_count():
     X = pd.DataFrame(RNG.standard_normal((60, 2)), columns=["a", "b"])
     table = X.assign(y=np.where(X["a"] > 0, "u", "v"), w=np.arange(60) % 3, who=np.arange(60) // 2)
-    study = wn.study(table, "y", learner="grlvq", folds=2, weight="w", group="who")
+    study = wn.study(
+        table, "y", learner="grlvq", splitting=wn.Splitting(folds=2, group="who"), reading=wn.Reading(weight="w")
+    )
     held = row_scores(study.comparison)
     assert (len(held.parts), len(held.groups), len(np.unique(held.groups))) == (40, 40, 30)
     assert held.parts.mean() == pytest.approx(study.comparison.expected)

@@ -52,7 +52,7 @@ def table():
 
 @pytest.fixture(scope="module")
 def study(table):
-    return wn.study(table, "y", learner="lmnn", folds=4, time="day")
+    return wn.study(table, "y", learner="lmnn", splitting=wn.Splitting(folds=4, time="day"))
 
 
 def test_the_score_is_that_of_later_rows(table, study):
@@ -91,7 +91,7 @@ def test_everything_that_is_fitted_to_a_part_is_fitted_to_the_first_part(table, 
         columns=["heat", "load"]
     )  # a feature that is the time
     monkeypatch.setattr(wn.GRLVQ, "fit", watched)
-    wn.study(clock, "y", learner="grlvq", folds=3, time="day")
+    wn.study(clock, "y", learner="grlvq", splitting=wn.Splitting(folds=3, time="day"))
     sizes = sorted({len(times) for times in seen})
     assert len(sizes) > 5
     for times in seen:
@@ -144,7 +144,7 @@ def test_numbers_are_predicted_from_earlier_rows():
     assert random.score_of("plain kNN").value - in_time.score_of("plain kNN").value > 0.15
     assert len(in_time.predictions) == len(in_time.by_method) == 128
     assert in_time.groups is None
-    study = wn.study(X.assign(y=y, t=time), "y", time="t", folds=4)
+    study = wn.study(X.assign(y=y, t=time), "y", splitting=wn.Splitting(time="t", folds=4))
     assert study.comparison.score == in_time.score
     for name in (MINIMUM_NORM, RIDGE, PLS):
         assert np.isfinite(in_time.score_of(name).value)

@@ -47,7 +47,7 @@ def test_all_rows_of_a_class_are_equally_likely():
 
 @pytest.mark.parametrize("target", [np.arange(100) % 2, np.linspace(0, 1, 100)], ids=["classes", "numbers"])
 def test_no_more_rows_than_wanted_are_kept_in_their_order(target):
-    problem = problem_of(pd.DataFrame({"a": np.arange(100.0), "y": target}), "y", measured=True)
+    problem = problem_of(pd.DataFrame({"a": np.arange(100.0), "y": target}), "y")
     assert at_most(problem, 100, 0) is problem
     some = at_most(problem, 30, 0)
     assert len(some.X) == len(some.y) == 30

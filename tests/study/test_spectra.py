@@ -96,7 +96,7 @@ def test_the_sign_of_a_weight_for_two_classes_says_in_which_values_are_larger():
 
 def test_weights_of_three_classes_have_no_sign():
     table = gasoline(60).assign(grade=np.tile(["a", "b", "c"], 20)).drop(columns="octane")
-    study = wn.study(table, "grade", learner="grlvq", folds=2)
+    study = wn.study(table, "grade", learner="grlvq", splitting=wn.Splitting(folds=2))
     assert study.spectra.upwards == ""
     assert study.spectra.signs == {}
     assert (study.spectra.weights >= 0).all()
@@ -124,7 +124,7 @@ def test_a_study_without_spectra_has_none():
     assert small_study().spectra is None
     assert "spectra" not in small_study().to_dict()
     assert spectra_of(small_study().problem, None, (), None, small_study().problem) is None
-    flat = wn.study(gasoline(40), "octane", spectra=False, folds=2)
+    flat = wn.study(gasoline(40), "octane", reading=wn.Reading(spectra=False), splitting=wn.Splitting(folds=2))
     assert flat.spectra is None
     assert len(flat.verdicts.feature_names) == 121
 
@@ -152,7 +152,11 @@ def test_one_channel_stands_for_its_neighbours_in_caveats():
     table = gasoline(60)
     table["octane"] = table["1212nm"]
     table["1218nm"] = table["1212nm"] * 2
-    said = [caveat for caveat in wn.study(table, "octane", folds=2).caveats if "says the same as the target" in caveat]
+    said = [
+        caveat
+        for caveat in wn.study(table, "octane", splitting=wn.Splitting(folds=2)).caveats
+        if "says the same as the target" in caveat
+    ]
     assert said == [
         "Column '1212nm' says the same as the target, as does another channel: if it was made from it, leave it out "
         "with --drop."

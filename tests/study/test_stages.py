@@ -12,7 +12,10 @@ def test_a_long_table_is_sampled_and_says_so(monkeypatch):
     monkeypatch.setattr(stages, "COMPARED_ROWS", 100)
     y = np.arange(5000) % 2
     study = wn.study(
-        pd.DataFrame({"a": y + np.random.default_rng(0).random(5000), "y": y}), "y", learner="grlvq", folds=2
+        pd.DataFrame({"a": y + np.random.default_rng(0).random(5000), "y": y}),
+        "y",
+        learner="grlvq",
+        splitting=wn.Splitting(folds=2),
     )
     assert any("Of 5,000 rows, a random 100 were used" in caveat for caveat in study.caveats)
 
@@ -20,7 +23,7 @@ def test_a_long_table_is_sampled_and_says_so(monkeypatch):
 def test_one_row_more_than_can_be_compared_is_no_difficulty(monkeypatch):
     monkeypatch.setattr(stages, "COMPARED_ROWS", 60)
     table = pd.DataFrame({"a": np.random.default_rng(0).random(61), "y": np.arange(61) % 2})
-    study = wn.study(table, "y", learner="grlvq", folds=2)
+    study = wn.study(table, "y", learner="grlvq", splitting=wn.Splitting(folds=2))
     assert any("Of 61 rows, a random 60" in caveat for caveat in study.caveats)
 
 
@@ -40,7 +43,7 @@ def test_the_time_left_is_said_for_each_learner_and_the_share_only_grows():
         said.append(step)
         shares.append(share)
 
-    wn.study(table, "y", learner="gmlvq", folds=2, progress=report)
+    wn.study(table, "y", learner="gmlvq", splitting=wn.Splitting(folds=2), progress=report)
     fits = [step for step in said if "left for this step" in step]
     assert [step.partition(", about")[0] for step in fits] == [
         f"compare learners, fold {fold} of 2: {method}"

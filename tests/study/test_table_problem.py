@@ -23,7 +23,7 @@ def test_a_refusal_has_settings_that_are_taken():
     with pytest.raises(TableRefused) as refused:
         learnable_problem(table, "y", StudySettings(learner="gmlvq"))
     assert refused.value.is_tried
-    settings = StudySettings(learner="gmlvq", **refused.value.settings)
+    settings = StudySettings.of(learner="gmlvq", **refused.value.settings)
     assert learnable_problem(table, "y", settings).kind == "classes"
 
 

@@ -27,7 +27,13 @@ def study():
     table = mixed()
     table.loc[[3, 5, 7], "size"] = None
     table.loc[[2, 9], "colour"] = None
-    return wn.study(table, "outcome", learner="lgmlvq", categories="onehot", impute="median", folds=3)
+    return wn.study(
+        table,
+        "outcome",
+        learner="lgmlvq",
+        reading=wn.Reading(categories="onehot", impute="median"),
+        splitting=wn.Splitting(folds=3),
+    )
 
 
 def test_relevance_is_stated_for_the_columns_of_the_table(study):
@@ -70,24 +76,24 @@ def test_gaps_and_text_are_refused_if_the_study_is_strict():
     with pytest.raises(
         ValueError, match=r"2 of 4 columns are not numeric: 'colour' .* \(--category 'colour'\)"
     ) as error:
-        wn.study(table, "outcome", strict=True)
-    assert error.value.__notes__ == ["Try: category=['colour', 'sex']"]
+        wn.study(table, "outcome", reading=wn.Reading(strict=True))
+    assert error.value.__notes__ == ["Try: reading=wn.Reading(category=['colour', 'sex'], strict=True)"]
     table.loc[[1, 4], "z"] = None
     with pytest.raises(ValueError, match=r"NaN: 2 in column 'z'. Fill them in \(--impute median\)"):
-        wn.study(table, "outcome", categories="onehot", strict=True)
+        wn.study(table, "outcome", reading=wn.Reading(categories="onehot", strict=True))
 
 
 def test_what_cannot_be_learned_from_is_refused():
     table = mixed()
     table["colour"] = [f"shade {i}" for i in range(len(table))]
     with pytest.raises(ValueError, match="'colour' holds 240 different texts, such as 'shade 0': too many"):
-        wn.study(table, "outcome", categories="onehot", impute="median")
+        wn.study(table, "outcome", reading=wn.Reading(categories="onehot", impute="median"))
     table = mixed().assign(z=[np.inf, *[0.5] * 239])
     with pytest.raises(ValueError, match="infinity"):
-        wn.study(table, "outcome", categories="onehot", impute="median")
+        wn.study(table, "outcome", reading=wn.Reading(categories="onehot", impute="median"))
     table = mixed().assign(z=pd.Timestamp("2020-01-01"))
     with pytest.raises(ValueError, match="'z' \\(dates"):
-        wn.study(table, "outcome", categories="onehot")
+        wn.study(table, "outcome", reading=wn.Reading(categories="onehot"))
 
 
 def test_rows_without_a_target_are_left_out_on_request():
@@ -102,7 +108,9 @@ def test_rows_without_a_target_are_left_out_on_request():
 
 def test_rows_keep_their_names():
     table = mixed(60).drop(columns=["colour", "sex"]).assign(patient=[f"P{i}" for i in range(60)])
-    study = wn.study(table, "outcome", index="patient", learner="grlvq", folds=2)
+    study = wn.study(
+        table, "outcome", reading=wn.Reading(index="patient"), learner="grlvq", splitting=wn.Splitting(folds=2)
+    )
     assert study.comparison.predictions.index[0] == "P0"
     assert "patient" not in study.problem.X
     assert study.cases[0].row.startswith("P")
@@ -161,7 +169,7 @@ def test_what_does_not_fit_a_measured_target_is_refused():
 def test_measured_studies_are_the_same_for_the_same_seed(tmp_path):
     texts = []
     for name in ("a", "b"):
-        wn.study(measured(60), "y", folds=3).save(tmp_path / name)
+        wn.study(measured(60), "y", splitting=wn.Splitting(folds=3)).save(tmp_path / name)
         texts.append((tmp_path / name / "study.json").read_bytes())
     assert texts[0] == texts[1]
 
@@ -170,7 +178,7 @@ def test_measured_studies_are_the_same_for_the_same_seed(tmp_path):
 def test_the_model_of_a_large_table_learns_from_more_rows_than_are_compared(monkeypatch):
     monkeypatch.setattr(stages, "COMPARED_ROWS", 60)
     table = mixed(200).drop(columns=["colour", "sex"])
-    study = wn.study(table, "outcome", learner="lann", folds=2)
+    study = wn.study(table, "outcome", learner="lann", splitting=wn.Splitting(folds=2))
     assert len(study.problem.X) == 60
     assert len(study.metric) == 200
     assert any("Of 200 rows, a random 60 were used to compare learners" in caveat for caveat in study.caveats)
@@ -178,6 +186,9 @@ def test_the_model_of_a_large_table_learns_from_more_rows_than_are_compared(monk
 
 @pytest.mark.slow
 def test_threads_do_not_change_a_study():
-    one, two = (wn.study(mixed(80).drop(columns=["colour", "sex"]), "outcome", n_jobs=n, folds=2) for n in (1, 2))
+    one, two = (
+        wn.study(mixed(80).drop(columns=["colour", "sex"]), "outcome", n_jobs=n, splitting=wn.Splitting(folds=2))
+        for n in (1, 2)
+    )
     assert_allclose(one.frame()["upper"], two.frame()["upper"], rtol=1e-9)
     assert one.comparison.chosen == two.comparison.chosen

@@ -43,13 +43,15 @@ def test_estimators_of_others_are_left_alone():
     assert set(vars(remember_rows(model, X))) == before
 
 
-@pytest.mark.parametrize("categories", [None, "onehot"])
+@pytest.mark.parametrize("categories", ["auto", "onehot"])
 def test_values_that_a_neighbour_lacks_are_missing_and_not_what_was_filled_in(categories, tmp_path):
     X, y = table()
     X.loc[["p3", "p4"], "b"] = None
-    if categories:
+    if categories == "onehot":
         X["colour"] = ["red", "blue", None, "green"] * 5
-    model = wn.learn_table(X.assign(y=y), "y", learner="lmnn", categories=categories, impute="median").model
+    model = wn.learn_table(
+        X.assign(y=y), "y", learner="lmnn", reading=wn.Reading(categories=categories, impute="median")
+    ).model
     wn.save(model, tmp_path / "model")
     for one in (model, wn.load(tmp_path / "model")):
         why = wn.explain(one, X.loc[["p3"]])

@@ -39,7 +39,13 @@ def table():
 @pytest.fixture(scope="module")
 def study(table):
     return wn.study(
-        table, "y", learner="grlvq", folds=2, weight="size", class_weight="balanced", score="balanced_accuracy"
+        table,
+        "y",
+        learner="grlvq",
+        splitting=wn.Splitting(folds=2),
+        reading=wn.Reading(weight="size"),
+        class_weight="balanced",
+        score="balanced_accuracy",
     )
 
 
@@ -99,7 +105,9 @@ def test_numbers_are_fitted_with_weights():
     assert not compare(X, y, (), Methods(0), weights=weights, **settings).by_method.equals(
         compare(X, y, (), Methods(0), **settings).by_method
     )
-    study = wn.study(table.assign(size=weights), "y", weight="size", folds=2)
+    study = wn.study(
+        table.assign(size=weights), "y", reading=wn.Reading(weight="size"), splitting=wn.Splitting(folds=2)
+    )
     assert "size" not in study.problem.X
     assert caveats_of_weights(study.inputs)[0] in study.caveats
 
@@ -119,7 +127,9 @@ def test_held_out_classes_count_by_their_weights(table, study):
 def test_held_out_numbers_count_by_their_weights():
     table = measured(60)
     weights = pd.Series(np.random.default_rng(0).integers(0, 4, 60).astype(float))
-    study = wn.study(table.assign(size=weights), "y", weight="size", folds=2)
+    study = wn.study(
+        table.assign(size=weights), "y", reading=wn.Reading(weight="size"), splitting=wn.Splitting(folds=2)
+    )
     comparison = study.comparison
     held = comparison.predictions.reset_index(drop=True)
     expected = r2_score(held["true"], held["predicted"], sample_weight=weights)
@@ -224,7 +234,13 @@ def test_tolerance_and_verdicts_refit_the_learner_with_weights(table, monkeypatc
     fit = wn.GRLVQ.fit
     monkeypatch.setattr(wn.GRLVQ, "fit", watched)
     size = np.arange(len(table)) + 1.0
-    wn.study(table.assign(size=size), "y", learner="grlvq", folds=2, weight="size")
+    wn.study(
+        table.assign(size=size),
+        "y",
+        learner="grlvq",
+        splitting=wn.Splitting(folds=2),
+        reading=wn.Reading(weight="size"),
+    )
     assert len(seen) > 2 + 1 + 5 + 4  # folds, all rows, and the folds of the tolerance and of the verdicts
     for weights in seen:
         assert set(weights) <= set(size)

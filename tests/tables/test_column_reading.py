@@ -3,12 +3,13 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 
-from whynear.tables.column_reading import ColumnReader, ReadAs
+from whynear.tables.column_reading import ColumnReader
 from whynear.tables.refusal import TableRefused
+from whynear.tables.settings import Reading
 
 
 def read(values, strict=False, **named):
-    reader = ColumnReader("t.csv", ReadAs(**named), strict=strict)
+    reader = ColumnReader("t.csv", Reading(**named, strict=strict))
     column = reader.read(pd.Series(values, name="a", dtype=None if isinstance(values, np.ndarray) else object))
     return column, reader
 
@@ -35,7 +36,7 @@ def test_what_is_read_in_another_way_is_said(values, numbers, notes):
 
 
 def test_several_columns_that_are_written_alike_share_a_sentence():
-    reader = ColumnReader("t.csv", ReadAs())
+    reader = ColumnReader("t.csv", Reading())
     for name in "ab":
         reader.read(pd.Series(["3,5", "?"], name=name))
     assert reader.notes() == [
@@ -113,7 +114,7 @@ def test_a_strict_reader_refuses_with_the_setting_that_takes_it(values, settings
 
 def test_a_target_of_classes_keeps_its_names():
     def target(values, **named):
-        return ColumnReader("t.csv", ReadAs(**named)).read_class(pd.Series(values, name="y")).tolist()
+        return ColumnReader("t.csv", Reading(**named)).read_class(pd.Series(values, name="y")).tolist()
 
     assert target(["10%", "20%"] * 3) == ["10%", "20%"] * 3
     assert target([f"{i},5" for i in range(6)]) == [i + 0.5 for i in range(6)]

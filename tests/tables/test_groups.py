@@ -79,4 +79,4 @@ def test_groups_that_cannot_be_held_out_are_refused(visits, change, group, messa
 
 def test_numbers_need_two_groups_only():
     table = pd.DataFrame({"a": np.arange(60.0), "y": np.linspace(0, 1, 60) ** 2, "site": np.repeat(["N", "S"], 30)})
-    assert problem_of(table, "y", group="site", measured=True).groups.nunique() == 2
+    assert problem_of(table, "y", group="site").groups.nunique() == 2

@@ -19,6 +19,7 @@ from whynear.tables.reading import NamedTable
 from whynear.tables.refusal import TableRefused
 from whynear.tables.rows import numbered
 from whynear.tables.scan import scan
+from whynear.tables.settings import Reading, Splitting
 from whynear.utils.progress import silent
 
 
@@ -27,14 +28,15 @@ def both(tmp_path):
     """The problem of a table that is scanned with a small sample, and that of the same table in memory."""
 
     def made(frame, target="kind", held_out=(), n_sample=30, **words):
-        settings = {**StudySettings().of_table(), **words, "spectra": False}
+        chosen = StudySettings.of(**words, spectra=False)
+        reading, splitting = chosen.reading, chosen.splitting
         frame.to_parquet(tmp_path / "t.parquet", row_group_size=100)
         table = open_parts(tmp_path / "t.parquet")
         parts = [table.parts[place] for place in held_out]
-        codes = tuple(settings["missing"])
+        codes = reading.missing
         found = scan(table, target, n_sample=n_sample, seed=0, n_rows=64, report=silent, held_out=parts, missing=codes)
-        whole = problem_from(NamedTable("t.parquet", numbered(frame)), target, measured=True, **settings)
-        return (*problem_from_scan(table, found, target, {"measured": True, **settings}, parts), whole)
+        whole = problem_from(NamedTable("t.parquet", numbered(frame)), target, reading, splitting)
+        return (*problem_from_scan(table, found, target, reading, splitting, parts), whole)
 
     return made
 
@@ -74,11 +76,11 @@ def test_texts_with_decimal_commas_are_read_as_in_memory(tmp_path):
     for number in range(4):
         piece = rows[50 * number : 50 * number + 50]
         as_file(piece.assign(dose=3) if number else piece, tmp_path / "folder" / f"{number}.csv")
-    settings = {**StudySettings().of_table(), "spectra": False, "measured": True}
+    reading = Reading(spectra=False)
     table = open_parts(tmp_path / "folder")
     found = scan(table, "kind", n_sample=60, seed=0, n_rows=17, report=silent)
-    sample, _ = problem_from_scan(table, found, "kind", settings)
-    whole = problem_from(open_table(tmp_path / "folder"), "kind", **settings)
+    sample, _ = problem_from_scan(table, found, "kind", reading, Splitting())
+    whole = problem_from(open_table(tmp_path / "folder"), "kind", reading)
     pd.testing.assert_frame_equal(sample.X, whole.X.loc[sample.X.index], check_dtype=False)
     assert whole.X["cells"].tolist() == rows["cells"].tolist()
     assert sample.encoder.readings == whole.encoder.readings == {"dose": "number ,", "cells": "number ,"}
@@ -257,7 +259,7 @@ def test_strange_columns_are_taken_or_refused_as_in_memory(tmp_path, column):
     pq.write_table(
         pa.table({"a": numbers, "kind": kinds, "strange": column}), tmp_path / "t.parquet", row_group_size=70
     )
-    table, settings = open_parts(tmp_path / "t.parquet"), {"measured": True, **StudySettings().of_table()}
+    table = open_parts(tmp_path / "t.parquet")
     found = scan(table, "kind", n_sample=30, seed=0, n_rows=64, report=silent)
 
     def outcome(make):
@@ -267,5 +269,5 @@ def test_strange_columns_are_taken_or_refused_as_in_memory(tmp_path, column):
             return str(refusal).partition(" Counts are")[0], refusal.settings
         return problem.columns.to_dict("records"), problem.decisions
 
-    in_memory = outcome(lambda: problem_from(open_table(tmp_path / "t.parquet"), "kind", **settings))
-    assert outcome(lambda: problem_from_scan(table, found, "kind", settings)[0]) == in_memory
+    in_memory = outcome(lambda: problem_from(open_table(tmp_path / "t.parquet"), "kind"))
+    assert outcome(lambda: problem_from_scan(table, found, "kind", Reading(), Splitting())[0]) == in_memory

@@ -3,6 +3,7 @@ import pandas as pd
 import pytest
 
 import whynear as wn
+from whynear.study.settings import grouped
 from whynear.tables.missing_codes import caveats_of_codes
 
 USUAL = [0.5, 1.5, 2.5, 3.0]
@@ -40,5 +41,7 @@ def test_a_study_warns_of_them_and_takes_the_advice():
     table.loc[::9, "mass"] = -999
     options = {"learner": "grlvq", "folds": 2, "random_state": 0}
     warned = "7 values are -999, far from all others"
-    assert any(warned in caveat for caveat in wn.study(table, "kind", **options).caveats)
-    assert not any(warned in caveat for caveat in wn.study(table, "kind", missing="-999", **options).caveats)
+    assert any(warned in caveat for caveat in wn.study(table, "kind", **grouped(options)).caveats)
+    assert not any(
+        warned in caveat for caveat in wn.study(table, "kind", **grouped({**options, "missing": "-999"})).caveats
+    )

@@ -41,7 +41,9 @@ def test_columns_that_number_the_rows_are_found():
 
 @pytest.mark.parametrize("start", [0, 1])
 def test_a_column_that_looks_like_a_row_number_is_a_caveat(frame, start):
-    problem = problem_of(frame.assign(case=np.arange(start, 60 + start), half=np.arange(60) / 2), "kind")
+    problem = problem_of(
+        frame.assign(case=np.arange(start, 60 + start), half=np.arange(60) / 2), "kind", categories="onehot"
+    )
     assert "case" in problem.X
     (caveat,) = problem.caveats
     assert "'case' looks like a row number" in caveat

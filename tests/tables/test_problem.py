@@ -1,3 +1,4 @@
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -7,7 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.helpers.problems import problem_of
+from whynear.datasets.opening import open_table
+from whynear.tables.problem import problem_from
 from whynear.tables.refusal import TableRefused, merged, with_suggestion
+from whynear.tables.settings import Reading
 
 
 def test_a_table_becomes_numbers_and_classes(frame):
@@ -26,12 +30,7 @@ def test_a_table_becomes_numbers_and_classes(frame):
         ({"kind": ["", " \t"] + ["u"] * 58}, "kind", "2 values of the target 'kind' are missing, in rows 1, 2 "),
         ({"kind": [np.inf] + [0.0] * 59}, "kind", "1 value of the target 'kind' is infinite, in row 1 "),
         ({"kind": "u"}, "kind", "holds the single class 'u'"),
-        ({"kind": np.random.default_rng(1).random(60)}, "kind", "a measurement with 60 different values.*--bins 3"),
-        ({"kind": np.arange(60)}, "kind", "a measurement with 60 different values.*--bins 3"),
-        ({"kind": [0] * 20 + [1] * 20 + list(range(2, 22))}, "kind", "a measurement with 22 different.*--bins 3"),
         ({"kind": [f"id{i}" for i in range(60)]}, "kind", "no class with two rows"),
-        ({"town": "Rome"}, "kind", r"1 of 3 columns is not numeric: 'town' \(text, such as 'Rome' in .*--drop 'town'"),
-        ({"b": [np.nan] * 2 + [1.0] * 58}, "kind", "contains NaN: 2 in column 'b'"),
         ({"b": [np.inf] + [1.0] * 59}, "kind", "infinity .*1 in column 'b'"),
         ({"b": 1e300}, "kind", "in column 'b': its square overflows"),
     ],
@@ -39,6 +38,25 @@ def test_a_table_becomes_numbers_and_classes(frame):
 def test_a_difficulty_is_named_with_its_remedy(frame, change, target, message):
     with pytest.raises(ValueError, match=message):
         problem_of(frame.assign(**change), target)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"town": "Rome"}, r"1 of 3 columns is not numeric: 'town' \(text, such as 'Rome' in .*--drop 'town'"),
+        ({"b": [np.nan] * 2 + [1.0] * 58}, "contains NaN: 2 in column 'b'"),
+    ],
+)
+def test_strict_reading_names_a_column_that_is_not_taken_as_it_is(frame, change, message):
+    with pytest.raises(ValueError, match=message):
+        problem_of(frame.assign(**change), "kind", strict=True)
+
+
+@pytest.mark.parametrize(
+    "kind", [np.random.default_rng(1).random(60), np.arange(60), [0] * 20 + [1] * 20 + list(range(2, 22))]
+)
+def test_a_target_of_many_different_numbers_is_a_measurement(frame, kind):
+    assert problem_of(frame.assign(kind=kind), "kind").kind == "numbers"
 
 
 @pytest.mark.parametrize("missing", [np.nan, None, pd.NA, pd.NaT])
@@ -151,7 +169,7 @@ def test_a_problem_of_classes_counts_them():
 
 def test_a_problem_of_numbers_has_a_range_and_no_classes():
     values = np.linspace(0.5, 9.5, 40)
-    problem = problem_of(pd.DataFrame({"a": values**2, "y": values}), "y", measured=True)
+    problem = problem_of(pd.DataFrame({"a": values**2, "y": values}), "y")
     assert problem.kind == "numbers"
     assert problem.classes == ()
     assert problem.range == (0.5, 9.5)
@@ -171,18 +189,18 @@ def test_any_cells_are_a_problem_or_refused_in_a_sentence_with_settings_that_wor
     cells = {f"c{place}": values for place, values in enumerate(columns)}
     table = pd.DataFrame(cells).assign(size=np.arange(12) * 1.5, kind=["u", "v"] * 6)
     before = table.copy()
-    chosen = {"categories": "auto", "impute": "auto", **settings}
-    problem = made_in_two_tries(partial(problem_of, table, "kind"), chosen)
+    problem = made_in_two_tries(partial(problem_from, open_table(table), "kind"), Reading(**settings))
     assert np.isfinite(problem.numbers().to_numpy()).all()
     pd.testing.assert_frame_equal(table, before)
 
 
-def made_in_two_tries(make, settings):
+def made_in_two_tries(make, reading):
     refusal = None
     try:
-        return with_suggestion(make, settings)
+        return with_suggestion(make, reading)
     except TableRefused as error:
         refusal = error
     assert "\n" not in str(refusal)
     assert refusal.is_tried
-    return make(**merged(settings, refusal.settings))
+    found = refusal.settings
+    return make(replace(reading, **merged({name: getattr(reading, name) for name in found}, found)))

@@ -8,6 +8,7 @@ import pytest
 from tests.helpers.problems import problem_of
 from whynear.datasets import open_table
 from whynear.tables.problem import problem_from
+from whynear.tables.settings import Reading, Splitting
 
 
 @pytest.fixture
@@ -46,8 +47,8 @@ def test_weights_and_times_are_read_as_the_table_is_written(tmp_path, weighted):
     weighted.assign(**texts).to_csv(tmp_path / "t.csv", sep=";", index=False)
     halves = weighted.assign(size=[f"{n},5" for n in sizes], a=texts["a"])
     for table, expected in ((open_table(tmp_path / "t.csv"), sizes), (open_table(halves), sizes + 0.5)):
-        assert problem_from(table, "kind", weight="size").weights.tolist() == expected.tolist()
-        assert problem_from(table, "kind", time="size").times.tolist() == expected.tolist()
+        assert problem_from(table, "kind", reading=Reading(weight="size")).weights.tolist() == expected.tolist()
+        assert problem_from(table, "kind", splitting=Splitting(time="size")).times.tolist() == expected.tolist()
     with pytest.raises(ValueError, match="column 'size' holds '<5' in row 1; a weight must be a finite number"):
         problem_of(weighted.assign(size=["<5", *["7"] * 59]), "kind", weight="size")
 

@@ -6,6 +6,7 @@ from tests.helpers.gasoline import gasoline
 from whynear.tables.problem import problem_from
 from whynear.tables.reading import NamedTable
 from whynear.tables.refusal import TableRefused
+from whynear.tables.settings import Reading
 from whynear.tables.spectral_axis import SpectralAxis, neighbour_likeness, spectral_axis
 
 
@@ -144,8 +145,8 @@ def test_the_axis_cannot_be_changed():
 
 def test_a_problem_has_the_axis_and_says_so_only_where_spectra_may_be_found():
     table = NamedTable("t.csv", gasoline().assign(temperature=20.0 + np.arange(60) % 7))
-    assert problem_from(table, "octane", measured=True).axis is None
-    problem = problem_from(table, "octane", measured=True, spectra=None)
+    assert problem_from(table, "octane", Reading(spectra=False)).axis is None
+    problem = problem_from(table, "octane")
     assert problem.axis.unit == "nm"
     assert problem.X.shape[1] == 122
     assert sum("taken as a spectrum over 900 to 1,620 nm" in line for line in problem.decisions) == 1
@@ -153,8 +154,8 @@ def test_a_problem_has_the_axis_and_says_so_only_where_spectra_may_be_found():
 
 def test_strict_leaves_the_decision_to_the_user():
     with pytest.raises(TableRefused, match=r"look like a spectrum. Take them as one \(--spectra\), or .*--no-spectra"):
-        problem_from(NamedTable("t.csv", gasoline()), "octane", measured=True, spectra=None, strict=True)
-    assert problem_from(NamedTable("t.csv", gasoline()), "octane", measured=True, spectra=True, strict=True).axis
+        problem_from(NamedTable("t.csv", gasoline()), "octane", reading=Reading(spectra=None, strict=True))
+    assert problem_from(NamedTable("t.csv", gasoline()), "octane", reading=Reading(spectra=True, strict=True)).axis
 
 
 @pytest.mark.parametrize(

@@ -32,13 +32,11 @@ def test_missing_targets_are_gaps_and_blanks():
     assert is_missing(pd.Series(["a", None, "  ", "", np.nan])).tolist() == [False, True, True, True, True]
 
 
-def test_numbers_are_returned_as_such_only_where_measured():
+def test_many_different_numbers_are_returned_as_such():
     values = pd.Series(np.arange(60) / 7, name="y")
-    found, caveats = target_of(values, "t.csv", None, measured=True)
+    found, caveats = target_of(values, "t.csv", None)
     assert found.dtype == float
     assert caveats == []
-    with pytest.raises(ValueError, match=r"t\.csv: the target 'y' looks like a measurement with 60 different values"):
-        target_of(values, "t.csv", None)
 
 
 def test_whole_numbers_name_the_same_classes_beside_a_gap(frame):
@@ -50,11 +48,11 @@ def test_whole_numbers_name_the_same_classes_beside_a_gap(frame):
 
 def test_a_target_can_be_named_as_numbers_or_as_classes(frame):
     ratings = frame.assign(kind=np.arange(60) % 5)
-    assert problem_of(ratings, "kind", measured=True).kind == "classes"
-    assert problem_of(ratings, "kind", measured=True, number="kind").kind == "numbers"
+    assert problem_of(ratings, "kind").kind == "classes"
+    assert problem_of(ratings, "kind", number="kind").kind == "numbers"
     many = frame.assign(kind=[*range(45), *range(15)])
-    assert problem_of(many, "kind", measured=True).kind == "numbers"
-    assert problem_of(many, "kind", measured=True, category="kind").kind == "classes"
+    assert problem_of(many, "kind").kind == "numbers"
+    assert problem_of(many, "kind", category="kind").kind == "classes"
 
 
 def test_signs_for_missing_targets_are_refused_by_row_with_what_leaves_them_out(frame):
@@ -69,6 +67,6 @@ def test_signs_for_missing_targets_are_refused_by_row_with_what_leaves_them_out(
 
 def test_a_measured_target_may_have_decimal_commas(frame):
     text = [f"{value:.4f}".replace(".", ",") for value in frame["a"]]
-    problem = problem_of(frame.assign(a=text), "a", drop="kind", measured=True)
+    problem = problem_of(frame.assign(a=text), "a", drop="kind")
     assert problem.kind == "numbers"
     assert np.allclose(problem.y, frame["a"], atol=1e-4)

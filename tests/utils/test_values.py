@@ -9,11 +9,11 @@ from sklearn.datasets import load_iris
 
 import whynear as wn
 from tests.helpers.problems import problem_of
-from whynear import cases, interpret, metric, tables
+from whynear import cases, interpret, metric
 from whynear.interpret.encoded import by_column
 from whynear.utils.values import ByValue, same
 
-PACKAGES = (metric, tables, cases, interpret, import_module("whynear.explain"))
+PACKAGES = (metric, cases, interpret, import_module("whynear.explain"))
 IRIS = load_iris(as_frame=True)
 X = IRIS.data[::5]
 Y = IRIS.target[::5]

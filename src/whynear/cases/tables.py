@@ -15,10 +15,11 @@ from whynear.cases.encoding import RowEncoding, encoder_of
 from whynear.cases.inputs import case_metric, case_table
 from whynear.datasets.opening import Table, open_for
 from whynear.metric import Metric
-from whynear.tables.column_reading import ColumnReader, ReadAs
+from whynear.tables.column_reading import ColumnReader
 from whynear.tables.encoder import TableEncoder
 from whynear.tables.model_columns import ModelColumns
 from whynear.tables.rows import named_rows, place_of
+from whynear.tables.settings import Reading
 from whynear.utils.arrays import Array
 from whynear.utils.files import StrPath
 from whynear.utils.plain import plain_values
@@ -121,7 +122,7 @@ def rerank_by(model: Any, encoder: TableEncoder | None = None) -> Rerank:
 def _notes_on_reading(X: pd.DataFrame, columns: ModelColumns, encoder: TableEncoder, source: str) -> Iterator[str]:
     """Yield how numbers written as text were read, and how many rows have missing values that were filled in."""
     for decimal, names in columns.written.items():
-        reader = ColumnReader(source, ReadAs(), decimal)
+        reader = ColumnReader(source, Reading(), decimal)
         for name in names:
             reader.read(X[name])
         yield from reader.notes()

@@ -1,77 +1,65 @@
-"""Arguments and options that several commands share, each with one help text."""
+"""Arguments and options that several commands share, and those made from the settings of a study."""
 
-from typing import Annotated, Literal
+from __future__ import annotations
+
+from collections.abc import Callable
+from inspect import Parameter, signature
+from typing import Annotated, Any, Literal, get_type_hints
 
 import typer
 
-from whynear.study import settings
-from whynear.utils import choices
+from whynear.study.settings import SETTINGS, VALUES, StudySettings
+
+_TYPES = {name: kind for value in (StudySettings, *VALUES.values()) for name, kind in get_type_hints(value).items()}
+
+
+def of_setting(name: str, **more: Any) -> Any:
+    """Return the option of the command line for a setting, with its help text."""
+    setting = SETTINGS[name]
+    flag = ("--" + name.replace("_", "-"),) if _TYPES[name] is bool else ()
+    return typer.Option(*setting.metadata.get("names", flag), **{"help": setting.metadata["help"], **more})
+
+
+def with_settings(names: str, **helps: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the options of settings, as its keyword parameters.
+
+    ``names`` are all options in their order: settings, and parameters of the command itself. ``helps`` are help texts
+    that differ from those of a study.
+    """
+
+    def made(command: Callable[..., None]) -> Callable[..., None]:
+        own = signature(command, eval_str=True).parameters
+        last = [name for name in own if name not in (*names.split(), "table", "target", "settings")]
+        order = ("table", "target", *names.split(), *last)
+        parameters = [own[name] if name in own else _parameter(name, helps) for name in order]
+        command.__signature__ = signature(command).replace(parameters=parameters)  # type: ignore[attr-defined]
+        command.__annotations__ = {one.name: one.annotation for one in parameters}
+        return command
+
+    return made
+
+
+def _parameter(name: str, helps: dict[str, str]) -> Parameter:
+    """Return the parameter of a command for a setting; of names there may be several."""
+    setting, kind = SETTINGS[name], SETTINGS[name].metadata.get("typed", _TYPES[name])
+    many = setting.default == ()
+    option = of_setting(name, **({"help": helps[name]} if name in helps else {}))
+    annotation: Any = Annotated[list[str] | None if many else kind, option]
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=None if many else setting.default, annotation=annotation)
+
 
 Table = Annotated[
     str, typer.Argument(help="A file (CSV, TSV, Parquet, Excel), a folder of files, or the name of a data set.")
 ]
 Target = Annotated[str | None, typer.Option(help="The column to predict; not needed for the name of a data set.")]
-Drop = Annotated[list[str] | None, typer.Option(help="A column to leave out; can be given several times.")]
-Index = Annotated[
-    str | None, typer.Option(help="The column with the names of the rows; without it they are numbered from 1.")
-]
-Group = Annotated[
-    str | None, typer.Option(help="The column with the group of each row, such as its patient, held out together.")
-]
-Time = Annotated[
-    str | None,
-    typer.Option("--time", help="The column with the time of each row; rows held out are later than all others."),
-]
-Weight = Annotated[str | None, typer.Option(help="The column with the weight of each row in fits and scores.")]
-ClassWeight = Annotated[
-    settings.ClassWeight, typer.Option(help="balanced lets all classes count alike when learners are fitted.")
-]
-Spectra = Annotated[
-    bool | None,
-    typer.Option(help="Take columns named by numbers, such as 1206nm, as a spectrum; found out without it."),
-]
-Bins = Annotated[int | None, typer.Option(help="Sort a numeric target into this number of classes of equal size.")]
-Categories = Annotated[
-    choices.Categories,
-    typer.Option(help="auto takes text of few values as categories and sets other text aside; onehot takes all text."),
-]
-Impute = Annotated[
-    choices.Impute,
-    typer.Option(help="Fill in missing values; auto is the median, with an indicator where they say something."),
-]
-Missing = Annotated[
-    list[str] | None, typer.Option(help="A value that stands for a missing one, such as '?'; can be repeated.")
-]
-Category = Annotated[
-    list[str] | None, typer.Option(help="A column of codes that look like numbers, taken as categories.")
-]
-Number = Annotated[
-    list[str] | None, typer.Option(help="A column taken as numbers; everything else in it counts as missing.")
-]
-Date = Annotated[
-    list[str] | None, typer.Option(help="A column of dates, taken as days; 'COLUMN=%d/%m/%Y' gives their format.")
-]
-DropMissingTarget = Annotated[bool, typer.Option("--drop-missing-target", help="Leave out rows without a target.")]
-Strict = Annotated[
-    bool, typer.Option("--strict", help="Refuse whatever would be decided about a column automatically.")
-]
-Memory = Annotated[
-    str | None,
-    typer.Option(help="The memory to keep within, such as 2GB; half of the machine's without it."),
-]
-Encoding = Annotated[str, typer.Option(help="Encoding of a text file; auto finds it.")]
-Seed = Annotated[
-    int,
-    typer.Option("--seed", "--random-state", help="random_state of Python: the same seed gives the same result."),
-]
+Drop = Annotated[list[str] | None, of_setting("drop")]
+Index = Annotated[str | None, of_setting("index")]
+Memory = Annotated[str | None, of_setting("memory")]
+Encoding = Annotated[str, of_setting("encoding")]
+Seed = Annotated[int, of_setting("random_state")]
+Engine = Annotated[Literal["processes", "dask"], of_setting("engine")]
+Address = Annotated[str | None, of_setting("address")]
 JsonNotTable = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 JsonNotTables = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print only errors.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
-Engine = Annotated[
-    Literal["processes", "dask"], typer.Option(help="Where the work is done: in processes here, or by a Dask cluster.")
-]
-Address = Annotated[
-    str | None,
-    typer.Option(help="Where the scheduler of the Dask cluster is, such as tcp://host:8786; one starts here without."),
-]

@@ -20,9 +20,8 @@ from rich.table import Table
 import whynear as wn
 from whynear.cli import options
 from whynear.cli.shell import errors_in_a_sentence, plain, terminated_as_interrupted, warnings_in_a_sentence
-from whynear.learn.registry import STUDIED
 from whynear.study.estimate import estimate
-from whynear.study.settings import ClassScore, StudySettings
+from whynear.study.settings import StudySettings, grouped
 from whynear.utils.files import check_folder
 from whynear.utils.lazy import nothing_collected
 from whynear.utils.text import counted, short_number
@@ -30,117 +29,45 @@ from whynear.utils.text import counted, short_number
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+    from whynear.report.files import Unfinished
     from whynear.tables.problem import Problem
 
 
+@options.with_settings(
+    "learner score class_weight out overwrite drop index group time weight bins categories impute missing category "
+    "number date strict spectra drop_missing_target folds effective_dim random_state n_jobs engine address encoding "
+    "memory"
+)
 def study(
     table: options.Table = "breast_cancer",
     target: options.Target = None,
-    learner: Annotated[
-        str, typer.Option(help=f"auto compares several; or {', '.join(STUDIED)}.")
-    ] = StudySettings.learner,
-    score: Annotated[
-        ClassScore, typer.Option(help="The score by which learners of classes are compared and chosen.")
-    ] = StudySettings.score,
-    class_weight: options.ClassWeight = StudySettings.class_weight,
+    *,
     out: Annotated[Path, typer.Option(help="The folder for the report, its tables and the model.")] = Path("study"),
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace another study in that folder.")] = False,
-    drop: options.Drop = None,
-    index: options.Index = StudySettings.index,
-    group: options.Group = StudySettings.group,
-    time_column: options.Time = StudySettings.time,
-    weight: options.Weight = StudySettings.weight,
-    bins: options.Bins = StudySettings.bins,
-    categories: options.Categories = StudySettings.categories,
-    impute: options.Impute = StudySettings.impute,
-    missing: options.Missing = None,
-    category: options.Category = None,
-    number: options.Number = None,
-    date: options.Date = None,
-    strict: options.Strict = StudySettings.strict,
-    spectra: options.Spectra = StudySettings.spectra,
-    drop_missing_target: options.DropMissingTarget = StudySettings.drop_missing_target,
-    folds: Annotated[int, typer.Option(help="Number of folds to hold out in turn.")] = StudySettings.folds,
-    effective_dim: Annotated[
-        int | None,
-        typer.Option(help="Directions of the data on which maps must agree; a tolerance without it."),
-    ] = StudySettings.effective_dim,
-    seed: options.Seed = StudySettings.random_state,
-    n_jobs: Annotated[
-        int | None, typer.Option(help="Number of processes and threads; all cores without it.")
-    ] = StudySettings.n_jobs,
-    engine: options.Engine = "processes",
-    address: options.Address = None,
-    encoding: options.Encoding = StudySettings.encoding,
-    memory: options.Memory = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print study.json instead of the summary.")] = False,
     quiet: options.Quiet = False,
     debug: options.Debug = False,
+    **settings: Any,
 ) -> None:
     """Learn a metric from a table and report which features matter."""
     console = Console(quiet=quiet or as_json)
     with errors_in_a_sentence(debug):
         with nothing_collected():  # here, since they import pandas and matplotlib
-            from whynear.report.files import FILES, Unfinished, check_no_other_study
+            from whynear.report.files import FILES, Unfinished
 
             studied = wn.study
         check_folder(out, FILES)
         with (
             terminated_as_interrupted(),
-            _processes_ahead(engine, n_jobs),
+            _processes_ahead(settings["engine"], settings["n_jobs"]),
             warnings_in_a_sentence(quiet=quiet),
             Unfinished(out) as unfinished,
-            StepList(console) as steps,
+            StudySteps(console, unfinished, overwrite=overwrite) as steps,
         ):
-            from whynear.engine.pool import import_ahead
-
-            settings = StudySettings()
-
-            def finished(part: str, value: Any) -> None:
-                nonlocal settings
-                if part == "settings":
-                    settings = value
-                if part == "problem":
-                    check_no_other_study(out, value.source, value.target, settings, overwrite=overwrite)
-                    print_problem(console, value, settings)
-                if part == "comparison":
-                    import_ahead("whynear.report.figures")
-                unfinished.keep(part, value)
-
-            result = studied(
-                table,
-                target,
-                learner=learner,
-                score=score,
-                drop=drop or [],
-                index=index,
-                group=group,
-                time=time_column,
-                weight=weight,
-                class_weight=class_weight,
-                bins=bins,
-                categories=categories,
-                impute=impute,
-                missing=missing or [],
-                category=category or [],
-                number=number or [],
-                date=date or [],
-                strict=strict,
-                spectra=spectra,
-                drop_missing_target=drop_missing_target,
-                folds=folds,
-                effective_dim=effective_dim,
-                random_state=seed,
-                n_jobs=n_jobs,
-                engine=engine,
-                address=address,
-                encoding=encoding,
-                memory=memory,
-                progress=steps.show,
-                finished=finished,
-                keep=unfinished.fits,
-            )
-            steps.show("write the report", 1.0)
+            parameters = grouped({**settings, "keep": unfinished.fits})
+            steps.settings = StudySettings(**parameters)
+            result = studied(table, target, **parameters, progress=steps)
+            steps.step("write the report", 1.0)
             written = result.save(out, overwrite=overwrite)
         if as_json:
             typer.echo(json.dumps(json.loads(written[0].read_text(encoding="utf-8")), ensure_ascii=False))
@@ -170,7 +97,7 @@ class StepList:
         columns = SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
         self.bar = ProgressBar(*columns, console=console, transient=True)
         self.task = self.bar.add_task("start", total=1.0)
-        self.step, self.since = "", time.perf_counter()
+        self.name, self.since = "", time.perf_counter()
 
     def __enter__(self) -> Self:
         self.bar.start()
@@ -183,19 +110,40 @@ class StepList:
             self._tick()
         self.bar.stop()
 
-    def show(self, step: str, share: float) -> None:
+    def step(self, step: str, share: float) -> None:
         """Show the current step; text after a comma names a part of the same step."""
         name = step.partition(",")[0]
-        if name != self.step:
+        if name != self.name:
             self._tick()
-            self.step, self.since = name, time.perf_counter()
+            self.name, self.since = name, time.perf_counter()
         self.bar.update(self.task, description=plain(step), completed=share)
 
     def _tick(self) -> None:
-        if self.step and self.step != "done":
+        if self.name and self.name != "done":
             mark = "*" if self.console.options.ascii_only else "✓"
             seconds = time.perf_counter() - self.since
-            self.console.print(f"{mark} {self.step:<42}{seconds:7.1f} s", style="dim", highlight=False)
+            self.console.print(f"{mark} {self.name:<42}{seconds:7.1f} s", style="dim", highlight=False)
+
+
+class StudySteps(StepList):
+    """The steps of a study, and what is done with its finished parts."""
+
+    def __init__(self, console: Console, unfinished: Unfinished, *, overwrite: bool) -> None:
+        super().__init__(console)
+        self.unfinished, self.overwrite, self.settings = unfinished, overwrite, StudySettings()
+
+    def finished(self, part: str, value: Any) -> None:
+        """Print what is known of the table, and keep finished parts in case of an interrupt."""
+        from whynear.engine.pool import import_ahead
+        from whynear.report.files import check_no_other_study
+
+        if part == "problem":
+            out, settings = self.unfinished.folder.parent, self.settings
+            check_no_other_study(out, value.source, value.target, settings, overwrite=self.overwrite)
+            print_problem(self.console, value, settings)
+        if part == "comparison":
+            import_ahead("whynear.report.figures")
+        self.unfinished.keep(part, value)
 
 
 def print_problem(console: Console, problem: Problem, settings: StudySettings) -> None:
@@ -214,7 +162,7 @@ def print_problem(console: Console, problem: Problem, settings: StudySettings) -
 
     learners = learners_for(settings)
     shape, spectra = problem.numbers().shape, problem.axis is not None
-    needs = estimate(*shape, len(problem.classes), learners, settings.folds, spectra=spectra)
+    needs = estimate(*shape, len(problem.classes), learners, settings.splitting.folds, spectra=spectra)
     if needs.seconds > LONG_SECONDS:
         console.print(f"This will take {needs}.", highlight=False)
 

@@ -20,7 +20,7 @@ from whynear.interpret import NullSpaceProjector
 from whynear.learn.blocks import joined_triangles
 from whynear.learn.minimum_norm import triangle_about
 from whynear.metric.projection import directions_of
-from whynear.tables import TableEncoder
+from whynear.tables.encoder import TableEncoder
 from whynear.utils.arrays import Array
 
 Parts = Sequence[Any]

@@ -226,8 +226,6 @@ class Unfinished:
 
     def keep(self, part: str, value: Any) -> None:
         """Write a finished part."""
-        if part == "settings":
-            return
         if part == "problem":
             self._remove_all_but_fits()
             self.begun = True

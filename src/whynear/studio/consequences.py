@@ -9,6 +9,7 @@ from whynear.study.learnable import learners_for
 from whynear.study.settings import StudySettings
 from whynear.tables.missing_codes import caveats_of_codes
 from whynear.tables.problem import Problem
+from whynear.tables.settings import Reading
 from whynear.utils.text import counted, listed
 
 FEW_ROWS = 20  # of a class
@@ -21,7 +22,7 @@ def consequences(problem: Problem, settings: StudySettings) -> list[Consequence]
     said = [
         *_of_target(problem, settings),
         *_of_rows(problem, settings),
-        *_of_columns(settings),
+        *_of_columns(settings.reading),
         *_of_methods(problem, settings),
         *(Consequence(setting="table", text=text) for text in problem.decisions),
     ]
@@ -61,37 +62,37 @@ def _of_target(problem: Problem, settings: StudySettings) -> Iterator[Consequenc
 def _of_rows(problem: Problem, settings: StudySettings) -> Iterator[Consequence]:
     if problem.groups is not None:
         count = counted(problem.groups.nunique(), "group", "groups")
-        text = f"{count} in {settings.group!r}, each held out as a whole: scores are those of new groups."
+        text = f"{count} in {settings.splitting.group!r}, each held out as a whole: scores are those of new groups."
         yield Consequence(setting="group", text=text)
     if problem.times is not None:
         count = counted(problem.times.nunique(), "different time", "different times")
-        text = f"{count} in {settings.time!r}: later rows are held out, and scores are those of rows to come."
+        text = f"{count} in {settings.splitting.time!r}: later rows are held out, and scores are those of rows to come."
         yield Consequence(setting="time", text=text)
     if problem.weights is not None:
-        text = f"Rows count by {settings.weight!r} when learners are fitted and in scores, once in verdicts."
+        text = f"Rows count by {settings.reading.weight!r} when learners are fitted and in scores, once in verdicts."
         yield Consequence(setting="weight", text=text)
-    if settings.index is not None:
-        yield Consequence(setting="index", text=f"Rows are called by {settings.index!r}, which is no feature.")
-    if settings.drop_missing_target:
+    if settings.reading.index is not None:
+        yield Consequence(setting="index", text=f"Rows are called by {settings.reading.index!r}, which is no feature.")
+    if settings.reading.drop_missing_target:
         yield Consequence(setting="drop_missing_target", text="Rows without a target are left out.")
 
 
-def _of_columns(settings: StudySettings) -> Iterator[Consequence]:
-    if settings.drop:
-        yield Consequence(setting="drop", text=f"Left out: {listed(settings.drop)}.")
-    if settings.missing:
-        yield Consequence(setting="missing", text=f"Read as missing: {listed(settings.missing)}.")
+def _of_columns(reading: Reading) -> Iterator[Consequence]:
+    if reading.drop:
+        yield Consequence(setting="drop", text=f"Left out: {listed(reading.drop)}.")
+    if reading.missing:
+        yield Consequence(setting="missing", text=f"Read as missing: {listed(reading.missing)}.")
     for name, what in (("category", "categories"), ("number", "numbers"), ("date", "dates")):
-        if columns := getattr(settings, name):
+        if columns := getattr(reading, name):
             yield Consequence(setting=name, text=f"Read as {what}: {listed(columns)}.")
 
 
 def _of_methods(problem: Problem, settings: StudySettings) -> Iterator[Consequence]:
-    n_rows = len(problem.X)
+    n_rows, folds = len(problem.X), settings.splitting.folds
     yield Consequence(
         setting="folds",
-        text=f"{settings.folds} folds: each model is fitted to about {n_rows - n_rows // settings.folds:,} rows and "
-        f"predicts {n_rows // settings.folds:,} that it has not seen.",
+        text=f"{folds} folds: each model is fitted to about {n_rows - n_rows // folds:,} rows and "
+        f"predicts {n_rows // folds:,} that it has not seen.",
     )
     if problem.kind == "classes":
         names = [name.upper() for name in learners_for(settings)]

@@ -23,6 +23,7 @@ from whynear.study.sample import at_most
 from whynear.study.settings import COMPARED_ROWS
 from whynear.study.spectra import without_preprocessing
 from whynear.tables.problem import Problem
+from whynear.tables.settings import Splitting
 from whynear.utils.text import listed, printable
 from whynear.verdict.cost import leave_out as leave_out_features
 
@@ -75,15 +76,14 @@ def lock(store: Store, live: Live, study: str, query: LeaveOutQuery) -> Locked:
     """Fit the learner to all rows with the remaining features, and keep it beside the model of the study."""
     answer = leave_out(live, query)
     given = live.settings
-    settings = {**given.of_table(), "drop": (*given.drop, *columns_of(live, answer.features))}
     learned = learn_table(
         live.table,
         live.target,
+        reading=replace(given.reading, drop=(*given.reading.drop, *columns_of(live, answer.features))),
+        splitting=replace(given.splitting, folds=Splitting.folds),
         learner=learner_name(live),
-        **settings,
         class_weight=given.class_weight,
         random_state=given.random_state,
-        encoding=given.encoding,
     )
     store.change_study(study, locked=None)  # a kill must not leave features that are not those of the file
     with warnings.catch_warnings():

@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from whynear.study.settings import TABLE_SETTINGS, StudySettings
+from whynear.study.repeat import python_words
+from whynear.study.settings import StudySettings
 
 View = Literal[
     "study", "features", "sets", "errors", "map", "case", "what-if", "flip", "leave-out", "lock", "marks", "compare"
 ]
-MODEL_SETTINGS = (*TABLE_SETTINGS, "class_weight", "random_state", "encoding")  # settings that `learn_table` takes too
+ONLY_OF_STUDIES = {"learner", "score", "folds", "effective_dim", "memory"}  # settings that a model has not
 
 
 @dataclass(frozen=True)
@@ -47,14 +48,14 @@ class Shown:
     @property
     def case(self) -> str:
         """The lines that open the table and take the case from it."""
-        index = self.settings.index
+        index = self.settings.reading.index
         rows = f"X.loc[[{self.row!r}]]" if index is None else f"X[X[{index!r}].astype(str) == {str(self.row)!r}]"
         changed = f".assign(**{dict(self.values)!r})" if self.values else ""
         return f"X = wn.datasets.open_table({self.table!r}).frame\ncase = {rows}{changed}"
 
     def learned(self, **changes: Any) -> str:
         """Return the call that fits the learner of the study to its table."""
-        kept = {name: value for name, value in self.settings.changed().items() if name in MODEL_SETTINGS}
+        kept = {name: value for name, value in self.settings.changed().items() if name not in ONLY_OF_STUDIES}
         return f"wn.learn_table({_words(self.table, self.target, {'learner': self.learner, **kept, **changes})})"
 
 
@@ -81,9 +82,9 @@ def _flip(shown: Shown) -> str:
 
 
 def _leave_out(shown: Shown) -> str:
-    seed, weighted = shown.settings.random_state, shown.settings.weight is not None
+    seed, weighted = shown.settings.random_state, shown.settings.reading.weight is not None
     left = f"{list(shown.features)!r}, {_rows('problem', weighted)}, random_state={seed}"
-    dropped = [*shown.settings.drop, *shown.features]
+    dropped = [*shown.settings.reading.drop, *shown.features]
     kept = f"{_rows('fewer.problem', weighted)}, random_state={seed}"
     judged = f"fewer.model, fewer.problem.X, fewer.problem.y, {kept}"
     return (
@@ -99,7 +100,7 @@ def _rows(problem: str, weighted: bool) -> str:
 
 
 def _lock(shown: Shown) -> str:
-    dropped = [*shown.settings.drop, *shown.features]
+    dropped = [*shown.settings.reading.drop, *shown.features]
     return f"smaller = {shown.learned(drop=dropped)}\nwn.save(smaller.model, 'smaller.whynear')"
 
 
@@ -131,4 +132,4 @@ _LINES: dict[str, Callable[[Shown], str]] = {
 
 def _words(table: str, target: str | None, settings: Mapping[str, Any]) -> str:
     named = [] if target is None else [repr(target)]
-    return ", ".join([repr(table), *named, *(f"{name}={value!r}" for name, value in settings.items())])
+    return ", ".join([repr(table), *named, *python_words(settings)])

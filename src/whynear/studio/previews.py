@@ -36,7 +36,7 @@ def opened(table: str | Path, encoding: str = "auto", *, strict: bool = False) -
 
 def preview(table: str | Path, target: str | None, settings: StudySettings) -> Preview:
     """Return what a study with these settings would take from a table; without a target, the likeliest is taken."""
-    given = opened(table, settings.encoding, strict=settings.strict)
+    given = opened(table, settings.reading.encoding, strict=settings.reading.strict)
     given = replace(given, frame=_countable(given.frame))
     targets = likely_targets(given)
     target = (given.target or targets[0]) if target is None else target
@@ -64,7 +64,7 @@ def likely_targets(table: NamedTable) -> list[str]:
 def cost_of(problem: Problem, settings: StudySettings) -> Estimate:
     """Return the time and the memory that a study of this problem will take."""
     shape, spectra = problem.numbers().shape, problem.axis is not None
-    return estimate(*shape, len(problem.classes), learners_for(settings), settings.folds, spectra=spectra)
+    return estimate(*shape, len(problem.classes), learners_for(settings), settings.splitting.folds, spectra=spectra)
 
 
 def _shown(
@@ -101,12 +101,12 @@ def _column(
     known = kinds.get(name)
     rough = "numbers" if pd.api.types.is_numeric_dtype(column) else "text"
     of_rows: dict[Any, str | None] = {
-        "group": settings.group,
-        "time": settings.time,
-        "weight": settings.weight,
-        "index": settings.index,
+        "group": settings.splitting.group,
+        "time": settings.splitting.time,
+        "weight": settings.reading.weight,
+        "index": settings.reading.index,
     }
-    taken = name not in settings.drop if problem is None else known is not None
+    taken = name not in settings.reading.drop if problem is None else known is not None
     role: Any = next((role for role, chosen in of_rows.items() if chosen == name), "feature" if taken else "left out")
     read = column if problem is None or name not in problem.X.columns else problem.X[name]
     return ColumnInfo(

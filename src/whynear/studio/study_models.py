@@ -2,51 +2,41 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, get_type_hints
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from whynear.studio.lines import View
 from whynear.studio.live_models import ModelName
-from whynear.study.settings import ClassScore, ClassWeight, StudySettings
-from whynear.utils.choices import Categories, Impute
+from whynear.study.settings import SETTINGS, VALUES, StudySettings
 
+NOT_IN_FORM = ("engine", "address")  # a studio computes on its own machine
 State = Literal["waiting", "running", "finished", "failed", "cancelled", "interrupted"]
 
 
-class Settings(BaseModel):
+def _form() -> Any:
+    """Return a model whose fields are the settings of a study: their types, defaults and limits."""
+    types = {name: kind for value in (StudySettings, *VALUES.values()) for name, kind in get_type_hints(value).items()}
+    limits = {name: (one.metadata.get("least"), one.metadata.get("most")) for name, one in SETTINGS.items()}
+    made: dict[str, Any] = {
+        name: (types[name], Field(default=one.default, ge=limits[name][0], le=limits[name][1]))
+        for name, one in SETTINGS.items()
+        if name not in NOT_IN_FORM
+    }
+    return create_model("Settings", **made)
+
+
+_Form: Any = _form()
+
+
+class Settings(_Form):
     """The settings of a study, as described in `whynear.study`."""
 
     model_config = ConfigDict(extra="forbid")
 
-    learner: str = StudySettings.learner
-    score: ClassScore = StudySettings.score
-    class_weight: ClassWeight = StudySettings.class_weight
-    drop: tuple[str, ...] = StudySettings.drop
-    index: str | None = StudySettings.index
-    group: str | None = StudySettings.group
-    time: str | None = StudySettings.time
-    weight: str | None = StudySettings.weight
-    bins: int | None = StudySettings.bins
-    categories: Categories = StudySettings.categories
-    impute: Impute = StudySettings.impute
-    missing: tuple[str, ...] = StudySettings.missing
-    category: tuple[str, ...] = StudySettings.category
-    number: tuple[str, ...] = StudySettings.number
-    date: tuple[str, ...] = StudySettings.date
-    strict: bool = StudySettings.strict
-    spectra: bool | None = StudySettings.spectra
-    folds: int = Field(default=StudySettings.folds, ge=2, le=100)
-    drop_missing_target: bool = StudySettings.drop_missing_target
-    effective_dim: int | None = Field(default=StudySettings.effective_dim, ge=1)
-    encoding: str = StudySettings.encoding
-    memory: str | int | None = StudySettings.memory
-    random_state: int = StudySettings.random_state
-    n_jobs: int | None = StudySettings.n_jobs
-
     def checked(self) -> StudySettings:
         """Return the settings as the library takes them; a ValueError names a wrong one."""
-        return StudySettings(**self.model_dump())
+        return StudySettings.of(**self.model_dump())
 
 
 class Choice(BaseModel):

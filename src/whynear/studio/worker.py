@@ -39,7 +39,7 @@ def main() -> None:
             if "relearn" in job:
                 from whynear.studio.relearning import run_relearning
 
-                run_relearning(job, say, progress_to(say))
+                run_relearning(job, say, ProgressEvents(say).step)
             else:
                 run_study(job, say)
     except KeyboardInterrupt:
@@ -56,18 +56,12 @@ def run_study(job: dict[str, Any], say: Say) -> None:
     """Make a study and write its files into the folder of the run, in one step when all of them are complete."""
     import whynear as wn
     from whynear.studio.page import write_page_data
-    from whynear.studio.parts import as_plain
+    from whynear.study.settings import grouped
 
-    folder, progress = Path(job["folder"]), progress_to(say)
-
-    def finished(part: str, value: Any) -> None:
-        if part != "settings":
-            say({"event": "part", "name": part, "value": as_plain(part, value)})
-
-    study = wn.study(
-        job["table"], job["target"], **job["settings"], progress=progress, finished=finished, keep=folder / FITS
-    )
-    progress("write the report", 1.0)
+    folder, progress = Path(job["folder"]), ProgressEvents(say)
+    settings = grouped({**job["settings"], "keep": folder / FITS})
+    study = wn.study(job["table"], job["target"], **settings, progress=progress)
+    progress.step("write the report", 1.0)
     shutil.rmtree(folder / NEW, ignore_errors=True)
     study.save(folder / NEW)
     write_page_data(study, folder / NEW)
@@ -89,17 +83,24 @@ def put_results(folder: Path) -> None:
         shutil.rmtree(folder / name, ignore_errors=True)
 
 
-def progress_to(say: Say) -> Callable[[str, float], None]:
-    """Return the function that writes the progress, of one step not too often."""
-    last = [("", 0.0)]
+class ProgressEvents:
+    """Writes how far the work is, of one step not too often, and each finished part."""
 
-    def progress(step: str, share: float) -> None:
+    def __init__(self, say: Say) -> None:
+        self.say, self.name, self.since = say, "", 0.0
+
+    def step(self, step: str, share: float) -> None:
+        """Write the current step and the share that is done."""
         now, name = time.monotonic(), step.partition(", about")[0]  # without the time left
-        if name != last[0][0] or now >= last[0][1] + LEAST_SECONDS:
-            last[0] = name, now
-            say({"event": "progress", "step": step, "share": share})
+        if name != self.name or now >= self.since + LEAST_SECONDS:
+            self.name, self.since = name, now
+            self.say({"event": "progress", "step": step, "share": share})
 
-    return progress
+    def finished(self, part: str, value: Any) -> None:
+        """Write a finished part of a study."""
+        from whynear.studio.parts import as_plain  # here, since it imports pandas
+
+        self.say({"event": "part", "name": part, "value": as_plain(part, value)})
 
 
 def _speaker() -> Say:

@@ -146,9 +146,9 @@ def compare_studies(first: StrPath | Study | SavedStudy, second: StrPath | Study
     >>> import whynear as wn
     >>> iris = wn.datasets.load("iris")
     >>> table = iris.X.assign(species=iris.y)[::5]
-    >>> options = {"learner": "grlvq", "folds": 2}
+    >>> options = {"learner": "grlvq", "splitting": wn.Splitting(folds=2)}
     >>> both = wn.study(table, "species", **options)
-    >>> without = wn.study(table, "species", drop="sepal width (cm)", **options)
+    >>> without = wn.study(table, "species", reading=wn.Reading(drop="sepal width (cm)"), **options)
     >>> [name for name, verdict in wn.compare_studies(both, without).lost]
     ['sepal width (cm)']
     """

@@ -16,14 +16,14 @@ from whynear.study.methods import LEARNED_ROWS
 from whynear.study.progress import Steps
 from whynear.study.settings import COMPARED_ROWS, StudySettings
 from whynear.tables.column_names import checked_target
-from whynear.tables.column_reading import ReadAs
 from whynear.tables.folder import is_text_file
 from whynear.tables.large_problem import problem_from_scan
 from whynear.tables.parts import PartedTable, TablePart, has_parts, open_parts, rows_and_columns
-from whynear.tables.problem import Problem, names_of
+from whynear.tables.problem import Problem
 from whynear.tables.reading import NamedTable
 from whynear.tables.refusal import with_suggestion
 from whynear.tables.scan import Scan, scan
+from whynear.tables.settings import Reading
 from whynear.tables.text_encoding import AUTO
 from whynear.utils.text import counted
 
@@ -41,8 +41,9 @@ def beyond_memory(table: Any, settings: StudySettings) -> PartedTable | None:
     """
     if not isinstance(table, str | PathLike):
         return None
-    path, limit = Path(table), MemoryLimit.of(settings.memory)
-    encoding = "utf-8" if settings.strict and settings.encoding == AUTO else settings.encoding
+    path, limit, encoding = Path(table), MemoryLimit.of(settings.running.memory), settings.reading.encoding
+    if settings.reading.strict and encoding == AUTO:
+        encoding = "utf-8"
     if path.is_file() and is_text_file(path):
         limit.check_text_file(path)
     if not has_parts(path):
@@ -56,13 +57,13 @@ def large_problem(table: PartedTable, target: Any, settings: StudySettings, step
 
     ``target`` is the name of a column.
     """
-    limit = MemoryLimit.of(settings.memory)
+    limit, reading, splitting = MemoryLimit.of(settings.running.memory), settings.reading, settings.splitting
     limit.check_room(COMPARED_ROWS, len(table.columns), f"A study of {table.source}")
     n_sample = min(MOST_SAMPLED, limit.rows(len(table.columns)))
-    read_as = ReadAs(settings.missing, settings.category, settings.number, settings.date)
-    others = [name for name in (settings.index, settings.group, settings.time, settings.weight) if name is not None]
+    named = (reading.index, splitting.group, splitting.time, reading.weight)
+    others = [name for name in named if name is not None]
     empty = NamedTable(table.source, pd.DataFrame(columns=list(table.columns)))
-    predicted = checked_target(empty, target, (*settings.drop, *others), read_as)
+    predicted = checked_target(empty, target, (*reading.drop, *others), reading)
     n_batch = int(np.clip(BATCH_SHARE * limit.rows(len(table.columns)), FEWEST_BATCH_ROWS, MOST_BATCH_ROWS))
     held_out, why_none = _held_out(table, settings)
 
@@ -75,7 +76,7 @@ def large_problem(table: PartedTable, target: Any, settings: StudySettings, step
             n_rows=n_batch,
             report=steps.within(0.0, 0.02),
             held_out=held_out,
-            missing=tuple(names_of(settings.missing)),
+            missing=reading.missing,
         )
 
     found = scanned()
@@ -83,12 +84,12 @@ def large_problem(table: PartedTable, target: Any, settings: StudySettings, step
         held_out, why_none = (), f"a class would be missing in the other {table.noun}"
         found = scanned()
 
-    def learnable(**chosen: Any) -> tuple[Problem, Problem]:
-        problems = problem_from_scan(table, found, predicted, {"measured": True, **chosen}, held_out)
+    def learnable(reading: Reading) -> tuple[Problem, Problem]:
+        problems = problem_from_scan(table, found, predicted, reading, splitting, held_out)
         check_learnable(problems[0], settings)
         return problems
 
-    sample, rare_rows = with_suggestion(learnable, settings.of_table())
+    sample, rare_rows = with_suggestion(learnable, reading)
     if sample.kind == "numbers" and predicted in table.texts:
         held_out, why_none = (), "the target is text that was read as numbers"
     rows = LargeRows(
@@ -99,8 +100,8 @@ def large_problem(table: PartedTable, target: Any, settings: StudySettings, step
         held_out=held_out,
         why_none=why_none,
         rare_rows=rare_rows,
-        missing=settings.missing,
-        weight=settings.weight,
+        missing=reading.missing,
+        weight=reading.weight,
         n_rows=n_batch,
         n_sampled=len(sample.X),
         n_learnable=sum(found.classes.learned[name] for name in np.unique(sample.y).tolist()),
@@ -111,9 +112,10 @@ def large_problem(table: PartedTable, target: Any, settings: StudySettings, step
 
 def _held_out(table: PartedTable, settings: StudySettings) -> tuple[tuple[TablePart, ...], str]:
     """Return the parts to hold out, drawn at random; or why there are none."""
-    if settings.group is not None or settings.time is not None:
-        return (), f"rows are held out by {(settings.group or settings.time)!r}"
-    if settings.bins is not None:
+    by = settings.splitting
+    if by.group is not None or by.time is not None:
+        return (), f"rows are held out by {(by.group or by.time)!r}"
+    if settings.reading.bins is not None:
         return (), "the classes are bins of the sample"
     n_all = table.n_rows
     order = np.random.default_rng(settings.random_state).permutation(len(table.parts))

@@ -78,11 +78,11 @@ def learners_for(settings: StudySettings) -> tuple[str, ...]:
 
 def caveats_of_weights(settings: StudySettings) -> tuple[str, ...]:
     """Return a caveat on what weights count for, if there are any."""
-    if settings.weight is None and settings.class_weight is None:
+    if settings.reading.weight is None and settings.class_weight is None:
         return ()
     held_out = (
         "each held-out row counts once"
-        if settings.weight is None
+        if settings.reading.weight is None
         else "held-out rows count by their weights in scores, once in verdicts, tolerances and the analysis of errors"
     )
     return (

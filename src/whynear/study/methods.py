@@ -29,7 +29,7 @@ from whynear.study.preprocessing import Preprocessing
 from whynear.study.sample import stratified_rows
 from whynear.study.settings import ClassWeight
 from whynear.study.training_rows import remember_rows
-from whynear.tables import TableEncoder
+from whynear.tables.encoder import TableEncoder
 from whynear.tables.problem import kind_of_target
 from whynear.utils.row_groups import split_rows
 from whynear.utils.row_order import Separation, TimeOrder, n_different

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-from whynear.utils.progress import Report, within
-
-Finished = Callable[[str, Any], None]
+from whynear.utils.progress import ProgressArgument, Report, listener, within
 
 
 class Steps:
-    """Passes steps and finished parts on to two functions, if they are given."""
+    """Passes steps and finished parts on to the parameter ``progress`` of a study."""
 
-    def __init__(self, progress: Report | None = None, finished: Finished | None = None) -> None:
-        self.progress, self.finished = progress, finished
+    def __init__(self, progress: ProgressArgument = None) -> None:
+        self.report, self.finished = listener(progress), getattr(progress, "finished", None)
 
     def __call__(self, step: str, share: float) -> None:
         """Report a step, and the share of the study that is done."""
-        if self.progress is not None:
-            self.progress(step, share)
+        self.report(step, share)
 
     def finish(self, part: str, value: Any) -> None:
         """Pass on a finished part."""

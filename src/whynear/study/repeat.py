@@ -6,13 +6,25 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
-from whynear.study.settings import StudySettings, option_of
+from whynear.study.settings import VALUES, StudySettings, grouped, option_of
+from whynear.tables.settings import written
 
 
 def python_lines(source: str, target: str, settings: StudySettings) -> str:
     """Return the Python code that repeats a study."""
-    words = [repr(source), repr(target), *(f"{name}={value!r}" for name, value in settings.changed().items())]
+    words = [repr(source), repr(target), *python_words(settings.changed())]
     return f"import whynear as wn\n\nwn.study({', '.join(words)}).save('study')"
+
+
+def python_words(settings: Mapping[str, Any]) -> list[str]:
+    """Return settings as parameters of `whynear.study`.
+
+    >>> python_words({"learner": "lann", "drop": ["a", "b"], "folds": 3})
+    ["reading=wn.Reading(drop=['a', 'b'])", 'splitting=wn.Splitting(folds=3)', "learner='lann'"]
+    """
+    parameters = grouped(settings)
+    values = [f"{name}={written(parameters.pop(name))}" for name in VALUES if name in parameters]
+    return [*values, *(f"{name}={value!r}" for name, value in parameters.items())]
 
 
 def shell_line(source: str, target: str, settings: StudySettings) -> str:

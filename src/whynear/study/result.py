@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -24,9 +24,10 @@ from whynear.study.parts_score import PartsScore
 from whynear.study.placed_rows import PlacedRows
 from whynear.study.rejection import Rejection
 from whynear.study.row_scores import row_scores
-from whynear.study.settings import TABLE_SETTINGS, StudySettings
+from whynear.study.settings import StudySettings
 from whynear.study.spectra import Spectra
 from whynear.tables.problem import Problem
+from whynear.tables.settings import Reading
 from whynear.utils.arrays import Array
 from whynear.utils.plain import plain_values
 from whynear.verdict import Verdicts
@@ -85,7 +86,7 @@ class Study:
     --------
     >>> import whynear as wn
     >>> iris = wn.datasets.load("iris")
-    >>> study = wn.study(iris.X[::5], iris.y[::5], learner="grlvq", folds=2, random_state=0)
+    >>> study = wn.study(iris.X[::5], iris.y[::5], splitting=wn.Splitting(folds=2), learner="grlvq")
     >>> study.comparison.chosen, study.accuracy.columns.tolist()
     ('grlvq', ['grlvq', 'plain kNN', 'NCA with kNN'])
     >>> study.model.predict(iris.X[:2]).tolist()
@@ -156,7 +157,8 @@ class Study:
     @property
     def settings(self) -> Mapping[str, Any]:
         """The settings that were given, the number of folds, the choices that were made, and the versions."""
-        given = self.inputs.to_dict()
+        given, of_columns = self.inputs.to_dict(), [one.name for one in fields(Reading)]
+        of_table = [*of_columns[:2], "group", "time", *of_columns[2:]]
         return MappingProxyType(
             {
                 "learner": given["learner"],
@@ -164,8 +166,7 @@ class Study:
                 "class_weight": given["class_weight"],
                 "learners compared": self.comparison.n_learners,
                 "folds": len(self.comparison.accuracy),
-                **{name: given[name] for name in TABLE_SETTINGS},
-                **{name: given[name] for name in ("encoding", "effective_dim")},
+                **{name: given[name] for name in (*of_table, "effective_dim")},
                 "effective dimension": self.interpretation.effective_dim,
                 "tolerance": self.relevance.tolerance,
                 "resamples": self.verdicts.n_resamples,

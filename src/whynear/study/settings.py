@@ -1,23 +1,26 @@
 """The settings of a study: their names, their defaults and their checks.
 
-Nothing large is imported here, because the command line takes its defaults from this module when it starts.
+Nothing large is imported here, because the command line takes its options from this module when it starts.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Mapping
+from dataclasses import Field, dataclass, field, fields
+from functools import wraps
+from inspect import signature
 from numbers import Integral
-from typing import Any, Literal, get_args
+from os import PathLike
+from typing import Any, Literal, ParamSpec, TypeVar, get_args
 
-from whynear.utils.choices import Categories, Impute
+from whynear.learn.registry import STUDIED
+from whynear.tables.settings import Reading, Splitting, option, written
 from whynear.utils.sizes import bytes_of
 
+Given = ParamSpec("Given")
+Made = TypeVar("Made")
 ClassScore = Literal["accuracy", "balanced_accuracy", "log_loss", "roc_auc"]  # numbers have a score of their own
 ClassWeight = Literal["balanced"] | None
-TABLE_SETTINGS = (
-    "drop", "index", "group", "time", "weight", "bins", "categories", "impute", "missing", "category", "number", "date",
-    "drop_missing_target", "strict", "spectra",
-)  # fmt: skip
 COMPARED_ROWS = 5_000  # at most, to compare learners, to interpret and to draw
 LARGEST_SEED = 2**32 - 1  # that scikit-learn accepts
 
@@ -32,42 +35,83 @@ def check_seed(seed: object) -> int:
 
 
 @dataclass(frozen=True)
+class Running:
+    """Where and how a study is computed. Only ``memory`` can change its result.
+
+    Parameters
+    ----------
+    engine : {"processes", "dask"}
+        Where learners are fitted: in processes on this machine, which start where they save time, or by the workers of
+        a Dask cluster.
+    address : str, optional
+        The address of the scheduler of the cluster, such as ``"tcp://host:8786"``; without it, a cluster is started on
+        this machine.
+    memory : str or int, optional
+        The memory that the study may take, such as ``"2GB"`` or a number of bytes; half of the machine's without it. A
+        Parquet file or a folder that needs more is read part by part: a sample of its rows is compared and
+        interpreted, and whole parts that the model has not seen are predicted.
+    keep : str or path, optional
+        A folder in which fitted learners are kept, so that the same study goes on from there after an interrupt. It
+        may be removed when the study is done.
+
+    Examples
+    --------
+    >>> Running(memory="2GB")
+    wn.Running(memory='2GB')
+    """
+
+    engine: Literal["processes", "dask"] = option(
+        "processes", "Where the work is done: in processes here, or by a Dask cluster.", compare=False
+    )
+    address: str | None = option(
+        None,
+        "Where the scheduler of the Dask cluster is, such as tcp://host:8786; one starts here without.",
+        compare=False,
+    )
+    memory: str | int | None = option(
+        None, "The memory to keep within, such as 2GB; half of the machine's without it.", typed=str | None
+    )
+    keep: str | PathLike[str] | None = field(default=None, compare=False)
+
+    __repr__ = written
+
+    def __post_init__(self) -> None:
+        from whynear.engine.workers import check_engine  # here, since it imports pandas
+
+        check_engine(self.engine, None, self.address)
+        if self.memory is not None:
+            bytes_of(self.memory)
+
+
+@dataclass(frozen=True)
 class StudySettings:
     """The settings of a study; see `whynear.study` for what each setting does.
 
-    Settings that differ only in the number of threads are equal, because they give the same study.
+    Settings that differ only in the number of threads, or in where the study is computed, are equal, because they give
+    the same study.
     """
 
-    learner: str = "auto"
-    score: ClassScore = "accuracy"
-    class_weight: ClassWeight = None
-    drop: tuple[str, ...] = ()
-    index: str | None = None
-    group: str | None = None
-    time: str | None = None
-    weight: str | None = None
-    bins: int | None = None
-    categories: Categories = "auto"
-    impute: Impute = "auto"
-    missing: tuple[str, ...] = ()
-    category: tuple[str, ...] = ()
-    number: tuple[str, ...] = ()
-    date: tuple[str, ...] = ()
-    strict: bool = False
-    spectra: bool | None = None
-    folds: int = 5
-    drop_missing_target: bool = False
-    effective_dim: int | None = None
-    encoding: str = "auto"
-    memory: str | int | None = None
-    random_state: int = 0
-    n_jobs: int | None = field(default=None, compare=False)
+    learner: str = option("auto", f"auto compares several; or {', '.join(STUDIED)}.")
+    score: ClassScore = option("accuracy", "The score by which learners of classes are compared and chosen.")
+    class_weight: ClassWeight = option(None, "balanced lets all classes count alike when learners are fitted.")
+    reading: Reading = field(default_factory=Reading)
+    splitting: Splitting = field(default_factory=Splitting)
+    running: Running = field(default_factory=Running)
+    effective_dim: int | None = option(
+        None, "Directions of the data on which maps must agree; a tolerance without it.", least=1
+    )
+    random_state: int = option(
+        0, "random_state of Python: the same seed gives the same result.", names=("--seed", "--random-state")
+    )
+    n_jobs: int | None = option(None, "Number of processes and threads; all cores without it.", compare=False)
 
     def __post_init__(self) -> None:
+        for name, kind in VALUES.items():
+            if not isinstance(given := getattr(self, name), kind):
+                made = f"{name}=wn.{kind.__name__}(...)"
+                raise TypeError(f"{name} must be a {kind.__name__}, got {given!r} instead. Write {made}.")
         check_seed(self.random_state)
-        if self.memory is not None:
-            bytes_of(self.memory)
-        if self.learner not in (known := ("auto", *_learners())):
+        if self.learner not in (known := ("auto", *STUDIED)):
             raise ValueError(f"There is no learner {self.learner!r}. Use one of {', '.join(known)} (--learner).")
         if self.score not in (scores := get_args(ClassScore)):
             raise ValueError(f"There is no score {self.score!r}. Use one of {', '.join(scores)} (--score).")
@@ -75,41 +119,62 @@ class StudySettings:
             raise ValueError(
                 f"class_weight must be 'balanced' or None, got {self.class_weight!r} instead (--class-weight balanced)."
             )
-        if not isinstance(self.folds, Integral) or self.folds < 2:
-            raise ValueError(
-                f"folds={self.folds!r} leaves no rows to fit or no rows to hold out. Use a whole number >= 2."
-            )
-        if self.spectra not in (None, True, False):
-            raise ValueError(
-                f"spectra must be True, False or None (found from the columns), got {self.spectra!r} instead."
-            )
-        if self.group is not None and self.time is not None:
-            raise ValueError(
-                f"group={self.group!r} and time={self.time!r} ask for different folds: whole groups, or later rows. "
-                "Leave out one of them (--group, --time)."
-            )
-        for name, known in (("categories", get_args(Categories)), ("impute", get_args(Impute))):
-            if getattr(self, name) not in known:
-                raise ValueError(
-                    f"{name} must be one of {', '.join(map(repr, known))}, got {getattr(self, name)!r} instead. "
-                    "strict=True refuses text and missing values."
-                )
+
+    @classmethod
+    def of(cls, **settings: Any) -> StudySettings:
+        """Return the settings of which each one is given by its own name.
+
+        >>> StudySettings.of(drop="id", folds=3).changed()
+        {'drop': ['id'], 'folds': 3}
+        """
+        return cls(**grouped(settings))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings that change a study, by name, as plain numbers, strings and lists."""
-        return {name: _plain(getattr(self, name)) for name in self._names()}
-
-    def of_table(self) -> dict[str, Any]:
-        """Return the settings by which a table becomes a problem."""
-        return {name: getattr(self, name) for name in TABLE_SETTINGS}
+        return {name: _plain(self[name]) for name, one in SETTINGS.items() if one.compare}
 
     def changed(self) -> dict[str, Any]:
         """Return the settings of `to_dict` that differ from their defaults."""
-        defaults = {setting.name: _plain(setting.default) for setting in fields(self)}
-        return {name: value for name, value in self.to_dict().items() if value != defaults[name]}
+        return {name: value for name, value in self.to_dict().items() if value != _plain(SETTINGS[name].default)}
 
-    def _names(self) -> list[str]:
-        return [setting.name for setting in fields(self) if setting.compare]
+    def __getitem__(self, name: str) -> Any:
+        home = HOMES.get(name)
+        return getattr(self if home is None else getattr(self, home), name)
+
+
+VALUES = {"reading": Reading, "splitting": Splitting, "running": Running}
+HOMES = {one.name: home for home, kind in VALUES.items() for one in fields(kind)}
+_FIELDS = {one.name: one for kind in (StudySettings, *VALUES.values()) for one in fields(kind)}
+SETTINGS: dict[str, Field[Any]] = {  # in the order of study.json
+    name: _FIELDS[name]
+    for name in (
+        "learner", "score", "class_weight", "drop", "index", "group", "time", "weight", "bins", "categories", "impute",
+        "missing", "category", "number", "date", "strict", "spectra", "folds", "drop_missing_target", "effective_dim",
+        "encoding", "memory", "random_state", "n_jobs", "engine", "address",
+    )
+}  # fmt: skip
+
+
+def grouped(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings by name as the parameters of `whynear.study`: those of a table in a `Reading`, and so on."""
+    values = {home: {name: settings[name] for name in settings if HOMES.get(name) == home} for home in VALUES}
+    made = {home: VALUES[home](**given) for home, given in values.items() if given}
+    return {**{name: value for name, value in settings.items() if name not in HOMES}, **made}
+
+
+def with_old_names(function: Callable[Given, Made]) -> Callable[Given, Made]:
+    """Refuse a parameter that belongs to one of the values with an error that names the value."""
+    known = signature(function).parameters
+
+    @wraps(function)
+    def called(*args: Given.args, **kwargs: Given.kwargs) -> Made:
+        for name in kwargs:
+            if name not in known and (home := HOMES.get(name)) is not None:
+                way = f"{home}=wn.{VALUES[home].__name__}({name}=...)"
+                raise TypeError(f"{function.__name__} has no parameter {name!r}. Write {way}.")
+        return function(*args, **kwargs)
+
+    return called
 
 
 def option_of(setting: str) -> str:
@@ -118,13 +183,7 @@ def option_of(setting: str) -> str:
     >>> option_of("drop_missing_target"), option_of("random_state")
     ('--drop-missing-target', '--seed')
     """
-    return "--" + ("seed" if setting == "random_state" else setting.replace("_", "-"))
-
-
-def _learners() -> tuple[str, ...]:
-    from whynear.study.methods import SIMPLEST_FIRST  # here, since the learners import scikit-learn
-
-    return SIMPLEST_FIRST
+    return SETTINGS[setting].metadata.get("names", ["--" + setting.replace("_", "-")])[0]
 
 
 def _plain(value: Any) -> Any:

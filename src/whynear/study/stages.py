@@ -134,7 +134,7 @@ def _compared_rows(problem: Problem, settings: StudySettings) -> tuple[Problem, 
 def _compared(shared: _Shared) -> tuple[Comparison, tuple[str, ...]]:
     """Compare learners and baselines on held-out folds; return a caveat too if fewer folds than wanted are possible."""
     used, settings = shared.used, shared.settings
-    n_folds, caveats = possible_folds(used.y, settings.folds, used.separation)
+    n_folds, caveats = possible_folds(used.y, settings.splitting.folds, used.separation)
     caveats += caveats_of_weights(settings)
     comparison = compare(
         used.X,

@@ -13,6 +13,7 @@ from whynear.study.settings import StudySettings
 from whynear.tables.problem import Problem, problem_from
 from whynear.tables.reading import NamedTable
 from whynear.tables.refusal import with_suggestion
+from whynear.tables.settings import Reading
 
 
 def learnable_problem(
@@ -23,14 +24,14 @@ def learnable_problem(
     A `TableRefused` has further settings with which the table is taken, if there are some. ``open_it`` opens the table,
     as `open_table` does.
     """
-    opened = lru_cache(partial(_opened, table, target, settings.strict, open_it))  # a suggestion may need an encoding
+    opened = lru_cache(partial(_opened, table, target, settings.reading.strict, open_it))  # by encoding
 
-    def learnable(encoding: str, **chosen: Any) -> Problem:
-        problem = problem_from(*opened(encoding), measured=True, **chosen)
+    def learnable(reading: Reading) -> Problem:
+        problem = problem_from(*opened(reading.encoding), reading, settings.splitting)
         check_learnable(problem, settings)
         return problem
 
-    return with_suggestion(learnable, {"encoding": settings.encoding, **settings.of_table()})
+    return with_suggestion(learnable, settings.reading)
 
 
 def _opened(

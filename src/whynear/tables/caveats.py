@@ -11,7 +11,7 @@ from whynear.tables.encoder import holds_text, is_ordered
 from whynear.tables.informative_gaps import informative_gaps
 from whynear.tables.missing_codes import caveats_of_codes
 from whynear.tables.possible_codes import caveats_of_possible_codes
-from whynear.utils.choices import Impute
+from whynear.tables.settings import Impute
 from whynear.utils.text import counted, listed
 
 MOST_NAMED = 5  # columns

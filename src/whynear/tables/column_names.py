@@ -7,12 +7,12 @@ from collections.abc import Hashable, Iterable
 
 import pandas as pd
 
-from whynear.tables.column_reading import ReadAs
 from whynear.tables.reading import NamedTable
+from whynear.tables.settings import Reading
 from whynear.utils.text import listed
 
 
-def checked_target(table: NamedTable, target: Hashable | None, others: Iterable[str], read_as: ReadAs) -> str:
+def checked_target(table: NamedTable, target: Hashable | None, others: Iterable[str], reading: Reading) -> str:
     """Return the name of the target; refuse a table without one, and names that are no columns of the table."""
     predicted = table.target if target is None else str(target)
     if predicted is None:
@@ -21,9 +21,9 @@ def checked_target(table: NamedTable, target: Hashable | None, others: Iterable[
         )
     dates = [
         given[: given.index("=%")] if given not in table.frame.columns and "=%" in given else given
-        for given in read_as.date
+        for given in reading.date
     ]
-    for name in (predicted, *others, *read_as.named, *dates):
+    for name in (predicted, *others, *reading.named, *dates):
         if name not in table.frame.columns:
             close = difflib.get_close_matches(name, list(table.frame.columns), n=1)
             guess = f" Did you mean {close[0]!r}?" if close else ""

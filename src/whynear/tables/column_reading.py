@@ -13,23 +13,9 @@ from whynear.tables.cells import as_text, holds_strings, is_code, missing_signs,
 from whynear.tables.dates import date_formats, date_of, days
 from whynear.tables.recorded import CATEGORY, DATE, NUMBER, NUMBER_OR_MISSING, not_numbers_note
 from whynear.tables.refusal import TableRefused
+from whynear.tables.settings import Reading
 from whynear.tables.written_numbers import Decimal, WrittenNumbers, numbers_or_missing, written_numbers
 from whynear.utils.text import counted, listed
-
-
-@dataclass(frozen=True)
-class ReadAs:
-    """What columns are to be read as, by their names; and which values are missing ones."""
-
-    missing: tuple[str, ...] = ()
-    category: tuple[str, ...] = ()
-    number: tuple[str, ...] = ()
-    date: tuple[str, ...] = ()
-
-    @property
-    def named(self) -> tuple[str, ...]:
-        """The columns whose kind is given."""
-        return (*self.category, *self.number)
 
 
 @dataclass
@@ -40,24 +26,19 @@ class ColumnReader:
     ----------
     source : str
         The name of the table in errors.
-    read_as : ReadAs
-        What the user named.
+    reading : Reading
+        What the user chose; with ``strict``, what is not written plainly and not named is refused, and with
+        ``categories="onehot"``, plain numbers that are written as text are left what they are.
     decimal : {".", ","}
         The sign before decimals where a column can be read in two ways.
-    strict : bool
-        Refuse what is not written plainly and not named.
-    keep_text : bool
-        Leave plain numbers that are written as text what they are.
     readings : dict of str
         For each column that a model must read in the same way: ``"category"``, ``"number ,"`` with its sign before
         decimals, or ``"date %d.%m.%Y"`` with its format.
     """
 
     source: str
-    read_as: ReadAs
+    reading: Reading
     decimal: Decimal = "."
-    strict: bool = False
-    keep_text: bool = False
     readings: dict[str, str] = field(default_factory=dict)
     _missing: dict[str, Counter[str]] = field(default_factory=dict)
     _written: dict[str, WrittenNumbers] = field(default_factory=dict)
@@ -66,44 +47,44 @@ class ColumnReader:
     def read(self, column: pd.Series) -> pd.Series:
         """Return a column as it is to be used: numbers as float, days of dates as float, categories as text."""
         name = str(column.name)
-        column = self._without_codes(column, self.read_as.missing)
-        if name in self.read_as.category:
+        column = self._without_codes(column, self.reading.missing)
+        if name in self.reading.category:
             self.readings[name] = CATEGORY
             return as_text(column)
         if (form := self._date_format(name)) is not None:
             return self._date(column, form)
-        if name in self.read_as.number and isinstance(column.dtype, pd.CategoricalDtype):
+        if name in self.reading.number and isinstance(column.dtype, pd.CategoricalDtype):
             column = column.astype(object)
         if not holds_strings(column):
             return column
         signs = missing_signs(column)
-        if signs and self.strict and name not in self.read_as.number:
+        if signs and self.reading.strict and name not in self.reading.number:
             raise TableRefused(
                 f"{self.source}: column {name!r} holds {listed(signs)}, which may stand for missing values. Say so "
                 f"(--missing {signs[0]!r}), or take the column as categories (--category {name!r}).",
                 missing=tuple(signs),
             )
         column = self._without_codes(column, signs)
-        read = self._forced_number(column) if name in self.read_as.number else self._number(column)
-        return self._without_codes(read, self.read_as.missing)  # a number may be one of the codes
+        read = self._forced_number(column) if name in self.reading.number else self._number(column)
+        return self._without_codes(read, self.reading.missing)  # a number may be one of the codes
 
     def read_class(self, column: pd.Series) -> pd.Series:
         """Return a target with its missing values; numbers that are not written plainly only if they differ a lot."""
-        column = self._without_codes(column, self.read_as.missing)
+        column = self._without_codes(column, self.reading.missing)
         name = str(column.name)
-        if name in self.read_as.category:
+        if name in self.reading.category:
             return as_text(column)
         if not holds_strings(column):
             return column
         column = self._without_codes(column, missing_signs(column))
-        if name in self.read_as.number:
+        if name in self.reading.number:
             return self._forced_number(column)
         repeats = 2 * column.nunique() <= column.notna().sum()
-        return column if repeats or self.strict else self._number(column)
+        return column if repeats or self.reading.strict else self._number(column)
 
     def codes(self, columns: Iterable[str]) -> dict[str, tuple[str, ...]]:
         """Return the texts and numbers that stand for missing values in each of these columns that has some."""
-        found = {name: tuple(dict.fromkeys((*self.read_as.missing, *self._missing.get(name, ())))) for name in columns}
+        found = {name: tuple(dict.fromkeys((*self.reading.missing, *self._missing.get(name, ())))) for name in columns}
         return {name: codes for name, codes in found.items() if codes}
 
     def notes(self) -> list[str]:
@@ -125,7 +106,7 @@ class ColumnReader:
     def _hint(self, code: str, columns: dict[str, int]) -> str:
         """Return how a sign that was found to mean a missing value stays a category."""
         texts = [name for name in columns if name not in self._written]
-        return f"; --category {texts[0]!r} keeps it as a value" if texts and code not in self.read_as.missing else ""
+        return f"; --category {texts[0]!r} keeps it as a value" if texts and code not in self.reading.missing else ""
 
     def _without_codes(self, column: pd.Series, codes: tuple[str, ...]) -> pd.Series:
         if not codes or not (where := is_code(column, codes)).any():
@@ -141,9 +122,9 @@ class ColumnReader:
         if written is None or 2 * written.n_censored > column.notna().sum():
             return column
         is_plain = not written.how and not written.n_censored
-        if self.keep_text and is_plain:
+        if is_plain and self.reading.categories == "onehot":
             return column
-        if self.strict and not is_plain:
+        if self.reading.strict and not is_plain:
             raise TableRefused(
                 f"{self.source}: column {column.name!r} holds numbers that are not written plainly, such as "
                 f"{written.example[0]!r}. Take it as numbers (--number {column.name!r}).",
@@ -180,14 +161,14 @@ class ColumnReader:
         self._written[name] = written
         if written.how or written.n_censored:
             self.readings[name] = f"{NUMBER} {written.decimal}"
-        elif name not in self.read_as.number and name not in self._missing:  # signs alone can make a column text
+        elif name not in self.reading.number and name not in self._missing:  # signs alone can make a column text
             self._notes.append(f"Column {name!r} holds numbers written as text: taken as numbers.")
         return pd.Series(written.values, index=column.index, name=column.name)
 
     def _date_format(self, name: str) -> str | None:
         """Return the format that was given for a column of dates, an empty one if none was, None for others."""
-        formats = [given.removeprefix(f"{name}=") for given in self.read_as.date if given.startswith(f"{name}=%")]
-        return formats[-1] if formats else "" if name in self.read_as.date else None
+        formats = [given.removeprefix(f"{name}=") for given in self.reading.date if given.startswith(f"{name}=%")]
+        return formats[-1] if formats else "" if name in self.reading.date else None
 
     def _date(self, column: pd.Series, form: str) -> pd.Series:
         name = str(column.name)

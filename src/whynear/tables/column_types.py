@@ -17,10 +17,10 @@ from whynear.tables.encoder import TableEncoder, holds_text, is_ordered
 from whynear.tables.recorded import Codes
 from whynear.tables.refusal import TableRefused
 from whynear.tables.rows import numbers_in_file
+from whynear.tables.settings import Categories, Impute
 from whynear.tables.spellings import note_on_blanks, note_on_spellings
 from whynear.tables.written_numbers import is_written_number
 from whynear.utils.checks import choice
-from whynear.utils.choices import Categories, Impute
 from whynear.utils.columns import (
     LARGEST_VALUE,
     SMALLEST_VALUE,

@@ -19,30 +19,34 @@ from whynear.tables.refusal import TableRefused
 from whynear.tables.row_sample import joined_rows
 from whynear.tables.rows import ROW_NUMBERS, names_in, note_on_repeated_names, note_on_unnamed
 from whynear.tables.scan import MOST_CLASSES_COUNTED, Scan
+from whynear.tables.settings import Reading, Splitting
 from whynear.tables.target import class_names, is_missing, unusable_target
 from whynear.tables.written_numbers import written_numbers
 from whynear.utils.text import counted
 
 
 def problem_from_scan(
-    table: PartedTable, scan: Scan, target: str, settings: Mapping[str, Any], held_out: Collection[TablePart] = ()
+    table: PartedTable,
+    scan: Scan,
+    target: str,
+    reading: Reading,
+    splitting: Splitting,
+    held_out: Collection[TablePart] = (),
 ) -> tuple[Problem, Problem]:
     """Return the problem of the sample, and that of the rare rows that are not held out.
 
     Columns are judged by both together, which hold what is rare in the table, so that a column is read and refused as
     if all rows were in memory. Missing values, different values, classes and faults of the target are those of all
-    rows. ``settings`` are those of `problem_from`.
+    rows.
     """
-    without_target = _check_target(table, scan, target, settings)
+    without_target = _check_target(table, scan, target, reading)
     frame = _rows(scan, target, without_target)
-    index = table.index if settings["index"] is None else str(settings["index"])
-    drop = [*settings["drop"], *([index] if index not in (None, target) else [])]
+    index = table.index if reading.index is None else reading.index
+    taken = replace(reading, drop=(*reading.drop, *([index] if index not in (None, target) else [])), index=None)
     try:
-        _check_infinite(table, scan, settings, drop)
+        _check_infinite(table, scan, taken)
         problem = problem_from(
-            NamedTable(table.source, frame, table.notes, decimal=table.decimal),
-            target,
-            **{**settings, "drop": drop, "index": None},
+            NamedTable(table.source, frame, table.notes, decimal=table.decimal), target, taken, splitting
         )
     except ValueError as error:
         raise _about_these_rows(error, len(frame), table) from None
@@ -50,7 +54,7 @@ def problem_from_scan(
     if n_gone := sum(count for count, _ in without_target.values()):
         what = "no value of the target and"
         left_out = [f"{counted(n_gone, f'row has {what} was', f'rows have {what} were')} left out."]
-    problem = _with_counts(problem, scan, settings, left_out, table.n_rows - n_gone)
+    problem = _with_counts(problem, scan, reading, left_out, table.n_rows - n_gone)
     rows = problem.X.index.to_numpy()
     is_drawn = np.isin(rows, scan.sample.index)
     is_held_out = np.any([(part.before < rows) & (rows <= part.before + part.n_rows) for part in held_out], axis=0)
@@ -59,21 +63,19 @@ def problem_from_scan(
     return replace(sample, whole=labelled.whole), labelled.rows(np.flatnonzero(~is_drawn & ~is_held_out))
 
 
-def _check_target(
-    table: PartedTable, scan: Scan, target: str, settings: Mapping[str, Any]
-) -> dict[str, tuple[int, list[int]]]:
+def _check_target(table: PartedTable, scan: Scan, target: str, reading: Reading) -> dict[str, tuple[int, list[int]]]:
     """Return the values of the target that are missing ones, with their rows; refuse those that cannot be used."""
     classes, source = scan.classes, table.source
-    signs = () if target in settings["category"] else classes.signs
+    signs = () if target in reading.category else classes.signs
     gone = {"": (classes.n_missing, classes.rows.get("", []))}
     gone |= {sign: classes.faulty([sign]) for sign in signs}
     gone = {value: found for value, found in gone.items() if found[0]}
-    if gone and not settings["drop_missing_target"]:
+    if gone and not reading.drop_missing_target:
         count, rows = sum(n for n, _ in gone.values()), sorted(row for _, rows in gone.values() for row in rows)
         raise TableRefused(unusable_target(rows, count, "missing", target, source), drop_missing_target=True)
     if target not in table.texts:
         count, rows = classes.faulty(["inf", "-inf"])
-        if count and not {"inf", "-inf"} & set(settings["missing"]):
+        if count and not {"inf", "-inf"} & set(reading.missing):
             message = unusable_target(rows, count, "infinite", target, source)
             raise TableRefused(message, drop_missing_target=True, missing=("inf", "-inf"))
     if classes.too_many and target in table.texts and written_numbers(scan.sample[target]) is None:
@@ -93,9 +95,10 @@ def _rows(scan: Scan, target: str, without_target: Mapping[str, object]) -> pd.D
     return frame[known].rename_axis(ROW_NUMBERS)
 
 
-def _check_infinite(table: PartedTable, scan: Scan, settings: Mapping[str, Any], drop: list[str]) -> None:
-    counts = {name: found.infinite for name, found in scan.columns.items() if found.infinite and name not in drop}
-    if counts and not {"inf", "-inf"} & set(settings["missing"]):
+def _check_infinite(table: PartedTable, scan: Scan, reading: Reading) -> None:
+    infinite = {name: found.infinite for name, found in scan.columns.items() if found.infinite}
+    counts = {name: count for name, count in infinite.items() if name not in reading.drop}
+    if counts and not {"inf", "-inf"} & set(reading.missing):
         shown = ", ".join(f"{count:,} in column {name!r}" for name, count in list(counts.items())[:5])
         more = f" and in {counted(len(counts) - 5, 'more column')}" if len(counts) > 5 else ""
         raise TableRefused(
@@ -112,9 +115,7 @@ def _about_these_rows(error: ValueError, n_rows: int, table: PartedTable) -> Val
     return TableRefused(message, **error.settings) if isinstance(error, TableRefused) else ValueError(message)
 
 
-def _with_counts(
-    problem: Problem, scan: Scan, settings: Mapping[str, Any], left_out: list[str], n_rows: int
-) -> Problem:
+def _with_counts(problem: Problem, scan: Scan, reading: Reading, left_out: list[str], n_rows: int) -> Problem:
     """Return the problem with missing and different values, classes and range of all rows."""
     codes = {} if problem.encoder is None else problem.encoder.missing or {}
     columns, usual = problem.columns.set_index("column"), {}
@@ -127,7 +128,7 @@ def _with_counts(
         kept = {level: count for level, count in found.levels.items() if level not in signs}
         if kept and not found.has_many_levels:
             usual[name] = min(kept, key=lambda level: (-kept[level], level))
-    impute = None if settings["strict"] and settings["impute"] == "auto" else settings["impute"]
+    impute = None if reading.strict and reading.impute == "auto" else reading.impute
     sampled = filled_in(problem.X, problem.y, impute)
     filled = filled_in(problem.X, problem.y, impute, columns["missing"], usual)
     known = problem.classes

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from whynear.tables.cells import holds_strings
-from whynear.tables.column_reading import ColumnReader, ReadAs
+from whynear.tables.column_reading import ColumnReader
 from whynear.tables.decimal_sign import Expected
 from whynear.tables.encoder import TableEncoder
 from whynear.tables.reading import NamedTable
 from whynear.tables.recorded import NUMBER, NUMBER_OR_MISSING, Codes, as_recorded
+from whynear.tables.settings import Reading
 from whynear.tables.written_numbers import DECIMALS, Decimal
 
 
@@ -74,7 +75,7 @@ class ModelColumns:
         """
         expected = self.expected
         decimal, notes = table.decided(expected)
-        reader = ColumnReader(table.source, ReadAs(), decimal)
+        reader = ColumnReader(table.source, Reading(), decimal)
         texts = [name for name in self.plain if name in table.frame.columns and holds_strings(table.frame[name])]
         frame = table.frame.assign(**{name: reader.read(table.frame[name]) for name in texts})
         if expected.decimal not in (None, decimal):

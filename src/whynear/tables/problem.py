@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -13,7 +13,7 @@ from sklearn.base import clone
 
 from whynear.tables.caveats import filled_in, remarks_on, unchanging
 from whynear.tables.column_names import checked_target
-from whynear.tables.column_reading import ColumnReader, ReadAs
+from whynear.tables.column_reading import ColumnReader
 from whynear.tables.column_types import features_of
 from whynear.tables.encoder import TableEncoder
 from whynear.tables.groups import groups_of, in_two_groups
@@ -22,11 +22,11 @@ from whynear.tables.reading import NamedTable
 from whynear.tables.refusal import TableRefused
 from whynear.tables.row_weights import weights_of
 from whynear.tables.rows import named_rows, note_on_repeated_names, note_on_unnamed
+from whynear.tables.settings import Reading, Splitting
 from whynear.tables.spectral_axis import SpectralAxis, spectral_axis
 from whynear.tables.target import is_missing, target_of
 from whynear.tables.times import times_of
 from whynear.tables.written_numbers import Decimal
-from whynear.utils.choices import Categories, Impute
 from whynear.utils.row_order import Separation, TimeOrder
 from whynear.utils.text import counted, listed
 
@@ -134,61 +134,39 @@ def kind_of_target(y: NDArray[Any]) -> TargetKind:
 def problem_from(
     table: NamedTable,
     target: Hashable | None = None,
-    *,
-    drop: Hashable | Iterable[Hashable] = (),
-    bins: int | None = None,
-    index: Hashable | None = None,
-    categories: Categories | None = None,
-    impute: Impute | None = None,
-    drop_missing_target: bool = False,
-    measured: bool = False,
-    missing: Iterable[object] = (),
-    category: Hashable | Iterable[Hashable] = (),
-    number: Hashable | Iterable[Hashable] = (),
-    date: Hashable | Iterable[Hashable] = (),
-    strict: bool = False,
-    group: Hashable | None = None,
-    spectra: bool | None = False,
-    time: Hashable | None = None,
-    weight: Hashable | None = None,
+    reading: Reading | None = None,
+    splitting: Splitting | None = None,
 ) -> Problem:
     """Make a problem of a table that `whynear.datasets.open_table` opened.
 
-    ``target``, ``index`` (names of the rows), ``group`` (rows that belong together), ``time`` (when they were made),
-    ``weight`` (how much they count) and ``drop`` are names of columns, ``drop`` one or several; a name that is not
-    text, such as 3, is taken as '3'. A target of many different numbers is refused unless ``measured`` is true.
-    With ``categories="auto"``, columns that only name or number the rows are set aside. ``category``, ``number`` and
-    ``date`` are columns to be read as such, ``missing`` the values that stand for missing ones. ``spectra`` is
-    whether columns are the channels of a spectrum, None to detect it. With ``strict``, all that would be decided
-    automatically is refused.
+    ``target`` is the name of a column; a name that is not text, such as 3, is taken as '3'.
     """
-    read_as = ReadAs(tuple(names_of(missing)), *(tuple(names_of(names)) for names in (category, number, date)))
-    if strict:
-        categories = None if categories == "auto" else categories
-        impute = None if impute == "auto" else impute
-    source, of_rows = table.source, _OfRows(group, time, weight)
+    reading, splitting = reading or Reading(), splitting or Splitting()
+    categories = None if reading.strict and reading.categories == "auto" else reading.categories
+    impute = None if reading.strict and reading.impute == "auto" else reading.impute
+    source, of_rows = table.source, _OfRows(splitting.group, splitting.time, reading.weight)
     about_rows = of_rows.columns(table.frame)
-    frame, predicted, unnamed = _taken_columns(table, target, names_of(drop), index, about_rows, read_as)
+    frame, predicted, unnamed = _taken_columns(table, target, reading, about_rows)
     decimal, of_table = table.decided()
-    reader = ColumnReader(source, read_as, decimal, strict, keep_text=categories == "onehot")
+    reader = ColumnReader(source, reading, decimal)
     frame = _read(frame, predicted, reader, about_rows)
-    frame, no_target = _with_target(frame, predicted, drop_missing_target)
+    frame, no_target = _with_target(frame, predicted, reading.drop_missing_target)
     _check_four_rows(frame, source)
-    y, merged = target_of(frame[predicted], source, bins, measured, predicted in read_as.number)
-    about = of_rows.read(frame, predicted, source, read_as, decimal)
+    y, merged = target_of(frame[predicted], source, reading.bins, predicted in reading.number)
+    about = of_rows.read(frame, predicted, source, reading.date, decimal)
     inputs = frame.drop(columns=[predicted, *about_rows])
     codes = reader.codes(inputs.columns)
-    features = features_of(inputs, source, categories, impute, read_as.category, reader.readings, codes)
-    aside, numbered = _row_numbers(features.X, source, read_as.number, strict, categories == "auto")
+    features = features_of(inputs, source, categories, impute, reading.category, reader.readings, codes)
+    aside, numbered = _row_numbers(features.X, source, reading.number, reading.strict, categories == "auto")
     X = features.X.drop(columns=aside)
-    axis, on_axis = _spectrum(X, source, spectra, strict)
+    axis, on_axis = _spectrum(X, source, reading.spectra, reading.strict)
     kept, small = _learnable_rows(y, about["groups"], predicted, source)
     X, y = X[kept], y[kept]
     about = {name: None if part is None else part[kept] for name, part in about.items()}
     y.setflags(write=False)
     how_read = (*of_table, *reader.notes(), *features.notes, *numbered, *on_axis)
     constant, filled = unchanging(X), filled_in(X, y, impute)
-    repeated = note_on_repeated_names(X.index, None if group is None else str(group))
+    repeated = note_on_repeated_names(X.index, splitting.group)
     remarks = [*unnamed, *repeated, *remarks_on(X, y, about["groups"])]
     return Problem(
         source=source,
@@ -210,41 +188,35 @@ def problem_from(
 class _OfRows:
     """The columns with the groups, the times and the weights of the rows."""
 
-    group: Hashable | None
-    time: Hashable | None
-    weight: Hashable | None
+    group: str | None
+    time: str | None
+    weight: str | None
 
     def columns(self, frame: pd.DataFrame) -> list[str]:
         """Return those of the columns that are not the index of the table."""
-        given = [str(name) for name in (self.group, self.time, self.weight) if name is not None]
+        given = [name for name in (self.group, self.time, self.weight) if name is not None]
         return [name for name in dict.fromkeys(given) if name != frame.index.name]
 
     def read(
-        self, frame: pd.DataFrame, target: str, source: str, read_as: ReadAs, decimal: Decimal
+        self, frame: pd.DataFrame, target: str, source: str, dates: Sequence[str], decimal: Decimal
     ) -> dict[str, pd.Series | None]:
         """Return the groups, the times and the weights of the rows, each under its name in a `Problem`."""
-        group, time, weight = map(str, (self.group, self.time, self.weight))
-        dates = (given.removeprefix(f"{time}=") for given in read_as.date if given.startswith(f"{time}=%"))
-        form = next(dates, None)
+        group, time, weight = self.group, self.time, self.weight
+        form = next((given.removeprefix(f"{time}=") for given in dates if given.startswith(f"{time}=%")), None)
         return {
-            "groups": None if self.group is None else groups_of(frame, group, target, source),
-            "times": None if self.time is None else times_of(frame, time, target, source, form, decimal),
-            "weights": None if self.weight is None else weights_of(frame, weight, target, source, decimal),
+            "groups": None if group is None else groups_of(frame, group, target, source),
+            "times": None if time is None else times_of(frame, time, target, source, form, decimal),
+            "weights": None if weight is None else weights_of(frame, weight, target, source, decimal),
         }
 
 
 def _taken_columns(
-    table: NamedTable,
-    target: Hashable | None,
-    drop: list[str],
-    index: Hashable | None,
-    about_rows: list[str],
-    read_as: ReadAs,
+    table: NamedTable, target: Hashable | None, reading: Reading, about_rows: list[str]
 ) -> tuple[pd.DataFrame, str, list[str]]:
     """Return the table with named rows and without the columns that are left out, the target, and a caveat on names."""
-    frame = table.frame
-    named_by = [] if index is None or str(index) == frame.index.name else [str(index)]
-    predicted = checked_target(table, target, (*drop, *named_by, *about_rows), read_as)
+    frame, drop = table.frame, reading.drop
+    named_by = [] if reading.index in (None, frame.index.name) else [str(reading.index)]
+    predicted = checked_target(table, target, (*drop, *named_by, *about_rows), reading)
     unnamed = [note for name in named_by for note in note_on_unnamed(frame[name])]
     for name in named_by:
         frame = named_rows(frame, name, table.source)
@@ -327,13 +299,6 @@ def _spectrum(X: pd.DataFrame, source: str, given: bool | None, strict: bool) ->
             spectra=True,
         )
     return axis, said
-
-
-def names_of(columns: Hashable | Iterable[Hashable]) -> list[str]:
-    """Return one name or several as a list of str."""
-    if isinstance(columns, Iterable) and not isinstance(columns, str):
-        return [str(name) for name in columns]
-    return [str(columns)]
 
 
 def _check_two_classes(y: NDArray[Any], predicted: str, source: str) -> None:

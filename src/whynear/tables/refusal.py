@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, TypeVar
+
+from whynear.tables.settings import Reading, written
 
 Made = TypeVar("Made")
 MOST_ROUNDS = 12  # of refusals that are collected into one suggestion
@@ -22,31 +25,31 @@ class TableRefused(ValueError):
         self.is_tried = False
 
 
-def with_suggestion(make: Callable[..., Made], settings: Mapping[str, Any]) -> Made:
-    """Call ``make`` with the settings; if it refuses, find further settings with which it does not, and raise.
+def with_suggestion(make: Callable[[Reading], Made], reading: Reading) -> Made:
+    """Call ``make`` with a reading; if it refuses, find further settings with which it does not, and raise.
 
     The error then has all of them, so that a user needs one more try.
     """
     try:
-        return make(**settings)
+        return make(reading)
     except TableRefused as refusal:
-        _extend(refusal, make, settings)
+        _extend(refusal, make, reading)
         raise
 
 
-def _extend(refusal: TableRefused, make: Callable[..., Any], settings: Mapping[str, Any]) -> None:
+def _extend(refusal: TableRefused, make: Callable[[Reading], Any], reading: Reading) -> None:
     found = refusal.settings
     for _ in range(MOST_ROUNDS):
+        other_reading = replace(reading, **merged({name: getattr(reading, name) for name in found}, found))
         try:
-            make(**merged(settings, found))
+            make(other_reading)
         except TableRefused as other:
             found = merged(found, other.settings)
         except ValueError:
             return
         else:
             refusal.settings, refusal.is_tried = found, True
-            words = ", ".join(f"{name}={_literal(value)}" for name, value in found.items())
-            refusal.add_note(f"Try: {words}")
+            refusal.add_note(f"Try: reading={written(other_reading)}")
             return
 
 
@@ -61,7 +64,3 @@ def merged(settings: Mapping[str, Any], others: Mapping[str, Any]) -> dict[str, 
         before = result.get(name, ())
         result[name] = tuple(dict.fromkeys((*before, *value))) if isinstance(value, tuple) else value
     return result
-
-
-def _literal(value: Any) -> str:
-    return repr(list(value)) if isinstance(value, tuple) else repr(value)

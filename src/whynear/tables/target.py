@@ -35,12 +35,11 @@ def _as_written(column: pd.Series) -> pd.Series:
 
 
 def target_of(
-    column: pd.Series, source: str, bins: int | None, measured: bool = False, is_number: bool = False
+    column: pd.Series, source: str, bins: int | None, is_number: bool = False
 ) -> tuple[NDArray[Any], list[str]]:
     """Return the class of each row, and caveats where classes differ only in blanks around them or in case.
 
-    With ``measured``, a numeric target with many different values is returned as numbers instead of refused. With
-    ``is_number``, a numeric target counts as one with many different values.
+    A numeric target with many different values is returned as numbers, with ``is_number`` every numeric target.
     """
     given = _as_written(column)
     names = given.str.strip()
@@ -58,13 +57,7 @@ def target_of(
         return np.array([f"bin {code + 1} of {bins}" for code in bin_target(numbers, bins)]), []
     counts = names.value_counts()
     if numbers is not None and (is_number or len(counts) > MOST_CLASSES or (counts == 1).mean() > 0.5):
-        if measured:
-            return numbers, []
-        raise TableRefused(
-            f"{source}: the target {column.name!r} looks like a measurement with {len(counts)} different values. "
-            "Sort it into classes of equal size (--bins 3), remove the rows of rare values, or choose another target.",
-            bins=3,
-        )
+        return numbers, []
     spellings = given.groupby(names.to_numpy()).nunique()
     merged = list(spellings.index[spellings > 1])
     caveat = f"Classes that differ only in blanks around their names were merged: {listed(merged)}."

@@ -1,12 +1,24 @@
-"""Reports of progress: the name of a step, and the share of the work that is done."""
+"""Reports of progress: the name of a step, the share of the work that is done, and finished parts."""
 
 import sys
 import time
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 Report: TypeAlias = Callable[[str, float], None]
-ProgressArgument: TypeAlias = Report | bool | None  # what the parameter ``progress`` of a function takes
+
+
+class Progress(Protocol):
+    """Follows a piece of work: its steps, and what is finished of it."""
+
+    def step(self, name: str, share: float, /) -> None:
+        """Take the name of the current step, and the share of the work that is done."""
+
+    def finished(self, part: str, value: Any, /) -> None:
+        """Take the name and the value of a finished part."""
+
+
+ProgressArgument: TypeAlias = Progress | Report | bool | None  # what the parameter ``progress`` of a function takes
 
 SHOWN_SHARE = 0.1  # of the work between two lines of one step
 
@@ -16,13 +28,17 @@ def silent(_step: str, _share: float) -> None:
 
 
 def listener(progress: ProgressArgument) -> Report:
-    """Return the function that a parameter ``progress`` means: True writes lines to stderr, None and False nothing."""
+    """Return the function that a parameter ``progress`` means: True writes lines to stderr, None and False nothing.
+
+    Of an object with the methods of `Progress` it is ``step``.
+    """
     if progress is None or progress is False:
         return silent
     if progress is True:
         return Lines()
-    if callable(progress):
-        return progress
+    step = getattr(progress, "step", progress)
+    if callable(step):
+        return step
     raise TypeError(
         "progress must be True, or a function that takes the name of a step and the share done, "
         f"got {progress!r} instead."

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from whynear.tables.column_types import features_of
-from whynear.utils.choices import Categories, Impute
+from whynear.tables.settings import Categories, Impute
 
 TABLE = pd.DataFrame({"size": [1.0, None, 3.0], "colour": ["red", "blue", "red"]})
 
