@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
-from numpy.typing import NDArray
 
-from whynear.utils.arrays import Array
 from whynear.utils.axes import new_axes, short_name, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    from whynear.interpret.relevance import Relevance
 
 # Blue and orange differ for all kinds of colour vision; fill, hatch and marker differ in grey print.
 STYLES: dict[str, dict[str, Any]] = {
@@ -25,31 +25,14 @@ STYLES: dict[str, dict[str, Any]] = {
 }
 
 
-class _Intervals(Protocol):
-    """What is drawn of a `Relevance`."""
-
-    @property
-    def feature_names(self) -> Sequence[str]: ...
-    @property
-    def lower(self) -> Array: ...
-    @property
-    def upper(self) -> Array: ...
-    @property
-    def strength(self) -> NDArray[np.str_]: ...
-    @property
-    def threshold(self) -> float: ...
-    @property
-    def units(self) -> str: ...
-
-
-def draw_intervals(relevance: _Intervals, ax: Axes | None, most: int) -> Axes:
+def draw_intervals(relevance: Relevance, ax: Axes | None, most: int) -> Axes:
     """Draw the intervals as lines, one per feature, or as areas along an axis of many features."""
     if len(relevance.feature_names) > most:
         return _draw_along(relevance, ax or new_axes(8, 3.4))
     return _draw_lines(relevance, ax or new_axes(6.5, 1.6 + 0.26 * len(relevance.feature_names)))
 
 
-def _draw_lines(relevance: _Intervals, ax: Axes) -> Axes:
+def _draw_lines(relevance: Relevance, ax: Axes) -> Axes:
     order = np.lexsort((np.arange(len(relevance.upper)), -relevance.upper, -relevance.lower))[::-1]
     for place, j in enumerate(order):
         style = STYLES[str(relevance.strength[j])]
@@ -75,7 +58,7 @@ def _draw_lines(relevance: _Intervals, ax: Axes) -> Axes:
     return ax
 
 
-def _draw_along(relevance: _Intervals, ax: Axes) -> Axes:
+def _draw_along(relevance: Relevance, ax: Axes) -> Axes:
     place = np.arange(1, len(relevance.upper) + 1)
     ax.patch.set_gid("all-features")
     # The edges keep a single feature visible among thousands.
@@ -104,15 +87,20 @@ def _draw_along(relevance: _Intervals, ax: Axes) -> Axes:
     return ax
 
 
-def _floor_line(relevance: _Intervals, line: Callable[..., object]) -> None:
+def _floor_line(relevance: Relevance, line: Callable[..., object]) -> None:
     line(relevance.threshold, color="0.35", linestyle=":", linewidth=1)
 
 
 def _floor_handle() -> Line2D:
+    from matplotlib.lines import Line2D
+
     return Line2D([], [], color="0.35", linestyle=":", linewidth=1, label="floor")
 
 
 def _handle(kind: str) -> Line2D | Patch:
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
     style = STYLES[kind]
     if style["hatch"]:
         return Patch(fill=False, edgecolor=style["color"], hatch=style["hatch"], label="weak: can be replaced")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import Any
+from typing import Any, Protocol
 
 import pandas as pd
 from sklearn.base import clone
@@ -19,11 +19,11 @@ from whynear.study.findings import findings_of
 from whynear.study.folds import possible_folds
 from whynear.study.interpretation import Interpretation, interpret, profiles_of
 from whynear.study.kept_fits import KeptFits
-from whynear.study.large_rows import LargeRows
 from whynear.study.learnable import caveats_of_weights, learners_for
 from whynear.study.levels import levels_of
 from whynear.study.maps import maps_of
 from whynear.study.methods import LEARNED_ROWS, Methods
+from whynear.study.parts_score import PartsScore
 from whynear.study.placed_rows import placed_rows_of
 from whynear.study.preprocessing import Preprocessing
 from whynear.study.progress import Steps
@@ -33,8 +33,25 @@ from whynear.study.sample import at_most
 from whynear.study.settings import COMPARED_ROWS, StudySettings
 from whynear.study.spectra import spectra_of, without_preprocessing
 from whynear.tables.problem import Problem
+from whynear.utils.progress import Report
 from whynear.verdict.judging import verdicts_by
 from whynear.verdict.verdicts import Verdicts
+
+
+class AllRows(Protocol):
+    """All rows of a table of which a study compares a sample, because they do not fit in memory."""
+
+    def with_rare_rows(self, sample: Problem) -> Problem:
+        """Return the rows that a model is fitted to in memory."""
+        ...
+
+    def learned(self, name: str, model: Any, rows: Problem) -> tuple[Any, tuple[str, ...]]:
+        """Return the model of all rows that are not held out, and caveats on the rows that were used."""
+        ...
+
+    def judged(self, model: Any, report: Report) -> PartsScore | None:
+        """Return how well a model predicts the rows that are held out."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +71,7 @@ def studied(
     steps: Steps,
     kept: KeptFits,
     workers: Workers,
-    large: LargeRows | None = None,
+    large: AllRows | None = None,
 ) -> Study:
     """Compare, learn, interpret, map and explain; ``large`` are all rows of a table that does not fit in memory."""
     used, few_rows = _compared_rows(problem, settings)
@@ -153,7 +170,7 @@ def _compared(shared: _Shared) -> tuple[Comparison, tuple[str, ...]]:
 
 
 def _learned(
-    problem: Problem, comparison: Comparison, settings: StudySettings, methods: Methods, large: LargeRows | None
+    problem: Problem, comparison: Comparison, settings: StudySettings, methods: Methods, large: AllRows | None
 ) -> tuple[Any, Problem]:
     """Fit the chosen learner to as many rows as it can use; return the model and these rows."""
     most = LEARNED_ROWS.get(comparison.chosen, len(problem.y))
