@@ -15,7 +15,7 @@ import whynear as wn
 from benchmarks import table
 from benchmarks.scale import NAMES, moved_mb, peak_memory, rows_of, warm_up, workers, write_files
 from benchmarks.scale import PLAN as SCALE
-from whynear.distributed.partitions import computed, task
+from whynear.large.partitions import computed, task
 
 PLAN = table.load("growth")
 HEADER = ["rows", "workers", "before the descent, s", "an iteration, s", "after it, s", "peak of a worker, MB",

@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
+from distributed import Client, LocalCluster
 
 import whynear as wn
 from benchmarks import table
-from distributed import Client, LocalCluster
 from whynear.learn.solvers import Step
 
 PLAN = table.load("scale")

@@ -18,16 +18,15 @@ from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 
 import whynear as wn
-from whynear.studio.app import make_app
-from whynear.studio.keys import Keys
+from whynear.studio.guard import Keys
 from whynear.studio.page import write_page_data
 from whynear.studio.project import Project
 from whynear.studio.runner import Runner
-from whynear.studio.server import free_socket
-from whynear.studio.studio import Studio
-from whynear.study.placed_rows import placed_rows_of
+from whynear.studio.server import free_socket, make_app
+from whynear.studio.workshop import Studio
+from whynear.study.learnable import learnable_problem
+from whynear.study.maps import placed_rows_of
 from whynear.study.settings import COMPARED_ROWS, StudySettings
-from whynear.study.table_problem import learnable_problem
 
 FLAGS = "--headless=new --no-sandbox --disable-background-networking --no-first-run --window-size=1280,900"
 

@@ -17,14 +17,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, cast
 
-from whynear.engine.code_state import PACKAGES
-from whynear.engine.pieces import Done, Failed, Piece
-from whynear.engine.workers import Engine, start_workers
+from whynear.utils.arrays import plain_values
 from whynear.utils.files import make_folder, write_data
-from whynear.utils.plain import plain_values
+from whynear.work.pieces import PACKAGES, Done, Failed, Piece
+from whynear.work.workers import Engine, start_workers
 
 # They start work and collect results, but no result depends on them.
-RUNNER_MODULES = ("whynear.engine", "papers.computations", "papers.outcome", "papers.plans")
+RUNNER_MODULES = ("whynear.work", "papers.computations", "papers.outcome", "papers.plans")
 OURS = ("whynear.", "papers.")
 Result = dict[str, Any]
 ResultOf = Callable[["Cell"], Result]

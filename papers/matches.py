@@ -16,7 +16,8 @@ from whynear import ranking
 from whynear.datasets import load, make_casebase
 from whynear.learn.registry import LEARNERS
 from whynear.learn.slider.estimator import Slider
-from whynear.metric import DiagonalMetric, Metric, MinkowskiMetric, as_metric
+from whynear.metric import DiagonalMetric, Metric, MinkowskiMetric
+from whynear.model.as_metric import as_metric
 from whynear.search import NeighborSearch
 from whynear.utils.arrays import Array
 

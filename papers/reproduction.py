@@ -15,10 +15,10 @@ from papers.catalog import EXPERIMENTS
 from papers.computations import Cell, CellStore, RunState, Watch, run_cells
 from papers.outcome import Experiment, Line, Outcome, outcome
 from papers.page import RUN, known_outcomes, write_page
-from whynear.engine.workers import Engine
 from whynear.report.figures import svg_text
 from whynear.utils.axes import CLASS_COLORS, tidy
 from whynear.utils.files import write_data
+from whynear.work.workers import Engine
 
 CELLS = "cells"
 PAGE = "reproduction.md"

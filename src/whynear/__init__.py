@@ -10,8 +10,21 @@ __version__ = "0.2.0"
 __all__ = make_lazy(
     __name__,
     {
-        "whynear.cases": ("CaseBase", "Retrieval"),
-        "whynear.embedding": ("embed", "embedding_score", "plot_embedding"),
+        "whynear.cases": (
+            "CaseBase",
+            "Retrieval",
+        ),
+        "whynear.data.encoder": ("TableEncoder",),
+        "whynear.data.settings": (
+            "Reading",
+            "Splitting",
+        ),
+        "whynear.doors": ("study",),
+        "whynear.embed.embedding": (
+            "embed",
+            "embedding_score",
+            "plot_embedding",
+        ),
         "whynear.explain": (
             "Explanation",
             "Explanations",
@@ -34,28 +47,52 @@ __all__ = make_lazy(
             "relevance_intervals",
             "relevance_tolerance",
         ),
-        "whynear.learn": (*(learner.kind for learner in ALL_LEARNERS), "MinimumNormRegressor"),
+        "whynear.large.prediction": ("predict_to_parquet",),
+        "whynear.learn": (
+            *(learner.kind for learner in ALL_LEARNERS),
+            "MinimumNormRegressor",
+        ),
         "whynear.metric": (
             "DiagonalMetric",
             "LinearMetric",
             "LocalMetric",
             "MinkowskiMetric",
-            "as_metric",
+        ),
+        "whynear.model.as_metric": ("as_metric",),
+        "whynear.model.files": (
             "load",
             "save",
         ),
-        "whynear.reject": ("Decisions", "Promise", "RejectCurve", "RejectOption"),
-        "whynear.report": ("Study", "study"),
-        "whynear.search": ("CandidateSearch", "NeighborSearch"),
-        "whynear.stream": ("SelfAdjustingMemory", "StreamHistory"),
-        "whynear.study.batch_prediction": ("predict_to_parquet",),
+        "whynear.reject": (
+            "Decisions",
+            "Promise",
+            "RejectCurve",
+            "RejectOption",
+        ),
+        "whynear.report": ("Study",),
+        "whynear.search": (
+            "CandidateSearch",
+            "NeighborSearch",
+        ),
+        "whynear.stream": (
+            "SelfAdjustingMemory",
+            "StreamHistory",
+        ),
         "whynear.study.compare": ("compare_studies",),
         "whynear.study.learning": ("learn_table",),
-        "whynear.study.prediction": ("explain_row", "predict_table"),
+        "whynear.study.prediction": (
+            "explain_row",
+            "predict_table",
+        ),
         "whynear.study.settings": ("Running",),
-        "whynear.tables.encoder": ("TableEncoder",),
-        "whynear.tables.settings": ("Reading", "Splitting"),
-        "whynear.verdict": ("LeftOut", "SufficientSets", "Verdicts", "leave_out", "sufficient_sets", "verdicts"),
+        "whynear.verdict": (
+            "LeftOut",
+            "SufficientSets",
+            "Verdicts",
+            "leave_out",
+            "sufficient_sets",
+            "verdicts",
+        ),
     },
     submodules=("datasets", "distributed", "ranking", "spectra"),
 )
@@ -67,9 +104,13 @@ if TYPE_CHECKING:
     from whynear import spectra as spectra
     from whynear.cases import CaseBase as CaseBase
     from whynear.cases import Retrieval as Retrieval
-    from whynear.embedding import embed as embed
-    from whynear.embedding import embedding_score as embedding_score
-    from whynear.embedding import plot_embedding as plot_embedding
+    from whynear.data.encoder import TableEncoder as TableEncoder
+    from whynear.data.settings import Reading as Reading
+    from whynear.data.settings import Splitting as Splitting
+    from whynear.doors import study as study
+    from whynear.embed.embedding import embed as embed
+    from whynear.embed.embedding import embedding_score as embedding_score
+    from whynear.embed.embedding import plot_embedding as plot_embedding
     from whynear.explain import Explanation as Explanation
     from whynear.explain import Explanations as Explanations
     from whynear.explain import Flip as Flip
@@ -88,6 +129,7 @@ if TYPE_CHECKING:
     from whynear.interpret import relevance_floor as relevance_floor
     from whynear.interpret import relevance_intervals as relevance_intervals
     from whynear.interpret import relevance_tolerance as relevance_tolerance
+    from whynear.large.prediction import predict_to_parquet as predict_to_parquet
     from whynear.learn import DIET as DIET
     from whynear.learn import GMLVQ as GMLVQ
     from whynear.learn import GRLVQ as GRLVQ
@@ -104,28 +146,23 @@ if TYPE_CHECKING:
     from whynear.metric import LinearMetric as LinearMetric
     from whynear.metric import LocalMetric as LocalMetric
     from whynear.metric import MinkowskiMetric as MinkowskiMetric
-    from whynear.metric import as_metric as as_metric
-    from whynear.metric import load as load
-    from whynear.metric import save as save
+    from whynear.model.as_metric import as_metric as as_metric
+    from whynear.model.files import load as load
+    from whynear.model.files import save as save
     from whynear.reject import Decisions as Decisions
     from whynear.reject import Promise as Promise
     from whynear.reject import RejectCurve as RejectCurve
     from whynear.reject import RejectOption as RejectOption
     from whynear.report import Study as Study
-    from whynear.report import study as study
     from whynear.search import CandidateSearch as CandidateSearch
     from whynear.search import NeighborSearch as NeighborSearch
     from whynear.stream import SelfAdjustingMemory as SelfAdjustingMemory
     from whynear.stream import StreamHistory as StreamHistory
-    from whynear.study.batch_prediction import predict_to_parquet as predict_to_parquet
     from whynear.study.compare import compare_studies as compare_studies
     from whynear.study.learning import learn_table as learn_table
     from whynear.study.prediction import explain_row as explain_row
     from whynear.study.prediction import predict_table as predict_table
     from whynear.study.settings import Running as Running
-    from whynear.tables.encoder import TableEncoder as TableEncoder
-    from whynear.tables.settings import Reading as Reading
-    from whynear.tables.settings import Splitting as Splitting
     from whynear.verdict import LeftOut as LeftOut
     from whynear.verdict import SufficientSets as SufficientSets
     from whynear.verdict import Verdicts as Verdicts

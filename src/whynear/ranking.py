@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import column_or_1d
 
-from whynear.metric import Metric, as_metric
+from whynear.metric import Metric
+from whynear.model.as_metric import as_metric
 from whynear.search import NeighborSearch
 from whynear.search.exact import checked_exclude
 from whynear.utils.arrays import Array

@@ -6,8 +6,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from whynear import LANN, DiagonalMetric, LocalMetric, as_metric
-from whynear.cases.anchors import Anchors
 from whynear.cases.case_base import CaseBase
+from whynear.cases.index import Anchors
 
 
 def test_the_training_cases_of_lann_are_found_by_their_own_maps(tmp_path):

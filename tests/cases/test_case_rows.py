@@ -12,8 +12,8 @@ from numpy.testing import assert_array_equal
 
 from tests.helpers.case_bases import METRIC, filled
 from whynear.cases.case_base import CaseBase
-from whynear.cases.case_rows import details_sum, vector_sum
-from whynear.cases.store_faults import CaseBaseError
+from whynear.cases.database import CaseBaseError
+from whynear.cases.store import details_sum, vector_sum
 
 OLDER = Path(__file__).parents[1] / "data" / "0.1.0" / "cases.db"
 

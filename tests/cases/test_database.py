@@ -8,7 +8,7 @@ from numpy.testing import assert_array_equal
 from tests.helpers.case_bases import METRIC, filled
 from whynear.cases import database
 from whynear.cases.case_base import CaseBase
-from whynear.cases.store_faults import CaseBaseError
+from whynear.cases.database import CaseBaseError
 
 
 def test_files_of_others_are_named_and_left_alone(tmp_path):

@@ -5,9 +5,9 @@ import pytest
 
 from tests.helpers.case_bases import filled
 from tests.helpers.disk_order import steps_on_disk
-from whynear.cases import index_cache
+from whynear.cases import index as index_cache
 from whynear.cases.case_base import CaseBase
-from whynear.cases.index_file import map_arrays
+from whynear.cases.index import map_arrays
 from whynear.utils import files
 
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from whynear.cases.index_file import map_arrays, write_arrays
+from whynear.cases.index import map_arrays, write_arrays
 
 
 def test_arrays_come_back_as_they_were_written(tmp_path):

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from whynear import CaseBase, DiagonalMetric
-from whynear.cases import numbers_out_of_range, ranges
+from whynear.cases import numbers_out_of_range, tables
 
 ROWS = np.array([[0.0, -5.0], [1.5, 2.0], [3.0, 0.1]])
 NAMES = ["width", "height"]
@@ -37,7 +37,7 @@ def test_text_gaps_and_unknown_columns_are_not_compared(base):
 
 
 def test_large_and_empty_bases_are_not_read(base, monkeypatch):
-    monkeypatch.setattr(ranges, "MOST_COMPARED", 2)
+    monkeypatch.setattr(tables, "MOST_COMPARED", 2)
     assert numbers_out_of_range(base, [99.0, 99.0] @ np.eye(2)) == []
     with CaseBase(":memory:", DiagonalMetric([1.0, 4.0], NAMES)) as empty:
         assert numbers_out_of_range(empty, ROWS[0]) == []

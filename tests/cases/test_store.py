@@ -9,8 +9,8 @@ from tests.helpers.case_bases import METRIC, filled
 from tests.helpers.mixed_tables import model_of_patients, patients
 from whynear import LinearMetric, LocalMetric
 from whynear.cases.case_base import CaseBase
+from whynear.cases.database import CaseBaseError
 from whynear.cases.store import Store
-from whynear.cases.store_faults import CaseBaseError
 from whynear.metric import Metric
 
 
@@ -113,7 +113,7 @@ def test_text_that_is_no_encoder_is_refused(tmp_path, model, monkeypatch):
         ('"text"', "it holds a str"),
         ('{"array": "a"}', "fit together"),
     ]:
-        monkeypatch.setattr("whynear.cases.store.encoder_as_text", lambda _, text=text: text)
+        monkeypatch.setattr("whynear.model.files.encoder_as_text", lambda _, text=text: text)
         path = tmp_path / f"base {len(text)}"
         with pytest.raises(CaseBaseError, match=f"is damaged .its encoder: .*{fact}"):
             CaseBase(path, model)

@@ -6,7 +6,7 @@ import pytest
 
 from tests.helpers.case_bases import METRIC, filled
 from whynear.cases.case_base import CaseBase
-from whynear.cases.store_faults import CaseBaseError, explained, is_busy
+from whynear.cases.database import CaseBaseError, explained, is_busy
 
 
 def test_a_path_without_a_base_is_refused(tmp_path):

@@ -8,8 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from tests.helpers.case_bases import cases, metrics
 from whynear import DiagonalMetric
 from whynear.cases.case_base import CaseBase
-from whynear.cases.retrieval import Cases
-from whynear.cases.two_phases import Filtered, answer
+from whynear.cases.retrieval import Cases, Filtered, answer
 
 NAMES = ["a", "b", "c", "d"]
 

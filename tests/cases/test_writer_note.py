@@ -6,7 +6,7 @@ import sqlite3
 import pytest
 
 from whynear.cases.case_base import CaseBase
-from whynear.cases.writer_note import WriterNote
+from whynear.cases.database import WriterNote
 
 
 def test_a_lock_of_this_very_process_is_said_to_be_so(path):

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 import whynear
 from tests.helpers.blank_figures import save_empty
 from whynear.cli.app import app
-from whynear.tables.settings import Reading, Splitting
+from whynear.data.settings import Reading, Splitting
 
 DROPPED = "sepal length (cm)"
 

@@ -13,7 +13,7 @@ import pytest
 
 from tests.helpers.command_line import run
 from tests.helpers.large_tables import messy_table, small_memory
-from whynear.study import large_tables
+from whynear.large import problem
 
 
 @pytest.fixture
@@ -112,7 +112,7 @@ def test_a_fault_of_one_file_is_named(folder, monkeypatch, fault):
 
 def test_an_interrupt_while_reading_leaves_nothing(folder, monkeypatch):
     small_memory(monkeypatch, 300)
-    usual = large_tables.scan
+    usual = problem.scan
 
     def interrupted(*words, report, **named):
         def stop(step, share):
@@ -122,7 +122,7 @@ def test_an_interrupt_while_reading_leaves_nothing(folder, monkeypatch):
 
         return usual(*words, report=stop, **named)
 
-    monkeypatch.setattr(large_tables, "scan", interrupted)
+    monkeypatch.setattr(problem, "scan", interrupted)
     result = study(folder)
     assert result.exit_code == 130
     assert not (folder / "../out").exists()

@@ -11,8 +11,8 @@ import pytest
 from papers.catalog import EXPERIMENTS
 from tests.helpers.command_line import run
 from tests.helpers.pieces import is_gone
-from whynear.engine import pieces
-from whynear.engine.pieces import run_piece
+from whynear.work import pieces
+from whynear.work.pieces import run_piece
 
 
 def test_without_a_name_all_are_listed():

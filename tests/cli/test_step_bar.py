@@ -3,8 +3,8 @@ import io
 import pytest
 from rich.console import Console
 
-from whynear.cli import step_bar as module
-from whynear.cli.step_bar import step_bar
+from whynear.cli import shell as module
+from whynear.cli.shell import step_bar
 
 
 @pytest.mark.parametrize("is_terminal", [True, False])

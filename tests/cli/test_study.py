@@ -20,7 +20,7 @@ from tests.helpers.pages import words_of
 from tests.helpers.studies import measured
 from whynear.cli import study as study_printing
 from whynear.cli.app import main
-from whynear.study import kept_fits
+from whynear.study import methods
 
 
 @pytest.fixture
@@ -122,7 +122,7 @@ def test_another_study_in_the_folder_is_refused_before_learning_and_replaced_on_
     words = ["study", table, "--target", "target", "--folds", 2, "--out", tmp_path / "out", "--learner"]
     for _ in range(2):  # the same study is made again without a word
         assert run(*words, "grlvq").exit_code == 0
-    flow = import_module("whynear.study.flow")
+    flow = import_module("whynear.doors")
     with monkeypatch.context() as patch:
         patch.setattr(flow, "studied", lambda *_: pytest.fail("learned before looking at the folder"))
         refused = run(*words, "gmlvq")
@@ -292,7 +292,7 @@ def test_an_interrupt_leaves_the_finished_parts(table, tmp_path, monkeypatch):
     words = ["study", table, "--target", "target", "--learner", "grlvq", "--folds", 2, "--out", tmp_path / "out"]
     with monkeypatch.context() as patch:
         patch.setattr(whynear, "study", interrupted)
-        patch.setattr(kept_fits, "WORTH_KEEPING", 1000.0)  # no fit is
+        patch.setattr(methods, "WORTH_KEEPING", 1000.0)  # no fit is
         stopped = run(*words)
     assert stopped.exit_code == 130
     kept = tmp_path / "out" / "unfinished"

@@ -7,8 +7,8 @@ import pytest
 
 from tests.helpers.command_line import run
 from tests.helpers.fault_tables import QUICK, cases, with_values, write
-from whynear.cli.words import suggestion
-from whynear.tables.refusal import TableRefused
+from whynear.cli.shell import suggestion
+from whynear.data.refusal import TableRefused
 
 pytestmark = pytest.mark.usefixtures("blank_figures")
 

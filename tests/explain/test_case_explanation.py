@@ -6,9 +6,9 @@ from sklearn.datasets import load_iris
 import whynear as wn
 from tests.helpers.measured_tables import houses, model_of_houses
 from whynear.explain.case_explanation import values_of_cases, with_caution, write_figure
-from whynear.metric.pipeline import FittedPipeline
-from whynear.metric.unusual import UnusualValue
-from whynear.study.training_rows import remember_rows
+from whynear.model.pipeline import FittedPipeline
+from whynear.model.unusual import UnusualValue
+from whynear.study.methods import remember_rows
 
 
 def test_a_reason_without_unusual_values_stands_alone():

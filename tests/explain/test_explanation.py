@@ -8,7 +8,7 @@ import whynear as wn
 from tests.helpers.mixed_tables import MIXED, table
 from tests.helpers.notebook_html import HOSTILE, shown
 from whynear import GMLVQ, LGRLVQ, explain
-from whynear.metric.pipeline import FittedPipeline
+from whynear.model.pipeline import FittedPipeline
 
 
 def explained(learner, n_features=4, names=None, labels=("a", "b")):

@@ -9,7 +9,7 @@ from sklearn.preprocessing import StandardScaler
 import whynear as wn
 from tests.helpers.measured_tables import houses, model_of_houses, numbers
 from whynear.explain.linear_parts import LinearParts, is_linear_map
-from whynear.metric.pipeline import FittedPipeline
+from whynear.model.pipeline import FittedPipeline
 
 
 def test_coefficients_are_those_of_least_squares_in_the_units_of_the_table():

@@ -6,7 +6,8 @@ from tests.fuzz.law import DOCUMENTED
 from tests.fuzz.models import forge
 from tests.fuzz.mutators import mutated
 from tests.helpers.stream_kills import write_rows
-from whynear.stream.running import PART_OF_PREDICTIONS, UNFINISHED, run_stream
+from whynear.stream.results import PART_OF_PREDICTIONS, UNFINISHED
+from whynear.stream.running import run_stream
 
 SETTINGS = {"every": 40, "max_size": 60, "random_state": 0}
 RESULTS = ("predictions.csv", "stream.json")

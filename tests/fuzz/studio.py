@@ -10,8 +10,8 @@ from tests.fuzz.mutators import TOKENS, VALUES, changed_value, mutated
 from tests.fuzz.tables import mixed
 from tests.helpers.studies import small_study
 from tests.helpers.studios import add_finished, idle_studio
-from whynear.studio.app import make_app
-from whynear.studio.faults import NotFound, WrongState
+from whynear.studio.server import make_app
+from whynear.studio.store import NotFound, WrongState
 
 FEATURE, OTHER = "petal width (cm)", "sepal width (cm)"
 SETTINGS = {

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 
 from tests.fuzz.mutators import TOKENS, mutated, mutated_zip
+from whynear.data.reading import read_table
+from whynear.study.learnable import learnable_problem
 from whynear.study.settings import StudySettings
-from whynear.study.table_problem import learnable_problem
-from whynear.tables.reading import read_table
 
 SEPARATORS = (",", ";", "\t", "|")
 ENCODINGS = ("utf-8", "utf-8-sig", "utf-16", "utf-16-be", "cp1252", "latin-1")

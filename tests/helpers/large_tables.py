@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from whynear.study import large_tables
+from whynear.large import problem
 
 
 def messy_table(n=600, seed=0):
@@ -34,6 +34,6 @@ def messy_table(n=600, seed=0):
 
 def small_memory(monkeypatch, n_rows):
     """Let studies sample this number of rows, and count tables of more rows as too large."""
-    monkeypatch.setattr(large_tables, "COMPARED_ROWS", 1)
-    monkeypatch.setattr(large_tables.MemoryLimit, "rows", lambda self, n_columns: n_rows)
-    monkeypatch.setattr(large_tables, "FEWEST_BATCH_ROWS", 17)
+    monkeypatch.setattr(problem, "COMPARED_ROWS", 1)
+    monkeypatch.setattr(problem.MemoryLimit, "rows", lambda self, n_columns: n_rows)
+    monkeypatch.setattr(problem, "FEWEST_BATCH_ROWS", 17)

@@ -6,7 +6,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from whynear import DiagonalMetric, LinearMetric
 from whynear.learn import WithMetric, fit_inputs, predict_inputs
-from whynear.metric import register
+from whynear.model.files import register
 
 # Checks of scikit-learn that learners whose training cases vote cannot pass, and why.
 FAILED_BY_VOTING = {

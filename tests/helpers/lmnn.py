@@ -2,12 +2,7 @@
 
 import numpy as np
 
-from whynear.learn.lmnn.objective import (
-    Margins,
-    impostor_pairs,
-    loss_grad,
-    target_neighbors,
-)
+from whynear.learn.lmnn.objective import Margins, impostor_pairs, loss_grad, target_neighbors
 
 
 def sorted_problem(X, codes, k=3, weights=None, **settings):

@@ -10,8 +10,8 @@ import numpy as np
 from threadpoolctl import threadpool_info
 
 from papers.computations import Cell
-from whynear.engine.pieces import Piece
 from whynear.utils.threads import n_threads
+from whynear.work.pieces import Piece
 
 
 def double(number, seconds=0.0):

@@ -1,8 +1,8 @@
 """Problems made of whatever names a table."""
 
+from whynear.data.problem import problem_from
 from whynear.datasets import open_table
 from whynear.study.settings import grouped
-from whynear.tables.problem import problem_from
 
 
 def problem_of(table, *words, **settings):

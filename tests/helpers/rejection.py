@@ -7,9 +7,9 @@ import pandas as pd
 from sklearn.datasets import make_blobs
 
 from tests.helpers.problems import problem_of
+from whynear.data.problem import Problem
 from whynear.study.comparison import Comparison, compare
 from whynear.study.methods import Methods
-from whynear.tables.problem import Problem
 from whynear.utils.progress import silent
 
 

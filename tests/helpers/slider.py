@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from whynear.learn.slider.task import RankingTask, spreads
-from whynear.learn.slider.triples import compare_by_class
+from whynear.learn.slider.triples import RankingTask, compare_by_class, spreads
 
 
 def rows(n=300, seed=0):

@@ -18,7 +18,8 @@ import pandas as pd
 from tests.helpers.slow_memory import drifting_stream
 from tests.kills.processes import kill_at_operation
 from whynear.cli.app import app
-from whynear.stream.running import UNFINISHED, run_stream
+from whynear.stream.results import UNFINISHED
+from whynear.stream.running import run_stream
 
 SETTINGS = {"every": 20, "max_size": 100}
 N_ROWS = 500

@@ -5,14 +5,14 @@ from pathlib import Path
 
 from fastapi.testclient import TestClient
 
-from whynear.metric import save
-from whynear.studio.app import make_app
-from whynear.studio.faults import WrongState
-from whynear.studio.keys import Keys
+from whynear.model.files import save
+from whynear.studio.guard import Keys
 from whynear.studio.page import write_page_data
 from whynear.studio.project import Project, new_id
-from whynear.studio.relearner import Relearner
-from whynear.studio.studio import Studio
+from whynear.studio.runner import Relearner
+from whynear.studio.server import make_app
+from whynear.studio.store import WrongState
+from whynear.studio.workshop import Studio
 
 PORT = 8777
 ADDRESS = f"http://127.0.0.1:{PORT}"

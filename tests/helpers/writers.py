@@ -5,7 +5,7 @@ import time
 
 import numpy as np
 
-from whynear.cases import index_cache
+from whynear.cases import index
 from whynear.cases.case_base import CaseBase
 from whynear.metric import DiagonalMetric
 
@@ -20,7 +20,7 @@ def batch(number, turn, size):
 
 def add_until_killed(path, number, acknowledged, metric=METRIC):
     """Add batch after batch and report each one that was acknowledged; the index file is written often."""
-    index_cache.FEWEST_CASES_KEPT = 200
+    index.FEWEST_CASES_KEPT = 200
     rng = np.random.default_rng(number)
     base = CaseBase(path, metric)
     for turn in itertools.count():

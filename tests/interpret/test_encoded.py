@@ -4,7 +4,7 @@ from numpy.testing import assert_allclose
 from scipy.optimize import linprog
 
 from whynear import LinearMetric, relevance_intervals
-from whynear.interpret.encoded import by_column
+from whynear.interpret.intervals import by_column
 
 
 def one_hot(rng, n, k):

@@ -7,7 +7,7 @@ from sklearn.preprocessing import StandardScaler
 from tests.helpers.learners import NearestClassMean
 from whynear import DiagonalMetric
 from whynear.interpret.validation import Split
-from whynear.metric.pipeline import FittedPipeline
+from whynear.model.pipeline import FittedPipeline
 
 
 def predictions(model, X, y, X_val):

@@ -10,7 +10,7 @@ from whynear import (
     LocalMetric,
     relevance_intervals,
 )
-from whynear.interpret.rows import maps_with_directions, row_problems
+from whynear.interpret.null_space import maps_with_directions, row_problems
 from whynear.metric.projection import principal_directions
 
 

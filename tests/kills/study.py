@@ -23,7 +23,7 @@ from tests.helpers.fault_tables import cases, write
 from tests.kills.processes import PATIENCE, Victim, kill_at_operation
 from whynear.cli.app import app
 from whynear.report.files import RECORD, UNFINISHED, finish_moving
-from whynear.study import kept_fits
+from whynear.study import methods
 from whynear.study.settings import grouped
 
 MOST_KILLS_IN_A_ROW = 3
@@ -105,7 +105,7 @@ def quiet(action, out, overwrite, number, reports):
     """Do work until it is killed at an operation; figures are empty, and every fit is kept."""
     done = kill_at_operation(out, number)
     Figure.savefig = save_empty
-    kept_fits.WORTH_KEEPING = 0.0
+    methods.WORTH_KEEPING = 0.0
     try:
         action(out, overwrite)
     finally:

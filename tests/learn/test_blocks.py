@@ -3,15 +3,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.helpers.lvq import blocks_of
-from whynear.learn.blocks import (
-    class_squares,
-    class_sums,
-    held_cases,
-    joined_triangles,
-    parts_of,
-    summed,
-    triangle,
-)
+from whynear.learn.blocks import class_squares, class_sums, held_cases, joined_triangles, parts_of, summed, triangle
 
 
 def rows(n=50, d=4):

@@ -17,8 +17,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 import whynear as wn
 from tests.helpers.lann import GIVEN
 from tests.helpers.lvq import IRIS, LEARNERS
-from whynear.learn.class_weights import weighed
-from whynear.learn.inputs import fit_inputs
+from whynear.learn.inputs import fit_inputs, weighed
 
 X, Y = IRIS[0], np.array(["a", "b", "c"])[IRIS[1]]
 FEW = np.r_[0:50, 50:70, 100:110]  # 50, 20 and 10 of the classes

@@ -19,7 +19,7 @@ from whynear.cli.learn import learn as learn_command
 from whynear.cli.study import study as study_command
 from whynear.learn import registry
 from whynear.learn.registry import ALL_LEARNERS, LEARNERS
-from whynear.metric.files import ESTIMATORS
+from whynear.model.files import ESTIMATORS
 from whynear.study import methods
 from whynear.testing import check_learner
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import whynear as wn
-from whynear.learn.restored import check_fitted_state
+from whynear.learn.mixins import check_fitted_state
 from whynear.utils.archive import ArchiveError, read_archive, write_archive
 
 LEARNERS = {

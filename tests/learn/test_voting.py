@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.decomposition import PCA
 
 import whynear as wn
-from whynear.learn import voting
+from whynear.learn import mixins
 from whynear.search.exact import ExactSearch
 
 GIVEN = {"epochs": 1, "step": 0.1, "beta": 0.3, "decay": 0.0, "shared_step": 0.01, "shared_epochs": 1}
@@ -49,7 +49,7 @@ def model(request):
 def made(monkeypatch):
     """The searches that are made, each by its kind."""
     kinds = []
-    get = voting._Kept.get
+    get = mixins._Kept.get
 
     def noting(kept, make, values, settings):
         def noted(*given, **named):
@@ -60,7 +60,7 @@ def made(monkeypatch):
         return get(kept, noted, values, settings)
 
     notes = {}
-    monkeypatch.setattr(voting._Kept, "get", noting)
+    monkeypatch.setattr(mixins._Kept, "get", noting)
     return kinds
 
 
@@ -213,17 +213,17 @@ def test_pickles_and_files_hold_no_search(model, tmp_path):
 
 def test_a_clone_has_none(model):
     model.predict(queries())
-    assert clone(model) not in voting._KEPT
+    assert clone(model) not in mixins._KEPT
 
 
 def test_a_search_is_forgotten_with_its_learner():
     model = clone(VOTING["LMNN"]).fit(*table())
     model.predict(queries())
     gc.collect()
-    n_kept = len(voting._KEPT)
+    n_kept = len(mixins._KEPT)
     del model
     gc.collect()
-    assert len(voting._KEPT) == n_kept - 1
+    assert len(mixins._KEPT) == n_kept - 1
 
 
 def test_a_search_that_cannot_be_made_is_tried_again(model):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from whynear.metric import kernels
+from whynear.metric import base
 
 RNG = np.random.default_rng(0)
 X, CASES = RNG.standard_normal((4, 3)), RNG.standard_normal((5, 3))
@@ -21,7 +21,7 @@ def expected(maps):
 @pytest.mark.parametrize("kind", MAPS)
 def test_all_distances_are_those_of_numpy(kind):
     out = np.empty((4, 5))
-    kernel = kernels.diagonal_sq_distances if kind == "diagonal" else kernels.full_sq_distances
+    kernel = base.diagonal_sq_distances if kind == "diagonal" else base.full_sq_distances
     kernel(X, CASES, MAPS[kind], out)
     assert_allclose(out, expected(MAPS[kind]))
 
@@ -32,5 +32,5 @@ def test_listed_distances_are_those_of_numpy_under_one_map_or_one_per_case(kind,
     maps = MAPS[kind][:n_maps]
     indices = np.array([[0, 4], [2, 2], [3, 1], [4, 0]])
     out = np.empty((4, 2))
-    kernels.listed_sq_distances(X, CASES, maps, indices, out)
+    base.listed_sq_distances(X, CASES, maps, indices, out)
     assert_allclose(out, np.take_along_axis(expected(maps), indices, axis=1))

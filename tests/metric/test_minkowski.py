@@ -10,7 +10,8 @@ from sklearn.preprocessing import StandardScaler
 
 import whynear as wn
 from tests.helpers.strategies import cases, scales
-from whynear.metric import DiagonalMetric, MinkowskiMetric, as_metric
+from whynear.metric import DiagonalMetric, MinkowskiMetric
+from whynear.model.as_metric import as_metric
 from whynear.search import NeighborSearch
 from whynear.testing import check_metric
 

@@ -1,6 +1,6 @@
 import pytest
 
-from whynear.engine.pieces import run_piece
+from whynear.work.pieces import run_piece
 
 
 @pytest.fixture

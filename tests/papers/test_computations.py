@@ -11,7 +11,7 @@ from papers import computations
 from papers.catalog import EXPERIMENTS
 from papers.computations import RUNNER_MODULES, Cell, CellStore, WorkFailed, code_digest, modules_needed, run_cells
 from tests.helpers.pieces import always_killed, arrays, double, doubles, is_gone, killed_once, raising, results
-from whynear.engine.pieces import run_piece
+from whynear.work.pieces import run_piece
 
 
 def test_a_saved_cell_is_found_with_its_result(tmp_path):

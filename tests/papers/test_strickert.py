@@ -9,7 +9,7 @@ from papers.computations import Cell
 from papers.outcome import outcome
 from papers.strickert import Sweep
 from tests.helpers.reproduction import drawn, words_on
-from whynear.engine.pieces import run_piece
+from whynear.work.pieces import run_piece
 
 NAMES = [f"strickert-fig{number}" for number in range(1, 9)]
 

@@ -11,17 +11,17 @@ from unittest.mock import patch
 import numpy as np
 
 from tests.helpers.writers import METRIC, batch
-from whynear.cases import index_cache
+from whynear.cases import index as index_cache
 from whynear.cases.case_base import CaseBase
-from whynear.cases.index_file import map_arrays
-from whynear.metric import DiagonalMetric, load, save
-from whynear.stream import result
+from whynear.cases.index import map_arrays
+from whynear.metric import DiagonalMetric
+from whynear.model.files import load, save
+from whynear.stream import results as result
+from whynear.stream.results import RECORD, UNFINISHED
 from whynear.stream.running import run_stream
-from whynear.stream.unfinished import RECORD, UNFINISHED
-from whynear.studio.project import Project
+from whynear.studio.project import FITS, NEW, Project, added
 from whynear.studio.runner import Runner
-from whynear.studio.uploads import added
-from whynear.studio.worker import FITS, NEW, put_results
+from whynear.studio.worker import put_results
 from whynear.utils.files import make_folder, write_data
 
 # Models: a file is the one acknowledged last, or the next one.

@@ -4,7 +4,7 @@ from numpy.testing import assert_allclose
 
 from tests.helpers.nearness import some_nearness, truth_for
 from whynear.reject.certainty import certainty_folds, fit_certainty
-from whynear.reject.measures import MEASURES, measures_of
+from whynear.reject.nearness import MEASURES, measures_of
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ from numpy.testing import assert_array_equal
 
 from tests.helpers.nearness import some_nearness, truth_for
 from whynear.reject.calibration import calibrated
-from whynear.reject.certainty_rule import CertaintyRule
+from whynear.reject.certainty import CertaintyRule
 
 CLASSES = np.array(["a", "b", "c"])
 

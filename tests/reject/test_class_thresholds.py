@@ -1,7 +1,7 @@
 import numpy as np
 from numpy.testing import assert_array_equal
 
-from whynear.reject.class_thresholds import ClassScales, class_scales
+from whynear.reject.certainty import ClassScales, class_scales
 
 
 def two_classes(n=2000, seed=0):

@@ -5,13 +5,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from tests.helpers.nearness import some_nearness, truth_for
-from whynear.reject.conformal import (
-    fewest_for_sets,
-    members,
-    strangeness,
-    strangeness_of_true,
-    strangest_accepted,
-)
+from whynear.reject.calibration import fewest_for_sets, members, strangeness, strangeness_of_true, strangest_accepted
 from whynear.reject.nearness import Nearness
 
 

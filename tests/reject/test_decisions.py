@@ -1,6 +1,6 @@
 import numpy as np
 
-from whynear.reject.decisions import Decisions, reasons_for
+from whynear.reject.curve import Decisions, reasons_for
 
 
 def some():

@@ -1,8 +1,7 @@
 import numpy as np
 from matplotlib.figure import Figure
 
-from whynear.reject.curve import curve_of
-from whynear.reject.drawing import draw_curve
+from whynear.reject.curve import curve_of, draw_curve
 from whynear.reject.promise import promise_of
 
 

@@ -4,9 +4,9 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris
 
 import whynear as wn
-from whynear.reject.held_out import held_out_nearness, joined
+from whynear.data.rows import split_rows
 from whynear.reject.nearness import Nearness, nearness_of
-from whynear.utils.row_groups import split_rows
+from whynear.reject.option import held_out_nearness, joined
 
 
 def test_each_case_is_predicted_by_a_learner_fitted_without_it():

@@ -8,8 +8,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 import whynear as wn
-from whynear.reject.inputs import check_learner, checked_groups, checked_target, rows_of
-from whynear.utils.row_order import TimeOrder
+from whynear.data.rows import TimeOrder
+from whynear.reject.option import check_learner, checked_groups, checked_target, rows_of
 
 
 class Stream(BaseEstimator):

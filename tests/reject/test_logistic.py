@@ -3,7 +3,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 
-from whynear.reject.logistic import fit_logistic
+from whynear.reject.certainty import fit_logistic
 
 
 def cases(n=120, m=4, n_classes=3, seed=0):

@@ -4,9 +4,15 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from tests.helpers.nearness import some_nearness
-from whynear.learn.lvq.calibration import relative_distances
-from whynear.reject.measures import MEASURES, PROBABILITY_MEASURES, PROTOTYPE_MEASURES, measures_of, usual_measures
-from whynear.reject.nearness import Nearness
+from whynear.learn.lvq.prototypes import relative_distances
+from whynear.reject.nearness import (
+    MEASURES,
+    PROBABILITY_MEASURES,
+    PROTOTYPE_MEASURES,
+    Nearness,
+    measures_of,
+    usual_measures,
+)
 
 
 def test_each_kind_of_classifier_has_its_measures():

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from whynear.reject.near_cases import NO_CASES, NearCases
+from whynear.reject.nearness import NO_CASES, NearCases
 
 
 def near_cases(n=60, seed=0):

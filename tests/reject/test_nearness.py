@@ -9,7 +9,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import whynear as wn
-from whynear.metric.pipeline import FittedPipeline
+from whynear.model.pipeline import FittedPipeline
 from whynear.reject.nearness import N_NEAR, Nearness, labelled_cases, nearness_of, seen_by
 
 CHEAP_LANN = {"epochs": 2, "step": 0.1, "beta": 0.3, "decay": 0.0, "shared_epochs": 1, "shared_step": 0.03}

@@ -10,11 +10,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import whynear as wn
-from whynear.reject.calibration import calibrated
-from whynear.reject.conformal import members, strangeness, strangest_accepted
+from whynear.reject.calibration import calibrated, members, strangeness, strangest_accepted
 from whynear.reject.curve import curve_of
-from whynear.reject.measures import measures_of
-from whynear.reject.nearness import nearness_of
+from whynear.reject.nearness import measures_of, nearness_of
 
 N_DRAWS = 200
 LEARNERS = {

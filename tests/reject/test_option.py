@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 import whynear as wn
-from whynear.utils.row_order import TimeOrder
+from whynear.data.rows import TimeOrder
 
 CHEAP_LANN = {"epochs": 2, "step": 0.1, "beta": 0.3, "decay": 0.0, "shared_epochs": 1, "shared_step": 0.03}
 LEARNERS = {

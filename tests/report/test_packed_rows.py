@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from whynear.report.packed_rows import MOST_IN_REPORT, others_data, packed_rows
-from whynear.study.placed_rows import PlacedRows
+from whynear.study.maps import PlacedRows
 
 
 def rows(n, names=None, true=None, seed=0):

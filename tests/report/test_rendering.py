@@ -15,15 +15,15 @@ NOTHING_COMPUTED_BY = ("numpy", "scipy", "sklearn", "numba")
 ROOMS = ("whynear.report", "whynear.study", "whynear.utils")
 ARRAYS_AS_BYTES = "packed_rows.py"  # which needs numpy
 DRAWING_AND_SAVING = {
-    ("whynear.embedding", "plot_embedding"),
-    ("whynear.engine.pieces", "Piece"),  # figures are drawn in several processes
-    ("whynear.engine.running", "results_of"),
-    ("whynear.engine.workers", "start_workers"),
+    ("whynear.embed.embedding", "plot_embedding"),
+    ("whynear.work.pieces", "Piece"),  # figures are drawn in several processes
+    ("whynear.work.workers", "results_of"),
+    ("whynear.work.workers", "start_workers"),
     ("whynear.explain", "plot_class_profiles"),
     ("whynear.metric", "save"),
-    ("whynear.reject.drawing", "draw_curve"),
-    ("whynear.tables.writing", "csv_text"),
-    ("whynear.tables.writing", "write_csv"),
+    ("whynear.reject.curve", "draw_curve"),
+    ("whynear.data.delimited", "csv_text"),
+    ("whynear.data.delimited", "write_csv"),
     ("whynear.verdict", "Verdicts"),
     ("whynear.verdict.rules", "INDISPENSABLE"),
     ("whynear.verdict.rules", "meanings"),
@@ -33,7 +33,7 @@ DRAWING_AND_SAVING = {
 STEPS_OF_THE_FLOW = {"study", "explain", "embed", "interpret", "compare"}
 STEPS_OF_THE_FLOW |= {"explained_cases", "reasons_of", "levels_of", "findings_of", "maps_of", "error_patterns"}
 STEPS_OF_THE_FLOW |= {"rejection_of"}
-MADE_PUBLIC = ("whynear.study.flow", "study")  # with the methods of its result
+MADE_PUBLIC = ("whynear.doors", "study")  # with the methods of its result
 
 
 def imports(path):

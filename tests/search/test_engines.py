@@ -4,7 +4,7 @@ import pytest
 from tests.helpers.neighbours import all_sq_distances
 from whynear import DiagonalMetric, LinearMetric, LocalMetric
 from whynear.search.engines import Everything, Products, Tree, list_length
-from whynear.search.rounding import FARTHEST_FACTOR
+from whynear.search.products import FARTHEST_FACTOR
 
 RNG = np.random.default_rng(0)
 CASES = RNG.standard_normal((200, 4)).round(1)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from whynear.search.kernels import any_within, finish_lists, replace_root, scan_scores
+from whynear.search.engines import any_within, finish_lists, replace_root, scan_scores
 
 
 def test_a_heap_keeps_its_largest_entry_on_top():

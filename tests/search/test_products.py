@@ -3,8 +3,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from whynear import DiagonalMetric, LinearMetric, LocalMetric
-from whynear.search.products import GlobalForm, LocalForm, coordinates, may_be_nearest
-from whynear.search.rounding import FARTHEST_FACTOR, relative_error
+from whynear.search.products import FARTHEST_FACTOR, GlobalForm, LocalForm, coordinates, may_be_nearest, relative_error
 
 RNG = np.random.default_rng(0)
 CASES = RNG.standard_normal((60, 4)) + 3

@@ -1,6 +1,6 @@
 import numpy as np
 
-from whynear.search.rounding import FARTHEST_FACTOR, absolute_errors, relative_error
+from whynear.search.products import FARTHEST_FACTOR, absolute_errors, relative_error
 
 
 def test_products_in_float32_keep_to_the_bound():

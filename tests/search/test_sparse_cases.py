@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array, random_array
 
 from whynear import CandidateSearch, DiagonalMetric, LinearMetric, LocalMetric, MinkowskiMetric, NeighborSearch
-from whynear.search import sparse_cases
+from whynear.search import exact
 
 D = 30
 RNG = np.random.default_rng(0)
@@ -47,7 +47,7 @@ def test_of_equal_cases_the_lower_number_comes_first_and_one_can_be_left_out(met
 def test_blocks_change_nothing(monkeypatch):
     metric, Y = METRICS["diagonal"], table(40)
     whole = NeighborSearch(metric, Y).nearest(Y, 5)
-    monkeypatch.setattr(sparse_cases, "QUERY_BYTES", 1)
+    monkeypatch.setattr(exact, "QUERY_BYTES", 1)
     for one, other in zip(whole, NeighborSearch(metric, Y).nearest(Y, 5), strict=True):
         assert_array_equal(one, other)
 

@@ -6,7 +6,7 @@ import pytest
 import whynear as wn
 from tests.helpers.slow_memory import drifting_stream
 from whynear.stream import state
-from whynear.stream.record import MOST_LINES, MOST_NOTES
+from whynear.stream.history import MOST_LINES, MOST_NOTES
 
 SMALL = {"n_neighbors": 3, "min_size": 8, "max_size": 60}
 

@@ -3,8 +3,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from tests.helpers.slow_memory import drifting_stream, learned
-from whynear.stream.classes import joined_classes, recode
 from whynear.stream.kernels import BASE, END, LONG_SIZE, START
+from whynear.stream.state import joined_classes, recode
 
 
 def test_classes_stay_sorted_and_keep_their_kind():

@@ -2,7 +2,7 @@ import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.cluster import KMeans
 
-from whynear.stream.compression import k_means, pairs_joined
+from whynear.stream.memory import k_means, pairs_joined
 
 
 def test_the_nearest_pairs_become_their_means_at_the_place_of_the_later():

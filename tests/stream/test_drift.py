@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import whynear as wn
-from whynear.stream.drift import replacements
+from whynear.stream.history import replacements
 
 NAMES = ["a", "b", "c"]
 CASES = np.arange(100, 2100, 100)

@@ -5,8 +5,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from tests.helpers.slow_memory import drifting_stream, learned
-from whynear.stream.features import numbers_of, row_of, with_features
 from whynear.stream.kernels import RAW
+from whynear.stream.state import numbers_of, row_of, with_features
 
 
 def test_missing_values_are_left_out_and_others_are_numbers():

@@ -1,7 +1,7 @@
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 
-from whynear.stream.guard import guarded
+from whynear.stream.state import guarded
 
 
 def test_the_memory_with_the_best_faded_accuracy_answers():

@@ -3,8 +3,8 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 
-from whynear.stream.numbers import NumberReader
-from whynear.tables.written_numbers import written_numbers
+from whynear.data.numbers import written_numbers
+from whynear.stream.values import NumberReader
 
 TWO_NUMBERS = r"which can be two numbers\. Give the sign .* \(--decimal '\.' or --decimal ','\)"
 

@@ -1,7 +1,7 @@
 import numpy as np
 from numpy.testing import assert_array_equal
 
-from whynear.stream.record import COLUMNS, FIRST_INTERVAL, MOST_LINES, MOST_NOTES, Record
+from whynear.stream.history import COLUMNS, FIRST_INTERVAL, MOST_LINES, MOST_NOTES, Record
 
 
 def filled(n_lines):

@@ -2,7 +2,7 @@ import json
 
 import whynear as wn
 from tests.helpers.slow_memory import drifting_stream
-from whynear.stream.result import StreamResult, write_result
+from whynear.stream.results import StreamResult, write_result
 
 
 def test_the_files_hold_what_was_counted_and_a_name_is_no_markup(tmp_path):

@@ -11,8 +11,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from whynear.datasets import read_table
-from whynear.stream.numbers import NumberReader
 from whynear.stream.rows import TextRows, opened_rows
+from whynear.stream.values import NumberReader
 
 
 def rows_of(text, encoding="auto"):

@@ -12,7 +12,8 @@ from tests.helpers.disk_order import steps_on_disk
 from tests.helpers.slow_memory import drifting_stream
 from tests.helpers.stream_kills import kill_and_count
 from whynear.stream import running
-from whynear.stream.running import UNFINISHED, run_stream
+from whynear.stream.results import UNFINISHED
+from whynear.stream.running import run_stream
 
 SMALL = {"max_size": 100, "min_size": 8, "random_state": 0}
 

@@ -4,7 +4,7 @@ from itertools import pairwise
 import pandas as pd
 import pytest
 
-from whynear.stream.times import TimeReader, named_form
+from whynear.stream.values import TimeReader, named_form
 
 DAYS = pd.date_range("2023-12-25", periods=60, freq="D")
 MINUTES = pd.date_range("2024-01-31 00:05", periods=60, freq="23min")

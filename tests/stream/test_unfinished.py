@@ -6,7 +6,7 @@ import pytest
 
 import whynear as wn
 from tests.helpers.disk_order import steps_on_disk
-from whynear.stream.unfinished import (
+from whynear.stream.results import (
     FILES,
     PART_OF_PREDICTIONS,
     RECORD,

@@ -1,6 +1,6 @@
 import json
 
-from whynear.studio.app import hosts_of
+from whynear.studio.server import hosts_of
 
 
 def test_the_api_describes_itself(client):
@@ -42,7 +42,7 @@ def test_a_full_disk_is_one_sentence_and_nothing_of_the_table_is_left(client, mo
         raise OSError(28, "No space left on device")
 
     before = client.get("/api/tables").json()
-    monkeypatch.setattr("whynear.studio.uploads.check_size", full)
+    monkeypatch.setattr("whynear.studio.project.check_size", full)
     answer = client.post("/api/tables", params={"name": "x.csv"}, content=b"a,b\n1,2\n")
     assert answer.status_code == 507
     assert answer.json()["detail"] == "The disk of the project is full. Free some space, and try again."

@@ -2,8 +2,8 @@ import pytest
 
 from tests.helpers.studies import small_study
 from tests.helpers.studios import add_finished
-from whynear.studio.comparing import compared
-from whynear.studio.faults import NotFound
+from whynear.studio.routes import compared
+from whynear.studio.store import NotFound
 
 
 def test_two_studies_are_compared_under_their_names(flowers):

@@ -2,9 +2,9 @@ import numpy as np
 import pandas as pd
 
 from tests.helpers.studies import of_days, of_patients, rows_of_two_classes
-from whynear.studio.consequences import consequences
+from whynear.studio.previews import consequences
+from whynear.study.learnable import learnable_problem
 from whynear.study.settings import StudySettings
-from whynear.study.table_problem import learnable_problem
 
 
 def said(table, target, **settings):

@@ -1,4 +1,4 @@
-from whynear.studio.faults import NotFound, Refused, TooLarge, WrongState
+from whynear.studio.store import NotFound, Refused, TooLarge, WrongState
 
 
 def test_each_refusal_has_its_status():

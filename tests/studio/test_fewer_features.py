@@ -1,9 +1,9 @@
 import pytest
 
-from whynear.metric.pipeline import FittedPipeline
-from whynear.studio.faults import NotFound, Refused
+from whynear.model.pipeline import FittedPipeline
 from whynear.studio.fewer_features import learner_name, leave_out, left_out, lock, unlock
-from whynear.studio.live_models import CaseQuery, LeaveOutQuery
+from whynear.studio.models import CaseQuery, LeaveOutQuery
+from whynear.studio.store import NotFound, Refused
 from whynear.studio.what_if import what_if
 
 SEPALS = ["sepal length (cm)", "sepal width (cm)"]
@@ -49,7 +49,7 @@ def killed(*_, locked=True, **__):
         raise Killed
 
 
-@pytest.mark.parametrize("place", ["whynear.studio.fewer_features.save", "pathlib.Path.unlink", "note"])
+@pytest.mark.parametrize("place", ["whynear.model.files.save", "pathlib.Path.unlink", "note"])
 def test_a_kill_leaves_no_locked_features_but_those_of_the_model(flowers, live, monkeypatch, place):
     studio, number = flowers
     sepals, note = LeaveOutQuery(features=SEPALS, keep=True), studio.store.change_study

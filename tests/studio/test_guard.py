@@ -3,8 +3,8 @@ from fastapi.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
 from tests.helpers.studios import ADDRESS, client_of, idle_studio
-from whynear.studio.app import make_app
 from whynear.studio.guard import HEADERS, MOST_BODY_BYTES
+from whynear.studio.server import make_app
 
 
 @pytest.fixture(scope="module")

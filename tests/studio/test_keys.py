@@ -2,7 +2,7 @@ import time
 
 import pytest
 
-from whynear.studio.keys import KEY_BYTES, Keys
+from whynear.studio.guard import KEY_BYTES, Keys
 from whynear.studio.store import Store
 
 

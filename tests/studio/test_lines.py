@@ -3,7 +3,7 @@ from typing import get_args
 
 import pytest
 
-from whynear.studio.lines import Shown, View, lines_for
+from whynear.studio.models import Shown, View, lines_for
 from whynear.study.settings import StudySettings
 
 HOSTILE = "x'); import os; os.system('rm -rf /') #\n"

@@ -4,8 +4,8 @@ import pytest
 
 from tests.helpers.dated_tables import visits
 from whynear.studio import live as live_module
-from whynear.studio.faults import NotFound
 from whynear.studio.live import features_of, live_study
+from whynear.studio.store import NotFound
 
 
 def test_rows_are_found_by_their_names(live):

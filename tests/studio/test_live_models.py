@@ -1,7 +1,7 @@
 import pytest
 from pydantic import ValidationError
 
-from whynear.studio.live_models import CaseQuery, LeaveOutQuery
+from whynear.studio.models import CaseQuery, LeaveOutQuery
 
 
 def test_values_are_numbers_text_or_missing():

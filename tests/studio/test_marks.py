@@ -7,8 +7,8 @@ import pytest
 
 import whynear as wn
 from tests.helpers.dated_tables import numbers_like_days, visits
-from whynear.studio.faults import Refused
 from whynear.studio.marks import keep, learned_metric, ranking, study_metric, triples_of
+from whynear.studio.store import Refused
 
 
 def test_triples_pair_like_and_unlike_cases_of_the_same_query():

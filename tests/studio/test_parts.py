@@ -3,7 +3,7 @@ import json
 import pytest
 
 from tests.helpers.studies import numeric_study, small_study
-from whynear.studio.parts import as_plain
+from whynear.studio.worker import as_plain
 
 
 @pytest.mark.parametrize("study", [small_study, numeric_study])

@@ -1,7 +1,7 @@
 import pandas as pd
 import pytest
 
-from whynear.datasets.opening import open_table
+from whynear.data.opening import open_table
 from whynear.studio.previews import likely_targets, preview
 from whynear.study.settings import StudySettings
 

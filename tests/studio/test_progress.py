@@ -1,6 +1,6 @@
 import pytest
 
-from whynear.studio.progress import learners_after, progress_of, seconds_left
+from whynear.studio.runner import learners_after, progress_of, seconds_left
 
 ROW = {"begun": 100.0, "ended": None, "state": "running", "share": 0.5, "expected": 60.0, "learners": {}}
 FIT = "compare learners, fold {} of 5: {}, about 20 s left for this step"
@@ -17,7 +17,7 @@ def test_the_folds_of_each_learner_are_counted_and_the_current_one_is_last():
 
 
 def test_a_real_report_of_a_study_names_its_learner():
-    from whynear.study.time_left import FitWatch
+    from whynear.study.fits import FitWatch
 
     said = []
     FitWatch(lambda step, share: said.append(step), [("gmlvq", 2.0)]).begin("compare learners, fold 3 of 5", "gmlvq")

@@ -4,13 +4,10 @@ from typing import get_args
 
 import pytest
 
-from whynear.studio.faults import Refused
-from whynear.studio.flips import smallest_flips
-from whynear.studio.lines import Shown, View, lines_for
-from whynear.studio.live_models import CaseQuery, FlipQuery
+from whynear.studio.models import CaseQuery, FlipQuery, PythonQuery, Shown, View, lines_for
 from whynear.studio.python_views import python_of
-from whynear.studio.study_models import PythonQuery
-from whynear.studio.what_if import what_if
+from whynear.studio.store import Refused
+from whynear.studio.what_if import smallest_flips, what_if
 from whynear.study.settings import StudySettings
 
 OF_STUDIES = ("study", "features", "sets", "errors", "map", "case")  # they make the study again

@@ -1,4 +1,4 @@
-from whynear.studio.relearn_models import Judged, Move
+from whynear.studio.models import Judged, Move
 
 
 def judged(verdict, *stand_ins):

@@ -26,7 +26,7 @@ def test_a_refit_gives_the_score_and_the_verdicts_that_move(ask, flowers):
 
 
 def test_a_refit_is_cancelled(ask, monkeypatch):
-    monkeypatch.setattr("whynear.studio.worker_process.WORKER", ["-c", "import sys; sys.stdin.read()"])
+    monkeypatch.setattr("whynear.studio.runner.WORKER", ["-c", "import sys; sys.stdin.read()"])
     number = ask("POST", json={"features": [SEPAL]}).json()["number"]
     assert ask("POST", json={"features": [SEPAL]}).status_code == 409
     assert ask("POST", f"/{number}/cancel").json()["state"] == "cancelled"

@@ -2,9 +2,9 @@ import json
 
 import pytest
 
-from whynear.studio.faults import NotFound, WrongState
 from whynear.studio.project import Project
-from whynear.studio.relearner import Relearner
+from whynear.studio.runner import Relearner
+from whynear.studio.store import NotFound, WrongState
 
 STUDY = {"name": "n", "source": "iris", "table_id": None, "example": "iris", "target": "target", "settings": {}}
 WAITING = ["-c", "import sys; sys.stdin.read()"]
@@ -31,7 +31,7 @@ def worker(monkeypatch, *events, code=0):
     """A process that only writes these lines."""
     lines = "\n".join(json.dumps(event) for event in events)
     text = f"import sys; sys.stdin.readline(); print({lines!r}) if {lines!r} else None; sys.exit({code})"
-    monkeypatch.setattr("whynear.studio.worker_process.WORKER", ["-c", text])
+    monkeypatch.setattr("whynear.studio.runner.WORKER", ["-c", text])
 
 
 def test_the_events_of_a_refit_are_kept_in_the_project(project, relearner, monkeypatch):
@@ -57,7 +57,7 @@ def test_a_refit_that_fails_or_ends_without_a_word_says_so(relearner, monkeypatc
 
 
 def test_one_runs_at_a_time_and_can_be_cancelled(relearner, monkeypatch):
-    monkeypatch.setattr("whynear.studio.worker_process.WORKER", WAITING)
+    monkeypatch.setattr("whynear.studio.runner.WORKER", WAITING)
     number = relearner.start("a", ["x"]).number
     with pytest.raises(WrongState, match="already"):
         relearner.start("a", ["y"])
@@ -73,7 +73,7 @@ def test_one_runs_at_a_time_and_can_be_cancelled(relearner, monkeypatch):
 
 
 def test_a_refit_that_ran_when_the_server_ended_is_interrupted(project, relearner, monkeypatch):
-    monkeypatch.setattr("whynear.studio.worker_process.WORKER", WAITING)
+    monkeypatch.setattr("whynear.studio.runner.WORKER", WAITING)
     number = relearner.start("a", ["x"]).number
     relearner.close()
     assert relearner.shown("a", number).state == "interrupted"

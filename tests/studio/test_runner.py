@@ -4,9 +4,9 @@ import pytest
 
 from tests.helpers.studies import small_study
 from tests.helpers.studios import add_finished
-from whynear.studio.faults import WrongState
 from whynear.studio.project import Project
 from whynear.studio.runner import Runner
+from whynear.studio.store import WrongState
 
 STUDY = {"name": "n", "source": "iris", "table_id": None, "example": "iris", "target": "target", "settings": {}}
 
@@ -58,7 +58,7 @@ def fake_worker(project, monkeypatch, *events, code=0):
     """A worker that only writes these lines."""
     lines = "\n".join(json.dumps(event) for event in events)
     text = f"import sys; sys.stdin.readline(); print({lines!r}) if {lines!r} else None; sys.exit({code})"
-    monkeypatch.setattr("whynear.studio.worker_process.WORKER", ["-c", text])
+    monkeypatch.setattr("whynear.studio.runner.WORKER", ["-c", text])
     add(project, "a", "waiting")
     runner = Runner(project)
     runner.wait()
@@ -109,7 +109,7 @@ def test_lines_that_were_cut_off_are_passed_over(project, monkeypatch):
 
 
 def test_a_cancelled_study_is_over_when_cancelling_returns(project, monkeypatch):
-    monkeypatch.setattr("whynear.studio.worker_process.WORKER", ["-c", "import sys; sys.stdin.read()"])
+    monkeypatch.setattr("whynear.studio.runner.WORKER", ["-c", "import sys; sys.stdin.read()"])
     add(project, "a", "waiting")
     runner = Runner(project)
     assert project.store.study("a")["state"] == "running"

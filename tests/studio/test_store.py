@@ -3,8 +3,7 @@ import sqlite3
 
 import pytest
 
-from whynear.studio.faults import NotFound
-from whynear.studio.store import FORMAT, Store
+from whynear.studio.store import FORMAT, NotFound, Store
 
 STUDY = {"id": "a", "name": "n", "source": "s", "table_id": None, "example": "iris", "target": "t", "state": "waiting"}
 

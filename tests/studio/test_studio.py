@@ -1,8 +1,8 @@
 import pytest
 
-from whynear.studio.faults import NotFound, Refused, WrongState
-from whynear.studio.studio import changed_settings, example_named, examples
-from whynear.studio.study_models import NewStudy
+from whynear.studio.models import NewStudy, changed_settings
+from whynear.studio.store import NotFound, Refused, WrongState
+from whynear.studio.workshop import example_named, examples
 from whynear.study.settings import StudySettings
 
 

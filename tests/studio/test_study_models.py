@@ -1,7 +1,7 @@
 import pytest
 from pydantic import ValidationError
 
-from whynear.studio.study_models import NewStudy, Settings
+from whynear.studio.models import NewStudy, Settings
 from whynear.study.settings import SETTINGS, StudySettings
 
 

@@ -1,4 +1,4 @@
-from whynear.studio.table_models import Refusal
+from whynear.studio.models import Refusal
 
 
 def test_a_refusal_need_not_have_a_suggestion():

@@ -2,7 +2,7 @@ import gzip
 
 import pytest
 
-from whynear.studio import uploads
+from whynear.studio import project
 
 TABLE = "size,colour,kind\n" + "\n".join(f"{i},{'rg'[i % 2]},{'ab'[i % 2]}" for i in range(20)) + "\n"
 SENT = TABLE.encode()
@@ -58,7 +58,7 @@ def test_what_is_no_table_is_refused_and_not_stored(client, studio, name, conten
 
 
 def test_a_table_above_the_cap_is_refused_announced_or_not_and_not_stored(client, studio, monkeypatch):
-    monkeypatch.setattr(uploads, "MOST_BYTES", 1000)
+    monkeypatch.setattr(project, "MOST_BYTES", 1000)
     for content in (b"a,b\n" * 300, iter([b"a,b\n" * 200, b"1,2\n" * 200]), gzip.compress(b"a,b\n" * 300)):
         name = "cases.csv.gz" if isinstance(content, bytes) and content[:2] == b"\x1f\x8b" else "cases.csv"
         answer = send(client, name, content)

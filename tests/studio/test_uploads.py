@@ -4,9 +4,9 @@ import zipfile
 import pandas as pd
 import pytest
 
-from whynear.studio import uploads
-from whynear.studio.faults import Refused, TooLarge
+from whynear.studio import project as uploads
 from whynear.studio.project import Project
+from whynear.studio.store import Refused, TooLarge
 
 
 @pytest.fixture

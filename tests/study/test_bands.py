@@ -7,8 +7,8 @@ from sklearn.preprocessing import StandardScaler
 
 import whynear as wn
 from tests.helpers.gasoline import CENTRE, WIDTH, gasoline
-from whynear.study.bands import FEWEST, MOST, Bands, bands_of
-from whynear.tables.spectral_axis import SpectralAxis, spectral_axis
+from whynear.data.spectra import SpectralAxis, spectral_axis
+from whynear.study.spectra import FEWEST, MOST, Bands, bands_of
 
 
 def steps_of(widths, n_rows=30, noise=0.01):

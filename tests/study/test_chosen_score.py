@@ -19,9 +19,8 @@ from tests.helpers.studies import measured
 from whynear.study.comparison import compare
 from whynear.study.findings import findings_of
 from whynear.study.methods import Methods
-from whynear.study.repeat import python_lines, shell_line
 from whynear.study.score import NAMES
-from whynear.study.settings import ClassScore
+from whynear.study.settings import ClassScore, python_lines, shell_line
 
 SCORES = get_args(ClassScore)
 ORACLES = {

@@ -7,8 +7,8 @@ from sklearn.dummy import DummyRegressor
 
 import whynear as wn
 from tests.helpers.studies import houses_study
-from whynear.metric.pipeline import FittedPipeline
-from whynear.study.coefficient_signs import sign_sentence
+from whynear.model.pipeline import FittedPipeline
+from whynear.study.feature_findings import sign_sentence
 
 
 def judged(*indispensable):

@@ -5,8 +5,8 @@ import pytest
 
 import whynear as wn
 from tests.helpers.studies import small_study
-from whynear.study.row_scores import RowScores
-from whynear.study.saved import SavedStudy, read_study
+from whynear.study.compare import SavedStudy, read_study
+from whynear.study.comparison import RowScores
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.metrics import r2_score
 
 from tests.helpers.studies import iris_study
-from whynear.metric.pipeline import FittedPipeline
+from whynear.model.pipeline import FittedPipeline
 from whynear.study.comparison import Comparison, compare, with_directions
 from whynear.study.errors import root_mean_squared_error
 from whynear.study.interpretation import profiles_of

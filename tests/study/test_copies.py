@@ -8,10 +8,10 @@ import pytest
 
 import whynear as wn
 from tests.helpers.studies import of_patients, rows_of_two_classes
+from whynear.data.rows import TimeOrder
 from whynear.study.comparison import compare
-from whynear.study.copies import caveats_of_copies, copies_across_folds
+from whynear.study.feature_findings import caveats_of_copies, copies_across_folds
 from whynear.study.methods import Methods
-from whynear.utils.row_order import TimeOrder
 
 NOISE = np.random.default_rng(0).standard_normal((60, 2))
 

@@ -12,8 +12,8 @@ import pytest
 import whynear as wn
 from tests.helpers.clusters import dask_cluster
 from tests.helpers.mixed_tables import table as mixed_table
-from whynear.engine import processes
 from whynear.study.settings import grouped
+from whynear.work import processes
 
 COMPARED = ("study.json", "scores.csv", "predictions.csv", "relevance.csv")
 

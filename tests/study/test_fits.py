@@ -5,12 +5,11 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from whynear.engine import processes
-from whynear.engine.processes import Processes
-from whynear.study import kept_fits
+from whynear.study import methods
 from whynear.study.fits import FitRows, Fits, answers
-from whynear.study.kept_fits import KeptFits
-from whynear.study.methods import PLAIN, Methods
+from whynear.study.methods import PLAIN, KeptFits, Methods
+from whynear.work import processes
+from whynear.work.processes import Processes
 
 NAMES = ("grlvq", "gmlvq", PLAIN)
 
@@ -40,7 +39,7 @@ def two_processes(monkeypatch):
 def fitted(monkeypatch):
     """The methods that are fitted in this process; every fit is worth keeping."""
     seen, fit = [], Methods._fitted
-    monkeypatch.setattr(kept_fits, "WORTH_KEEPING", 0.0)
+    monkeypatch.setattr(methods, "WORTH_KEEPING", 0.0)
     monkeypatch.setattr(Methods, "_fitted", lambda self, name, *rows: seen.append(name) or fit(self, name, *rows))
     return seen
 

@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from whynear.study import fold_choice
+from whynear.study import comparison
+from whynear.study.comparison import FoldAnswers, parts_within, simplest_of_the_best
 from whynear.study.fits import Answer, FitRows
-from whynear.study.fold_choice import FoldAnswers, parts_within, simplest_of_the_best
 from whynear.study.folds import Fold
 from whynear.study.methods import Methods
 
@@ -30,7 +30,7 @@ def test_parts_within_a_fold_divide_its_training_rows():
 
 
 def test_of_many_rows_a_sample_is_divided(monkeypatch):
-    monkeypatch.setattr(fold_choice, "INNER_ROWS", 12)
+    monkeypatch.setattr(comparison, "INNER_ROWS", 12)
     parts = parts_within(fold_of(np.array(["u", "v"] * 20)), NAMES, 0)
     assert sum(len(part.test) for part in parts) == 12
 

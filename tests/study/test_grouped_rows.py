@@ -13,7 +13,7 @@ from tests.helpers.command_line import run
 from tests.helpers.studies import of_patients
 from whynear.study.comparison import compare, with_directions
 from whynear.study.methods import MINIMUM_NORM, PLAIN, Methods
-from whynear.study.repeat import python_lines, shell_line
+from whynear.study.settings import python_lines, shell_line
 
 FEATURES = ["nose", "chin", "brow", "sign"]
 SAID = "Rows with the same 'patient' were always held out together."

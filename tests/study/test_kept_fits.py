@@ -7,9 +7,8 @@ import pandas as pd
 import pytest
 
 import whynear as wn
-from whynear.study import kept_fits
-from whynear.study.kept_fits import KeptFits
-from whynear.study.methods import Methods
+from whynear.study import methods as kept_fits
+from whynear.study.methods import KeptFits, Methods
 
 SETTINGS = {"learner": "gmlvq", "splitting": wn.Splitting(folds=3)}
 

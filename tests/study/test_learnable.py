@@ -8,11 +8,11 @@ from sklearn.utils.validation import has_fit_parameter
 import whynear as wn
 from tests.helpers.problems import problem_of
 from tests.helpers.studies import measured, rows_of_two_classes
+from whynear.data.refusal import TableRefused
 from whynear.learn.registry import LEARNERS
 from whynear.study.learnable import FEWEST_NUMERIC_ROWS, caveats_of_weights, check_fittable, learners_for
 from whynear.study.methods import COMPARED, SIMPLEST_FIRST
 from whynear.study.settings import StudySettings
-from whynear.tables.refusal import TableRefused
 
 TABLE = rows_of_two_classes(20, a=range(20), size=range(20))
 

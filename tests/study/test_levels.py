@@ -3,8 +3,8 @@ import pandas as pd
 import pytest
 
 import whynear as wn
-from whynear.study import levels
-from whynear.study.levels import levels_of
+from whynear.study import maps
+from whynear.study.maps import levels_of
 
 
 @pytest.fixture(scope="module")
@@ -35,5 +35,5 @@ def test_categories_stand_in_the_order_of_their_names(relevance):
 
 
 def test_only_the_most_relevant_features_have_levels(relevance, monkeypatch):
-    monkeypatch.setattr(levels, "MOST_FEATURES", 1)
+    monkeypatch.setattr(maps, "MOST_FEATURES", 1)
     assert [feature.feature for feature in levels_of(table(np.arange(5.0)), relevance)] == ["sure"]

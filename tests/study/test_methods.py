@@ -12,13 +12,13 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 import whynear as wn
+from whynear.learn.registry import LEARNERS
 from whynear.study import methods as methods_module
+from whynear.study.estimate import NCA
 from whynear.study.methods import (
     BASELINES,
-    LEARNERS,
     MEAN,
     MINIMUM_NORM,
-    NCA,
     PLAIN,
     PLS,
     RIDGE,

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from whynear.study.parts_score import ScoreSums
+from whynear.study.score import ScoreSums
 
 
 def score_of(kind, *batches):

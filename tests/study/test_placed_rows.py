@@ -5,13 +5,13 @@ from numpy.testing import assert_allclose
 
 import whynear as wn
 from tests.helpers.studies import measured, small_study
-from whynear.embedding.further_rows import place_before
-from whynear.study import placed_rows, stages
-from whynear.study.maps import maps_of
-from whynear.study.placed_rows import PlacedRows, placed_rows_of
-from whynear.study.sample import at_most
+from whynear.embed.embedding import place_before
+from whynear.study import maps as placed_rows
+from whynear.study import stages
+from whynear.study.folds import at_most
+from whynear.study.learnable import learnable_problem
+from whynear.study.maps import PlacedRows, maps_of, placed_rows_of
 from whynear.study.settings import StudySettings
-from whynear.study.table_problem import learnable_problem
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from sklearn.cross_decomposition import PLSRegression
 from sklearn.model_selection import GroupKFold, KFold, cross_val_predict
 
-from whynear.study.pls import INNER_FOLDS, MOST_COMPONENTS, CrossValidatedPLS, maps_by_components
+from whynear.study.methods import INNER_FOLDS, MOST_COMPONENTS, CrossValidatedPLS, maps_by_components
 
 
 def centred(n_rows, n_columns):

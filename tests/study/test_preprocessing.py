@@ -8,14 +8,13 @@ from sklearn.preprocessing import StandardScaler
 
 import whynear as wn
 from tests.helpers.gasoline import gasoline
-from whynear.metric.pipeline import FittedPipeline
+from whynear.data.spectra import recipe_name, spectral_axis
+from whynear.model.pipeline import FittedPipeline
 from whynear.spectra import StandardNormalVariate
-from whynear.spectra.recipes import recipe_name
 from whynear.study import preprocessing
 from whynear.study.comparison import compare
 from whynear.study.methods import MINIMUM_NORM, PLS, RIDGE, Methods
 from whynear.study.preprocessing import Preprocessing
-from whynear.tables.spectral_axis import spectral_axis
 
 
 def parts(table, target="octane"):

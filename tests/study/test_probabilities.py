@@ -1,7 +1,7 @@
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 
-from whynear.study.probabilities import aligned, of_predictions
+from whynear.study.fits import aligned, of_predictions
 
 CLASSES = np.array(["u", "v", "w"])
 

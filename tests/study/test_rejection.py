@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import whynear as wn
 from tests.helpers.rejection import compared
-from whynear.reject.measures import MEASURES
+from whynear.reject.nearness import MEASURES
 from whynear.study.methods import Methods
 from whynear.study.rejection import KEPT_AS, option_of, rejection_of, remember_rejection
 

@@ -9,8 +9,7 @@ from typer.testing import CliRunner
 import whynear as wn
 from tests.helpers.studies import small_study
 from whynear.cli.app import app
-from whynear.study.repeat import python_lines, shell_line
-from whynear.study.settings import grouped
+from whynear.study.settings import grouped, python_lines, shell_line
 
 pytestmark = pytest.mark.usefixtures("blank_figures")
 

@@ -9,7 +9,7 @@ import pytest
 import whynear as wn
 from tests.helpers.studies import iris_study, measured
 from whynear.study.comparison import Comparison
-from whynear.study.rivals import STANDARD_ERRORS, better_rival
+from whynear.study.feature_findings import ONE_SIDED, better_rival
 
 RNG = np.random.default_rng(0)
 
@@ -89,7 +89,7 @@ def test_plain_knn_is_tested_by_the_rows_that_only_one_predicts_right(gained):
     true, own, plain = np.full(100, "u"), np.full(100, "u"), np.full(100, "u")
     own[:gained], plain[-2:] = "v", "v"
     differences = np.repeat([1.0, 0.0, -1.0], [gained, 98 - gained, 2])
-    clear = differences.mean() > STANDARD_ERRORS * differences.std(ddof=1) / 10
+    clear = differences.mean() > ONE_SIDED * differences.std(ddof=1) / 10
     sentence = better_rival(of_classes(true, own, plain))
     assert (sentence is not None) == clear == (gained >= 7)
     if clear:

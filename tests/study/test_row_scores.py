@@ -9,7 +9,7 @@ import pytest
 
 import whynear as wn
 from tests.helpers.studies import iris_study, numeric_study, small_study
-from whynear.study.row_scores import RowScores, error_of_difference, row_scores
+from whynear.study.comparison import RowScores, error_of_difference, row_scores
 
 RNG = np.random.default_rng(0)
 

@@ -12,12 +12,12 @@ import whynear as wn
 from tests.helpers.command_line import run
 from tests.helpers.pages import markup_of
 from tests.helpers.studies import of_days
+from whynear.data.rows import TimeOrder
 from whynear.study.comparison import compare
-from whynear.study.copies import copies_across_folds
+from whynear.study.feature_findings import copies_across_folds
 from whynear.study.folds import folds_of, possible_folds
 from whynear.study.methods import MINIMUM_NORM, PLS, RIDGE, Methods
-from whynear.study.repeat import python_lines, shell_line
-from whynear.utils.row_order import TimeOrder
+from whynear.study.settings import python_lines, shell_line
 
 pytestmark = pytest.mark.slow  # whole studies
 
@@ -118,7 +118,7 @@ def test_the_choice_among_learners_is_made_forward_in_time(table, monkeypatch):
 
 
 def test_lann_chooses_its_settings_forward_in_time(table, monkeypatch):
-    choice = import_module("whynear.learn.lann.choice")
+    choice = import_module("whynear.learn.lann.fitting")
     held = []
 
     def watched(*words, **named):

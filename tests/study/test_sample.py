@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.helpers.problems import problem_of
-from whynear.study.sample import at_most, stratified_rows
+from whynear.study.folds import at_most, stratified_rows
 
 counts_and_most = st.lists(st.integers(2, 60), min_size=2, max_size=12).flatmap(
     lambda counts: st.tuples(st.just(counts), st.integers(2 * len(counts), sum(counts)))

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.helpers.studies import small_study
-from whynear.study.saved import as_saved, read_study
+from whynear.study.compare import as_saved, read_study
 
 
 def written(path, **content):

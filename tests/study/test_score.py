@@ -5,15 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, log_loss, r2_score, roc_auc_score
 
-from whynear.study.score import (
-    NAMES,
-    Score,
-    direction,
-    parts_of,
-    score_of,
-    score_without_features,
-    share_right,
-)
+from whynear.study.score import NAMES, Score, direction, parts_of, score_of, score_without_features, share_right
 
 RNG = np.random.default_rng(0)
 TRUE = RNG.standard_normal(200)

@@ -9,8 +9,8 @@ import typer
 
 import whynear as wn
 from whynear.cli.study import study as command
+from whynear.data.settings import Categories, Impute
 from whynear.study.settings import HOMES, SETTINGS, VALUES, ClassScore, ClassWeight, StudySettings, grouped, option_of
-from whynear.tables.settings import Categories, Impute
 
 SEEDS = (-1, 2**32, None, 1.5, True)
 

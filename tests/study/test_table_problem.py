@@ -3,10 +3,10 @@ import pandas as pd
 import pytest
 
 from tests.helpers.studies import rows_of_two_classes
-from whynear.datasets.opening import open_table
+from whynear.data.opening import open_table
+from whynear.data.refusal import TableRefused
+from whynear.study.learnable import learnable_problem
 from whynear.study.settings import StudySettings
-from whynear.study.table_problem import learnable_problem
-from whynear.tables.refusal import TableRefused
 
 
 def test_features_and_target_are_those_of_the_table():

@@ -10,8 +10,8 @@ from numpy.testing import assert_allclose
 import whynear as wn
 from tests.helpers.problems import problem_of
 from tests.helpers.studies import measured
+from whynear.data.problem import preview, row_names, summary
 from whynear.study import stages
-from whynear.tables.preview import preview, row_names, summary
 
 
 def mixed(n=240, seed=0):

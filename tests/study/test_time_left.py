@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whynear.study.time_left import FitWatch, TimeLeft
+from whynear.study.fits import FitWatch, TimeLeft
 
 
 def test_what_is_expected_is_left_before_anything_is_done():

@@ -8,7 +8,7 @@ from sklearn.preprocessing import StandardScaler
 import whynear as wn
 from tests.helpers.measured_tables import houses
 from whynear.learn import minimum_norm
-from whynear.study.training_rows import column_of_names, remember_rows
+from whynear.study.methods import column_of_names, remember_rows
 
 
 def table():

@@ -12,11 +12,11 @@ from sklearn.metrics import accuracy_score, balanced_accuracy_score, r2_score, r
 import whynear as wn
 from tests.helpers.command_line import run
 from tests.helpers.studies import measured
+from whynear.data.rows import TimeOrder
 from whynear.study.comparison import compare, with_directions
 from whynear.study.learnable import caveats_of_weights
 from whynear.study.methods import MINIMUM_NORM, RIDGE, Methods
-from whynear.study.repeat import python_lines, shell_line
-from whynear.utils.row_order import TimeOrder
+from whynear.study.settings import python_lines, shell_line
 
 pytestmark = pytest.mark.slow  # whole studies
 

@@ -2,7 +2,7 @@ import warnings
 
 import pytest
 
-from whynear.testing.runner import refused, run_checks
+from whynear.testing.metric import refused, run_checks
 
 
 def fails(message):

@@ -1,6 +1,6 @@
 import pytest
 
-from whynear.utils.differences import beside_error, exceeds_error
+from whynear.utils.text import beside_error, exceeds_error
 
 
 @pytest.mark.parametrize(

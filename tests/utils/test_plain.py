@@ -4,7 +4,7 @@ from datetime import date
 import numpy as np
 import pytest
 
-from whynear.utils.plain import plain_values, python_value
+from whynear.utils.arrays import plain_values, python_value
 
 
 @pytest.mark.parametrize(

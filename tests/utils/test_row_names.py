@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from whynear.utils.row_names import joined_names, names_of_rows, plain_name, rows_at
+from whynear.utils.columns import joined_names, names_of_rows, plain_name, rows_at
 
 
 def test_names_are_the_index_of_the_table_or_else_of_the_target():

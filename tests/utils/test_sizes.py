@@ -1,7 +1,7 @@
 import pytest
 
-from whynear.utils import sizes
-from whynear.utils.sizes import bytes_of, in_words, machine_bytes
+from whynear.utils import text
+from whynear.utils.text import bytes_of, in_words, machine_bytes
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ def test_words_have_the_unit_that_a_reader_expects():
 
 def test_the_limit_of_a_container_counts(tmp_path, monkeypatch):
     limit = tmp_path / "memory.max"
-    monkeypatch.setattr(sizes, "_CGROUP_LIMIT", limit)
+    monkeypatch.setattr(text, "_CGROUP_LIMIT", limit)
     whole = machine_bytes()
     assert whole > 10**8
     limit.write_text("100000000\n")
@@ -34,6 +34,6 @@ def test_the_limit_of_a_container_counts(tmp_path, monkeypatch):
 
 
 def test_a_system_that_does_not_say_has_a_few_gigabytes(monkeypatch, tmp_path):
-    monkeypatch.setattr(sizes, "_CGROUP_LIMIT", tmp_path / "none")
-    monkeypatch.delattr(sizes.os, "sysconf")
-    assert machine_bytes() == sizes.UNKNOWN_MACHINE_BYTES
+    monkeypatch.setattr(text, "_CGROUP_LIMIT", tmp_path / "none")
+    monkeypatch.delattr(text.os, "sysconf")
+    assert machine_bytes() == text.UNKNOWN_MACHINE_BYTES

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from whynear.utils.text import counted, harmless, label, listed, printable, probability, short_number
 
 ROOT = Path(__file__).parents[2]
-WRITTEN_BY_USERS = ("docs/tables.md", "src/whynear/tables/written_numbers.py")  # cells such as 31 %
+WRITTEN_BY_USERS = ("docs/tables.md", "src/whynear/data/numbers.py")  # cells such as 31 %
 
 
 @given(st.text(st.characters(categories=["Cc", "Cs", "Lu", "Zs", "Zl", "Zp"])))

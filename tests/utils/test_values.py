@@ -10,8 +10,8 @@ from sklearn.datasets import load_iris
 import whynear as wn
 from tests.helpers.problems import problem_of
 from whynear import cases, interpret, metric
-from whynear.interpret.encoded import by_column
-from whynear.utils.values import ByValue, same
+from whynear.interpret.intervals import by_column
+from whynear.utils.arrays import ByValue, same
 
 PACKAGES = (metric, cases, interpret, import_module("whynear.explain"))
 IRIS = load_iris(as_frame=True)

@@ -18,7 +18,6 @@ from tests.helpers.notebook_html import shown
 from tests.helpers.verdicts import classes, two_of_four, with_categories_and_gaps
 from whynear import LinearMetric, relevance_intervals
 from whynear.datasets import make_truth
-from whynear.engine.processes import Processes
 from whynear.utils.progress import silent
 from whynear.verdict import judging, sufficient_sets, verdicts
 from whynear.verdict.feature_columns import feature_columns
@@ -38,6 +37,7 @@ from whynear.verdict.rules import (
     decide,
 )
 from whynear.verdict.targets import target_of
+from whynear.work.processes import Processes
 
 LEARNER = LogisticRegression()
 COLUMNS = ["feature", "verdict", "loss_without", "loss_error", "p_value", "effect", "q_value", "stability"]

@@ -17,7 +17,7 @@ from sklearn.linear_model import Ridge
 from sklearn.metrics.pairwise import polynomial_kernel
 
 from tests.helpers.verdicts import classes, of_kind, two_of_four, with_categories_and_gaps
-from whynear.utils.row_order import TimeOrder, forward_splits
+from whynear.data.rows import TimeOrder, forward_splits
 from whynear.utils.threads import one_blas_thread
 from whynear.verdict.feature_columns import feature_columns
 from whynear.verdict.kernel_ridge import (

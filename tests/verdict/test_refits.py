@@ -17,14 +17,14 @@ from sklearn.svm import LinearSVC
 import whynear as wn
 from tests.helpers.clusters import dask_cluster
 from tests.helpers.verdicts import classes, measured, two_of_four, with_categories_and_gaps
-from whynear.engine import processes
-from whynear.engine.processes import Processes
-from whynear.utils.row_order import TimeOrder
+from whynear.data.rows import TimeOrder
 from whynear.verdict import sufficient_sets, verdicts
 from whynear.verdict.feature_columns import feature_columns
 from whynear.verdict.refits import FOLDS_OF_MANY, JudgedTable, ManyRows, Refits, outside_models
 from whynear.verdict.rules import clearly_better
 from whynear.verdict.targets import target_of
+from whynear.work import processes
+from whynear.work.processes import Processes
 
 
 class Memory(ClassifierMixin, BaseEstimator):

@@ -9,8 +9,8 @@ from sklearn.preprocessing import StandardScaler
 
 from tests.helpers.notebook_html import HOSTILE, shown
 from tests.helpers.verdicts import classes, made_up, measured, of_kind, two_of_four, with_categories_and_gaps
+from whynear.data.encoder import TableEncoder
 from whynear.datasets import make_truth
-from whynear.tables.encoder import TableEncoder
 from whynear.verdict import sufficient_sets
 from whynear.verdict.feature_columns import feature_columns
 from whynear.verdict.refits import Refits

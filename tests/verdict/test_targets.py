@@ -9,7 +9,7 @@ from sklearn.metrics import accuracy_score, r2_score
 from sklearn.neighbors import KNeighborsClassifier
 
 from tests.helpers.verdicts import classes, measured
-from whynear.utils.row_order import TimeOrder
+from whynear.data.rows import TimeOrder
 from whynear.verdict.targets import SLOPES, target_of
 
 Y3 = np.array([0, 1, 2, 2] * 10)

@@ -16,24 +16,22 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-from whynear.cases.anchors import check_measurable
-from whynear.cases.case_rows import Ids, Vectors
-from whynear.cases.encoding import RowEncoding, encoder_of
-from whynear.cases.index_cache import IndexCache
+from whynear.cases.index import IndexCache, check_measurable
 from whynear.cases.inputs import (
+    RowEncoding,
     as_stored,
     case_table,
     checked_ids,
+    encoder_of,
     fitting_metric,
     payload_texts,
     query_case,
     row_names,
 )
-from whynear.cases.retrieval import Cases, Retrieval
-from whynear.cases.store import Change, Store
-from whynear.cases.two_phases import Filtered, Rerank, answer
+from whynear.cases.retrieval import Cases, Filtered, Rerank, Retrieval, answer
+from whynear.cases.store import Change, Ids, Store, Vectors
+from whynear.data.encoder import TableEncoder
 from whynear.metric import Metric
-from whynear.tables.encoder import TableEncoder
 from whynear.utils.arrays import Array
 from whynear.utils.checks import number, whole
 from whynear.utils.text import counted

@@ -1,18 +1,141 @@
-"""The SQLite file of a case base: opened, locked, changed in complete transactions only."""
+"""The database of a case base: its faults, and the note of its writer."""
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import json
 import os
+import shutil
+import socket
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from whynear.cases.store_faults import CaseBaseError, check_place, explained, is_busy
-from whynear.cases.writer_note import WriterNote
+_RESTORE = "Restore a copy of the file"
+
+
+class CaseBaseError(ValueError):
+    """Raised for a file that is no case base of this version; the message names the file, the fault and the remedy."""
+
+
+def damaged(path: Path, fact: str) -> CaseBaseError:
+    """Return the error of a file whose content is not what was stored."""
+    return CaseBaseError(f"{path} is damaged ({fact}). {_RESTORE}.")
+
+
+@contextmanager
+def explained(path: Path, needed: int = 0) -> Iterator[None]:
+    """Turn errors of SQLite into built-in ones that name the file; ``needed`` is the size of a change in bytes."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise _explained(error, path, needed) from error
+    except UnicodeDecodeError as error:  # the message of an error of SQLite, which quotes the bytes of the file
+        raise damaged(path, "a text in it is not UTF-8") from error
+
+
+def is_busy(error: sqlite3.Error) -> bool:
+    """Return whether the error is a lock of another connection, which will be released."""
+    return _code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+
+
+def check_place(path: Path, *, may_create: bool) -> None:
+    """Refuse a path without a file where none can be made."""
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} must be a file, got a folder instead. Name a file in it.")
+    if path.exists():
+        return
+    if not may_create:
+        raise FileNotFoundError(f"{path} does not exist. Check the name, or give a metric to make a new case base.")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"{path} cannot be made: there is no folder {path.parent}. Make the folder first.")
+
+
+def _code(error: sqlite3.Error) -> int:
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF  # the other bits are details
+
+
+def _explained(error: sqlite3.Error, path: Path, needed: int) -> Exception:
+    if isinstance(error, sqlite3.ProgrammingError):
+        return ValueError(f"{path} was closed. Open it again: CaseBase({str(path)!r}).")
+    match _code(error):
+        case sqlite3.SQLITE_NOTADB:
+            return CaseBaseError(f"{path} is no case base: it is not an SQLite file. Check the name.")
+        case sqlite3.SQLITE_CORRUPT:
+            return damaged(path, str(error))
+        case sqlite3.SQLITE_FULL:
+            need = f"it needs about {needed} bytes, {_free(path)}, and the case base is as it was"
+            return OSError(errno.ENOSPC, f"{path} could not be written (the disk is full): {need}.")
+        case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_PERM | sqlite3.SQLITE_CANTOPEN:
+            return PermissionError(
+                errno.EACCES, f"{path} or its folder cannot be written ({error}). Change the permissions."
+            )
+        case sqlite3.SQLITE_IOERR:
+            return OSError(errno.EIO, f"{path} could not be read or written ({error}). Check the disk.")
+        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
+            return TimeoutError(f"{path} is locked by another program. Try again when it has finished.")
+    return CaseBaseError(f"{path} cannot be used as a case base ({error}). {_RESTORE}.")
+
+
+def _free(path: Path) -> str:
+    try:
+        return f"{shutil.disk_usage(os.path.dirname(os.path.realpath(path))).free} bytes are free there"
+    except OSError:
+        return "the free space there is unknown"
+
+
+class WriterNote:
+    """The file ``<case base>-writer``: process, machine, and time."""
+
+    def __init__(self, base: Path) -> None:
+        self.path = base.with_name(f"{base.name}-writer")
+
+    def write(self) -> None:
+        """Write the note for this process, if the folder can be written."""
+        now = datetime.now().astimezone().isoformat(timespec="seconds")
+        note = {"process": os.getpid(), "machine": socket.gethostname(), "since": now}
+        with contextlib.suppress(OSError):
+            self.path.write_text(json.dumps(note))
+
+    def remove(self) -> None:
+        """Remove the note, unless it is already that of the next writer."""
+        if self._read().get("process") == os.getpid():
+            with contextlib.suppress(OSError):
+                self.path.unlink()
+
+    def writer(self) -> str:
+        """Return a description of the process that writes."""
+        note = self._read()
+        process, machine = note.get("process"), note.get("machine")
+        if not isinstance(process, int) or (machine == socket.gethostname() and not _is_running(process)):
+            return "a process that left no note"
+        where = "" if machine == socket.gethostname() else f" on {machine}"
+        own = ", which is this one," if not where and process == os.getpid() else ""
+        return f"process {process}{where}{own} since {note.get('since')}"
+
+    def _read(self) -> dict[str, Any]:
+        try:
+            note = json.loads(self.path.read_text())
+        except (OSError, ValueError):  # none, or half written at this moment
+            return {}
+        return note if isinstance(note, dict) else {}
+
+
+def _is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except OSError:  # it runs, for another user
+        return True
+    return True
+
 
 APPLICATION_ID = 0x77684E72  # in the header of the file, to recognise it among the files of other programs
 LOCK_WAIT_SECONDS = 0.5  # of SQLite itself: an interrupt takes effect after that

@@ -14,10 +14,10 @@ from whynear.cli.learn import learn
 from whynear.cli.predict import predict
 from whynear.cli.reproduce import reproduce
 from whynear.cli.retrieve import retrieve
+from whynear.cli.shell import RememberingGroup
 from whynear.cli.stream import stream
 from whynear.cli.studio import studio
 from whynear.cli.study import study
-from whynear.cli.words import RememberingGroup
 
 app = typer.Typer(
     help="Which features truly decide that two cases are near?",

@@ -16,7 +16,7 @@ from whynear.cli import options
 from whynear.cli.shell import errors_in_a_sentence, plain
 
 if TYPE_CHECKING:
-    from whynear.datasets import KnownSet
+    from whynear.data.catalog import KnownSet
 
 
 def datasets(as_json: options.JsonNotTable = False, debug: options.Debug = False) -> None:

@@ -13,8 +13,7 @@ from rich.table import Table
 
 import whynear as wn
 from whynear.cli import options
-from whynear.cli.shell import errors_in_a_sentence, plain, warnings_in_a_sentence
-from whynear.cli.step_bar import step_bar
+from whynear.cli.shell import errors_in_a_sentence, plain, step_bar, warnings_in_a_sentence
 from whynear.utils.files import check_file
 from whynear.utils.text import counted, printable
 
@@ -85,7 +84,7 @@ def _to_parquet(model: Path, table: str, out: Path, *, as_json: bool, **settings
 
 
 def _check_fits(table: str, encoding: str, memory: str | None) -> None:
-    from whynear.study.batch_prediction import is_too_large  # here, since it imports pandas
+    from whynear.large.prediction import is_too_large  # here, since it imports pandas
 
     if is_too_large(table, encoding, memory):
         raise ValueError(
@@ -127,13 +126,13 @@ def _check_not_input(out: Path, *inputs: Path) -> None:
 
 
 def _write(predicted: pd.DataFrame, out: Path) -> None:
-    from whynear.tables.writing import write_csv
+    from whynear.data.delimited import write_csv
 
     write_csv(predicted, out)
 
 
 def _json(predicted: pd.DataFrame) -> str:
-    from whynear.utils.plain import plain_values
+    from whynear.utils.arrays import plain_values
 
     rows = plain_values(predicted.to_dict("records"))
     return json.dumps({"source": predicted.attrs["source"], "predictions": rows}, allow_nan=False)

@@ -1,16 +1,46 @@
-"""What all commands share: errors as sentences, exit codes, and text without control characters."""
+"""What all commands share: errors in a sentence, bars and words."""
 
+from __future__ import annotations
+
+import shlex
 import signal
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
 
 import typer
+from rich.console import Console
 from rich.markup import escape
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from typer.core import TyperGroup
 
 from whynear.cli.interrupts import INTERRUPTED, interrupts_raised
-from whynear.cli.words import suggestion
+from whynear.study.settings import option_words
+from whynear.utils.progress import Report, silent
 from whynear.utils.text import printable
+
+_words: ContextVar[tuple[str, ...]] = ContextVar("words", default=())
+
+
+class RememberingGroup(TyperGroup):
+    """A group of commands that keeps the words it was called with."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Keep the words, then parse them."""
+        _words.set(tuple(args))
+        return list(super().parse_args(ctx, args))
+
+
+def suggestion(error: Exception) -> str | None:
+    """Return the command with the settings that an error suggests; None if it suggests none that were tried."""
+    from whynear.data.refusal import TableRefused
+
+    if not isinstance(error, TableRefused) or not error.is_tried or not _words.get():
+        return None
+    return shlex.join(["whynear", *_words.get(), *option_words(error.settings)])
+
 
 BAD_INPUT = 2
 UNEXPECTED = 1
@@ -76,3 +106,17 @@ def _sentence(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
         text = f"{error.filename}: {error.strerror}." if error.filename else error.strerror
     return printable(text)
+
+
+@contextmanager
+def step_bar(first: str, *, quiet: bool = False) -> Iterator[Report]:
+    """Show the current step on a terminal, elsewhere nothing: rich would write an empty line there."""
+    console = Console(stderr=True, quiet=quiet)
+    if not console.is_interactive:
+        yield silent
+        return
+    with Progress(
+        TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), console=console, transient=True
+    ) as bar:
+        task = bar.add_task(first, total=1.0)
+        yield lambda step, share: bar.update(task, description=plain(step), completed=share)

@@ -9,8 +9,7 @@ import typer
 from rich.console import Console
 
 from whynear.cli import options
-from whynear.cli.shell import errors_in_a_sentence, plain, terminated_as_interrupted, warnings_in_a_sentence
-from whynear.cli.step_bar import step_bar
+from whynear.cli.shell import errors_in_a_sentence, plain, step_bar, terminated_as_interrupted, warnings_in_a_sentence
 
 
 def stream(

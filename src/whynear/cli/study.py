@@ -29,8 +29,8 @@ from whynear.utils.text import counted, short_number
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+    from whynear.data.problem import Problem
     from whynear.report.files import Unfinished
-    from whynear.tables.problem import Problem
 
 
 @options.with_settings(
@@ -78,8 +78,8 @@ def _processes_ahead(engine: str, n_jobs: int | None) -> AbstractContextManager[
     """Start the other processes before there is work for them, since they import the library first."""
     if engine != "processes" or n_jobs == 0:
         return nullcontext()
-    from whynear.engine.pool import started_ahead
     from whynear.utils.threads import n_threads
+    from whynear.work.pool import started_ahead
 
     return started_ahead(n_threads(n_jobs) - 1, "whynear.study.stages")
 
@@ -134,8 +134,8 @@ class StudySteps(StepList):
 
     def finished(self, part: str, value: Any) -> None:
         """Print what is known of the table, and keep finished parts in case of an interrupt."""
-        from whynear.engine.pool import import_ahead
         from whynear.report.files import check_no_other_study
+        from whynear.work.pool import import_ahead
 
         if part == "problem":
             out, settings = self.unfinished.folder.parent, self.settings

@@ -11,14 +11,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from whynear.metric.pipeline import FittedPipeline
-from whynear.metric.unusual import UnusualValue
+from whynear.model.pipeline import FittedPipeline
+from whynear.model.unusual import UnusualValue
 from whynear.utils import html
-from whynear.utils.arrays import Array, Indices
+from whynear.utils.arrays import Array, ByValue, Indices
 from whynear.utils.axes import color_bar, short_name, tidy
 from whynear.utils.files import StrPath, write_data
 from whynear.utils.text import short_number
-from whynear.utils.values import ByValue
 
 if TYPE_CHECKING:
     from markupsafe import Markup

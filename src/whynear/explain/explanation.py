@@ -30,15 +30,13 @@ from whynear.explain.case_explanation import (
 )
 from whynear.metric import Evidence, LocalMetric
 from whynear.metric.base import mean_share
-from whynear.metric.encoder import Summing
-from whynear.metric.pipeline import FittedPipeline
-from whynear.metric.unusual import UnusualValue, unusual_values
+from whynear.model.encoders import Summing
+from whynear.model.pipeline import FittedPipeline
+from whynear.model.unusual import UnusualValue, unusual_values
 from whynear.utils import html
-from whynear.utils.arrays import Array
+from whynear.utils.arrays import Array, ByValue, plain_values, python_value
 from whynear.utils.axes import new_axes, short_name
-from whynear.utils.plain import plain_values, python_value
 from whynear.utils.text import joined, probability
-from whynear.utils.values import ByValue
 
 if TYPE_CHECKING:
     from markupsafe import Markup

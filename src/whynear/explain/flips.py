@@ -12,10 +12,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from whynear.metric.pipeline import FittedPipeline
-from whynear.tables.dates import days_between
-from whynear.utils.arrays import Indices
-from whynear.utils.plain import plain_values, python_value
+from whynear.data.dates import days_between
+from whynear.model.pipeline import FittedPipeline
+from whynear.utils.arrays import Indices, plain_values, python_value
 from whynear.utils.text import listed, short_number
 
 MOST_FEATURES = 200  # that are tried, those of the largest weight

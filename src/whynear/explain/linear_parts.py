@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from whynear.metric.pipeline import FittedPipeline
 from whynear.metric.steps import estimators_of
+from whynear.model.pipeline import FittedPipeline
 from whynear.utils.arrays import Array
 
 MAP_ATTRIBUTES = ("metric_", "coef_", "origin_", "target_origin_", "predict")

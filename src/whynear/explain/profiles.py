@@ -9,8 +9,9 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from whynear.explain.case_explanation import legend_above, no_formulas
-from whynear.metric import Evidence, LocalMetric, as_metric
-from whynear.metric.pipeline import FittedPipeline, class_codes
+from whynear.metric import Evidence, LocalMetric
+from whynear.model.as_metric import as_metric
+from whynear.model.pipeline import FittedPipeline, class_codes
 from whynear.utils.arrays import Array
 from whynear.utils.axes import new_axes, short_name, tidy
 

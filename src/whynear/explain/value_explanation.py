@@ -27,12 +27,11 @@ from whynear.explain.case_explanation import (
     values_of_cases,
 )
 from whynear.explain.linear_parts import LinearParts
-from whynear.metric.pipeline import FittedPipeline
-from whynear.metric.unusual import UnusualValue, unusual_values
+from whynear.model.pipeline import FittedPipeline
+from whynear.model.unusual import UnusualValue, unusual_values
 from whynear.utils import html
-from whynear.utils.arrays import Array, Indices
+from whynear.utils.arrays import Array, Indices, plain_values
 from whynear.utils.axes import new_axes, short_name
-from whynear.utils.plain import plain_values
 from whynear.utils.text import short_number
 from whynear.utils.threads import row_blocks
 

@@ -12,12 +12,11 @@ from numpy.typing import ArrayLike
 from whynear.explain.explanation import Explanation, explain_cases
 from whynear.explain.linear_parts import is_linear_map
 from whynear.explain.value_explanation import ValueExplanation, explain_values
-from whynear.metric.pipeline import FittedPipeline
+from whynear.model.pipeline import FittedPipeline
 from whynear.utils import html
-from whynear.utils.plain import plain_values
-from whynear.utils.row_names import names_of_rows, plain_name
+from whynear.utils.arrays import ByValue, plain_values
+from whynear.utils.columns import names_of_rows, plain_name
 from whynear.utils.text import counted
-from whynear.utils.values import ByValue
 
 
 @overload

@@ -11,16 +11,16 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, is_regressor
 
+from whynear.data.rows import TimeOrder
 from whynear.interpret.intervals import relevance_intervals
 from whynear.interpret.null_space import quadratic_and_rows, rank_of, regularized_at
 from whynear.interpret.validation import CRITERIA, Split, splits
 from whynear.metric import Metric
 from whynear.utils import html
+from whynear.utils.arrays import ByValue
 from whynear.utils.axes import LINE_COLORS, new_axes, tidy
 from whynear.utils.checks import choice
-from whynear.utils.row_order import TimeOrder
 from whynear.utils.text import counted
-from whynear.utils.values import ByValue
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

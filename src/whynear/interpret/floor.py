@@ -13,16 +13,15 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.compose import ColumnTransformer
 from sklearn.preprocessing import OneHotEncoder
 
-from whynear.engine.pieces import Piece
-from whynear.engine.running import results_of
-from whynear.engine.workers import Engine, start_workers
+from whynear.data.encoder import TableEncoder
 from whynear.interpret.intervals import relevance_intervals
 from whynear.interpret.null_space import rank_of
 from whynear.metric.steps import estimators_of
-from whynear.tables.encoder import TableEncoder
 from whynear.utils.arrays import Array
 from whynear.utils.checks import Seed, seed_of, whole
 from whynear.utils.columns import check_dense
+from whynear.work.pieces import Piece
+from whynear.work.workers import Engine, results_of, start_workers
 
 MOST_AT_ONCE = 50
 

@@ -13,9 +13,8 @@ from sklearn.linear_model import enet_path, lasso_path
 
 from whynear.interpret.null_space import quadratic_and_rows, regularize
 from whynear.metric import LinearMetric, LocalMetric, Metric
-from whynear.utils.arrays import Array
+from whynear.utils.arrays import Array, ByValue
 from whynear.utils.axes import LINE_COLORS, short_name, tidy
-from whynear.utils.values import ByValue
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,4 +1,4 @@
-"""Bounds of every weight among all maps that act alike on the data and have nearly the least L1 norm."""
+"""The linear programs of relevance intervals, and HiGHS for those that fail."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -11,18 +11,15 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, is_regressor
 
+from whynear.data.rows import TimeOrder, error_of_mean, groups_in, resampled_rows
 from whynear.interpret import programs
-from whynear.interpret.null_space import quadratic_and_rows, restated
-from whynear.interpret.rows import maps_with_directions, row_problems
+from whynear.interpret.null_space import maps_with_directions, quadratic_and_rows, restated, row_problems
 from whynear.interpret.validation import CRITERIA, Split, splits
 from whynear.metric import DiagonalMetric, LinearMetric, LocalMetric, Metric
 from whynear.utils import html
-from whynear.utils.arrays import Array
+from whynear.utils.arrays import Array, ByValue
 from whynear.utils.axes import LINE_COLORS, new_axes, tidy
 from whynear.utils.checks import number
-from whynear.utils.row_groups import error_of_mean, resampled_rows
-from whynear.utils.row_order import TimeOrder, groups_in
-from whynear.utils.values import ByValue
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

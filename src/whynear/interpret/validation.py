@@ -1,4 +1,4 @@
-"""Validation of a learner under other metrics: the rows held out, and its predictions of them with each metric."""
+"""Predictions of held-out rows with changed metrics."""
 
 from __future__ import annotations
 
@@ -12,14 +12,12 @@ from sklearn.base import BaseEstimator, clone, is_regressor
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
+from whynear.data.rows import TimeOrder, groups_in, split_rows
 from whynear.metric import Metric
-from whynear.metric.fit_weights import weights_for
-from whynear.metric.pipeline import FittedPipeline
+from whynear.model.pipeline import FittedPipeline, weights_for
 from whynear.search import NeighborSearch
 from whynear.search.voting import Votes, vote_weights
 from whynear.utils.columns import check_dense
-from whynear.utils.row_groups import split_rows
-from whynear.utils.row_order import TimeOrder, groups_in
 
 PredictBoth = Callable[[Metric], tuple[NDArray[Any], NDArray[Any]]]
 CRITERIA = {

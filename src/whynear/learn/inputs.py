@@ -1,8 +1,10 @@
-"""Checks of tables and targets, with which every ``fit`` and ``predict`` begins."""
+"""What learners accept: features, classes, weights of rows and of classes."""
+
+from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
-from typing import Any, NamedTuple, Self
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -11,9 +13,17 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
-from whynear.utils.columns import check_finite, check_magnitudes, check_plain, column_names, default_names
-from whynear.utils.row_names import names_of_rows, rows_at
-from whynear.utils.row_order import TimeOrder
+from whynear.data.rows import TimeOrder
+from whynear.utils.checks import number
+from whynear.utils.columns import (
+    check_finite,
+    check_magnitudes,
+    check_plain,
+    column_names,
+    default_names,
+    names_of_rows,
+    rows_at,
+)
 from whynear.utils.text import counted
 
 
@@ -264,3 +274,43 @@ def group_codes(groups: ArrayLike | TimeOrder | None, n_rows: int) -> NDArray[np
     if len(codes) != n_rows:
         raise ValueError(f"groups must have as many rows as X, got {len(codes)} and {n_rows} instead.")
     return codes
+
+
+ClassWeight: TypeAlias = Literal["balanced"] | Mapping[Any, float] | None
+
+
+def weighed(data: Labelled, class_weight: ClassWeight) -> Labelled:
+    """Return the training set with the weight of each row times that of its class.
+
+    "balanced" gives all classes the same weight together: n / (K n_c) for the n_c of n rows of one of K classes, where
+    a row counts by its own weight, so that one of weight two still counts as two copies.
+    """
+    if class_weight is None:
+        return data
+    totals = np.array([data.weights[data.codes == code].sum() for code in range(len(data.classes))])
+    factors = class_factors(class_weight, data.classes, totals)
+    return data._replace(weights=data.weights * factors[data.codes])
+
+
+def check_for_stream(class_weight: ClassWeight) -> None:
+    """Refuse "balanced" for a stream, of which no part shows how many rows the classes have."""
+    if class_weight == "balanced":
+        raise ValueError(
+            "class_weight='balanced' needs all rows at once, and partial_fit sees a part of them. Give a weight for "
+            "each class, such as class_weight={'rare': 10}, or use fit."
+        )
+
+
+def class_factors(class_weight: ClassWeight, classes: NDArray[Any], totals: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What the weights of rows are multiplied by, for each class; ``totals`` are the weights of the classes."""
+    if class_weight is None:
+        return np.ones(len(classes))
+    if isinstance(class_weight, Mapping):
+        known = classes.tolist()
+        if unknown := [label for label in class_weight if label not in known]:
+            raise ValueError(f"class_weight names {unknown[0]!r}, which is none of the classes {known}.")
+        given = {label: class_weight.get(label, 1.0) for label in known}
+        return np.array([number(f"class_weight[{label!r}]", value, above=0.0) for label, value in given.items()])
+    if not (isinstance(class_weight, str) and class_weight == "balanced"):
+        raise ValueError(f"class_weight must be 'balanced', a weight for each class, or None, got {class_weight!r}.")
+    return np.asarray(totals.sum() / (len(totals) * totals))

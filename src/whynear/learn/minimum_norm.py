@@ -13,14 +13,20 @@ from sklearn.utils.validation import validate_data
 
 from whynear.learn.blocks import joined_triangles, summed
 from whynear.learn.inputs import checked_weights, forget_table, predict_inputs, range_of_columns
-from whynear.learn.mixins import WithMetric
-from whynear.learn.restored import CheckedWhenLoaded
-from whynear.metric import LinearMetric, register
+from whynear.learn.mixins import CheckedWhenLoaded, WithMetric
+from whynear.metric import LinearMetric
 from whynear.metric.projection import directions_of
+from whynear.model.files import register
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.checks import check_parameters, whole
-from whynear.utils.columns import check_finite, check_magnitudes, check_plain, column_names, default_names
-from whynear.utils.row_names import names_of_rows
+from whynear.utils.columns import (
+    check_finite,
+    check_magnitudes,
+    check_plain,
+    column_names,
+    default_names,
+    names_of_rows,
+)
 
 MOST_CASES = 100_000  # kept for explanations
 

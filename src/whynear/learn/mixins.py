@@ -1,8 +1,12 @@
-"""Mixins of learners: prediction with another metric, and one map for all cases as a transformer."""
+"""What learners share: a metric, predictions by neighbours, and loading from a file."""
+
+from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
-from typing import Any, NamedTuple, Self
+from collections.abc import Callable, Iterator
+from threading import Lock
+from typing import Any, NamedTuple, Self, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,11 +14,15 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from whynear.learn.inputs import measurable_inputs, predict_inputs
-from whynear.metric import DiagonalMetric, Evidence, LinearMetric, LocalMetric, Metric, as_metric
+from whynear.metric import DiagonalMetric, Evidence, LinearMetric, LocalMetric, Metric
 from whynear.metric.base import rebuild
-from whynear.utils.arrays import Array
+from whynear.model.as_metric import as_metric
+from whynear.search.voting import Votes
+from whynear.utils.arrays import Array, Indices
+from whynear.utils.checks import number, whole
 from whynear.utils.columns import check_same_columns
 from whynear.utils.text import counted
+from whynear.utils.threads import n_threads
 
 
 class Predictions(NamedTuple):
@@ -117,3 +125,146 @@ class MapsCases(TransformerMixin):
                 "but cannot transform."
             )
         return self.metric_.omega
+
+
+# d features, n training cases, m prototypes
+SHAPES: dict[str, tuple[int | str, ...]] = {
+    "input_range_": (2, "d"),
+    "cases_": ("n", "d"),
+    "codes_": ("n",),
+    "targets_": ("n",),
+    "case_places_": ("n",),
+    "origin_": ("d",),
+    "_factors": ("d",),
+    "prototypes_": ("m", "d"),
+    "prototype_labels_": ("m",),
+    "row_names_": ("n",),
+}
+NUMBERS = ("certainty_", "target_origin_")
+LABELS = ("prototype_labels_", "row_names_")
+
+
+class CheckedWhenLoaded:
+    """Adds to a learner that `whynear.load` refuses parameters and arrays that do not fit together."""
+
+    def check_settings(self) -> None:
+        """Refuse parameters that `fit` refuses."""
+        raise NotImplementedError
+
+    def restore_fields(self) -> None:
+        """Check what `whynear.load` set."""
+        if hasattr(self, "metric_"):
+            check_fitted_state(self)
+            self.check_settings()
+            n_threads(getattr(self, "n_jobs", None))
+
+
+def check_fitted_state(learner: Any) -> None:
+    """Refuse attributes of a fitted learner that do not fit together; the error names the attribute."""
+    sizes: dict[int | str, int] = {2: 2, "d": whole("n_features_in_", learner.n_features_in_)}
+    metric = learner.metric_
+    _require(isinstance(metric, Metric) and metric.n_features == sizes["d"], "metric_", "of other features")
+    for name, shape in SHAPES.items():
+        array = getattr(learner, name, None)
+        if array is not None:
+            _require(isinstance(array, np.ndarray) and array.ndim == len(shape), name, f"no array of {shape}")
+            for size, found in zip(shape, array.shape, strict=True):
+                _require(found == sizes.setdefault(size, found), name, f"of shape {array.shape}")
+            _require(name in LABELS or _all_numbers(array), name, "not all finite numbers")
+    for name in NUMBERS:
+        if hasattr(learner, name):
+            number(name, getattr(learner, name), least=-np.inf)
+    whole("n_votes_", getattr(learner, "n_votes_", 1))
+    if isinstance(metric, LocalMetric):
+        _require(len(metric) == sizes.get("n", sizes.get("m")), "metric_", "of other cases")
+    if hasattr(learner, "classes_"):
+        _check_classes(learner, learner.classes_)
+
+
+def _check_classes(learner: Any, classes: Any) -> None:
+    fits = isinstance(classes, np.ndarray) and classes.ndim == 1 and len(classes) > 1
+    _require(fits and bool(np.all(classes[:-1] < classes[1:])), "classes_", "not a sorted list of classes")
+    if (codes := getattr(learner, "codes_", None)) is not None:
+        inside = codes.dtype.kind == "i" and codes.min(initial=0) >= 0 and codes.max(initial=0) < len(classes)
+        _require(inside, "codes_", "not a class for each case")
+    if (labels := getattr(learner, "prototype_labels_", None)) is not None:
+        _require(bool(np.isin(labels, classes).all()), "prototype_labels_", "not among the classes")
+        _require(bool(np.all(labels[:-1] <= labels[1:])), "prototype_labels_", "not sorted")
+
+
+def _all_numbers(array: NDArray[Any]) -> bool:
+    return array.dtype.kind == "i" or (array.dtype == np.float64 and bool(np.isfinite(array).all()))
+
+
+def _require(holds: bool, name: str, fault: str) -> None:
+    if not holds:
+        raise ValueError(f"{name} is {fault}")
+
+
+Search = TypeVar("Search")
+
+
+class VotingCases(WithEvidence):
+    """Adds `predict` and `predict_proba` to a learner with `evidence`, and keeps its neighbour search."""
+
+    classes_: NDArray[Any]
+    codes_: Indices
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """The class of largest support; of equal ones the first."""
+        support = self.evidence(X).support()
+        return self.classes_[support.argmax(axis=1)]
+
+    def predict_proba(self, X: ArrayLike) -> Array:
+        """Probabilities of the classes, from the votes of the nearest training cases."""
+        evidence = self.evidence(X)
+        return self._probabilities(evidence, evidence.support())
+
+    def predictions_from(self, evidence: Evidence) -> Predictions:
+        """Return what `predict` and `predict_proba` return for the cases of this `evidence`, without a search."""
+        support = evidence.support()
+        return Predictions(self.classes_[support.argmax(axis=1)], self._probabilities(evidence, support))
+
+    def _evidence(self, cases: Array, votes: Votes) -> Evidence:
+        """Return votes of training cases, with the names of their rows; a learner of an older file has none."""
+        labels, names = self.classes_[self.codes_], getattr(self, "row_names_", None)
+        return Evidence(cases, labels, votes.indices, votes.sq, votes.weights, self.classes_, names)
+
+    def _probabilities(self, _evidence: Evidence, support: Array) -> Array:
+        """The share of each class in the votes."""
+        return support / support.sum(axis=1, keepdims=True)
+
+    def _kept_search(self, make: Callable[..., Search], *values: Any, **settings: Any) -> Search:
+        """Return ``make(*values, **settings)``, made again only if a value is another object or a setting differs."""
+        with _LOCK:
+            kept = _KEPT.setdefault(self, _Kept())
+        return kept.get(make, values, settings)
+
+
+class _Kept:
+    """The search of one learner, and the values it was made from. Threads that need it at once wait for the first."""
+
+    def __init__(self) -> None:
+        self.lock = Lock()
+        self.search: Any = None
+        self.values: tuple[Any, ...] = ()
+        self.settings: dict[str, Any] = {}
+
+    def get(self, make: Callable[..., Search], values: tuple[Any, ...], settings: dict[str, Any]) -> Search:
+        made_of = (make, *values)
+        with self.lock:
+            if not (_same_objects(made_of, self.values) and settings == self.settings):
+                self.search, self.values = None, ()  # frees the old one before the new one is made
+                self.search = make(*values, **settings)
+                self.values, self.settings = made_of, settings
+            return self.search
+
+
+def _same_objects(some: tuple[Any, ...], others: tuple[Any, ...]) -> bool:
+    return len(some) == len(others) and all(one is other for one, other in zip(some, others, strict=True))
+
+
+# Kept outside the learners: a copy, a clone, a pickle or a file of a learner has no search, and predicting changes no
+# attribute of the learner. A search is deleted with its learner.
+_KEPT: WeakKeyDictionary[Any, _Kept] = WeakKeyDictionary()
+_LOCK = Lock()

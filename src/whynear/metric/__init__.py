@@ -1,23 +1,10 @@
 """Metric values: frozen distances with named features, which all interpreters, searches and plots take."""
 
-from whynear.metric.as_metric import as_metric
 from whynear.metric.base import Metric
 from whynear.metric.diagonal import DiagonalMetric
 from whynear.metric.evidence import Evidence
-from whynear.metric.files import load, register, save
 from whynear.metric.linear import LinearMetric
 from whynear.metric.local import LocalMetric
 from whynear.metric.minkowski import MinkowskiMetric
 
-__all__ = [
-    "DiagonalMetric",
-    "Evidence",
-    "LinearMetric",
-    "LocalMetric",
-    "Metric",
-    "MinkowskiMetric",
-    "as_metric",
-    "load",
-    "register",
-    "save",
-]
+__all__ = ["DiagonalMetric", "Evidence", "LinearMetric", "LocalMetric", "Metric", "MinkowskiMetric"]

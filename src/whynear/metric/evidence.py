@@ -6,8 +6,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from whynear.utils.arrays import Array, Indices
-from whynear.utils.values import ByValue
+from whynear.utils.arrays import Array, ByValue, Indices
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from whynear.metric import kernels
+from whynear.metric import base
 from whynear.metric.base import Metric, finite, frozen, frozen_weights, unscaled
 from whynear.metric.diagonal import DiagonalMetric
 from whynear.metric.linear import LinearMetric, linear_parts
@@ -93,7 +93,7 @@ class LocalMetric(Metric):
         """Return squared distances from each row of X to each anchor, or to the anchors in the rows of Y."""
         chosen = slice(None) if Y is None else self._anchors_at(Y, "Y")
         anchors, maps = self.anchors[chosen], self.maps[chosen]
-        kernel = kernels.full_sq_distances if self.weights is None else kernels.diagonal_sq_distances
+        kernel = base.full_sq_distances if self.weights is None else base.diagonal_sq_distances
         sq = np.empty((len(X), len(anchors)))
 
         def measure(start: int, stop: int) -> None:

@@ -18,7 +18,7 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
-from whynear.spectra import SpectralTransformer, StandardNormalVariate
+from whynear.data.spectra import SpectralTransformer, StandardNormalVariate
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.text import counted
 

@@ -1,19 +1,77 @@
-"""The certainty of a prediction: the probability that it is right, fitted to held-out cases."""
+"""The certainty of predictions, and the rules that accept by it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
+from sklearn.isotonic import IsotonicRegression
 
-from whynear.reject.logistic import fit_logistic
-from whynear.reject.measures import Measure
-from whynear.utils.arrays import Array, Indices
-from whynear.utils.row_groups import split_rows
-from whynear.utils.values import ByValue
+from whynear.data.rows import split_rows
+from whynear.reject.nearness import Measure, NearCases, Nearness, measures_of
+from whynear.utils.arrays import Array, ByValue, Indices
+from whynear.utils.checks import number
+
+MOST_STEPS = 100
+MOST_HALVINGS = 30
+TOLERANCE = 1e-9
+
+
+def fit_logistic(
+    Z: Array, right: NDArray[np.bool_], penalties: Array, codes: Indices, n_classes: int, class_penalty: float
+) -> tuple[Array, Array]:
+    r"""Return the coefficients w and intercepts b that minimise the penalised log loss of the odds o = Z w + b_code.
+
+    .. math:: \sum_i \log(1 + e^{o_i}) - t_i o_i + \tfrac12 \sum_j p_j w_j^2 + \tfrac12 q \sum_c b_c^2
+
+    The targets t are smoothed as in Platt's method, (n+ + 1) / (n+ + 2) and 1 / (n- + 2), so that w is finite where all
+    cases are right. Newton's method with halved steps; the intercepts, whose curvature is diagonal, are eliminated.
+    Time O(n m^2 + C m^2) for a step, m coefficients and C classes.
+    """
+    n_right = np.count_nonzero(right)
+    targets = np.where(right, (n_right + 1) / (n_right + 2), 1 / (len(right) - n_right + 2))
+
+    def loss(w: Array, b: Array) -> float:
+        odds = Z @ w + b[codes]
+        penalty = penalties @ np.square(w) + class_penalty * np.square(b).sum()
+        return float(np.logaddexp(0.0, odds).sum() - targets @ odds + penalty / 2)
+
+    w, b = np.zeros(Z.shape[1]), np.zeros(n_classes)
+    value = loss(w, b)
+    for _ in range(MOST_STEPS):
+        of_w, of_b = _newton_step(w, b, Z, targets, penalties, codes, class_penalty)
+        for halving in range(MOST_HALVINGS):
+            moved = w - of_w / 2**halving, b - of_b / 2**halving
+            moved_value = loss(*moved)
+            if moved_value <= value:
+                break
+        else:
+            break
+        done = value - moved_value <= TOLERANCE * (1 + abs(value))
+        (w, b), value = moved, moved_value
+        if done:
+            break
+    return w, b
+
+
+def _newton_step(
+    w: Array, b: Array, Z: Array, targets: Array, penalties: Array, codes: Indices, class_penalty: float
+) -> tuple[Array, Array]:
+    """Return the steps of w and b: for the curvature ((A, B), (B', D)), D diagonal, by the complement A - B D^-1 B'."""
+    shares = expit(Z @ w + b[codes])
+    curved = shares * (1 - shares)
+    by_w = Z.T @ (shares - targets) + penalties * w
+    by_b = np.bincount(codes, shares - targets, len(b)) + class_penalty * b
+    A = (Z * curved[:, None]).T @ Z + np.diag(penalties)
+    B = np.array([np.bincount(codes, curved * column, len(b)) for column in Z.T])
+    D = np.bincount(codes, curved, len(b)) + class_penalty
+    of_w = np.linalg.solve(A - (B / D) @ B.T, by_w - (B / D) @ by_b)
+    return of_w, (by_b - B.T @ of_w) / D
+
 
 FREE_PENALTY, SLOPE_PENALTY, CLASS_PENALTY, HELD_PENALTY = 1e-6, 10.0, 5.0, 1e12
 N_FOLDS = 10
@@ -79,3 +137,138 @@ def _finite_range(table: Array) -> tuple[Array, Array]:
     low, high = np.where(finite, table, np.inf).min(axis=0), np.where(finite, table, -np.inf).max(axis=0)
     some = finite.any(axis=0)
     return np.where(some, low, 0.0), np.where(some, high, 0.0)
+
+
+TIE_SHARE = 1e-6  # of the certainty itself, by which cases of equal shares are ordered
+FEWEST_CASES = 20  # of a class, and one error: with fewer its certainty stays as it is
+
+
+@dataclass(frozen=True, eq=False)
+class ClassScales(ByValue):
+    """For each predicted class the share of right predictions at each certainty, between knots.
+
+    One threshold of these shares is another threshold of the certainty in each class. ``knots`` has two rows for each
+    class, certainties and shares; none for a class whose certainty stays as it is.
+    """
+
+    knots: tuple[Array, ...]
+
+    def scaled(self, certainty: Array, predicted: Indices) -> Array:
+        """Return the share that is right at the certainty of each case in its predicted class."""
+        found = certainty.copy()
+        for code, knots in enumerate(self.knots):
+            if knots.size:
+                own = predicted == code
+                shares = np.interp(certainty[own], knots[0], knots[1])
+                found[own] = (1 - TIE_SHARE) * shares + TIE_SHARE * certainty[own]
+        return found
+
+
+def class_scales(certainty: Array, predicted: Indices, right: NDArray[np.bool_], n_classes: int) -> ClassScales:
+    """Fit the scales of classes to cases.
+
+    Of all thresholds t_c, those that reject most wrong cases at the price of p right ones for each wrong one are, for
+    every p, where the share of right cases of class c passes p / (1 + p) on the convex hull of its cases by certainty.
+    That share is the isotonic regression of right on certainty: the optimal thresholds of Fischer, Hammer and Wersing
+    (2016) on the hull, where they are nested. Between the middles of the steps it is interpolated.
+    """
+    return ClassScales(tuple(_knots(certainty, right, predicted == code) for code in range(n_classes)))
+
+
+def _knots(certainty: Array, right: NDArray[np.bool_], own: NDArray[np.bool_]) -> Array:
+    if np.count_nonzero(own) < FEWEST_CASES or right[own].all():
+        return np.empty((2, 0))
+    fitted = IsotonicRegression().fit(certainty[own], right[own])
+    shares, at = _middles(fitted.y_thresholds_, fitted.X_thresholds_)
+    return np.array([at, shares])
+
+
+def _middles(shares: Array, certainty: Array) -> tuple[Array, Array]:
+    """Return each share once, at the middle of the certainties that have it."""
+    distinct, first, counts = np.unique(shares, return_index=True, return_counts=True)
+    ends: Sequence[Array] = (certainty[first], certainty[first + counts - 1])
+    return distinct, (ends[0] + ends[1]) / 2
+
+
+MODEL_SHAPES: dict[str, tuple[int | str, ...]] = {
+    "low": ("measures",),
+    "high": ("measures",),
+    "mean": ("measures",),
+    "scale": ("measures",),
+    "slopes": ("measures",),
+    "intercepts": ("classes",),
+}
+NEAR_SHAPES: dict[str, tuple[int | str, ...]] = {"cases": ("cases", "coordinates"), "codes": ("cases",)}
+FAR_FACTOR = 2.0  # a case farther than the farthest known case by this factor is not accepted
+
+
+@dataclass(frozen=True, eq=False)
+class CertaintyRule(ByValue):
+    """Gives cases their certainty.
+
+    Attributes
+    ----------
+    model : CertaintyModel
+        Turns measures into certainty.
+    scales : ClassScales
+        The scales of classes, if each has its own threshold; empty otherwise.
+    near : NearCases
+        The cases whose classes near a case count, for learners with prototypes; empty for others.
+    farthest : float
+        The largest distance of a case that chose the rule to the nearest prototype or training case.
+    """
+
+    model: CertaintyModel
+    scales: ClassScales
+    near: NearCases
+    farthest: float
+
+    def certainty_of(self, nearness: Nearness) -> Array:
+        """Return the certainty of cases; zero for one more than twice as far as any case that chose the rule."""
+        if self.near and nearness.seen is not None:
+            shares = self.near.shares(nearness.seen, nearness.probabilities.shape[1])
+            nearness = replace(nearness, near_shares=shares)
+        found = self.model.certainty(measures_of(nearness), nearness.predicted)
+        found = self.scales.scaled(found, nearness.predicted)
+        if nearness.sq_nearest is None:
+            return found
+        return np.where(np.sqrt(nearness.sq_nearest) > FAR_FACTOR * self.farthest, 0.0, found)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return numbers, texts, arrays and lists of these, which a file can hold."""
+        return {
+            "model": {**vars(self.model), "names": list(self.model.names)},
+            "scales": list(self.scales.knots),
+            "near": dict(vars(self.near)),
+            "farthest": None if np.isinf(self.farthest) else self.farthest,
+        }
+
+    @classmethod
+    def from_dict(cls, held: dict[str, Any]) -> CertaintyRule:
+        """Return the rule of which `to_dict` returned this; refuse one that does not fit together."""
+        names = tuple(held["model"]["names"])
+        sizes = {"measures": len(names)}
+        model = {name: _numbers(name, held["model"][name], shape, sizes) for name, shape in MODEL_SHAPES.items()}
+        cases, codes = (_numbers(name, held["near"][name], shape, sizes) for name, shape in NEAR_SHAPES.items())
+        if not (model["scale"] > 0).all():
+            raise ValueError("The certainty is damaged: its scale holds a number that is not positive.")
+        if codes.dtype.kind != "i" or not ((codes >= -1) & (codes < sizes["classes"])).all():
+            raise ValueError("The certainty is damaged: its codes are no places of classes.")
+        return cls(
+            CertaintyModel(names, **model),
+            ClassScales(tuple(_numbers("scales", knots, (2, "knots"), {}) for knots in held["scales"])),
+            NearCases(cases, codes.astype(np.intp)),
+            np.inf if held["farthest"] is None else number("farthest", held["farthest"], least=0.0),
+        )
+
+
+def _numbers(name: str, value: Any, shape: tuple[int | str, ...], sizes: dict[str, int]) -> Array:
+    """Return an array of finite numbers whose axes have the given sizes; a size that is not yet given is added."""
+    found = np.asarray(value)
+    fits = found.ndim == len(shape) and all(
+        size == (wanted if isinstance(wanted, int) else sizes.setdefault(wanted, size))
+        for size, wanted in zip(found.shape, shape, strict=True)
+    )
+    if not fits or found.dtype.kind not in "if" or not np.isfinite(found).all():
+        raise ValueError(f"The certainty is damaged: its {name} is no array of finite numbers of the fitting shape.")
+    return found

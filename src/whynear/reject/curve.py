@@ -1,4 +1,4 @@
-"""The accuracy of accepted cases over the share that is accepted."""
+"""Accuracy over the share of accepted cases, and the decisions on single rows."""
 
 from __future__ import annotations
 
@@ -9,12 +9,104 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from whynear.utils.arrays import Array
+from whynear.utils.arrays import Array, ByValue
+from whynear.utils.axes import new_axes, tidy
 from whynear.utils.text import counted
-from whynear.utils.values import ByValue
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from whynear.reject.promise import Promise
+
+
+AMBIGUOUS, OUTLIER, UNPROMISED = "ambiguous", "outlier", "no promise"
+
+
+@dataclass(frozen=True, eq=False)
+class Decisions(ByValue):
+    """What is predicted for each case, whether that is accepted, and why not.
+
+    Attributes
+    ----------
+    predicted : ndarray of shape (n,)
+        The predicted classes, of rejected cases too.
+    accepted : ndarray of shape (n,)
+        Whether the prediction is accepted.
+    certainty : ndarray of shape (n,)
+        The probability that the prediction is right.
+    reason : ndarray of shape (n,)
+        Why a case is rejected: "ambiguous" between classes, an "outlier", far from all cases, or "no promise" where
+        nothing can be promised and all cases are rejected; empty if accepted.
+
+    Examples
+    --------
+    >>> parts = np.array(["a", "b"]), np.array([True, False]), np.array([0.9, 0.6]), np.array(["", "outlier"])
+    >>> decisions = Decisions(*parts)  # ``RejectOption.decide`` returns such a value
+    >>> decisions.frame().loc[1].to_dict()
+    {'predicted': 'b', 'accepted': False, 'certainty': 0.6, 'reason': 'outlier'}
+    >>> print(decisions.masked())
+    ['a' --]
+    """
+
+    predicted: NDArray[Any]
+    accepted: NDArray[np.bool_]
+    certainty: Array
+    reason: NDArray[np.str_]
+
+    def masked(self) -> np.ma.MaskedArray[Any, Any]:
+        """Return the predicted classes with rejected cases masked."""
+        return np.ma.MaskedArray(self.predicted, mask=~self.accepted)
+
+    def frame(self) -> pd.DataFrame:
+        """Return one row for each case."""
+        return pd.DataFrame(
+            {
+                "predicted": self.predicted,
+                "accepted": self.accepted,
+                "certainty": self.certainty,
+                "reason": self.reason,
+            }
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return one list for each column of `frame`."""
+        return {str(name): column.tolist() for name, column in self.frame().items()}
+
+
+def reasons_for(accepted: NDArray[np.bool_], outlier: NDArray[np.bool_], *, promised: bool = True) -> NDArray[np.str_]:
+    """Return why each case is rejected; empty for accepted ones.
+
+    >>> reasons_for(np.array([True, False, False]), np.array([True, True, False])).tolist()
+    ['', 'outlier', 'ambiguous']
+    """
+    return np.where(accepted, "", np.where(outlier, OUTLIER, AMBIGUOUS if promised else UNPROMISED))
+
+
+FIRST_COVERAGE = 0.05  # before it, one error moves the line to the bottom
+CURVE_COLOUR, PROMISE_COLOUR = "#1f5f8b", "#e08a1e"
+
+
+def draw_curve(curve: RejectCurve, ax: Axes | None = None, promise: Promise | None = None) -> Axes:
+    """Draw the accuracy of accepted cases over their share; a promise that is given as its coverage and accuracy."""
+    from matplotlib.ticker import PercentFormatter
+
+    ax = new_axes(5.6, 3.8) if ax is None else ax
+    ax.step(curve.coverage, curve.accuracy, where="post", color=CURVE_COLOUR, linewidth=2)
+    ax.plot(curve.coverage[-1], curve.accuracy[-1], "o", color=CURVE_COLOUR, markersize=5)
+    if promise is not None and promise.given:
+        ax.plot([0, promise.coverage], [promise.accuracy] * 2, color=PROMISE_COLOUR, linewidth=1.5, linestyle="--")
+        ax.plot([promise.coverage] * 2, [0, promise.accuracy], color=PROMISE_COLOUR, linewidth=1.5, linestyle="--")
+    lowest = float(curve.accuracy[curve.coverage >= FIRST_COVERAGE].min())
+    if promise is not None and promise.given:
+        lowest = min(lowest, promise.accuracy)
+    ax.set(xlim=(0, 1.02), ylim=(max(0.0, lowest - 0.1 * (1 - lowest) - 0.005), 1.0 + 0.02 * (1 - lowest) + 0.0005))
+    ax.xaxis.set_major_formatter(PercentFormatter(1.0))
+    ax.yaxis.set_major_formatter(PercentFormatter(1.0))
+    ax.set_xlabel("share of cases accepted, the most certain first")
+    ax.set_ylabel("share of accepted cases right")
+    tidy(ax, "both")
+    return ax
+
 
 MOST_POINTS = 200  # of a curve as plain values
 
@@ -69,8 +161,6 @@ class RejectCurve(ByValue):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the accuracy of accepted cases over their share."""
-        from whynear.reject.drawing import draw_curve
-
         return draw_curve(self, ax)
 
     def __repr__(self) -> str:

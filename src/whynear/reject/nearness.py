@@ -1,24 +1,24 @@
-"""The output of a fitted classifier for cases: the predicted classes, probabilities, and distances to each class."""
+"""How near a row is to the cases of a model, and measures made from it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy.sparse import issparse
+from scipy.special import logit
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils import get_tags
 
 from whynear.metric import DiagonalMetric, LocalMetric, Metric
 from whynear.metric.evidence import votes_by_class
-from whynear.metric.pipeline import FittedPipeline
 from whynear.metric.steps import estimators_of
+from whynear.model.pipeline import FittedPipeline
 from whynear.search.exact import ExactSearch
-from whynear.utils.arrays import Array, Indices
-from whynear.utils.values import ByValue
+from whynear.utils.arrays import Array, ByValue, Indices
 
 N_NEAR = 25  # cases among which the share of each class is counted
 
@@ -172,3 +172,114 @@ def _spread(values: Array, places: Indices, n_classes: int, elsewhere: float) ->
     spread = np.full((len(values), n_classes), elsewhere)
     spread[:, places] = values
     return spread
+
+
+ROUNDING_SHARE = 1e-12  # of its size, by which a column that is constant varies
+
+
+@dataclass(frozen=True, eq=False)
+class NearCases(ByValue):
+    """Cases in the coordinates of a learner, and the places of their classes (-1 for one it was not fitted to).
+
+    A case is near under the Euclidean distance of standardised coordinates: not that of the learner, which ignores what
+    the learner ignores.
+    """
+
+    cases: Array
+    codes: Indices
+
+    def __bool__(self) -> bool:
+        return len(self.codes) > 0
+
+    def shares(self, seen: Array, n_classes: int) -> Array:
+        """Return the share of each class among the 25 nearest cases of each row."""
+        nearest = self._search().find(seen, min(N_NEAR, len(self.codes)))[1]
+        return self._shares(nearest, n_classes)
+
+    def own_shares(self, n_classes: int) -> Array:
+        """Return the same for each of these cases among the others; zero for a single case."""
+        n = len(self.codes)
+        if n < 2:
+            return np.zeros((n, n_classes))
+        nearest = self._search().find(self.cases, min(N_NEAR, n - 1), np.arange(n))[1]
+        return self._shares(nearest, n_classes)
+
+    def _search(self) -> ExactSearch:
+        spread = self.cases.std(axis=0)
+        varies = spread > ROUNDING_SHARE * np.abs(self.cases).max(axis=0)
+        return ExactSearch(DiagonalMetric(np.where(varies, spread, np.inf) ** -2.0), self.cases)
+
+    def _shares(self, nearest: Indices, n_classes: int) -> Array:
+        known = self.codes[nearest]
+        weights = np.where(known >= 0, 1 / nearest.shape[1], 0.0)
+        return votes_by_class(np.maximum(known, 0), weights, n_classes)
+
+
+NO_CASES = NearCases(np.empty((0, 0)), np.empty(0, dtype=np.intp))
+
+Measure = Literal["relative_distance", "nearest_distance", "probability", "near_share", "margin"]
+MEASURES: tuple[Measure, ...] = ("relative_distance", "nearest_distance", "probability", "near_share", "margin")
+PROTOTYPE_MEASURES: tuple[Measure, ...] = ("relative_distance", "nearest_distance", "probability")
+PROBABILITY_MEASURES: tuple[Measure, ...] = ("probability", "margin")
+LEAST_PROBABILITY = 1e-4  # of a prediction and of its complement
+
+
+def usual_measures(nearness: Nearness) -> tuple[Measure, ...]:
+    """Return the measures that are combined: all for training cases, fewer for prototypes and for probabilities.
+
+    Distances that cannot be compared with each other are left out.
+    """
+    if nearness.sq_by_class is None:
+        return PROBABILITY_MEASURES
+    names = PROTOTYPE_MEASURES if nearness.near_shares is None else MEASURES
+    return names if nearness.same_units else tuple(name for name in names if name != "nearest_distance")
+
+
+def measures_of(nearness: Nearness) -> dict[Measure, Array]:
+    """Return every measure that a classifier has, one value for each case.
+
+    - ``relative_distance``: (d' - d) / (d' + d), for the squared distances d to the predicted class and d' to the
+      nearest other one (Fischer, Hammer, Wersing 2015).
+    - ``nearest_distance``: -log of the squared distance to the nearest prototype or case; infinite at distance zero.
+    - ``probability``: log p / (1 - p) of the prediction.
+    - ``near_share``: the share of the predicted class among the 25 nearest training cases.
+    - ``margin``: the probability of the prediction, less that of the most probable other class.
+    """
+    predicted = nearness.predicted
+    own, other = own_and_best_other(nearness.probabilities, predicted)
+    found: dict[Measure, Array] = {}
+    if nearness.sq_by_class is not None:
+        negative, negative_other = own_and_best_other(-nearness.sq_by_class, predicted)
+        found["relative_distance"] = relative_distance(-negative, -negative_other)
+        with np.errstate(divide="ignore"):
+            found["nearest_distance"] = -np.log(nearness.sq_by_class.min(axis=1))
+    found["probability"] = logit(np.clip(own, LEAST_PROBABILITY, 1 - LEAST_PROBABILITY))
+    if nearness.near_shares is not None:
+        found["near_share"] = own_and_best_other(nearness.near_shares, predicted)[0]
+    found["margin"] = own - np.maximum(other, 0.0)
+    return found
+
+
+def relative_distance(sq: Array, sq_other: Array) -> Array:
+    """Return (d' - d) / (d' + d): one where d' is infinite, minus one where d is, zero where both are zero or infinite.
+
+    >>> relative_distance(np.array([1.0, 0.0, 2.0]), np.array([3.0, 0.0, np.inf]))
+    array([0.5, 0. , 1. ])
+    """
+    with np.errstate(all="ignore"):
+        ratio = sq / sq_other
+        relative = (1 - ratio) / (1 + ratio)
+    relative = np.where(np.isinf(ratio), -1.0, relative)
+    return np.where(np.isnan(relative), 0.0, relative)
+
+
+def own_and_best_other(values: Array, places: Indices) -> tuple[Array, Array]:
+    """Return from each row of a table the value at a place, and the largest at any other place (-inf for none).
+
+    >>> own_and_best_other(np.array([[0.2, 0.7, 0.1]]), np.array([1]))
+    (array([0.7]), array([0.2]))
+    """
+    rows = np.arange(len(values))
+    others = values.copy()
+    others[rows, places] = -np.inf
+    return values[rows, places], others.max(axis=1)

@@ -1,4 +1,4 @@
-"""A classifier that may reject cases."""
+"""The reject option of a learner."""
 
 from __future__ import annotations
 
@@ -8,22 +8,118 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import get_tags
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
-from whynear.metric import register
-from whynear.reject.calibration import Calibration, Thresholds, calibrated
-from whynear.reject.conformal import fewest_for_sets, members, strangeness, strangest_accepted
-from whynear.reject.curve import RejectCurve, curve_of
-from whynear.reject.decisions import Decisions, reasons_for
-from whynear.reject.held_out import held_out_nearness
-from whynear.reject.inputs import check_learner, checked_groups, checked_target
-from whynear.reject.measures import MEASURES, Measure
-from whynear.reject.nearness import Nearness, nearness_of, seen_by
+from whynear.data.rows import TimeOrder, split_rows
+from whynear.metric.steps import estimators_of
+from whynear.model.files import register
+from whynear.reject.calibration import (
+    Calibration,
+    Thresholds,
+    calibrated,
+    fewest_for_sets,
+    members,
+    strangeness,
+    strangest_accepted,
+)
+from whynear.reject.curve import Decisions, RejectCurve, curve_of, reasons_for
+from whynear.reject.nearness import MEASURES, Measure, Nearness, nearness_of, seen_by
 from whynear.reject.promise import Promise
 from whynear.utils.arrays import Array
 from whynear.utils.checks import Seed, choice, number, seed_of, whole
+
+STREAM_METHODS = ("learn_one", "prequential")
+
+
+def check_learner(learner: Any) -> None:
+    """Refuse what is no classifier with probabilities, and learners of streams."""
+    if isinstance(learner, type) or not hasattr(learner, "fit"):
+        kind = learner.__name__ if isinstance(learner, type) else type(learner).__name__
+        raise TypeError(f"learner must be a classifier such as GMLVQ(), got {kind} instead.")
+    last = next(reversed(estimators_of(learner)), learner)
+    if any(hasattr(last, name) for name in STREAM_METHODS):
+        raise TypeError(
+            f"learner={type(last).__name__}() learns from a stream, for which nothing can be promised: the promise "
+            "holds for cases of the same distribution as the calibration cases, and under drift that changes. Use a "
+            "classifier that is fitted to a table."
+        )
+    if not hasattr(learner, "predict_proba"):
+        raise TypeError(
+            f"learner={type(last).__name__}() has no predict_proba. Use a classifier with probabilities, or wrap it in "
+            "sklearn.calibration.CalibratedClassifierCV."
+        )
+
+
+def checked_groups(groups: ArrayLike | TimeOrder | None, n_cases: int) -> NDArray[Any] | None:
+    """Return the groups as an array; refuse times, under which a promise would not hold."""
+    if groups is None:
+        return None
+    if isinstance(groups, TimeOrder):
+        raise ValueError(
+            f"groups holds times ({groups.name!r}), and nothing can be promised for later cases: their distribution "
+            "may have changed. Give groups, or None."
+        )
+    found = np.asarray(groups)
+    if found.shape != (n_cases,):
+        raise ValueError(
+            f"groups must hold one value for each of the {n_cases} cases, got shape {found.shape} instead."
+        )
+    return found
+
+
+def checked_target(X: Any, y: ArrayLike | None) -> NDArray[Any]:
+    """Return the classes of the cases as an array of one dimension."""
+    if y is None:
+        raise ValueError("RejectOption requires y to be passed, but the target y is None. Give the classes.")
+    labels = column_or_1d(y, warn=True)
+    check_classification_targets(labels)
+    check_consistent_length(X, labels)
+    if not len(labels):
+        raise ValueError("At least one case is needed, got 0 samples.")
+    return labels
+
+
+def rows_of(X: Any, rows: NDArray[np.intp]) -> Any:
+    """Return rows of a table, an array, a sparse array or a list."""
+    if hasattr(X, "iloc"):
+        return X.iloc[rows]
+    return X.tocsr()[rows] if issparse(X) else np.asarray(X)[rows]
+
+
+def held_out_nearness(
+    learner: Any,
+    X: Any,
+    labels: NDArray[Any],
+    classes: NDArray[Any],
+    n_folds: int,
+    seed: int,
+    groups: NDArray[Any] | None = None,
+) -> Nearness:
+    """Return the output of clones of a learner for the cases of each fold, fitted to the other folds."""
+    n_folds = max(2, min(n_folds, int(np.unique(labels, return_counts=True)[1].max())))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="The least populated class", category=UserWarning)
+        folds = split_rows(labels, n_folds, seed, stratified=True, groups=groups)
+    tests = [test for _, test in folds]
+    parts = [
+        nearness_of(clone(learner).fit(rows_of(X, train), labels[train]), rows_of(X, test), classes)
+        for train, test in folds
+    ]
+    return joined(parts).rows(np.argsort(np.concatenate(tests), kind="stable"))
+
+
+def joined(parts: list[Nearness]) -> Nearness:
+    """Return the output for the cases of all parts, one after the other; distances only if all parts have them."""
+
+    def together(name: str) -> Any:
+        tables = [getattr(part, name) for part in parts]
+        return None if any(table is None for table in tables) else np.concatenate(tables)
+
+    return Nearness(*(together(name) for name in ("predicted", "probabilities", "sq_by_class", "near_shares")))
 
 
 @register

@@ -1,7 +1,7 @@
 """A study as files: the page, its figures, tables and the model.
 
 They read a `Study`, which does not know them: its methods ``save`` and ``show``, and its summary in a notebook, are
-functions of this folder that are bound here. The public names `Study` and `study` are therefore those of this module.
+functions of this folder that are bound here. The public name `Study` is therefore that of this module.
 """
 
 import copyreg
@@ -9,7 +9,6 @@ from typing import Any
 
 from whynear.report.files import save
 from whynear.report.page import show, summary
-from whynear.study.flow import study as study
 from whynear.study.result import Study
 
 

@@ -15,17 +15,16 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from whynear.embedding import plot_embedding
-from whynear.engine.pieces import Piece
-from whynear.engine.running import results_of
-from whynear.engine.workers import start_workers
+from whynear.embed.embedding import plot_embedding
 from whynear.explain import plot_class_profiles
-from whynear.reject.drawing import draw_curve
+from whynear.reject.curve import draw_curve
 from whynear.study.errors import ErrorAnatomy, Residuals
 from whynear.utils.arrays import Array
 from whynear.utils.axes import CLASS_COLORS, color_bar, short_name, tidy
 from whynear.verdict.rules import INDISPENSABLE, REPLACEABLE
 from whynear.verdict.verdicts import STYLES
+from whynear.work.pieces import Piece
+from whynear.work.workers import results_of, start_workers
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any, Self
 
 import pandas as pd
 
-from whynear.metric import save as save_model
+from whynear.data.delimited import csv_text, write_csv
+from whynear.model.files import save as save_model
 from whynear.report.page import render
 from whynear.study.cases import cases_frame
 from whynear.study.settings import StudySettings
-from whynear.tables.writing import csv_text, write_csv
 from whynear.utils.files import check_folder, make_folder, sync_folder, write_data
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from whynear.report.plain_numbers import short
-from whynear.study.placed_rows import PlacedRows
+from whynear.study.maps import PlacedRows
 from whynear.utils.text import printable
 
 MOST_IN_REPORT = 15_000  # beside the cases; a canvas draws as many quickly, and the report stays small

@@ -8,8 +8,8 @@ from whynear.report.packed_rows import others_data
 from whynear.report.page_cases import cases_data, class_names, maps_data, reasons_data, selected_data, values_data
 from whynear.report.plain_numbers import all_printable, decimals, share, short
 from whynear.study.errors import ErrorAnatomy, Residuals
-from whynear.study.repeat import python_lines, shell_line
 from whynear.study.score import MEANINGS, NAMES
+from whynear.study.settings import python_lines, shell_line
 from whynear.utils.text import label
 from whynear.verdict.rules import meanings
 

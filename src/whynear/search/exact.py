@@ -1,25 +1,68 @@
-"""Exact nearest neighbours under any metric value, in blocks of a byte budget."""
+"""Exact nearest neighbours under any metric."""
+
+from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator
 
-from whynear.metric.as_metric import as_metric
 from whynear.metric.base import Metric, finite
 from whynear.metric.diagonal import DiagonalMetric
 from whynear.metric.linear import LinearMetric
 from whynear.metric.local import LocalMetric
 from whynear.metric.minkowski import MinkowskiMetric
-from whynear.metric.sparse import any_sparse, sparse_table
+from whynear.metric.sparse import PRECISION, any_sparse, diagonal_pairs, linear_pairs, sparse_table
+from whynear.model.as_metric import as_metric
 from whynear.search.engines import Engine, Everything, Products, Tree
-from whynear.search.sparse_cases import nearest_sparse, sparse_cases
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.checks import whole
 from whynear.utils.columns import check_dense
 from whynear.utils.text import counted
 from whynear.utils.threads import row_blocks, run_in_chunks
+
+SPARSE_BYTES = 64 << 20
+
+
+def sparse_cases(metric: LinearMetric | DiagonalMetric, Y: Any) -> csr_array:
+    """Return a checked copy of sparse cases to search among."""
+    cases = sparse_table(metric, Y, "Y")
+    if not cases.shape[0]:
+        raise ValueError("Y must have at least one row to search among, got none.")
+    return cases
+
+
+def nearest_sparse(
+    metric: LinearMetric | DiagonalMetric, cases: csr_array, queries: csr_array, k: int, skipped: Indices
+) -> tuple[Array, Indices]:
+    """Return squared distances and numbers of the k nearest cases, without ``skipped[n]``; ties by number.
+
+    Distances are measured from products, and those within rounding of the k-th again from differences.
+    """
+    n = queries.shape[0]
+    sq, indices = np.empty((n, k)), np.empty((n, k), dtype=np.intp)
+    for block in row_blocks(n, row_bytes=48 * cases.shape[0], budget=SPARSE_BYTES):
+        rows = np.arange(n)[block]
+        found = metric.between(queries[rows], cases)
+        left_out = np.flatnonzero(skipped[rows] >= 0)
+        found[left_out, skipped[rows][left_out]] = np.inf
+        bound = np.partition(found, k - 1, axis=1)[:, k - 1] * (1 + 4 * PRECISION)
+        place, number = np.nonzero(found <= bound[:, None])
+        measured = _measured(metric, queries[rows[place]], cases[number])
+        order = np.lexsort((number, measured, place))
+        first = np.searchsorted(place, np.arange(len(rows)))  # places are sorted before and after
+        chosen = order[first[:, None] + np.arange(k)]
+        sq[rows], indices[rows] = measured[chosen], number[chosen]
+    return sq, indices
+
+
+def _measured(metric: LinearMetric | DiagonalMetric, first: csr_array, second: csr_array) -> Array:
+    if isinstance(metric, LinearMetric):
+        return linear_pairs(metric.omega, first, second)
+    return diagonal_pairs(metric.weights, first, second)
+
 
 AnyMetric = LinearMetric | DiagonalMetric | LocalMetric | MinkowskiMetric
 

@@ -1,4 +1,4 @@
-"""Distances of one query to all cases as one product in float32 and a shift, with the bounded error of `rounding`."""
+"""Exact search among many cases by matrix products, and its rounding errors."""
 
 from __future__ import annotations
 
@@ -8,8 +8,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whynear.metric import DiagonalMetric, LinearMetric, LocalMetric
-from whynear.search.rounding import FARTHEST_FACTOR, absolute_errors, relative_error
 from whynear.utils.arrays import Array, Indices
+
+FLOAT32_ROUNDING = 2.0**-24
+FARTHEST_FACTOR = 1e4  # of a query, in units of the cases; beyond it rounding near zero would count
+
+
+def relative_error(n_terms: int) -> float:
+    """The part 4 g of the bound, by which the error grows with the distance."""
+    return 4 * _error_of_terms(n_terms)
+
+
+def absolute_errors(constants: Array, n_terms: int) -> NDArray[np.float32]:
+    """The part 6 g c_i of the bound for cases with the constants c_i.
+
+    What is added covers what float32 loses below its smallest normal number, times the farthest factor.
+    """
+    return (6 * _error_of_terms(n_terms) * constants + 1e-33 * n_terms).astype(np.float32)
+
+
+def _error_of_terms(n_terms: int) -> float:
+    return 1.05 * (n_terms + 8) * FLOAT32_ROUNDING
+
 
 Floats = NDArray[np.float32]
 GlobalMetric = LinearMetric | DiagonalMetric

@@ -12,15 +12,14 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from whynear.learn.inputs import fit_inputs, forget_table, predict_inputs, range_of_columns, table_and_labels
-from whynear.learn.mixins import Predictions
-from whynear.learn.voting import VotingCases
-from whynear.metric import DiagonalMetric, Evidence, LocalMetric, register
-from whynear.stream.classes import joined_classes
+from whynear.learn.mixins import Predictions, VotingCases
+from whynear.metric import DiagonalMetric, Evidence, LocalMetric
+from whynear.model.files import register
 from whynear.stream.history import StreamHistory
 from whynear.stream.kernels import PLAIN, Rule
 from whynear.stream.memory import Compression
 from whynear.stream.packing import packed, unpacked
-from whynear.stream.state import METRIC_NAMES, Settings, StreamState
+from whynear.stream.state import METRIC_NAMES, Settings, StreamState, joined_classes
 from whynear.utils.arrays import Array
 from whynear.utils.checks import check_parameters, choice, number, seed_of, whole
 from whynear.utils.columns import check_magnitudes

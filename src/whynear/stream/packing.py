@@ -7,20 +7,9 @@ from typing import Any
 import numpy as np
 
 from whynear.stream import kernels
-from whynear.stream.kernels import (
-    BASE,
-    END,
-    FIRST_SLOT,
-    LONG_SIZE,
-    N_CHANGES,
-    N_LEVELS,
-    PENDING,
-    START,
-    Memory,
-    Rule,
-)
+from whynear.stream.history import COLUMNS, COUNTS, Record
+from whynear.stream.kernels import BASE, END, FIRST_SLOT, LONG_SIZE, N_CHANGES, N_LEVELS, PENDING, START, Memory, Rule
 from whynear.stream.memory import LONG_ARRAYS, SHORT_ARRAYS, new_memory, tight
-from whynear.stream.record import COLUMNS, COUNTS, Record
 from whynear.stream.state import MEMORY_NAMES, Settings, StreamState
 
 DERIVED_ARRAYS = ("starts", "n_right", "memory_n_right", "weights_before")  # found again from the others

@@ -16,16 +16,21 @@ from typing import cast
 
 import pandas as pd
 
-from whynear.datasets.opening import open_table
-from whynear.stream.numbers import number_of
-from whynear.tables.cells import DASHES, MISSING_SIGNS
-from whynear.tables.header import distinct_names
-from whynear.tables.parquet import NUMBERS, parquet_batches, parquet_facts
-from whynear.tables.text_encoding import AUTO, check_encoding
-from whynear.tables.text_files import TEXT_ENDINGS, USUAL_DELIMITER, delimiter_of, opened_text
-from whynear.tables.text_pieces import TextPieces
-from whynear.tables.text_rows import found_rows
-from whynear.tables.written_numbers import DECIMALS
+from whynear.data.cells import DASHES, MISSING_SIGNS
+from whynear.data.delimited import distinct_names, found_rows
+from whynear.data.numbers import DECIMALS
+from whynear.data.opening import open_table
+from whynear.data.parquet import NUMBERS, parquet_batches, parquet_facts
+from whynear.data.text_files import (
+    AUTO,
+    TEXT_ENDINGS,
+    USUAL_DELIMITER,
+    TextPieces,
+    check_encoding,
+    delimiter_of,
+    opened_text,
+)
+from whynear.stream.values import number_of
 from whynear.utils.text import listed
 
 STANDARD_INPUT = "-"

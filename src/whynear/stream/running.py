@@ -15,25 +15,25 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from whynear.metric import save
+from whynear.data.cells import MISSING_SIGNS
+from whynear.data.delimited import csv_text
+from whynear.data.numbers import DECIMALS, Decimal
+from whynear.model.files import save
 from whynear.stream.estimator import SelfAdjustingMemory
-from whynear.stream.numbers import NumberReader
-from whynear.stream.result import StreamResult, write_result
-from whynear.stream.rows import MISSING_CLASSES, Rows, StreamPart, opened_rows
-from whynear.stream.times import TimeReader, named_form
-from whynear.stream.unfinished import (
+from whynear.stream.results import (
     FILES,
     PART_OF_PREDICTIONS,
     PREDICTIONS,
     UNFINISHED,
     Counts,
+    StreamResult,
     continued,
     opened_predictions,
     remove_run,
+    write_result,
 )
-from whynear.tables.cells import MISSING_SIGNS
-from whynear.tables.writing import csv_text
-from whynear.tables.written_numbers import DECIMALS, Decimal
+from whynear.stream.rows import MISSING_CLASSES, Rows, StreamPart, opened_rows
+from whynear.stream.values import NumberReader, TimeReader, named_form
 from whynear.utils.checks import choice, whole
 from whynear.utils.files import StrPath, check_folder, make_folder, remove_halves, sync_folder
 from whynear.utils.progress import ProgressArgument, listener

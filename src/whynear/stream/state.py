@@ -1,7 +1,8 @@
-"""All that a stream learner holds: its memories, the guard, the features and the history."""
+"""The state of a learner of streams."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
@@ -11,14 +12,124 @@ from numpy.typing import NDArray
 from whynear.metric import DiagonalMetric, Evidence, LocalMetric
 from whynear.search.voting import vote_weights
 from whynear.stream import kernels
-from whynear.stream.classes import recode
-from whynear.stream.features import MOST_FEATURES, numbers_of, row_of, with_features
-from whynear.stream.guard import guarded
-from whynear.stream.history import StreamHistory, history_of
+from whynear.stream.history import Record, StreamHistory, history_of
 from whynear.stream.kernels import BASE, BOTH, END, LONG, LONG_SIZE, SHORT, STANDARD, START, Memory, Rule
 from whynear.stream.memory import Compression, learn, new_memory
-from whynear.stream.record import Record
 from whynear.utils.arrays import Array, Indices
+from whynear.utils.columns import LARGEST_VALUE
+from whynear.utils.compiling import njit
+
+
+def joined_classes(known: NDArray[Any] | None, labels: NDArray[Any]) -> NDArray[Any]:
+    """Return the sorted classes that are known or among the labels; refuse kinds of labels that cannot be sorted.
+
+    >>> joined_classes(np.array(["b"]), np.array(["c", "a", "b"])).tolist()
+    ['a', 'b', 'c']
+    """
+    if known is None:
+        return _sorted(labels)
+    if known.dtype.kind != labels.dtype.kind and {known.dtype.kind, labels.dtype.kind} & set("OUS"):
+        labels = labels.astype(object)
+    return _sorted(np.concatenate([known, labels]))
+
+
+def _sorted(labels: NDArray[Any]) -> NDArray[Any]:
+    try:
+        return np.unique(labels)
+    except TypeError:
+        kinds = sorted({type(label).__name__ for label in labels.tolist()})
+        raise TypeError(
+            f"y holds classes of the kinds {' and '.join(kinds)}, which cannot be sorted together. "
+            "Give all classes as text or all as numbers."
+        ) from None
+
+
+def recode(memories: Sequence[Memory], before: NDArray[Any], after: NDArray[Any]) -> None:
+    """Change the codes of all remembered cases from places in the classes before to places in those after."""
+    moved: Indices = np.searchsorted(after, before)
+    for memory in memories:
+        for codes in (memory.codes, memory.long_codes):
+            codes[:] = moved[np.clip(codes, 0, None)]
+
+
+MOST_FEATURES = 10_000  # of a stream; later ones are left out
+
+
+def numbers_of(x: Mapping[Any, Any]) -> dict[str, float]:
+    """Return the values of a case by the names of their features; missing ones (None, NaN) are left out.
+
+    >>> numbers_of({"a": 1, "b": None, "c": True})
+    {'a': 1.0, 'c': 1.0}
+    """
+    values = {}
+    for name, value in x.items():
+        if value is None:
+            continue
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"x holds {value!r} in {str(name)!r}, which is not a number. Encode it first, for example one-hot."
+            ) from None
+        if abs(number) > LARGEST_VALUE:
+            raise ValueError(
+                f"x holds {number:.3g} in {str(name)!r}: its square overflows. Give finite values below "
+                f"{LARGEST_VALUE:g}, or None where it is missing."
+            )
+        if not math.isnan(number):
+            values[str(name)] = number
+    return values
+
+
+def row_of(values: Mapping[str, float], features: Sequence[str], means: Array) -> Array:
+    """Return a case as a row; a feature that it lacks takes its running mean.
+
+    >>> row_of({"b": 5.0, "new": 1.0}, ["a", "b"], np.array([0.5, 2.0]))
+    array([0.5, 5. ])
+    """
+    return np.array([values.get(name, mean) for name, mean in zip(features, means.tolist(), strict=True)])
+
+
+def with_features(memory: Memory, values: Sequence[float], weight: float, *, case_weights: bool = False) -> Memory:
+    """Return a memory with further features, which have the same value in all earlier cases: distances stay."""
+    new = np.asarray(values, dtype=np.float64)
+    d, n_known = len(new), len(memory.weights)
+
+    def widened(cases: Array) -> Array:
+        shape = d, cases.shape[1]
+        weights = [cases[n_known:], np.ones(shape)] if case_weights else []
+        return np.vstack([cases[:n_known], np.broadcast_to(new[:, None], shape), *weights])
+
+    return memory._replace(
+        cases=widened(memory.cases),
+        long_cases=widened(memory.long_cases),
+        weights=np.concatenate([memory.weights, np.full(d, weight)]),
+        weights_before=np.concatenate([memory.weights_before, np.full(d, weight)]),
+        log_weights=np.concatenate([memory.log_weights, np.zeros(d)]),
+        moments=np.hstack([memory.moments, np.vstack([new, np.zeros(d)])]),
+    )
+
+
+@njit(nogil=True, cache=True)
+def guarded(
+    predictions: Indices, codes: Indices, accuracies: Array, fading: float, answers: Indices, chosen: Indices
+) -> None:
+    """Set the predictions and the memories that made them, and move the faded accuracies.
+
+    Memory m predicts case t if its accuracy a_m before t is the largest, the first of equal ones; then
+    a_m <- fading a_m + (1 - fading) [m was right].
+
+    Parameters
+    ----------
+    predictions : (n_memories, n_cases)
+        Codes of classes; -1 before the first case.
+    """
+    for i in range(len(codes)):
+        best = np.argmax(accuracies)
+        answers[i], chosen[i] = predictions[best, i], best
+        for m in range(len(accuracies)):
+            accuracies[m] = fading * accuracies[m] + (1.0 - fading) * (predictions[m, i] == codes[i])
+
 
 METRIC_NAMES = ("plain", "raw", "z-scores")  # by the kind of a rule
 MEMORY_NAMES = ("short-term", "long-term", "both")

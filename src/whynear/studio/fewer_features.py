@@ -11,19 +11,18 @@ from typing import Any
 import pandas as pd
 from sklearn.base import clone
 
+from whynear.data.problem import Problem
+from whynear.data.settings import Splitting
 from whynear.learn.registry import LEARNERS
-from whynear.metric import save
 from whynear.metric.steps import estimators_of
-from whynear.studio.faults import Refused
+from whynear.model.files import save
 from whynear.studio.live import LOCKED, Live
-from whynear.studio.live_models import LeaveOutAnswer, LeaveOutQuery, Locked
-from whynear.studio.store import Store
+from whynear.studio.models import LeaveOutAnswer, LeaveOutQuery, Locked
+from whynear.studio.store import Refused, Store
+from whynear.study.folds import at_most
 from whynear.study.learning import learn_table
-from whynear.study.sample import at_most
 from whynear.study.settings import COMPARED_ROWS
 from whynear.study.spectra import without_preprocessing
-from whynear.tables.problem import Problem
-from whynear.tables.settings import Splitting
 from whynear.utils.text import listed, printable
 from whynear.verdict.cost import leave_out as leave_out_features
 

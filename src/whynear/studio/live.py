@@ -1,4 +1,4 @@
-"""A finished study in use: its model and its table, read once and kept."""
+"""Models of finished studies that answer at once, and the Python lines that do the same."""
 
 from __future__ import annotations
 
@@ -15,22 +15,20 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from whynear.data.dates import DateColumn
+from whynear.data.problem import Problem
 from whynear.learn import Slider
-from whynear.metric import Metric, load
-from whynear.metric.pipeline import FittedPipeline
-from whynear.studio.faults import NotFound
-from whynear.studio.live_models import Feature, FeatureKind, ModelName
+from whynear.metric import Metric
+from whynear.model.files import load
+from whynear.model.pipeline import FittedPipeline
+from whynear.studio.models import Feature, FeatureKind, ModelName, changed_settings
 from whynear.studio.previews import opened
 from whynear.studio.project import Project
-from whynear.studio.store import Row
-from whynear.studio.studio import changed_settings
+from whynear.studio.store import NotFound, Row
+from whynear.study.learnable import learnable_problem
 from whynear.study.settings import StudySettings
-from whynear.study.table_problem import learnable_problem
-from whynear.tables.dates import DateColumn
-from whynear.tables.problem import Problem
-from whynear.utils.arrays import Array
-from whynear.utils.plain import plain_values
-from whynear.utils.row_names import names_of_rows
+from whynear.utils.arrays import Array, plain_values
+from whynear.utils.columns import names_of_rows
 
 MOST_KEPT = 3  # studies in memory
 MOST_LEARNED = 8  # metrics of marks that are kept with a study

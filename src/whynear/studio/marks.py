@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 import whynear as wn
-from whynear.metric import DiagonalMetric, LocalMetric, Metric, as_metric
-from whynear.studio.faults import Refused
+from whynear.metric import DiagonalMetric, LocalMetric, Metric
+from whynear.model.as_metric import as_metric
 from whynear.studio.live import Live, Triple
-from whynear.studio.live_models import Found, Kept, Ranking
-from whynear.utils.arrays import Array, Indices
-from whynear.utils.plain import plain_values
+from whynear.studio.models import Found, Kept, Ranking
+from whynear.studio.store import Refused
+from whynear.utils.arrays import Array, Indices, plain_values
 
 CASE_BASE = "marked.cases"
 NO_TRIPLES = "There is nothing to learn from yet: mark one case as like the query, and one as unlike it."

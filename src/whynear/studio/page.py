@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from whynear.report.packed_rows import packed_rows
 from whynear.report.page_cases import class_names
 from whynear.report.page_data import page_data
+from whynear.utils.arrays import plain_values
 from whynear.utils.files import write_data
-from whynear.utils.plain import plain_values
 
 if TYPE_CHECKING:
     from whynear.study.result import Study

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from whynear.studio.faults import Refused
 from whynear.studio.fewer_features import columns_of, learner_name
-from whynear.studio.lines import Shown, lines_for
 from whynear.studio.live import LOCKED, MODEL, Live
 from whynear.studio.marks import NO_TRIPLES, places_of_triples
-from whynear.studio.studio import Studio
-from whynear.studio.study_models import PythonLines, PythonQuery
+from whynear.studio.models import PythonLines, PythonQuery, Shown, lines_for
+from whynear.studio.store import Refused
+from whynear.studio.workshop import Studio
 
 
 def python_of(studio: Studio, live: Live, study: str, query: PythonQuery) -> PythonLines:

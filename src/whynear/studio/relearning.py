@@ -9,21 +9,19 @@ from typing import Any
 
 from sklearn.base import clone
 
-from whynear.engine.workers import start_workers
 from whynear.studio.fewer_features import columns_of, features_and_columns, leave_out, left_out
 from whynear.studio.live import RECORD, Live
-from whynear.studio.live_models import LeaveOutQuery
-from whynear.studio.relearn_models import Judged, Move, Moves
-from whynear.studio.studio import changed_settings
-from whynear.studio.worker import RESULTS, Say
-from whynear.study.sample import at_most
+from whynear.studio.models import Judged, LeaveOutQuery, Move, Moves, changed_settings
+from whynear.studio.project import RESULTS, Say
+from whynear.study.folds import at_most
+from whynear.study.learnable import learnable_problem
 from whynear.study.settings import COMPARED_ROWS
 from whynear.study.stages import refitted
-from whynear.study.table_problem import learnable_problem
-from whynear.utils.plain import plain_values
+from whynear.utils.arrays import plain_values
 from whynear.utils.progress import Report, within
 from whynear.utils.text import counted, listed, printable
 from whynear.verdict.judging import verdicts_by
+from whynear.work.workers import start_workers
 
 SCORED_SHARE = 0.1  # of the work, after which the score is known
 MOST_NAMED = 4

@@ -1,21 +1,178 @@
-"""Runs the studies of a project, one after the other, each in a process of its own."""
+"""Processes of studies: queued, started, watched and ended."""
 
 from __future__ import annotations
 
 import contextlib
 import json
+import os
+import re
 import shutil
+import signal
 import subprocess
+import sys
+import threading
 import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import IO, Any
+from pathlib import Path
+from typing import IO, Any, NamedTuple
 
-from whynear.studio.faults import Refused, WrongState
-from whynear.studio.progress import learners_after
-from whynear.studio.project import Project
-from whynear.studio.store import Row
-from whynear.studio.worker import FITS, NEW, OLDER, RESULTS
-from whynear.studio.worker_process import TEMPORARY, OneWorker, clear_worker, end_worker, events_in, start_worker
+from whynear.studio.models import Relearning
+from whynear.studio.project import FITS, NEW, OLDER, RESULTS, Project
+from whynear.studio.store import NotFound, Refused, Row, WrongState
+from whynear.utils.files import make_folder
+
+_FIT = re.compile(r"compare learners, fold (\d+) of (\d+): (.+), about .* left for this step")
+LEAST_SHARE = 0.1  # of the work, from which the time left follows from the time spent
+
+
+def learners_after(learners: dict[str, int], step: str) -> dict[str, int]:
+    """Return for each learner the number of folds that its fits have reached, after another step.
+
+    The learner of the current step comes last.
+
+    >>> first = learners_after({}, "compare learners, fold 1 of 5: GMLVQ, about 20 s left for this step")
+    >>> learners_after(first, "compare learners, fold 2 of 5: NCA with kNN, about 10 s left for this step")
+    {'GMLVQ': 1, 'NCA with kNN': 2}
+    """
+    found = _FIT.fullmatch(step)
+    if found is None:
+        return learners
+    others = {name: fold for name, fold in learners.items() if name != found[3]}
+    return {**others, found[3]: max(int(found[1]), learners.get(found[3], 0))}
+
+
+def seconds_left(share: float, spent: float, expected: float | None) -> float | None:
+    """Return how many seconds are left: by the share done, before that by the estimate; None where neither is known.
+
+    >>> seconds_left(0.5, 20.0, 100.0), seconds_left(0.05, 20.0, 100.0), seconds_left(0.05, 20.0, None)
+    (20.0, 80.0, None)
+    """
+    if share >= LEAST_SHARE:
+        return spent * (1 - share) / share
+    return None if expected is None else max(0.0, expected - spent)
+
+
+def progress_of(row: dict[str, Any], now: float) -> dict[str, Any] | None:
+    """Return the progress of a study, given as a row of the store; None before it was started."""
+    if row["begun"] is None:
+        return None
+    spent = (row["ended"] or now) - row["begun"]
+    current = next(reversed(row["learners"]), None) if _FIT.fullmatch(row["step"]) else None
+    return {
+        "step": row["step"],
+        "share": row["share"],
+        "seconds": spent,
+        "seconds_left": seconds_left(row["share"], spent, row["expected"]) if row["state"] == "running" else None,
+        "learners": [
+            {"name": name, "folds": folds, "current": name == current} for name, folds in row["learners"].items()
+        ],
+    }
+
+
+WORKER = ["-m", "whynear.studio.worker"]
+LOG = "log.txt"
+TEMPORARY = "temporary"  # for the files that the processes of a study share
+ENDING_SECONDS = 5.0  # that a process has to end by itself
+
+
+class Followed(NamedTuple):
+    """A process, and the thread that notes what becomes of it."""
+
+    process: subprocess.Popen[str]
+    follower: threading.Thread
+
+    def end(self) -> None:
+        """End the process, and wait until that is noted."""
+        end_worker(self.process)
+        self.follower.join()
+
+
+class OneWorker:
+    """At most one process at a time, followed by a thread until it ends; ``_now`` changes within the lock."""
+
+    def __init__(self) -> None:
+        self._lock, self._closed = threading.RLock(), False
+        self._now: Followed | None = None
+
+    def follow(self, process: subprocess.Popen[str], note: Callable[[subprocess.Popen[str]], None]) -> None:
+        """Start a thread that notes how a process ends; call it within the lock."""
+        self._now = Followed(process, threading.Thread(target=note, args=(process,), daemon=True))
+        self._now.follower.start()
+
+    def wait(self) -> None:
+        """Wait until the process that runs is over."""
+        with self._lock:
+            now = self._now
+        if now is not None:
+            now.follower.join()
+
+    def close(self) -> None:
+        """End the process that runs, whose work is marked as interrupted, and start no other."""
+        with self._lock:
+            self._closed, now = True, self._now
+        if now is not None:
+            now.end()
+
+
+def start_worker(folder: Path, job: dict[str, Any]) -> subprocess.Popen[str]:
+    """Start a process in the folder of a study, and give it its job."""
+    temporary = folder / TEMPORARY
+    shutil.rmtree(temporary, ignore_errors=True)
+    make_folder(temporary)
+    with (folder / LOG).open("ab") as log:
+        process = subprocess.Popen(
+            [sys.executable, *WORKER],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+            encoding="utf-8",
+            start_new_session=True,
+            cwd=folder,
+            env={**os.environ, "TMPDIR": str(temporary), "MPLBACKEND": "agg"},
+        )
+    assert process.stdin is not None, "it is a pipe"
+    process.stdin.write(json.dumps(job) + "\n")
+    process.stdin.flush()
+    return process
+
+
+def events_in(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
+    """Yield the events that a process writes; a line that was cut off by a kill is none."""
+    for line in lines:
+        with contextlib.suppress(ValueError):
+            yield json.loads(line)
+
+
+def clear_worker(process: subprocess.Popen[str], folder: Path) -> int:
+    """Wait for the end of a process, remove what it left behind, and return its code."""
+    code = process.wait()
+    _kill_group(process)  # processes of the engine, if they are left
+    for pipe in (process.stdin, process.stdout):
+        assert pipe is not None, "it is a pipe"
+        pipe.close()
+    shutil.rmtree(folder / TEMPORARY, ignore_errors=True)
+    return code
+
+
+def end_worker(process: subprocess.Popen[str]) -> None:
+    """Terminate a process, and kill it and all that it started if it does not end."""
+    process.terminate()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(ENDING_SECONDS)
+    _kill_group(process)
+    process.wait()
+
+
+def _kill_group(process: subprocess.Popen[str]) -> None:
+    """Kill all processes of the group of a process, which has the same number."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        if os.name == "posix":
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
+
 
 OVER = ("finished", "failed", "cancelled", "interrupted")
 CAN_RESUME = ("failed", "cancelled", "interrupted")
@@ -137,3 +294,92 @@ class Runner(OneWorker):
         record = json.loads((folder / RESULTS / "study.json").read_text(encoding="utf-8"))
         done: dict[str, Any] = {"state": "finished", "share": 1.0, "step": "done", "ended": time.time(), "message": ""}
         self.store.change_study(row["id"], **done, finding=record["finding"])
+
+
+RELEARNING_INTERRUPTED = "The server ended while it ran. Start it again."
+RELEARNING_CANCELLED = "It was cancelled."
+
+
+class Relearner(OneWorker):
+    """Starts a refit, and keeps its score and the verdicts that move in the project.
+
+    A refit that ran when the server was killed is marked as interrupted.
+    """
+
+    def __init__(self, project: Project) -> None:
+        super().__init__()
+        self.project, self.store, self._number = project, project.store, 0
+        for row in self.store.studies():
+            for one in self.store.relearnings(row["id"]):
+                self.store.change_relearning(one["number"], state="interrupted", message=RELEARNING_INTERRUPTED)
+
+    def start(self, study: str, features: Sequence[str]) -> Relearning:
+        """Start a refit of a finished study without some features."""
+        job = self.project.job_of(self.store.study(study)) | {"relearn": list(features)}
+        with self._lock:
+            if self._now is not None or self._closed:
+                raise WrongState("Features are being left out already. Wait until that is done, or cancel it.")
+            process = start_worker(self.project.folder_of(study), job)
+            self._number = self.store.add_relearning(study, features)
+            self.follow(process, partial(self._note, study, self._number))
+            return self.shown(study, self._number)
+
+    def shown(self, study: str, number: int) -> Relearning:
+        """Return a refit of a study as the API shows it."""
+        for one in self.listed(study):
+            if one.number == number:
+                return one
+        raise NotFound(f"The study has no refit {number}.")
+
+    def listed(self, study: str) -> list[Relearning]:
+        """Return all refits of a study, the newest first."""
+        return [Relearning(**row) for row in self.store.relearnings(study)]
+
+    def cancel(self, study: str, number: int) -> None:
+        """End a refit; its score is kept if it was known."""
+        self.shown(study, number)
+        with self._lock:
+            if not self.store.change_relearning(number, state="cancelled", message=RELEARNING_CANCELLED):
+                raise WrongState("The refit is over: there is nothing to cancel.")
+            now = self._now if self._number == number else None
+        if now is not None:
+            now.end()
+
+    def cancel_all(self, study: str) -> None:
+        """End the refit of a study that is to be removed."""
+        for one in self.listed(study):
+            if one.state == "running":
+                self.cancel(study, one.number)
+
+    def _note(self, study: str, number: int, process: subprocess.Popen[str]) -> None:
+        assert process.stdout is not None, "it is a pipe"
+        try:
+            ended = self._note_events(number, process.stdout)
+        except OSError as error:  # the project cannot be written, such as on a full disk
+            end_worker(process)
+            ended = {"state": "failed", "message": str(error)}
+        code = clear_worker(process, self.project.folder_of(study))
+        if not ended:
+            message = (
+                RELEARNING_INTERRUPTED
+                if self._closed
+                else f"Its process ended with code {code}. Is there enough memory?"
+            )
+            ended = {"state": "interrupted" if self._closed else "failed", "message": message}
+        with self._lock:
+            self._now = None
+            self.store.change_relearning(number, **ended)
+
+    def _note_events(self, number: int, lines: IO[str]) -> dict[str, Any]:
+        """Note progress and the score; return what is to be noted when the process has ended."""
+        ended: dict[str, Any] = {}
+        for event in events_in(lines):
+            if event["event"] == "progress":
+                self.store.change_relearning(number, step=event["step"], share=event["share"])
+            elif event["event"] == "score":
+                self.store.change_relearning(number, score=event["value"])
+            elif event["event"] == "finished":
+                ended = {"state": "finished", "share": 1.0, "step": "done", "moves": event["value"]}
+            elif event["event"] == "failed":
+                ended = {"state": "failed", "message": event["message"]}
+        return ended

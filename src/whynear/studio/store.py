@@ -1,4 +1,4 @@
-"""The state of a project in an SQLite file: its tables, studies, their progress and finished parts, and marks."""
+"""The database of the studio, and its faults in a sentence."""
 
 from __future__ import annotations
 
@@ -12,7 +12,30 @@ from pathlib import Path
 from threading import RLock
 from typing import Any
 
-from whynear.studio.faults import NotFound
+
+class Refused(Exception):
+    """A request that fails; the message gives the reason and the remedy."""
+
+    status = 400
+
+
+class NotFound(Refused):
+    """There is nothing of that name."""
+
+    status = 404
+
+
+class WrongState(Refused):
+    """The study is not at the stage that the request needs."""
+
+    status = 409
+
+
+class TooLarge(Refused):
+    """What was sent is larger than the studio accepts."""
+
+    status = 413
+
 
 FORMAT = 2
 SESSION_SECONDS = 30 * 24 * 3600  # that a browser stays admitted without a new link

@@ -1,4 +1,4 @@
-"""The prediction for a case with some values changed, with its votes, neighbours and unusual values."""
+"""What changes a prediction: changed values, and the nearest change of class."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from typing import Any
 import pandas as pd
 
 from whynear.explain import Explanation, ValueExplanation
+from whynear.explain.flips import flips
+from whynear.explain.linear_parts import is_linear_map
 from whynear.explain.why import explain_each, explainable
-from whynear.metric.pipeline import FittedPipeline
-from whynear.metric.unusual import UnusualValue
-from whynear.studio.faults import Refused
+from whynear.model.pipeline import FittedPipeline
+from whynear.model.unusual import UnusualValue
 from whynear.studio.live import Live, features_of
-from whynear.studio.live_models import CaseQuery, Neighbor, Unusual, WhatIf
-from whynear.utils.plain import plain_values
+from whynear.studio.models import CaseQuery, Change, FlipAnswer, FlipQuery, Flips, Neighbor, Unusual, WhatIf
+from whynear.studio.store import Refused
+from whynear.utils.arrays import plain_values
 from whynear.utils.text import listed, printable
 
 MOST_NEIGHBORS = 25
@@ -124,3 +126,26 @@ def _read(name: str, value: Any, fitted: FittedPipeline) -> Any:
         return float(value)
     except ValueError:
         raise Refused(f"{name!r} takes a number, got {str(value)[:40]!r} instead.") from None
+
+
+def smallest_flips(live: Live, query: FlipQuery) -> Flips:
+    """Find the smallest changes of a case; refuse a numeric target, which has no other class."""
+    start = time.perf_counter()
+    model = live.model_of(query.model)
+    if is_linear_map(model):
+        raise Refused("A numeric target has no other class to reach. Change the values instead (what-if).")
+    case = case_of(live, query, FittedPipeline.of(model))
+    found = flips(model, case, live.problem.X[list(case.columns)], to=query.to, features=query.features)
+    answers = [
+        FlipAnswer(
+            changes=[
+                Change(feature=name, before=plain_values(old), after=plain_values(new), deviations=size)
+                for name, old, new, size in zip(flip.features, flip.before, flip.after, flip.deviations, strict=True)
+            ],
+            size=flip.size,
+            prediction=plain_values(flip.prediction),
+            sentence=printable(str(flip)),
+        )
+        for flip in found
+    ]
+    return Flips(prediction=plain_values(found.prediction), flips=answers, seconds=time.perf_counter() - start)

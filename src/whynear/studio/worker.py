@@ -1,8 +1,4 @@
-"""The process of one study, or of one refit of it: it computes, and writes its progress to its output.
-
-Started with ``python -m whynear.studio.worker``. The first line of its input is the job as JSON; when the input
-ends, the server has ended, and the process ends with all that it started. Each line of its output is an event as JSON.
-"""
+"""The process of a study or of a relearned metric."""
 
 from __future__ import annotations
 
@@ -15,16 +11,61 @@ import threading
 import time
 import traceback
 import warnings
-from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
+from whynear.studio.project import FITS, NEW, OLDER, RESULTS, Say
+from whynear.utils.arrays import plain_values
 from whynear.utils.files import sync_folder
 
-Say = Callable[[dict[str, Any]], None]
+
+def as_plain(part: str, value: Any) -> dict[str, Any]:
+    """Return a part, as the parameter ``finished`` of a study gets it, as plain values."""
+    return plain_values(_PARTS[part](value) if part in _PARTS else {})
+
+
+def _problem(problem: Any) -> dict[str, Any]:
+    return {
+        "summary": problem.summary,
+        "target": problem.target,
+        "kind": problem.kind,
+        "classes": [list(one) for one in problem.classes],
+        "decisions": list(problem.decisions),
+        "caveats": list(problem.caveats),
+    }
+
+
+def _comparison(comparison: Any) -> dict[str, Any]:
+    methods = [
+        {"name": one.name, "score": one.score.value, "error": one.score.error, "text": str(one.score)}
+        for one in comparison.methods
+    ]
+    expected, error = comparison.expected, comparison.expected_error
+    return {
+        "measure": comparison.measure,
+        "chosen": comparison.chosen,
+        "expected": expected,
+        "expected_error": error,
+        "methods": methods,
+    }
+
+
+def _frame(value: Any) -> dict[str, Any]:
+    return {"rows": value.frame().to_dict("records")}
+
+
+def _verdicts(verdicts: Any) -> dict[str, Any]:
+    return {**_frame(verdicts), "best": list(verdicts.sets.best)}
+
+
+_PARTS = {
+    "problem": _problem,
+    "comparison": _comparison,
+    "interpretation": _frame,
+    "verdicts": _verdicts,
+}
+
 LEAST_SECONDS = 0.1  # between two reports of the same step
-FITS, NEW, RESULTS = "fits", "new", "study"
-OLDER = "older"  # results that are being replaced
 
 
 def main() -> None:
@@ -98,7 +139,7 @@ class ProgressEvents:
 
     def finished(self, part: str, value: Any) -> None:
         """Write a finished part of a study."""
-        from whynear.studio.parts import as_plain  # here, since it imports pandas
+        # MERGED  # here, since it imports pandas
 
         self.say({"event": "part", "name": part, "value": as_plain(part, value)})
 

@@ -7,13 +7,12 @@ from whynear.utils.lazy import make_lazy
 __all__ = make_lazy(
     __name__,
     {
-        "whynear.study.flow": ("study",),
+        "whynear.doors": ("study",),
         "whynear.study.result": ("Study",),
         "whynear.study.settings": ("StudySettings",),
     },
 )
 
 if TYPE_CHECKING:
-    from whynear.study.flow import study as study
     from whynear.study.result import Study as Study
     from whynear.study.settings import StudySettings as StudySettings

@@ -9,22 +9,20 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from whynear.engine.pieces import Piece
-from whynear.engine.processes import Processes
-from whynear.engine.running import results_of
-from whynear.engine.workers import Workers
 from whynear.explain import Explanation, ValueExplanation
 from whynear.explain.explanation import NearCase
 from whynear.explain.why import explain_each
-from whynear.metric.pipeline import FittedPipeline
-from whynear.metric.unusual import UnusualValue, unusual_values
-from whynear.study.bands import Bands
+from whynear.model.pipeline import FittedPipeline
+from whynear.model.unusual import UnusualValue, unusual_values
 from whynear.study.comparison import Comparison
-from whynear.utils.arrays import Indices
-from whynear.utils.plain import plain_values, python_value
+from whynear.study.spectra import Bands
+from whynear.utils.arrays import Indices, plain_values, python_value
+from whynear.utils.columns import plain_name
 from whynear.utils.progress import Report
-from whynear.utils.row_names import plain_name
 from whynear.utils.text import label
+from whynear.work.pieces import Piece
+from whynear.work.processes import Processes
+from whynear.work.workers import Workers, results_of
 
 MOST_CLASSES = 6  # the largest ones, of which cases are explained
 MOST_CASES = 3  # of a class

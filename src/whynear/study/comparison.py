@@ -1,9 +1,12 @@
-"""Learners compared on held-out rows, and the choice among them evaluated in the same way."""
+"""Methods compared on the same held-out rows, and the choice among them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+import hashlib
+import json
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, cast
 
@@ -12,24 +15,145 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.metrics import r2_score
 
-from whynear.engine.workers import Workers
+from whynear.data.problem import kind_of_target
+from whynear.data.rows import Separation, error_of_mean, groups_in, n_different, split_rows, taken
 from whynear.interpret import effective_dimension
 from whynear.learn import MinimumNormRegressor
-from whynear.metric.fit_weights import weights_for
-from whynear.metric.pipeline import FittedPipeline
 from whynear.metric.steps import estimators_of
-from whynear.study.fits import FitRows, Fits, answers
-from whynear.study.fold_choice import FoldAnswers, parts_within, simplest_of_the_best
-from whynear.study.folds import folds_of, held_out_places, in_order
+from whynear.model.pipeline import FittedPipeline, weights_for
+from whynear.study.estimate import INNER_FOLDS, INNER_ROWS
+from whynear.study.fits import Answer, FitRows, Fits, aligned, answers, of_predictions
+from whynear.study.folds import Fold, folds_of, held_out_places, in_order, stratified_rows
 from whynear.study.interpretation import fewest_directions
-from whynear.study.methods import BASELINES, MINIMUM_NORM, NUMERIC_BASELINES, SIMPLEST_FIRST, Methods, n_varying
-from whynear.study.score import OF_PROBABILITIES, Measure, Score, parts_of, score_of, share_right
-from whynear.study.training_rows import remember_rows
-from whynear.tables.problem import kind_of_target
-from whynear.utils.arrays import Array
+from whynear.study.methods import (
+    BASELINES,
+    MINIMUM_NORM,
+    NUMERIC_BASELINES,
+    SIMPLEST_FIRST,
+    Methods,
+    n_varying,
+    remember_rows,
+)
+from whynear.study.score import OF_PROBABILITIES, Measure, Score, counting, direction, parts_of, score_of, share_right
+from whynear.utils.arrays import Array, ByValue, Indices
 from whynear.utils.progress import Report, silent
-from whynear.utils.row_order import Separation, groups_in, n_different, taken
+from whynear.work.pieces import Piece, run_piece
+from whynear.work.workers import Workers
+
+
+def parts_within(fold: Fold, names: tuple[str, ...], seed: int) -> list[FitRows]:
+    """Return folds of the training rows, from which a learner is chosen; of a sample where there are many."""
+    (_, y), groups, rows = fold.known, fold.known_groups, fold.train
+    if len(y) > INNER_ROWS:
+        some = stratified_rows(y, INNER_ROWS, np.random.default_rng(seed))
+        y, groups, rows = y[some], taken(groups, some), rows[some]
+    counts = np.unique(y, return_counts=True)[1]
+    if counts.max() < 2:
+        return []
+    folds = max(2, min(INNER_FOLDS, int(counts.min())))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of classes with fewer rows than folds
+        splits = split_rows(y, folds, seed, stratified=True, groups=groups)
+    return [
+        FitRows(fold.number, rows[train], rows[test], names, within=True)
+        for train, test in splits
+        if len(np.unique(y[train])) > 1
+    ]
+
+
+class FoldAnswers:
+    """The answers of a fold; when all are known, a learner is chosen, and the models of the others are dropped.
+
+    ``classes`` are None for a numeric target.
+    """
+
+    def __init__(
+        self,
+        fold: Fold,
+        names: Sequence[str],
+        measure: Measure,
+        classes: NDArray[Any] | None,
+        parts: Sequence[FitRows],
+    ) -> None:
+        self.fold, self.names, self.measure, self.classes = fold, names, measure, classes
+        self.parts = [part for part in parts if part.fold == fold.number]
+        self.n_missing = sum(len(part.names) for part in self.parts)
+        self.answers: dict[str, Answer] = {}
+        self.scores: dict[str, float] = {}
+        self.scores_within: dict[tuple[FitRows, str], float] = {}
+
+    def add(self, answer: Answer) -> None:
+        """Take an answer of the fold, or of a part within it."""
+        self.n_missing -= 1
+        score = self._score(answer)
+        if answer.part.within:
+            self.scores_within[answer.part, answer.name] = score
+        else:
+            self.answers[answer.name], self.scores[answer.name] = answer, score
+        if not self.n_missing:
+            self._choose()
+
+    def right(self, names: Iterable[str]) -> dict[str, float]:
+        """Return the share of the held-out rows that each of these methods predicts right."""
+        true, count = self.fold.held_out[1], self.fold.held_out_weights
+        return {name: share_right(true, self.answers[name].predicted, None, count).value for name in names}
+
+    def predictions(self) -> pd.DataFrame:
+        """Return the predictions of the learner that was chosen, with the place of each row."""
+        predicted = self.answers[self.chosen].predicted
+        if self.classes is None:
+            return self.fold.table(predicted=predicted, fold=self.fold.number)
+        probability = of_predictions(self.shares, predicted, self.classes)
+        table = self.fold.table(predicted=predicted, probability=probability)
+        return table.assign(by=self.chosen, fold=self.fold.number)
+
+    def _score(self, answer: Answer) -> float:
+        rows = answer.part.test
+        true, count = self.fold.y[rows], taken(self.fold.weights, rows)
+        if self.classes is None:
+            return _r2(true, answer.predicted, count)
+        classes = self.classes if not answer.part.within else np.unique(self.fold.y[_all_rows(answer.part)])
+        shares = None if answer.shares is None else pd.DataFrame(answer.shares_of(classes), None, classes)
+        return score_of(true, answer.predicted, self.measure, None, shares, count).value
+
+    def _choose(self) -> None:
+        within = [part for part in self.parts if part.within]
+        scores = pd.DataFrame([{name: self.scores_within[part, name] for name in self.names} for part in within])
+        self.chosen = simplest_of_the_best(scores, self.measure) if within else self.names[0]
+        model = self.model = self.answers[self.chosen].model
+        if self.classes is not None:
+            found = run_piece(Piece(model.predict_proba, {"X": self.fold.held_out[0]})).result
+            self.shares = aligned(found, model.classes_, self.classes)
+        self.answers = {name: replace(answer, model=None) for name, answer in self.answers.items()}
+
+
+def _r2(true: NDArray[Any], predicted: NDArray[Any], weights: pd.Series | None) -> float:
+    """Return the share of variance explained in one fold, NaN if none of its rows has a weight."""
+    if weights is not None and not weights.any():
+        return float("nan")
+    return float(r2_score(true, predicted, sample_weight=weights))
+
+
+def _all_rows(part: FitRows) -> NDArray[np.intp]:
+    return np.concatenate([part.train, part.test])
+
+
+def simplest_of_the_best(scores: pd.DataFrame, measure: Measure = "accuracy") -> str:
+    """Return the first column whose mean is within one standard error of the best column's; else the first of all.
+
+    >>> simplest_of_the_best(pd.DataFrame({"simple": [0.90, 0.95], "complex": [0.91, 0.96]}))
+    'simple'
+    """
+    known = direction(measure) * scores.dropna()
+    if not len(known):
+        return str(scores.columns[0])
+    means = known.mean()
+    best = str(means.idxmax())
+    error = known[best].std() / np.sqrt(len(known)) if len(known) > 1 else 0.0
+    return str(means.index[(means >= means[best] - error - 1e-12).argmax()])
+
 
 FEWEST_OTHERS = 5  # values of a column that are not its most frequent one
 
@@ -288,3 +412,58 @@ def _varies_in_parts(X: pd.DataFrame) -> bool:
     """Return whether a column is likely to vary in each part of the rows, so that some can be held out."""
     others = (len(X) - column.value_counts().iloc[0] for _, column in X.items())
     return max(others) >= FEWEST_OTHERS
+
+
+@dataclass(frozen=True, eq=False)
+class RowScores(ByValue):
+    """The part of each held-out row in a score.
+
+    Attributes
+    ----------
+    rows : str
+        A hash of the names and the targets of these rows, equal for studies that held out the same rows of
+        tables in the same order.
+    parts : ndarray of shape (n_rows,)
+        Their mean is the score.
+    groups : ndarray of shape (n_rows,) or None
+        A number for the group of each row, if there are groups; rows of a group are not independent.
+    """
+
+    rows: str
+    parts: Array
+    groups: Indices | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain numbers, strings and lists."""
+        groups = None if self.groups is None else self.groups.tolist()
+        return {"rows": self.rows, "parts": self.parts.tolist(), "groups": groups}
+
+    @classmethod
+    def from_dict(cls, held: dict[str, Any]) -> RowScores | None:
+        """Return what `to_dict` returned; None where the score is not defined."""
+        if None in held["parts"]:
+            return None
+        parts = np.array(held["parts"], dtype=float)
+        groups = None if held["groups"] is None else np.array(held["groups"], dtype=np.intp)
+        if parts.ndim != 1 or (groups is not None and groups.shape != parts.shape):
+            raise ValueError("row_scores has no part, or no group, for each row")
+        return cls(str(held["rows"]), parts, groups)
+
+
+def row_scores(comparison: Comparison) -> RowScores:
+    """Return the parts of the held-out rows in the score of a study."""
+    counted = counting(comparison.weights)
+    true = comparison.predictions["true"][counted]
+    names = json.dumps([[str(row), str(target)] for row, target in true.items()])
+    groups = comparison.groups
+    codes = None if groups is None else np.unique(groups.astype(str).to_numpy()[counted], return_inverse=True)[1]
+    return RowScores(hashlib.sha256(names.encode()).hexdigest(), comparison.parts, codes)
+
+
+def error_of_difference(first: RowScores | None, second: RowScores | None) -> float | None:
+    """Return the standard error of the difference of two scores of the same rows; None where rows differ."""
+    if first is None or second is None or (first.rows, len(first.parts)) != (second.rows, len(second.parts)):
+        return None
+    groups = second.groups if first.groups is None else first.groups
+    error = float(error_of_mean(second.parts - first.parts, groups))
+    return error if np.isfinite(error) else None

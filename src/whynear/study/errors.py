@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from scipy import stats
 from sklearn.metrics import confusion_matrix
 
+from whynear.data.encoder import holds_text
 from whynear.metric.steps import estimators_of
 from whynear.study.calibration import ProbabilityCalibration, calibration_of
 from whynear.study.comparison import Comparison
 from whynear.study.roc import Roc, roc_of
-from whynear.tables.encoder import holds_text
 from whynear.utils.arrays import Array
-from whynear.utils.row_names import plain_name
+from whynear.utils.columns import plain_name
 from whynear.utils.text import printable
 
 MOST_SHOWN = 5  # rows

@@ -1,14 +1,153 @@
-"""What a study says about features, in sentences: how few suffice, what none can replace, and what may be left out."""
+"""Findings about features: verdicts, copies of the target, rivals, directions."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.dummy import DummyRegressor
+
+from whynear.data.caveats import features_as_codes
+from whynear.data.rows import error_of_mean
+from whynear.explain.linear_parts import LinearParts
+from whynear.study.comparison import Comparison
+from whynear.study.methods import PLAIN, PLS, RIDGE
+from whynear.study.score import NAMES, Measure, Score, counting, direction, parts_of, score_of, shown, weighted_parts
+from whynear.utils.arrays import Array
 from whynear.utils.text import counted, joined, printable
 from whynear.verdict import SufficientSets, Verdicts
 from whynear.verdict.rules import INDISPENSABLE, MOST_LOSS, NO_EVIDENCE, REPLACEABLE, UNDECIDED
 
-MOST_NAMED = 5  # features in a sentence
+MOST_NAMED = 5  # features
+FEWEST_FOLDS = 3
+STANDARD_ERRORS = 2.0  # by which a coefficient must differ from zero
+
+
+def sign_sentence(target: str, comparison: Comparison, verdicts: Verdicts) -> str | None:
+    """Return which indispensable features raise and lower the target; None where no sign is sure.
+
+    The coefficients are the means over the models of the folds. A sign is sure if the mean differs from zero by two of
+    its standard errors (the jackknife over the folds).
+    """
+    slopes = _slopes(comparison)
+    if slopes is None:
+        return None
+    names, values = slopes
+    mean, n_folds = values.mean(axis=0), len(values)
+    error = np.sqrt((n_folds - 1) / n_folds * np.square(values - mean).sum(axis=0))
+    sure = {name: m for name, m, e in zip(names, mean, error, strict=True) if abs(m) > STANDARD_ERRORS * e}
+    shown = [(name, float(sure[name])) for name in verdicts.named(INDISPENSABLE) if name in sure][:MOST_NAMED]
+    if not shown:
+        return None
+    parts = [f"higher “{printable(name)}” with {_side(slope)} ({slope:+.3g} per unit)" for name, slope in shown]
+    first, slope = shown[0]
+    parts[0] = f"higher “{printable(first)}” goes with {_side(slope)} “{printable(target)}” ({slope:+.3g} per unit)"
+    joined = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+    return f"With the other features equal, {joined}."
+
+
+def _slopes(comparison: Comparison) -> tuple[tuple[str, ...], np.ndarray] | None:
+    """Return the features, and their coefficients in the model of each fold, NaN for categories."""
+    fitted = comparison.fitted
+    if len(fitted) < FEWEST_FOLDS or any(isinstance(one.learner, DummyRegressor) for one in fitted):
+        return None
+    parts = [LinearParts(one) for one in fitted]
+    return parts[0].features, np.array([one.coefficients for one in parts])
+
+
+def _side(slope: float) -> str:
+    return "higher" if slope > 0 else "lower"
+
+
+RIVALS = (PLAIN, RIDGE, PLS)
+ONE_SIDED = 1.645  # a chance of 5%, one-sided
+
+
+def better_rival(comparison: Comparison) -> str | None:
+    """Return a sentence that names the best rival of the model if it predicts better, else None.
+
+    It does if the mean difference of the losses over held-out rows is more than 1.645 of its standard errors, and the
+    scores still differ when rounded. The losses are squared errors, or for classes the parts of the rows in the score.
+    """
+    rivals = [name for name in RIVALS if name in comparison.by_method]
+    measure = comparison.measure
+    best = max(rivals, key=lambda name: direction(measure) * comparison.score_of(name).value)
+    rival, own = (shown(score.value, measure) for score in (comparison.score_of(best), comparison.score))
+    of_own = _losses(comparison, comparison.predictions["predicted"], comparison.probabilities)
+    excess = of_own - _losses(comparison, comparison.by_method[best], comparison.probabilities_by_method.get(best))
+    groups = None if comparison.groups is None else comparison.groups.to_numpy()[counting(comparison.weights)]
+    if rival == own or excess.mean() <= ONE_SIDED * error_of_mean(excess, groups):
+        return None
+    name = best[0].upper() + best[1:]
+    if measure != "r2":
+        of_what = "of held-out cases right" if measure == "accuracy" else f"in {NAMES[measure]}"
+        return (
+            f"{name} predicts better than the learned metric ({rival} against {own} {of_what}): what "
+            "follows describes a metric that the table does not ask for."
+        )
+    why = (
+        "the target may depend on the features in a way that is not linear, and in bins (--bins 3) it may show more."
+        if best == PLAIN
+        else "what follows describes a map that is not the best for prediction."
+    )
+    return f"{name} predicts better than the linear map ({rival} against {own} of the variance explained): {why}"
+
+
+def _losses(comparison: Comparison, predicted: pd.Series, probabilities: pd.DataFrame | None) -> Array:
+    true, found, weights = comparison.predictions["true"].to_numpy(), predicted.to_numpy(), comparison.weights
+    if comparison.measure == "r2":
+        return weighted_parts(np.square(true - found), weights)
+    return -direction(comparison.measure) * parts_of(true, found, comparison.measure, probabilities, weights)
+
+
+def copies_across_folds(X: pd.DataFrame, fold: pd.Series) -> NDArray[np.bool_]:
+    """Return which rows have all features in common with a row of another fold.
+
+    Where the first rows are in no fold (0), folds follow in time, and only a row of an earlier one counts.
+
+    >>> copies_across_folds(pd.DataFrame({"a": [5.0, 5.0, 6.0, 6.0]}), pd.Series([1, 2, 1, 1])).tolist()
+    [True, True, False, False]
+    """
+    number, alike = pd.Series(fold.to_numpy()), features_as_codes(X)
+    if (number == 0).any():
+        return (number.groupby(alike).transform("min") < number).to_numpy()
+    return (number.groupby(alike).transform("nunique") > 1).to_numpy()
+
+
+def caveats_of_copies(X: pd.DataFrame, comparison: Comparison) -> list[str]:
+    """Return a caveat with the number of copies across folds, and the score without them; none if there are none."""
+    predictions, groups = comparison.predictions, comparison.groups
+    fold = np.zeros(len(X), dtype=int)
+    fold[comparison.places] = predictions["fold"]
+    copied = copies_across_folds(X, pd.Series(fold))[comparison.places]
+    if not copied.any():
+        return []
+    if copied.all():
+        return [
+            "Every held-out row has a copy among the rows it was predicted from: nothing here says how well new rows "
+            "are predicted."
+        ]
+    new = predictions[~copied]
+    of_new = None if groups is None else groups[~copied]
+    measure, shares = comparison.measure, comparison.probabilities
+    of_new_rows = None if shares is None else shares[~copied]
+    weights = None if comparison.weights is None else comparison.weights[~copied]
+    score = score_of(new["true"].to_numpy(), new["predicted"].to_numpy(), measure, of_new, of_new_rows, weights)
+    one, several = "row has a copy among the rows it was", "rows have a copy among the rows they were"
+    rows = f"{counted(int(copied.sum()), f'held-out {one}', f'held-out {several}')} predicted from"
+    return [f"{rows}; {_of_others(measure, score)}." if np.isfinite(score.value) else f"{rows}."]
+
+
+def _of_others(measure: Measure, score: Score) -> str:
+    if measure == "accuracy":
+        return f"of the others, {score} are predicted right"
+    if measure == "r2":
+        return f"of the others, {score} of the variance is explained"
+    return f"the {NAMES[measure]} of the others is {score}"
+
+
 MOST_MEMBERS = 10  # of the smallest set
 POINTS = "percentage points"
 

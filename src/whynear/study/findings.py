@@ -10,19 +10,23 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from whynear.study.coefficient_signs import sign_sentence
+from whynear.data.encoder import holds_text
+from whynear.data.problem import Problem
 from whynear.study.comparison import Comparison
-from whynear.study.copies import caveats_of_copies
 from whynear.study.errors import root_mean_squared_error
-from whynear.study.feature_findings import caveats_of_models, feature_sentences, set_sentences, stand_in_sentences
+from whynear.study.feature_findings import (
+    better_rival,
+    caveats_of_copies,
+    caveats_of_models,
+    feature_sentences,
+    set_sentences,
+    sign_sentence,
+    stand_in_sentences,
+)
 from whynear.study.interpretation import Interpretation
 from whynear.study.methods import PLAIN
-from whynear.study.parts_score import PartsScore
-from whynear.study.rivals import better_rival
-from whynear.study.score import NAMES, direction, score_without_features, shown
+from whynear.study.score import NAMES, PartsScore, direction, score_without_features, shown
 from whynear.study.spectra import Spectra
-from whynear.tables.encoder import holds_text
-from whynear.tables.problem import Problem
 from whynear.utils.text import counted
 from whynear.verdict import Verdicts
 from whynear.verdict.rules import AGREED

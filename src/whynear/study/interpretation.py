@@ -12,6 +12,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from whynear.data.problem import kind_of_target
+from whynear.data.rows import Separation, groups_by_class
 from whynear.explain import class_profiles
 from whynear.interpret import (
     EffectiveDimension,
@@ -20,16 +22,14 @@ from whynear.interpret import (
     relevance_intervals,
     relevance_tolerance,
 )
-from whynear.interpret.encoded import by_column
+from whynear.interpret.intervals import by_column
 from whynear.interpret.null_space import rank_of
 from whynear.interpret.tolerance import LEAST
-from whynear.metric import DiagonalMetric, LocalMetric, Metric, as_metric
-from whynear.metric.pipeline import FittedPipeline
+from whynear.metric import DiagonalMetric, LocalMetric, Metric
+from whynear.model.as_metric import as_metric
+from whynear.model.pipeline import FittedPipeline
 from whynear.study.methods import Methods
-from whynear.tables.groups import groups_by_class
-from whynear.tables.problem import kind_of_target
 from whynear.utils.progress import Report
-from whynear.utils.row_order import Separation
 from whynear.verdict.rules import AGREED
 
 SLACK = 0.03  # features that differ by a few per cent count as copies of each other

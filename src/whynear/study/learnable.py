@@ -1,15 +1,22 @@
-"""Which targets can be studied by which learners, with which settings."""
+"""Problems that can be learned, and by which learners."""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from functools import lru_cache, partial
+from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import has_fit_parameter
 
+from whynear.data.opening import is_vector, open_table, table_with_target
+from whynear.data.problem import Problem, problem_from
+from whynear.data.reading import NamedTable
+from whynear.data.refusal import TableRefused, with_suggestion
+from whynear.data.settings import Reading
 from whynear.learn import LEARNERS
 from whynear.study.methods import COMPARED, n_varying
 from whynear.study.settings import ClassWeight, StudySettings
-from whynear.tables.problem import Problem
-from whynear.tables.refusal import TableRefused
 from whynear.utils.text import listed
 
 FEWEST_NUMERIC_ROWS = 10  # for a numeric target
@@ -89,3 +96,30 @@ def caveats_of_weights(settings: StudySettings) -> tuple[str, ...]:
         "Weights count when learners are fitted, not for plain kNN, NCA, PLS, the kernel ridge models of verdicts and "
         f"the votes of neighbours in LMNN and LANN; {held_out}.",
     )
+
+
+def learnable_problem(
+    table: Any, target: Any, settings: StudySettings, open_it: Callable[..., NamedTable] = open_table
+) -> Problem:
+    """Return the features and the target of a table, as a study with these settings takes them.
+
+    A `TableRefused` has further settings with which the table is taken, if there are some. ``open_it`` opens the table,
+    as `open_table` does.
+    """
+    opened = lru_cache(partial(_opened, table, target, settings.reading.strict, open_it))  # by encoding
+
+    def learnable(reading: Reading) -> Problem:
+        problem = problem_from(*opened(reading.encoding), reading, settings.splitting)
+        check_learnable(problem, settings)
+        return problem
+
+    return with_suggestion(learnable, settings.reading)
+
+
+def _opened(
+    table: Any, target: Any, strict: bool, open_it: Callable[..., NamedTable], encoding: str
+) -> tuple[NamedTable, Hashable | None]:
+    """Return the table and the name of its target, None where the table knows it."""
+    if is_vector(target, table):
+        return table_with_target(table, target), None
+    return open_it(table, encoding, strict=strict), target

@@ -13,7 +13,11 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
-from whynear.datasets.opening import Table, open_table
+from whynear.data.opening import Table, open_table
+from whynear.data.problem import Problem, problem_from
+from whynear.data.refusal import with_suggestion
+from whynear.data.rows import Separation, groups_in, taken
+from whynear.data.settings import Reading, Splitting
 from whynear.learn import LEARNERS
 from whynear.study.comparison import with_directions
 from whynear.study.errors import remember_errors
@@ -23,11 +27,7 @@ from whynear.study.methods import MINIMUM_NORM, Methods
 from whynear.study.preprocessing import Preprocessing
 from whynear.study.score import Measure, Score, score_of
 from whynear.study.settings import ClassWeight, check_seed, with_old_names
-from whynear.tables.problem import Problem, problem_from
-from whynear.tables.refusal import with_suggestion
-from whynear.tables.settings import Reading, Splitting
 from whynear.utils.progress import silent
-from whynear.utils.row_order import Separation, groups_in, taken
 from whynear.utils.text import counted, listed
 
 CLASSIFIER = "gmlvq"  # where no learner is named

@@ -1,19 +1,63 @@
-"""The rows of a study as points on a plane, before learning and after."""
+"""The cases as points on a plane, with further rows and the levels that colour them."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from whynear.embedding import embed
-from whynear.embedding.further_rows import by_blocks
-from whynear.embedding.layout import Plane
+from whynear.data.encoder import holds_text
+from whynear.data.problem import Problem
+from whynear.embed.embedding import by_blocks, embed, place_after, place_before
+from whynear.embed.layout import Plane
 from whynear.explain.linear_parts import LinearParts
-from whynear.metric.pipeline import FittedPipeline
-from whynear.tables.problem import Problem
+from whynear.interpret import Relevance
+from whynear.model.pipeline import FittedPipeline
+from whynear.study.folds import sampled_rows
+from whynear.study.settings import COMPARED_ROWS
 from whynear.utils.arrays import Array
+
+MOST_FEATURES = 60
+N_LEVELS = 5
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureLevels:
+    """The level of every case in one feature.
+
+    Attributes
+    ----------
+    feature : str
+        Its name.
+    place : int
+        Its position among the features, from 0.
+    of_cases : ndarray of int8
+        From 0 (the lowest fifth of the cases) to 4 (the highest); -1 where the value is missing.
+    """
+
+    feature: str
+    place: int
+    of_cases: NDArray[np.int8]
+
+
+def levels_of(X: pd.DataFrame, relevance: Relevance) -> tuple[FeatureLevels, ...]:
+    """Return the levels of the features with the largest upper bounds, in that order."""
+    order = np.argsort(-relevance.upper, kind="stable")[:MOST_FEATURES]
+    names = [relevance.feature_names[j] for j in order]
+    return tuple(FeatureLevels(name, int(j), _levels(X[name])) for j, name in zip(order, names, strict=True))
+
+
+def _levels(column: pd.Series) -> NDArray[np.int8]:
+    """Return the level of each value; categories count in the order of their names."""
+    values = (
+        pd.Series(pd.factorize(column, sort=True)[0]).where(column.notna().to_numpy()) if holds_text(column) else column
+    )
+    ranks = values.rank(method="average", pct=True).to_numpy()
+    known = np.minimum(N_LEVELS - 1, np.nan_to_num(ranks * N_LEVELS)).astype(np.int8)
+    return np.where(np.isnan(ranks), np.int8(-1), known)
 
 
 def maps_of(used: Problem, model: Any, seed: int) -> dict[str, Array]:
@@ -48,3 +92,58 @@ def place_numbers(model: Any, X: pd.DataFrame, rows: pd.DataFrame) -> Array:
 def _alike(contributions: Array) -> Array:
     """Return contributions without the direction of their sum."""
     return contributions - contributions.mean(axis=1, keepdims=True)
+
+
+MOST_OTHERS = 1_000_000  # rows that are placed
+
+
+@dataclass(frozen=True, eq=False)
+class PlacedRows:
+    """Rows of a large table beside the cases of a study. They were not held out, so that nothing is predicted of them.
+
+    Attributes
+    ----------
+    names : Index
+        The names of the rows.
+    true : ndarray
+        Their classes, or their measured values.
+    maps : dict of ndarray
+        Where they lie before and after learning, on the maps of the cases.
+    n_all : int
+        How many there are; those that are placed are at most a million, drawn at random.
+    """
+
+    names: pd.Index
+    true: NDArray[Any]
+    maps: dict[str, Array]
+    n_all: int
+
+    def some(self, most: int) -> PlacedRows:
+        """Return at most so many of them, in even steps."""
+        if len(self.names) <= most:
+            return self
+        rows = np.linspace(0, len(self.names) - 1, most).round().astype(np.intp)
+        maps = {name: points[rows] for name, points in self.maps.items()}
+        return PlacedRows(self.names[rows], self.true[rows], maps, self.n_all)
+
+
+def placed_rows_of(
+    problem: Problem, shown: Problem, maps: dict[str, Array], model: Any, seed: int
+) -> PlacedRows | None:
+    """Place the rows that were not compared on the maps of the cases; None where all were."""
+    if len(problem.X) <= COMPARED_ROWS:
+        return None
+    left = np.ones(len(problem.X), dtype=bool)
+    left[sampled_rows(problem, COMPARED_ROWS, seed)] = False
+    rows = np.flatnonzero(left)
+    n_all = len(rows)
+    if n_all > MOST_OTHERS:
+        rows = np.sort(np.random.default_rng(seed).choice(rows, MOST_OTHERS, replace=False))
+    further = problem.X.iloc[rows]
+    after = (
+        place_after(model, shown.X, maps["after"], further)
+        if problem.kind == "classes"
+        else place_numbers(model, shown.X, further)
+    )
+    placed = {"before": place_before(model, shown.X, further), "after": after}
+    return PlacedRows(further.index, problem.y[rows], placed, n_all)

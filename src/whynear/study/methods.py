@@ -1,15 +1,20 @@
-"""The methods that a study compares, each as a Pipeline that takes the columns of the table."""
+"""The methods that a study compares, each as a Pipeline, and the fits of an interrupted study."""
 
 from __future__ import annotations
 
+import hashlib
+import json
+import time
+import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.feature_selection import VarianceThreshold
@@ -17,22 +22,208 @@ from sklearn.linear_model import RidgeCV
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, NeighborhoodComponentsAnalysis
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.validation import has_fit_parameter
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
+from whynear.data.encoder import TableEncoder
+from whynear.data.problem import kind_of_target
+from whynear.data.rows import Separation, TimeOrder, n_different, split_rows
 from whynear.learn import MinimumNormRegressor, registry
 from whynear.learn.registry import LEARNERS
-from whynear.metric.fit_weights import weights_for
+from whynear.metric.steps import estimators_of
+from whynear.model.files import load, save
+from whynear.model.pipeline import weights_for
 from whynear.study.estimate import NCA, NCA_ROWS
-from whynear.study.kept_fits import KeptFits
-from whynear.study.pls import INNER_FOLDS, CrossValidatedPLS
+from whynear.study.folds import stratified_rows
 from whynear.study.preprocessing import Preprocessing
-from whynear.study.sample import stratified_rows
 from whynear.study.settings import ClassWeight
-from whynear.study.training_rows import remember_rows
-from whynear.tables.encoder import TableEncoder
-from whynear.tables.problem import kind_of_target
-from whynear.utils.row_groups import split_rows
-from whynear.utils.row_order import Separation, TimeOrder, n_different
+from whynear.utils.archive import ArchiveError
+from whynear.utils.arrays import Array
+from whynear.utils.columns import names_of_rows
+from whynear.utils.files import make_folder
+from whynear.work.pieces import versions
+
+WORTH_KEEPING = 0.2  # seconds that a fit took
+
+
+class KeptFits:
+    """A folder of fitted learners, each found again by the rows and the settings it was fitted with.
+
+    Without a folder nothing is kept. Only fits of learners that took a while are, since others are repeated as fast.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self.folder = folder
+
+    def fitted(
+        self,
+        name: str,
+        facts: dict[str, Any],
+        rows: tuple[pd.DataFrame, NDArray[Any], Separation | None, pd.Series | None],
+        fit: Callable[[], Any],
+    ) -> Any:
+        """Return the model that ``fit`` would return; ``facts`` and ``rows`` are all that it depends on."""
+        if self.folder is None or name not in LEARNERS:
+            return fit()
+        path = self.path_of(name, facts, rows)
+        model = self.find(path)
+        if model is None:
+            start = time.perf_counter()
+            model = fit()
+            self.keep(path, model, time.perf_counter() - start)
+        return model
+
+    def path_of(
+        self,
+        name: str,
+        facts: dict[str, Any],
+        rows: tuple[pd.DataFrame, NDArray[Any], Separation | None, pd.Series | None],
+    ) -> Path:
+        """Return the file of a fit; ``facts`` and ``rows`` are all that it depends on."""
+        assert self.folder is not None, "there is a folder"
+        return self.folder / f"{name}-{_digest(facts, *rows)}.whynear"
+
+    @property
+    def any_found(self) -> bool:
+        """Whether something may be kept already."""
+        return self.folder is not None and self.folder.is_dir()
+
+    def worth(self, seconds: float) -> bool:
+        """Return whether a fit that took these seconds is kept."""
+        return self.folder is not None and seconds >= WORTH_KEEPING
+
+    def find(self, path: Path) -> Any:
+        """Return the model in a file; None if it is not kept, or damaged."""
+        try:
+            return load(path)
+        except (OSError, ArchiveError):
+            return None
+
+    def keep(self, path: Path, model: Any, seconds: float) -> None:
+        """Save a model that took these seconds to fit, if it is worth that."""
+        if not self.worth(seconds) or not hasattr(estimators_of(model)[-1], "metric_"):
+            return
+        make_folder(path.parent)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # that a file holds training rows: it is removed soon
+            save(model, path)
+
+
+def _digest(
+    facts: dict[str, Any], X: pd.DataFrame, y: NDArray[Any], groups: Separation | None, weights: pd.Series | None
+) -> str:
+    digest = hashlib.sha256(json.dumps([versions(), facts], sort_keys=True, default=repr).encode())
+    digest.update(json.dumps([list(map(str, X.columns)), list(map(str, X.dtypes))]).encode())
+    digest.update(pd.util.hash_pandas_object(X).to_numpy().tobytes())
+    for values in (y, groups.times if isinstance(groups, TimeOrder) else groups, weights):
+        digest.update(b"," if values is None else b":")
+        if values is not None:
+            digest.update(pd.util.hash_pandas_object(pd.Series(values), index=False).to_numpy().tobytes())
+    return digest.hexdigest()[:20]
+
+
+def remember_rows(model: Any, X: pd.DataFrame) -> Any:
+    """Return a model fitted to these rows, whose learner knows their names and the column that the names come from.
+
+    If it keeps the rows, it also knows which values they lack: for each, the places of the row and of the column.
+    """
+    learner = estimators_of(model)[-1]
+    if hasattr(learner, "case_places_"):
+        X = X.iloc[learner.case_places_]
+    if hasattr(learner, "row_names_"):
+        learner.row_names_ = names_of_rows(X)
+        learner.row_gaps_ = np.argwhere(X.isna().to_numpy())
+    if hasattr(learner, "metric_"):
+        learner.row_column_ = None if X.index.name is None else str(X.index.name)
+    return model
+
+
+def column_of_names(model: Any) -> str | None:
+    """Return the column that held the names of the rows a model was fitted to; None if there was none."""
+    return getattr(estimators_of(model)[-1], "row_column_", None)
+
+
+MOST_COMPONENTS = 20
+INNER_FOLDS = 5
+ROUNDING = 1e-10  # relative size of a component that is an error of rounding
+
+
+class CrossValidatedPLS(RegressorMixin, BaseEstimator):
+    """PLS with the number of components, at most 20, that predicts held-out training rows best.
+
+    Parameters
+    ----------
+    random_state : int
+        Seed of the folds.
+
+    Attributes
+    ----------
+    n_components_ : int
+        The number of components.
+    coef_ : ndarray
+        The linear map from the centred columns to the centred target.
+    """
+
+    def __init__(self, random_state: int = 0) -> None:
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | TimeOrder | None = None) -> Self:
+        """Choose the number of components with the rows of a group held out together, then fit all rows."""
+        values, target = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
+        self.n_components_ = _chosen_number(values, target, self.random_state, groups)
+        self.origin_, self.target_origin_, maps = _fitted_maps(values, target, self.n_components_)
+        self.coef_ = maps[-1]
+        return self
+
+    def predict(self, X: ArrayLike) -> Array:
+        """Return the predicted target of each row."""
+        check_is_fitted(self)
+        values = validate_data(self, X, dtype=np.float64, reset=False)
+        return self.target_origin_ + (values - self.origin_) @ self.coef_
+
+
+def maps_by_components(X: Array, y: Array, most: int) -> Array:
+    """Return the linear maps of 1, 2, ... components of centred data, one map per row.
+
+    Where the data have fewer components, the last map is repeated.
+    """
+    rest, unexplained = X.copy(), y.copy()
+    least = ROUNDING * np.linalg.norm(X)
+    rotations, loadings = np.zeros((2, most, X.shape[1]))
+    slopes = np.zeros(most)
+    for k in range(most):
+        covariance = rest.T @ unexplained
+        size = np.linalg.norm(covariance)
+        if size <= least * np.linalg.norm(y):
+            break
+        direction = covariance / size
+        scores = rest @ direction
+        if np.linalg.norm(scores) <= least:
+            break
+        loadings[k], slopes[k] = scores @ rest / (scores @ scores), scores @ unexplained / (scores @ scores)
+        rotations[k] = direction - (loadings[:k] @ direction) @ rotations[:k]
+        rest -= np.outer(scores, loadings[k])
+        unexplained -= slopes[k] * scores
+    return np.cumsum(slopes[:, None] * rotations, axis=0)
+
+
+def _chosen_number(X: Array, y: Array, seed: int, groups: ArrayLike | TimeOrder | None) -> int:
+    apart = groups if groups is None or isinstance(groups, TimeOrder) else np.asarray(groups)
+    splits = split_rows(y, min(INNER_FOLDS, len(y)), seed, stratified=False, groups=apart)
+    fewest_rows = min(len(train) for train, _ in splits)
+    most = max(1, min(MOST_COMPONENTS, X.shape[1], fewest_rows - 1))
+    errors = np.zeros(most)
+    for train, test in splits:
+        origin, target_origin, maps = _fitted_maps(X[train], y[train], most)
+        predicted = target_origin + (X[test] - origin) @ maps.T
+        errors += np.square(predicted - y[test, None]).sum(axis=0)
+    return int(errors.argmin()) + 1
+
+
+def _fitted_maps(X: Array, y: Array, most: int) -> tuple[Array, float, Array]:
+    """Return the means of columns and target, and the maps of 1, 2, ... components."""
+    origin, target_origin = X.mean(axis=0), float(y.mean())
+    return origin, target_origin, maps_by_components(X - origin, y - target_origin, most)
+
 
 SIMPLEST_FIRST, COMPARED, LEARNED_ROWS = registry.STUDIED, registry.COMPARED, registry.LEARNED_ROWS
 PLAIN = "plain kNN"

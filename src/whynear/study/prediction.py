@@ -17,20 +17,20 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from whynear.datasets.opening import Table, open_for
+from whynear.data.opening import Table, open_for
+from whynear.data.rows import named_rows, place_of
 from whynear.explain import Explanation, ValueExplanation
 from whynear.explain.why import explain_each, explainable
-from whynear.metric import Metric, load
-from whynear.metric.pipeline import FittedPipeline
-from whynear.metric.unusual import UnusualKind, UnusualValue, kinds_known, unusual_values
+from whynear.metric import Metric
+from whynear.model.files import load
+from whynear.model.pipeline import FittedPipeline
+from whynear.model.unusual import UnusualKind, UnusualValue, kinds_known, unusual_values
 from whynear.reject.option import RejectOption
+from whynear.study.methods import column_of_names
 from whynear.study.rejection import option_of
-from whynear.study.training_rows import column_of_names
-from whynear.tables.rows import named_rows, place_of
 from whynear.utils.arrays import Array
-from whynear.utils.columns import check_finite, check_magnitudes, first_non_number
+from whynear.utils.columns import check_finite, check_magnitudes, first_non_number, names_of_rows
 from whynear.utils.files import StrPath
-from whynear.utils.row_names import names_of_rows
 from whynear.utils.text import counted, listed
 
 MOST_UNUSUAL = 5  # values that a cell names

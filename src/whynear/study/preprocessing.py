@@ -13,12 +13,10 @@ from sklearn.base import clone
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.pipeline import make_pipeline
 
-from whynear.spectra import SpectralTransformer
-from whynear.spectra.recipes import NONE, recipe_name, recipes
-from whynear.tables.problem import kind_of_target
-from whynear.tables.spectral_axis import SpectralAxis
+from whynear.data.problem import kind_of_target
+from whynear.data.rows import Separation, n_different
+from whynear.data.spectra import NONE, SpectralAxis, SpectralTransformer, recipe_name, recipes
 from whynear.utils.arrays import Array
-from whynear.utils.row_order import Separation, n_different
 from whynear.verdict import kernel_ridge
 from whynear.verdict.feature_columns import chosen_rows
 from whynear.verdict.targets import Answers, Target, best_of, target_of

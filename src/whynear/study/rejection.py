@@ -9,20 +9,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from whynear.engine.pieces import Piece, run_piece
-from whynear.metric.pipeline import FittedPipeline
+from whynear.data.problem import Problem
 from whynear.metric.steps import estimators_of
+from whynear.model.pipeline import FittedPipeline
 from whynear.reject.calibration import Calibration, calibrated
-from whynear.reject.curve import RejectCurve, curve_of
-from whynear.reject.decisions import reasons_for
-from whynear.reject.held_out import joined
+from whynear.reject.curve import RejectCurve, curve_of, reasons_for
 from whynear.reject.nearness import Nearness, nearness_of, seen_by
-from whynear.reject.option import RejectOption
+from whynear.reject.option import RejectOption, joined
 from whynear.reject.promise import Promise
 from whynear.study.comparison import Comparison
-from whynear.tables.problem import Problem
 from whynear.utils.arrays import Array
-from whynear.utils.row_names import plain_name
+from whynear.utils.columns import plain_name
+from whynear.work.pieces import Piece, run_piece
 
 ACCURACIES = (0.99, 0.95, 0.9)
 CONFIDENCE = 0.9

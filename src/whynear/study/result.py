@@ -11,25 +11,23 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import pandas as pd
 from sklearn.pipeline import Pipeline
 
+from whynear.data.problem import Problem
+from whynear.data.settings import Reading
 from whynear.interpret import Relevance
-from whynear.metric import Metric, as_metric
-from whynear.metric.pipeline import FittedPipeline
+from whynear.metric import Metric
+from whynear.model.as_metric import as_metric
+from whynear.model.pipeline import FittedPipeline
 from whynear.study.cases import Case, Reason
-from whynear.study.comparison import Comparison
+from whynear.study.comparison import Comparison, row_scores
 from whynear.study.errors import ErrorAnatomy, Residuals
 from whynear.study.findings import Findings
 from whynear.study.interpretation import Interpretation
-from whynear.study.levels import FeatureLevels
-from whynear.study.parts_score import PartsScore
-from whynear.study.placed_rows import PlacedRows
+from whynear.study.maps import FeatureLevels, PlacedRows
 from whynear.study.rejection import Rejection
-from whynear.study.row_scores import row_scores
+from whynear.study.score import PartsScore
 from whynear.study.settings import StudySettings
 from whynear.study.spectra import Spectra
-from whynear.tables.problem import Problem
-from whynear.tables.settings import Reading
-from whynear.utils.arrays import Array
-from whynear.utils.plain import plain_values
+from whynear.utils.arrays import Array, plain_values
 from whynear.verdict import Verdicts
 
 if TYPE_CHECKING:

@@ -1,10 +1,8 @@
-"""The settings of a study: their names, their defaults and their checks.
-
-Nothing large is imported here, because the command line takes its options from this module when it starts.
-"""
+"""The settings of a study, and how it is repeated."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import Field, dataclass, field, fields
 from functools import wraps
@@ -13,9 +11,9 @@ from numbers import Integral
 from os import PathLike
 from typing import Any, Literal, ParamSpec, TypeVar, get_args
 
+from whynear.data.settings import Reading, Splitting, option, written
 from whynear.learn.registry import STUDIED
-from whynear.tables.settings import Reading, Splitting, option, written
-from whynear.utils.sizes import bytes_of
+from whynear.utils.text import bytes_of
 
 Given = ParamSpec("Given")
 Made = TypeVar("Made")
@@ -76,7 +74,7 @@ class Running:
     __repr__ = written
 
     def __post_init__(self) -> None:
-        from whynear.engine.workers import check_engine  # here, since it imports pandas
+        from whynear.work.workers import check_engine  # here, since it imports pandas
 
         check_engine(self.engine, None, self.address)
         if self.memory is not None:
@@ -190,3 +188,45 @@ def _plain(value: Any) -> Any:
     if isinstance(value, tuple):
         return list(value)
     return int(value) if isinstance(value, Integral) and not isinstance(value, bool) else value
+
+
+def python_lines(source: str, target: str, settings: StudySettings) -> str:
+    """Return the Python code that repeats a study."""
+    words = [repr(source), repr(target), *python_words(settings.changed())]
+    return f"import whynear as wn\n\nwn.study({', '.join(words)}).save('study')"
+
+
+def python_words(settings: Mapping[str, Any]) -> list[str]:
+    """Return settings as parameters of `whynear.study`.
+
+    >>> python_words({"learner": "lann", "drop": ["a", "b"], "folds": 3})
+    ["reading=wn.Reading(drop=['a', 'b'])", 'splitting=wn.Splitting(folds=3)', "learner='lann'"]
+    """
+    parameters = grouped(settings)
+    values = [f"{name}={written(parameters.pop(name))}" for name in VALUES if name in parameters]
+    return [*values, *(f"{name}={value!r}" for name, value in parameters.items())]
+
+
+def shell_line(source: str, target: str, settings: StudySettings) -> str:
+    """Return the shell command that repeats a study."""
+    return shlex.join(["whynear", "study", source, "--target", target, *option_words(settings.changed())])
+
+
+def option_words(settings: Mapping[str, Any]) -> list[str]:
+    """Return settings as options of the command line.
+
+    >>> option_words({"drop": ["a", "b"], "strict": True, "spectra": False})
+    ['--drop', 'a', '--drop', 'b', '--strict', '--no-spectra']
+    """
+    words: list[str] = []
+    for name, value in settings.items():
+        for one in value if isinstance(value, list | tuple) else [value]:
+            words += _words_of(option_of(name), one)
+    return words
+
+
+def _words_of(option: str, value: Any) -> list[str]:
+    """Return an option with its value; in one word if the value could be taken for an option."""
+    if isinstance(value, bool):
+        return [option if value else option.replace("--", "--no-", 1)]
+    return [f"{option}={value}"] if str(value).startswith("-") else [option, str(value)]

@@ -9,33 +9,28 @@ from typing import Any, Protocol
 import pandas as pd
 from sklearn.base import clone
 
-from whynear.engine.workers import Workers
-from whynear.metric.pipeline import FittedPipeline
-from whynear.study.bands import Bands
+from whynear.data.problem import Problem
+from whynear.model.pipeline import FittedPipeline
 from whynear.study.cases import explained_cases, reasons_of
 from whynear.study.comparison import Comparison, compare, with_directions
 from whynear.study.errors import errors_of, remember_errors
 from whynear.study.findings import findings_of
-from whynear.study.folds import possible_folds
+from whynear.study.folds import at_most, possible_folds
 from whynear.study.interpretation import Interpretation, interpret, profiles_of
-from whynear.study.kept_fits import KeptFits
 from whynear.study.learnable import caveats_of_weights, learners_for
-from whynear.study.levels import levels_of
-from whynear.study.maps import maps_of
-from whynear.study.methods import LEARNED_ROWS, Methods
-from whynear.study.parts_score import PartsScore
-from whynear.study.placed_rows import placed_rows_of
+from whynear.study.maps import levels_of, maps_of, placed_rows_of
+from whynear.study.methods import LEARNED_ROWS, KeptFits, Methods
 from whynear.study.preprocessing import Preprocessing
 from whynear.study.progress import Steps
 from whynear.study.rejection import rejection_of, remember_rejection
 from whynear.study.result import Study
-from whynear.study.sample import at_most
+from whynear.study.score import PartsScore
 from whynear.study.settings import COMPARED_ROWS, StudySettings
-from whynear.study.spectra import spectra_of, without_preprocessing
-from whynear.tables.problem import Problem
+from whynear.study.spectra import Bands, spectra_of, without_preprocessing
 from whynear.utils.progress import Report
 from whynear.verdict.judging import verdicts_by
 from whynear.verdict.verdicts import Verdicts
+from whynear.work.workers import Workers
 
 
 class AllRows(Protocol):

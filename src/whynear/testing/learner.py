@@ -14,10 +14,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.estimator_checks import check_estimator
 
-from whynear.metric import LinearMetric, Metric, load, save
-from whynear.metric.files import ESTIMATORS
-from whynear.testing.metric import check_metric
-from whynear.testing.runner import Check, refused, run_checks
+from whynear.metric import LinearMetric, Metric
+from whynear.model.files import ESTIMATORS, load, save
+from whynear.testing.metric import Check, check_metric, refused, run_checks
 
 Learner = Any  # an estimator with fit, predict, predict_proba and metric_
 NAMES = ("width", "height", "depth", "colour", "age")

@@ -12,20 +12,19 @@ import pandas as pd
 from scipy.stats import norm
 from sklearn.base import BaseEstimator
 
-from whynear.engine.workers import start_workers
 from whynear.learn.inputs import checked_weights
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.checks import Seed, generator, whole
 from whynear.utils.columns import check_dense, column_names, default_names
-from whynear.utils.differences import beside_error, exceeds_error
 from whynear.utils.progress import Report
-from whynear.utils.text import listed
+from whynear.utils.text import beside_error, exceeds_error, listed
 from whynear.utils.threads import one_blas_thread
 from whynear.verdict.feature_columns import FeatureColumns
 from whynear.verdict.kernel_ridge import KernelModels, on_threads
 from whynear.verdict.refits import Refits
 from whynear.verdict.rules import SURELY, Cost, Costs
 from whynear.verdict.targets import Answers, Target, target_of
+from whynear.work.workers import start_workers
 
 PROMISING = 0.3  # p-value below which the ridge is chosen again without the feature
 MOST_ONE_BY_ONE = 150  # features; more are first left out in blocks

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from whynear.tables.encoder import is_ordered
+from whynear.data.encoder import is_ordered
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.columns import check_dense
 

@@ -11,9 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from whynear.engine.pieces import Piece
-from whynear.engine.running import results_of
-from whynear.engine.workers import Engine, Workers, start_workers
 from whynear.interpret import Relevance
 from whynear.utils.arrays import Indices
 from whynear.utils.checks import Seed, generator, whole
@@ -39,6 +36,8 @@ from whynear.verdict.set_sizes import SetSearch
 from whynear.verdict.sets import MOST_ROWS, find_sets
 from whynear.verdict.targets import Answers, Target, best_of
 from whynear.verdict.verdicts import Verdicts
+from whynear.work.pieces import Piece
+from whynear.work.workers import Engine, Workers, results_of, start_workers
 
 ROWS_OF_INFORMATION = 2_000
 REPEATS = 4  # of the learner's cross-validation, for features that look indispensable

@@ -19,8 +19,8 @@ import numpy as np
 from numba.extending import get_cython_function_address
 from scipy.linalg import solve
 
+from whynear.data.rows import RowSplit
 from whynear.utils.arrays import Array, Indices
-from whynear.utils.row_order import RowSplit
 from whynear.utils.threads import run_in_chunks
 from whynear.verdict.feature_columns import FeatureColumns
 from whynear.verdict.targets import Answers, Target, best_of

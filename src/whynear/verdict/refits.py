@@ -15,18 +15,17 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.linear_model import LogisticRegression
 
-from whynear.engine.pieces import Piece
-from whynear.engine.processes import Processes
-from whynear.engine.running import results_of
-from whynear.engine.workers import Workers
+from whynear.data.rows import RowSplit
 from whynear.learn.inputs import checked_weights
-from whynear.metric.fit_weights import weights_for
+from whynear.model.pipeline import weights_for
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.progress import Report, one_after_the_other, silent
-from whynear.utils.row_order import RowSplit
 from whynear.verdict.feature_columns import FeatureColumns, chosen_rows, feature_columns, owners_of
 from whynear.verdict.rules import CLEARLY_WORSE, clearly_better
 from whynear.verdict.targets import FOLDS, Answers, Target, best_of, target_of
+from whynear.work.pieces import Piece
+from whynear.work.processes import Processes
+from whynear.work.workers import Workers, results_of
 
 LEARNER = "the learner"
 USUAL_SECONDS = 0.01  # of a fit, before one was timed

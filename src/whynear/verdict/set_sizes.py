@@ -8,8 +8,6 @@ from functools import partial
 
 import numpy as np
 
-from whynear.engine.pieces import Piece
-from whynear.engine.running import results_of
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.progress import Report, one_after_the_other, within
 from whynear.verdict.cost import costs_without
@@ -19,6 +17,8 @@ from whynear.verdict.kernel_ridge import KERNELS, KernelModels, on_threads, pred
 from whynear.verdict.refits import BetterModel, ManyRows, Refits, better_model
 from whynear.verdict.rules import Information, clearly_better
 from whynear.verdict.targets import Answers, Target, best_of
+from whynear.work.pieces import Piece
+from whynear.work.workers import results_of
 
 MOST_CANDIDATES = 40
 FEWEST_CANDIDATES = 20

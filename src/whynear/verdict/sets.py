@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator
 
-from whynear.engine.workers import Engine, start_workers
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.checks import Seed, generator, number
 from whynear.utils.progress import ProgressArgument, Report, listener, within
@@ -24,6 +23,7 @@ from whynear.verdict.rules import ALIKE, NEEDED, stands_in, suffices, sufficing
 from whynear.verdict.set_sizes import JudgedSizes, SetSearch, judge_sizes, surely_needed
 from whynear.verdict.targets import Answers, Target, best_of
 from whynear.verdict.verdicts import StandIn, StandIns, SufficientSets
+from whynear.work.workers import Engine, start_workers
 
 MOST_ROWS = 600  # to judge sets by
 MOST_NAMED = 8  # stand-ins of one member

@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, is_regressor
 
+from whynear.data.rows import RowSplit, TimeOrder, error_of_mean, forward_splits, n_different, split_rows, taken
 from whynear.utils.arrays import Array, Indices
-from whynear.utils.row_groups import error_of_mean, split_rows
-from whynear.utils.row_names import rows_at
-from whynear.utils.row_order import RowSplit, TimeOrder, forward_splits, n_different, taken
+from whynear.utils.columns import rows_at
 
 FOLDS = 5
 SLOPES = np.concatenate([[0.0], np.geomspace(0.25, 64, 25)])

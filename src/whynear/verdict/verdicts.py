@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 
 from whynear.interpret import Relevance
 from whynear.utils import html
-from whynear.utils.arrays import Array, Indices
+from whynear.utils.arrays import Array, ByValue, Indices
 from whynear.utils.axes import new_axes, short_name, tidy
 from whynear.utils.text import counted
-from whynear.utils.values import ByValue
 from whynear.verdict.refits import BetterModel, SetCheck
 from whynear.verdict.rules import INDISPENSABLE, NO_EVIDENCE, REPLACEABLE, SURELY, UNDECIDED, WORDS
 

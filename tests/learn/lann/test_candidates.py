@@ -7,7 +7,7 @@ from numpy.testing import assert_array_equal
 
 import whynear as wn
 from tests.helpers.lann import GIVEN, rows
-from whynear.learn.lann.candidates import candidate_lists, local_lists, recall_of_lists, unit_of
+from whynear.learn.lann.training import candidate_lists, local_lists, recall_of_lists, unit_of
 
 
 def test_lists_hold_the_nearest_others():
@@ -24,7 +24,7 @@ def test_lists_hold_the_nearest_others():
 def test_lists_are_the_same_in_pieces_and_on_any_number_of_threads(monkeypatch):
     X, _ = rows(300)
     whole = candidate_lists(X, 10, 0)
-    monkeypatch.setattr("whynear.learn.lann.candidates.SEARCH_PRODUCTS_AT_ONCE", 20 * X.size)
+    monkeypatch.setattr("whynear.learn.lann.training.SEARCH_PRODUCTS_AT_ONCE", 20 * X.size)
     assert_array_equal(candidate_lists(X, 10, 0, 1), whole)
     assert_array_equal(candidate_lists(X, 10, 0, 2), whole)
 

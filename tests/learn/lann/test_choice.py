@@ -3,10 +3,10 @@ import pytest
 
 import whynear as wn
 from tests.helpers.lann import rows
-from whynear.learn.lann.choice import affordable, choose_schedule, grid, splits_of
+from whynear.data.rows import TimeOrder
+from whynear.learn.lann.fitting import affordable, choose_schedule, grid, splits_of
 from whynear.learn.lann.objective import Constraint
 from whynear.learn.lann.training import Schedule, StepRule, TrainingCases
-from whynear.utils.row_order import TimeOrder
 
 RULE = StepRule(5, 2, 0.3, 0.1, 0.0, Constraint.BOX, 0.01, 10.0)
 

@@ -37,7 +37,7 @@ def test_weights_in_another_unit_change_nothing(n_components):
 def test_weights_of_sorted_cases_stay_with_their_cases(monkeypatch):
     X, y = rows(120)
     weights = np.where(np.arange(120) < 60, 1.0, 1e-9)
-    monkeypatch.setattr("whynear.learn.lann.fitting.EXACT_LIST_CASES", 100)
+    monkeypatch.setattr("whynear.learn.lann.training.EXACT_LIST_CASES", 100)
     settings = {**GIVEN, "epochs": 1, "shared_epochs": 0, "n_candidates": 119}
     model = wn.LANN(random_state=0, **settings).fit(X, y, sample_weight=weights)
     # With one epoch a metric moves only if its case is a neighbour of a heavy one.
@@ -50,7 +50,7 @@ def test_weights_of_sorted_cases_stay_with_their_cases(monkeypatch):
 @pytest.mark.slow
 def test_every_case_of_a_large_table_keeps_its_own_metric(monkeypatch):
     X, y = rows(400)
-    monkeypatch.setattr("whynear.learn.lann.fitting.EXACT_LIST_CASES", 100)
+    monkeypatch.setattr("whynear.learn.lann.training.EXACT_LIST_CASES", 100)
     ordered = wn.LANN(random_state=0, **GIVEN).fit(X, y)
     assert_array_equal(ordered.metric_.anchors, wn.LANN(random_state=0, **GIVEN).fit(X, y).metric_.anchors)
     monkeypatch.undo()

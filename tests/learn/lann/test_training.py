@@ -6,11 +6,18 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.helpers.lann import rows
-from whynear.learn.lann import candidates
+from whynear.learn.lann import training as candidates
 from whynear.learn.lann import training as module
-from whynear.learn.lann.candidates import candidate_lists
 from whynear.learn.lann.objective import Constraint
-from whynear.learn.lann.training import BLOCK_CASES, SHARED_CASES, StepRule, Training, TrainingCases, local_metric
+from whynear.learn.lann.training import (
+    BLOCK_CASES,
+    SHARED_CASES,
+    StepRule,
+    Training,
+    TrainingCases,
+    candidate_lists,
+    local_metric,
+)
 from whynear.search.near_lists import near_lists
 
 

@@ -7,13 +7,7 @@ from scipy.optimize import approx_fprime
 
 from tests.helpers.lmnn import sorted_problem
 from whynear.learn.lmnn import objective as lmnn
-from whynear.learn.lmnn.objective import (
-    Impostors,
-    best_scale,
-    impostor_pairs,
-    loss_grad,
-    mean_target_scatter,
-)
+from whynear.learn.lmnn.objective import Impostors, best_scale, impostor_pairs, loss_grad, mean_target_scatter
 
 
 def random_problem(seed, n=40, d=4, n_classes=3, k=3, grid=False, weighted=False, **settings):

@@ -2,8 +2,8 @@ import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.helpers.lmnn import noisy, sorted_problem
+from whynear.learn.lmnn.large_margin import HeldPairs
 from whynear.learn.lmnn.objective import Impostors, impostor_pairs, loss_grad, target_neighbors
-from whynear.learn.lmnn.pair_search import HeldPairs
 
 
 def test_a_search_here_finds_targets_and_the_loss_of_all_impostors():

@@ -8,7 +8,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax
 
 from tests.helpers.lvq import blocks_of
-from whynear.learn.lvq.calibration import MOST_CERTAINTY, SAMPLED_ROWS, certainty, relative_distances
+from whynear.learn.lvq.prototypes import MOST_CERTAINTY, SAMPLED_ROWS, certainty, relative_distances
 
 
 def test_the_nearest_class_alone_has_a_positive_relative_distance():
@@ -39,7 +39,7 @@ def test_certainty_is_the_most_likely_factor_whatever_rows_it_starts_with(seed, 
         return -weights @ (targets * log_softmax(np.exp(log_t) * relative, axis=1)).sum(axis=1)
 
     oracle = minimize_scalar(loss, bounds=(np.log(1e-3), np.log(MOST_CERTAINTY)), method="bounded")
-    with mock.patch("whynear.learn.lvq.calibration.SAMPLED_ROWS", sampled_rows):
+    with mock.patch("whynear.learn.lvq.prototypes.SAMPLED_ROWS", sampled_rows):
         found = certainty(blocks_of(relative, codes, weights, n_classes))
     assert loss(np.log(found)) <= oracle.fun + 1e-7
 

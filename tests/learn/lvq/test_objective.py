@@ -6,14 +6,8 @@ from numpy.testing import assert_allclose
 from scipy.optimize import approx_fprime
 
 from whynear import DiagonalMetric, LinearMetric, LocalMetric
-from whynear.learn.lvq.objective import (
-    Cases,
-    Squashing,
-    cost,
-    global_loss_grad,
-    local_loss_grad,
-    squash,
-)
+from whynear.learn.blocks import Cases
+from whynear.learn.lvq.objective import Squashing, cost, global_loss_grad, local_loss_grad, squash
 
 KINDS = ["full", "diagonal", "local full", "local diagonal"]
 

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import whynear as wn
 from tests.helpers.lvq import IRIS, blocks_of
-from whynear.learn.lvq.quantizer import Coordinates, Quantizer
+from whynear.learn.lvq.prototypes import Coordinates, Quantizer
 
 
 def test_a_metric_of_another_kind_is_learned_further_or_refused():

@@ -5,7 +5,7 @@ from sklearn.datasets import load_iris
 
 import whynear as wn
 from tests.helpers.lvq import IRIS, blocks_of
-from whynear.learn.lvq.starts import chosen_directions, starting_map, starting_prototypes
+from whynear.learn.lvq.prototypes import chosen_directions, starting_map, starting_prototypes
 from whynear.metric.projection import principal_directions
 
 
@@ -56,7 +56,7 @@ def test_a_class_that_a_stream_has_not_shown_starts_at_the_mean_of_all(init):
 
 
 def test_clusters_are_looked_for_among_some_rows_of_a_class(monkeypatch):
-    monkeypatch.setattr("whynear.learn.lvq.starts.CLUSTERED_ROWS", 10)
+    monkeypatch.setattr("whynear.learn.lvq.prototypes.CLUSTERED_ROWS", 10)
     X = rows(60)
     X[20:] += 100.0  # of each class the first ten rows, which are not among these
     prototypes, _ = starting_prototypes(blocks_of(X), [2, 2], "auto", np.random.RandomState(0))

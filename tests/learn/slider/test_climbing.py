@@ -3,7 +3,7 @@ from numpy.testing import assert_allclose
 
 import whynear as wn
 from tests.helpers.slider import ranking_task, rows
-from whynear.learn.slider.climbing import Climb, climb_all
+from whynear.learn.slider.estimator import Climb, climb_all
 
 
 def test_threads_do_not_change_the_result():

@@ -3,7 +3,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from tests.helpers.slider import ranking_task
-from whynear.learn.slider.weight_search import JudgedWeights, best_of_all, nudge_each
+from whynear.learn.slider.rivals import JudgedWeights, best_of_all, nudge_each
 
 
 def judged(weights=(1.0, 1.0, 1.0, 1.0, 1.0), steps=None, **settings):

@@ -14,23 +14,30 @@ from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 
-from whynear.learn.class_weights import ClassWeight, check_for_stream, weighed
-from whynear.learn.inputs import Labelled, fit_inputs, groups_that_count, measurable_inputs, stream_inputs
+from whynear.data.rows import TimeOrder
+from whynear.learn.inputs import (
+    ClassWeight,
+    Labelled,
+    check_for_stream,
+    fit_inputs,
+    groups_that_count,
+    measurable_inputs,
+    stream_inputs,
+    weighed,
+)
 from whynear.learn.lann import objective as lann
 from whynear.learn.lann.fitting import FitSettings, FittedMetrics, fit_local_metrics
 from whynear.learn.lann.training import Schedule, StepRule, local_metric, train_stream
-from whynear.learn.mixins import WithMetric, measured_to
-from whynear.learn.restored import CheckedWhenLoaded
+from whynear.learn.mixins import CheckedWhenLoaded, VotingCases, WithMetric, measured_to
 from whynear.learn.solvers import Callback, watcher
-from whynear.learn.voting import VotingCases
-from whynear.metric import Evidence, LocalMetric, register
+from whynear.metric import Evidence, LocalMetric
+from whynear.model.files import register
 from whynear.search import CandidateSearch
 from whynear.search.exact import ExactSearch
 from whynear.search.voting import Votes, cast_votes, vote_weights
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.checks import check_parameters, choice, number, whole
-from whynear.utils.row_names import joined_names
-from whynear.utils.row_order import TimeOrder
+from whynear.utils.columns import joined_names
 
 FitMetrics = Callable[..., FittedMetrics]
 

@@ -1,5 +1,6 @@
-"""The fit of the map of large margin nearest neighbours: coordinates, start, and descent with an active set."""
+"""The optimisation of the large margin over rows that may change their neighbours."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -8,12 +9,51 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from whynear.learn.lmnn.objective import Margins, best_scale, mean_target_scatter
-from whynear.learn.lmnn.pair_search import HeldPairs, LossOfMap, PairSearch
+from whynear.learn.lmnn.objective import (
+    Impostors,
+    Margins,
+    best_scale,
+    empty_buffers,
+    loss_grad,
+    mean_target_scatter,
+    target_neighbors,
+)
 from whynear.learn.solvers import Callback, Solution, Step, lbfgs
 from whynear.metric.projection import principal_directions
 from whynear.utils.arrays import Array
 from whynear.utils.threads import one_blas_thread
+
+LossOfMap = Callable[[Array], tuple[float, Array]]
+
+
+class PairSearch(ABC):
+    """The searches of a fit."""
+
+    @abstractmethod
+    def targets(
+        self, X: Array, codes: NDArray[np.intp], n_neighbors: int, n_jobs: int | None = None
+    ) -> NDArray[np.int32]:
+        """Return what `target_neighbors` returns."""
+
+    @abstractmethod
+    def loss_near(self, problem: Margins, omega: Array, slack: float) -> LossOfMap:
+        """Return the loss with its gradient over the impostors found at a map, with some slack."""
+
+
+class HeldPairs(PairSearch):
+    """Searches in this process."""
+
+    def targets(
+        self, X: Array, codes: NDArray[np.intp], n_neighbors: int, n_jobs: int | None = None
+    ) -> NDArray[np.int32]:
+        """Return the target neighbours of all cases."""
+        return target_neighbors(X, codes, n_neighbors, n_jobs)
+
+    def loss_near(self, problem: Margins, omega: Array, slack: float) -> LossOfMap:
+        """Return the loss over the impostors found at a map."""
+        impostors, buffers = Impostors(omega, problem, slack), empty_buffers(omega, problem)
+        return lambda at: loss_grad(at, problem, impostors.at(at), buffers)
+
 
 Start = Literal["pca", "identity"]
 

@@ -15,14 +15,21 @@ from sklearn.utils import check_random_state
 
 from whynear.learn import solvers
 from whynear.learn.blocks import Blocks, Cases, HeldBlocks, held_cases
-from whynear.learn.class_weights import ClassWeight, check_for_stream, weighed
-from whynear.learn.inputs import fit_inputs, measurable_inputs, stream_inputs
-from whynear.learn.lvq.calibration import certainty, class_distances, relative_distances
+from whynear.learn.inputs import ClassWeight, check_for_stream, fit_inputs, measurable_inputs, stream_inputs, weighed
 from whynear.learn.lvq.objective import Squashing
-from whynear.learn.lvq.quantizer import Coordinates, Quantizer, loss_grad_of_all
-from whynear.learn.lvq.starts import chosen_directions, prototype_counts, starting_map, starting_prototypes
-from whynear.learn.mixins import Predictions, WithEvidence, WithMetric, measured_to
-from whynear.learn.restored import CheckedWhenLoaded
+from whynear.learn.lvq.prototypes import (
+    Coordinates,
+    Quantizer,
+    certainty,
+    chosen_directions,
+    class_distances,
+    loss_grad_of_all,
+    prototype_counts,
+    relative_distances,
+    starting_map,
+    starting_prototypes,
+)
+from whynear.learn.mixins import CheckedWhenLoaded, Predictions, WithEvidence, WithMetric, measured_to
 from whynear.metric import Evidence, LocalMetric
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.checks import check_parameters, choice, number, whole

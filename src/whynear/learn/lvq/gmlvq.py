@@ -7,11 +7,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from whynear.learn.class_weights import ClassWeight
+from whynear.learn.inputs import ClassWeight
 from whynear.learn.lvq.base import LVQ
 from whynear.learn.mixins import MapsCases
 from whynear.learn.solvers import Callback
-from whynear.metric import register
+from whynear.model.files import register
 
 
 class MatrixLVQ(LVQ):

@@ -2,7 +2,7 @@
 
 from whynear.learn.lvq.base import LVQ
 from whynear.learn.mixins import MapsCases
-from whynear.metric import register
+from whynear.model.files import register
 
 
 @register

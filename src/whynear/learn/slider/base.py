@@ -13,19 +13,18 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from whynear.learn.inputs import fit_inputs, measurable_inputs, predict_inputs
-from whynear.learn.mixins import WithMetric
-from whynear.learn.restored import CheckedWhenLoaded
-from whynear.learn.slider.task import RankingTask, spreads
+from whynear.learn.mixins import CheckedWhenLoaded, VotingCases, WithMetric
 from whynear.learn.slider.triples import (
     Comparisons,
     NearMatches,
+    RankingTask,
     checked_triplets,
     compare_by_class,
     compare_by_triplets,
     held_out,
+    spreads,
 )
 from whynear.learn.solvers import Callback, watcher
-from whynear.learn.voting import VotingCases
 from whynear.metric import DiagonalMetric, Evidence, MinkowskiMetric
 from whynear.search.exact import ExactSearch
 from whynear.search.voting import cast_votes

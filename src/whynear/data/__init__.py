@@ -1,0 +1,1 @@
+"""Tables, data sets and what is read from them."""

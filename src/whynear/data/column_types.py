@@ -1,0 +1,345 @@
+"""The types of columns, and values that are spelt in several ways."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, timedelta
+from numbers import Complex
+from typing import Any, Literal, get_args
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from whynear.data.cells import text_counts
+from whynear.data.column_reading import Codes
+from whynear.data.dates import holds_dates, is_dated
+from whynear.data.encoder import TableEncoder, holds_text, is_ordered
+from whynear.data.numbers import is_written_number
+from whynear.data.refusal import TableRefused
+from whynear.data.rows import numbers_in_file
+from whynear.data.settings import Categories, Impute
+from whynear.utils.checks import choice
+from whynear.utils.columns import LARGEST_VALUE, SMALLEST_VALUE, as_numbers, check_finite, check_magnitudes, is_number
+from whynear.utils.text import counted, listed
+
+MOST_NAMED = 3  # values with several spellings
+
+
+def note_on_spellings(column: pd.Series, what: str) -> list[str]:
+    """Return the notes on texts that differ only in case or blanks; ``what`` they are taken as, in the plural.
+
+    >>> print(*note_on_spellings(pd.Series(["M", "m", "m", "F"], name="sex"), "categories"))
+    Column 'sex' holds 'm' (2 rows) and 'M' (1 row), which differ only in case or blanks: they were taken as separate \
+categories. If they mean the same, write them alike in the table.
+    """
+    found = [spelled for spelled in _spellings(text_counts(column)).values() if len(spelled) > 1]
+    if not found:
+        return []
+    shown = "; ".join(_named(spelled) for spelled in found[:MOST_NAMED])
+    more = f"; and {counted(len(found) - MOST_NAMED, 'more such text')}" if len(found) > MOST_NAMED else ""
+    return [
+        f"Column {str(column.name)!r} holds {shown}{more}, which differ only in case or blanks: they were taken as "
+        f"separate {what}. If they mean the same, write them alike in the table."
+    ]
+
+
+def note_on_blanks(column: pd.Series) -> list[str]:
+    """Return the notes on categories of which some are written with blanks around them.
+
+    >>> print(*note_on_blanks(pd.Series(["M", "M ", "F"], name="sex")))
+    Column 'sex': categories that differ only in blanks around them were merged: 'M'.
+    """
+    counts = text_counts(column)
+    merged = dict.fromkeys(text.strip() for text in counts if text != text.strip() and text.strip() in counts)
+    if not merged:
+        return []
+    return [
+        f"Column {str(column.name)!r}: categories that differ only in blanks around them were merged: "
+        f"{listed(list(merged))}."
+    ]
+
+
+def _spellings(counts: Mapping[str, int]) -> dict[str, dict[str, int]]:
+    found: dict[str, dict[str, int]] = {}
+    for text, count in counts.items():
+        found.setdefault("".join(text.casefold().split()), {})[text] = count
+    return found
+
+
+def _named(spelled: dict[str, int]) -> str:
+    most_frequent_first = sorted(spelled.items(), key=lambda item: -item[1])
+    return " and ".join(f"{text!r} ({counted(count, 'row')})" for text, count in most_frequent_first)
+
+
+MOST_CATEGORIES = 50  # of a column; with more it is taken for names
+MOST_STEPS = 8  # of ordered categories that are named
+FEWEST_NUMBERS = 10  # different ones, in a column that is taken for numbers with a few other values
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """The features of a table.
+
+    Attributes
+    ----------
+    X : DataFrame
+        Numbers, text of categories, and ordered categories.
+    encoder : TableEncoder or None
+        What a model needs to take them; None where all are numbers without gaps.
+    notes : list of str
+        What was decided about the columns.
+    """
+
+    X: pd.DataFrame
+    encoder: TableEncoder | None
+    notes: list[str]
+
+
+def features_of(
+    frame: pd.DataFrame,
+    source: str,
+    categories: Categories | None = None,
+    impute: Impute | None = None,
+    named: tuple[str, ...] = (),
+    readings: dict[str, str] | None = None,
+    missing: Codes | None = None,
+) -> Features:
+    """Return the columns as features.
+
+    With ``categories="onehot"`` all text is kept for the encoder, with ``"auto"`` text of few values, while columns
+    of many are set aside; without it text is refused. With ``impute`` missing values are kept for the encoder, without
+    it refused. Columns in ``named`` are taken as they are. ``readings`` and ``missing`` are those of the encoder.
+    """
+    choice("categories", categories, (None, *get_args(Categories)))
+    choice("impute", impute, (None, *get_args(Impute)))
+    if frame.shape[1] == 0:
+        raise ValueError(f"{source} has no columns beside the target; at least one feature is needed.")
+    n_columns = frame.shape[1]
+    aside = names_of_cases(frame, named) if categories == "auto" else []
+    notes = [_set_aside(name, frame[name]) for name in aside]
+    frame = frame.drop(columns=aside)
+    columns = {name: _feature(frame[name], categories, name in named) for name in frame.columns}
+    notes += [
+        f"Column {name!r} holds numbers written as text: taken as numbers."
+        for name, values in columns.items()
+        if values is not None and values.dtype.kind == "f" and holds_text(frame[name])
+    ]
+    if odd := [name for name in frame.columns if columns[name] is None]:
+        raise _not_numeric(frame, odd, source, n_columns)
+    X = pd.DataFrame({name: pd.Series(values) for name, values in columns.items()}).set_axis(frame.index)
+    text = [name for name in X.columns if holds_text(X[name])]
+    for name in text:
+        if name not in named and not is_ordered(X[name]):
+            _check_categories(X[name], source)
+    notes += _categories_note(X, [name for name in text if categories == "auto" and name not in named])
+    for name in text:
+        notes += [*note_on_blanks(frame[name]), *note_on_spellings(X[name], "categories")]
+    partly = X.columns[X.isna().any() & X.notna().any()]
+    _check_numbers(X.drop(columns=text), source)
+    if impute is None and len(partly):
+        raise _missing(X[partly], source)
+    needed = text or readings or missing or len(partly) or X.isna().any(axis=None)
+    return Features(X, _encoder(categories, impute, text, partly, readings, missing) if needed else None, notes)
+
+
+def _encoder(
+    categories: Categories | None,
+    impute: Impute | None,
+    text: list[str],
+    partly: pd.Index,
+    readings: dict[str, str] | None,
+    missing: Codes | None,
+) -> TableEncoder:
+    """Return the encoder; by itself it fills in missing values only where the table has some."""
+    automatic = impute == "auto"
+    fill: Literal["median", "most_frequent"] | None = None
+    if impute is not None and (not automatic or len(partly)):
+        fill = "most_frequent" if impute == "most_frequent" else "median"
+    onehot: Literal["onehot"] | None = "onehot" if text or categories == "onehot" else None
+    return TableEncoder(onehot, fill, automatic and fill is not None, readings or None, missing or None)
+
+
+def _feature(column: pd.Series, categories: Categories | None, is_named: bool) -> Any:
+    """Return a column as numbers, text or ordered categories; None if it is not taken."""
+    if column.isna().all():
+        return np.full(len(column), np.nan)
+    if is_ordered(column):
+        return column.array
+    values = as_numbers(column)
+    if values is None and categories != "onehot" and not is_named:
+        values = as_numbers(column, text=True)
+    if values is not None:
+        return values + 0.0  # -0.0 is 0.0
+    kept = is_named or categories == "onehot" or (categories == "auto" and not _is_mostly_numbers(column))
+    if kept and holds_text(column) and not holds_dates(column):
+        return _texts(column)
+    return None
+
+
+def _texts(column: pd.Series) -> NDArray[Any]:
+    texts = column.astype(object).where(column.notna(), None)
+    return np.array([None if value is None else str(value).strip() for value in texts], dtype=object)
+
+
+def names_of_cases(frame: pd.DataFrame, named: tuple[str, ...] = ()) -> list[str]:
+    """Return the columns of text that name the cases: all texts differ, or more than 50; none if nothing else is left.
+
+    >>> names_of_cases(pd.DataFrame({"name": ["Ann", "Bo", "Cy"], "sex": ["f", "m", "m"]}))
+    ['name']
+    """
+    found = [str(name) for name in frame.columns if name not in named and _names_cases(frame[name])]
+    return found if len(found) < frame.shape[1] else []
+
+
+def _names_cases(column: pd.Series) -> bool:
+    if is_ordered(column) or not holds_text(column) or as_numbers(column, text=True) is not None:
+        return False
+    texts = column.dropna().astype(str).str.strip()
+    if texts.nunique() <= MOST_CATEGORIES and not (texts.is_unique and len(texts) > 2):
+        return False
+    return not holds_dates(column) and not _is_mostly_numbers(column)
+
+
+def _is_mostly_numbers(column: pd.Series) -> bool:
+    """Return whether a column of text holds numbers with a few other values; not where some are codes like 007."""
+    texts = {str(value).strip() for value in column.dropna().astype(str).unique()}
+    numbers = sum(map(is_written_number, texts))
+    codes = any(text.isdecimal() and text.startswith("0") and len(text) > 1 for text in texts)
+    return numbers >= FEWEST_NUMBERS and 2 * numbers > len(texts) and not codes
+
+
+def _set_aside(name: str, column: pd.Series) -> str:
+    texts = column.dropna().astype(str).str.strip()
+    example = f"such as {texts.iloc[0][:30]!r}"
+    fact, also = f"a different text in every row, {example}, like names", ""
+    if not texts.is_unique:
+        fact = f"{texts.nunique():,} different texts, {example}, too many for categories"
+        also = f" If rows with the same text belong together, such as those of one patient, use --group {name!r}."
+    return f"Column {name!r} was set aside: it holds {fact}; --category {name!r} takes it as categories.{also}"
+
+
+def _categories_note(X: pd.DataFrame, text: list[str]) -> list[str]:
+    ordered = [name for name in X.columns if is_ordered(X[name])]
+    notes = [
+        f"Column {name!r} holds ordered categories, taken as steps: {_steps(X[name])}; --category {name!r} ignores "
+        "their order."
+        for name in ordered
+    ]
+    if plain := [name for name in text if name not in ordered]:
+        shown = ", ".join(f"{name!r} ({X[name].nunique()})" for name in plain[:5])
+        more = f" and {len(plain) - 5} more" if len(plain) > 5 else ""
+        notes.append(f"Text was taken as categories in {shown}{more}; --drop COLUMN leaves a column out.")
+    return notes
+
+
+def _steps(column: pd.Series) -> str:
+    """Return the ordered categories of a column in their order, the first few by name."""
+    categories = list(map(str, column.cat.categories))
+    more = f" and {len(categories) - MOST_STEPS} more" if len(categories) > MOST_STEPS else ""
+    return " < ".join(categories[:MOST_STEPS]) + more
+
+
+def _check_numbers(X: pd.DataFrame, source: str) -> None:
+    values, names = X.to_numpy(dtype=np.float64), list(X.columns)
+    known = np.where(np.isnan(values), 0.0, values)
+    if (infinite := np.isinf(known)).any():
+        try:
+            check_finite(known, names, source)
+        except ValueError as error:
+            signs = {"inf" if value > 0 else "-inf" for value in known[infinite]}
+            raise TableRefused(str(error), missing=tuple(sorted(signs))) from None
+    try:
+        check_magnitudes(known, names, source, by_column=True)
+    except ValueError as error:
+        peaks = np.abs(known).max(axis=0)
+        beyond = (peaks > LARGEST_VALUE) | ((peaks > 0) & (peaks < SMALLEST_VALUE))
+        raise TableRefused(str(error), drop=tuple(np.array(names)[beyond].tolist())) from None
+
+
+def _missing(X: pd.DataFrame, source: str) -> TableRefused:
+    counts = X.isna().sum().sort_values(ascending=False, kind="stable")
+    shown = ", ".join(f"{count} in column {name!r}" for name, count in counts.head(5).items())
+    more = f" and in {counted(len(counts) - 5, 'more column')}" if len(counts) > 5 else ""
+    return TableRefused(
+        f"{source} contains NaN: {shown}{more}. Fill them in (--impute median), or leave out these "
+        f"columns (--drop {counts.index[0]!r}) or rows.",
+        impute="median",
+    )
+
+
+def _check_categories(column: pd.Series, source: str) -> None:
+    if (distinct := column.nunique()) > MOST_CATEGORIES:
+        raise TableRefused(
+            f"{source}: column {column.name!r} holds {distinct:,} different texts, such as "
+            f"{column.dropna().iloc[0][:30]!r}: too many to be categories. Leave it out (--drop {column.name!r}), "
+            "or merge some of them.",
+            drop=(str(column.name),),
+        )
+
+
+def kind_of(column: pd.Series) -> str:
+    """Return what a column holds instead of numbers, with the first such value and its row."""
+    row, value = _first_odd(column)
+    return f"{_kind(column, value)}, such as {str(value)[:30]!r} in row {numbers_in_file(column)[row]}"
+
+
+def _first_odd(column: pd.Series) -> tuple[int, Any]:
+    """Return row and value of the first entry that is no number; of the first entry if all can be read as numbers."""
+    present = column.notna().to_numpy()
+    odd = present & [not is_number(value) for value in column]
+    if (text := odd & [isinstance(value, str) for value in column]).any():
+        odd &= ~text | [not (isinstance(value, str) and is_written_number(value)) for value in column]
+    row = int(np.argmax(odd if odd.any() else present))
+    return row, column.iloc[row]
+
+
+def _kind(column: pd.Series, value: object) -> str:
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return "categories"
+    if isinstance(value, str):
+        if is_dated(value):
+            return "dates written as text"
+        if is_written_number(value):  # and so are all others
+            return "numbers written in ways that contradict each other"
+        return "text" if math.isnan(pd.to_numeric(value, errors="coerce")) else "numbers written as text"
+    for kind, name in ((date | np.datetime64, "dates"), (timedelta | np.timedelta64, "durations")):
+        if isinstance(value, kind):
+            return name
+    return "complex numbers" if isinstance(value, Complex) else f"values of type {type(value).__name__}"
+
+
+def _not_numeric(frame: pd.DataFrame, odd: list[str], source: str, n_columns: int) -> TableRefused:
+    """Return the refusal of columns, with what each can be taken as."""
+    shown = ", ".join(f"{name!r} ({kind_of(frame[name])})" for name in odd[:5])
+    more = f" and {len(odd) - 5} more" if len(odd) > 5 else ""
+    remedies: dict[str, list[str]] = {}
+    for name in odd:
+        remedies.setdefault(_remedy(frame[name]), []).append(name)
+    ways = {
+        "date": "take dates as days (--date {!r})",
+        "number": "take what is no number as missing (--number {!r})",
+        "category": "take text as categories (--category {!r})",
+        "drop": "leave columns out (--drop {!r})",
+    }
+    hints = [way.format(remedies[kind][0]) for kind, way in ways.items() if kind in remedies]
+    if "drop" not in remedies:
+        hints.append(f"leave the column{'s' * (len(odd) > 1)} out (--drop {odd[0]!r})")
+    return TableRefused(
+        f"{source}: {len(odd)} of {counted(n_columns, 'column')} {'is' if len(odd) == 1 else 'are'} not numeric: "
+        f"{shown}{more}, counting rows from 1 below the header. Correct the values, {', '.join(hints[:-1])}"
+        f"{', ' * (len(hints) > 1)}or {hints[-1]}.",
+        **{kind: tuple(names) for kind, names in remedies.items()},
+    )
+
+
+def _remedy(column: pd.Series) -> str:
+    if holds_dates(column):
+        return "date"
+    if not holds_text(column):
+        return "drop"
+    if not isinstance(column.dtype, pd.CategoricalDtype) and _is_mostly_numbers(column):
+        return "drop" if all(is_written_number(str(value)) for value in column.dropna()) else "number"
+    return "drop" if _names_cases(column) else "category"

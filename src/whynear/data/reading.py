@@ -1,0 +1,209 @@
+"""Tables from files: text, Parquet, Excel and folders."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from whynear.data.delimited import BELOW_A_TITLE, distinct_names, has_unnamed_first, notes_on_names
+from whynear.data.folder import (
+    PARQUET,
+    check_alike,
+    files_of_table,
+    is_text_file,
+    joined_files,
+    name_of_folder,
+    parquet_files_with_rows,
+    readable,
+)
+from whynear.data.numbers import NOTHING_KNOWN, Decimal, Expected, decimal_of
+from whynear.data.parquet import read_parquet
+from whynear.data.text_files import AUTO, TEXT_ENDINGS, check_encoding
+from whynear.data.text_table import NOTES, labelled, labels_in, read_texts
+from whynear.utils.text import counted
+
+
+def read_workbook(path: Path, expected: Expected = NOTHING_KNOWN) -> tuple[pd.DataFrame, list[str]]:
+    """Return the table of the first sheet, formulas as their saved values, and notes on changes and omissions.
+
+    ``expected`` is how the tables of a model are written.
+    """
+    try:
+        openpyxl = import_module("openpyxl")
+    except ImportError as error:
+        raise ImportError(
+            f'{path} needs openpyxl to be read; it is not installed. Type: pip install "whynear[excel]"'
+        ) from error
+    try:
+        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+        sheets = book.sheetnames
+        cells = list(_rows(book.worksheets[0]))
+        book.close()
+    except PermissionError:
+        raise
+    except Exception as error:  # openpyxl and its parser raise many kinds of errors on damaged parts
+        fact = str(error) or type(error).__name__
+        raise ValueError(
+            f"{path} must be a whole workbook, got a damaged one instead ({fact}). Export it again."
+        ) from error
+    rows = [row for row in cells[1:] if row]
+    if not rows:
+        raise ValueError(
+            f"{path}: the sheet {sheets[0]!r} must have a row of names and rows below it, got "
+            f"{counted(len(cells), 'row')}."
+        )
+    for number, row in enumerate(cells[1:], start=2):
+        if len(row) > len(cells[0]):
+            is_first = not any(cells[1 : number - 1])
+            way_out = BELOW_A_TITLE if is_first else "Name the columns, or clear what stands beside the table."
+            raise ValueError(
+                f"{path}: row {number} of the sheet {sheets[0]!r} has {len(row)} fields, the first row "
+                f"{counted(len(cells[0]), 'name')}. {way_out}"
+            )
+    header = ["" if name is None else str(name) for name in cells[0]]
+    names, _ = distinct_names(header)
+    columns = {name: [row[place] if place < len(row) else None for row in rows] for place, name in enumerate(names)}
+    frame = pd.DataFrame(columns)
+    is_unnamed = has_unnamed_first(header) and names[0] not in expected.columns
+    labels = labels_in(frame[names[0]]) if is_unnamed else None
+    notes = notes_on_names(header, names, but_first=labels is not None)
+    if len(sheets) > 1:
+        notes.append(f"Of {len(sheets)} sheets the first was read: {sheets[0]!r}.")
+    if empty := len(cells) - 1 - len(rows):
+        notes.append(f"Empty lines within the table were left out: {empty}.")
+    if labels is None:
+        return frame, notes
+    return labelled(frame, names[0], labels), [*notes, NOTES[labels]]
+
+
+def _rows(sheet: Any) -> Iterator[Sequence[Any]]:
+    """Yield the rows of a sheet without the empty cells at their ends."""
+    sheet.reset_dimensions()  # those stated in a file may be wrong, and rows beyond them would be left out
+    for row in sheet.iter_rows(values_only=True):
+        last = max((place for place, cell in enumerate(row) if cell is not None), default=-1)
+        yield row[: last + 1]
+
+
+WORKBOOK = ".xlsx"
+_SUPPORTED = f"{TEXT_ENDINGS}, .parquet and .xlsx"
+
+
+@dataclass(frozen=True, eq=False)
+class NamedTable:
+    """A table, its name in messages, notes on what was changed while reading it, and its target if known.
+
+    ``decimal`` is the sign before the decimals where a text such as ``1,234`` can be read in two ways, None where it is
+    not decided yet.
+    """
+
+    source: str
+    frame: pd.DataFrame
+    notes: tuple[str, ...] = ()
+    target: str | None = None
+    decimal: Decimal | None = None
+
+    def decided(self, expected: Expected = NOTHING_KNOWN) -> tuple[Decimal, tuple[str, ...]]:
+        """Return the sign before the decimals, and the notes; columns of text show it where no text file did."""
+        if self.decimal is not None:
+            return self.decimal, self.notes
+        decimal, said = decimal_of(self.frame, expected)
+        return decimal, (*self.notes, *said)
+
+
+def read_table(path: str | os.PathLike[str], encoding: str = AUTO) -> tuple[pd.DataFrame, list[str]]:
+    """Read a table whose first line names the columns; refuse what could be misread.
+
+    Parameters
+    ----------
+    path : path
+        A ``.csv``, ``.tsv`` or ``.txt`` file (the latter two tab-separated), these with ``.gz`` too, a ``.parquet``
+        file, the first sheet of an ``.xlsx`` workbook, or a folder of Parquet files or of text files with the same
+        columns, which are one table in the order of their names.
+    encoding : str, default="auto"
+        Encoding of a text file. ``"auto"`` finds UTF-8, UTF-16, and Windows-1252 or latin-1. A byte order mark is
+        stripped.
+
+    Returns
+    -------
+    frame : DataFrame
+        The table. Empty fields and NA, N/A, n/a, #N/A, NaN, nan, null, NULL are missing values. Numbers that are not
+        written plainly, such as ``3,5`` or ``31%``, codes such as ``007``, and whole numbers that floating-point
+        numbers would round, stay text. A first column without a name is the index if it holds a different text in every
+        row, and is left out if it holds different whole numbers that number rows.
+    notes : list of str
+        What was changed while reading: duplicate names suffixed (``name``, ``name.1``), columns without a
+        name named, a first column without a name left out or taken as names of the rows, empty lines left out,
+        another separator (semicolon, tab, vertical bar, comma) than the extension means, another encoding than UTF-8;
+        and numbers such as ``1.234`` that could be read in two ways because columns are written in different ways.
+
+    Raises
+    ------
+    ValueError
+        If the extension is unknown, the file is empty or has only a header, bytes do not fit the encoding,
+        a NUL byte occurs, a quote is not closed, or a row has more or fewer fields than the header; the
+        message names the line.
+    FileNotFoundError
+        If there is no such file.
+    ImportError
+        If a ``.parquet`` file is read without pyarrow, or an ``.xlsx`` file without openpyxl.
+
+    Notes
+    -----
+    A file is read once. Its text is gone through twice, once to check it and once to parse it, so a short row is never
+    filled up silently. How a column is written, and which sign stands before the decimals, is decided for all files of
+    a folder together, so that it is read as a single file with all their rows.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = pathlib.Path(folder.name) / "small.csv"
+    >>> _ = path.write_text("a,a,b\\n1,2,x\\n3,NA,y\\n")
+    >>> frame, notes = read_table(path)
+    >>> list(frame.columns), notes
+    (['a', 'a.1', 'b'], ["Duplicate column names were suffixed: 'a' (column 2) is now 'a.1'."])
+    >>> folder.cleanup()
+    """
+    table = read_file(path, encoding)
+    return table.frame, list(table.notes)
+
+
+def read_file(path: str | os.PathLike[str], encoding: str = AUTO, expected: Expected = NOTHING_KNOWN) -> NamedTable:
+    """Read a table as `read_table` does, and name it; ``expected`` is how the tables of a model are written."""
+    path = Path(path)
+    if not path.exists():
+        raise FileNotFoundError(f"{path} does not exist. Check the name and the folder.")
+    if not path.is_dir() and not is_text_file(path) and path.suffix.lower() not in (PARQUET, WORKBOOK):
+        raise ValueError(
+            f"{path} must end in {_SUPPORTED}, got {path.suffix or 'no extension'} instead. "
+            "Rename the file or export the table in one of these formats."
+        )
+    check_encoding(encoding)
+    if path.is_dir():
+        with readable(path):
+            return _read_folder(path, encoding, expected)
+    if is_text_file(path):
+        table, (frame,) = read_texts([path], encoding, expected)
+        return NamedTable(path.name, frame, table.notes, decimal=table.decimal)
+    with readable(path):
+        frame, notes = read_parquet(path) if path.suffix.lower() == PARQUET else read_workbook(path, expected)
+    return NamedTable(path.name, frame, tuple(notes))
+
+
+def _read_folder(folder: Path, encoding: str, expected: Expected) -> NamedTable:
+    files, notes = files_of_table(folder)
+    source = name_of_folder(folder)
+    if is_text_file(files[0]):
+        table, frames = read_texts(files, encoding, expected)
+        return NamedTable(source, joined_files(frames), (*notes, *table.notes), decimal=table.decimal)
+    files, empty = parquet_files_with_rows(files)
+    check_alike(files)
+    tables = [read_file(path) for path in files]
+    said = dict.fromkeys(note for table in tables for note in table.notes)
+    return NamedTable(source, joined_files([table.frame for table in tables]), (*notes, *empty, *said))

@@ -1,0 +1,144 @@
+"""A study: from a table to a metric, its accuracy and the relevance of each feature."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+
+from numpy.typing import ArrayLike
+from threadpoolctl import threadpool_limits
+
+from whynear.data.opening import Table, is_vector
+from whynear.data.settings import Reading, Splitting
+from whynear.large.problem import beyond_memory, large_problem
+from whynear.large.rows import LargeRows
+from whynear.report import Study
+from whynear.study.learnable import learnable_problem
+from whynear.study.methods import KeptFits
+from whynear.study.progress import Steps
+from whynear.study.settings import ClassScore, ClassWeight, Running, StudySettings, with_old_names
+from whynear.study.stages import studied
+from whynear.utils.progress import ProgressArgument
+from whynear.utils.threads import n_threads, one_blas_thread
+from whynear.work.workers import check_engine, start_workers
+
+
+@with_old_names
+def study(
+    table: Table | ArrayLike = "breast_cancer",
+    target: Hashable | ArrayLike | None = None,
+    *,
+    reading: Reading | None = None,
+    splitting: Splitting | None = None,
+    learner: str = "auto",
+    score: ClassScore = "accuracy",
+    class_weight: ClassWeight = None,
+    effective_dim: int | None = None,
+    n_jobs: int | None = None,
+    random_state: int = 0,
+    progress: ProgressArgument = None,
+    running: Running | None = None,
+) -> Study:
+    """Learn which features decide that two cases of a table are near.
+
+    Constant columns are left out, the others standardised. Learners are compared with plain kNN and NCA on the same
+    held-out folds, and the simplest one within one standard error of the best is fitted to all rows. Its metric is
+    interpreted: verdicts on features by refitting, relevance intervals and their tolerance, class profiles
+    and maps of the cases. Selected cases are explained. No score uses rows that a choice was made on. A numeric target
+    is predicted by `MinimumNormRegressor`, compared with plain kNN, ridge regression, PLS and the mean.
+
+    Parameters
+    ----------
+    table : DataFrame, array-like, path or str
+        The cases: a DataFrame, a file (CSV, TSV, Parquet, Excel), a folder of Parquet or text files with the same
+        columns, or the name of a data set. With the values of the
+        target, the features as a DataFrame or as an array of shape (n_samples, n_features), whose columns are named
+        x0, x1, ...
+    target : str or array-like of shape (n_samples,), optional
+        The column to predict; not needed for the name of a data set. A name that is not a str is converted: 3 is
+        ``"3"``. Or the values to predict, one for each row of the table: ``study(X, y)``; they are named by the name
+        of a Series, ``target`` without one.
+    reading : Reading, optional
+        How the table becomes features and a target: columns to leave out, names and weights of the rows, missing
+        values, and what columns are taken as.
+    splitting : Splitting, optional
+        Which rows are held out together, and in how many folds.
+    learner : str
+        ``"auto"`` compares several; or one of ``"grlvq"``, ``"gmlvq"``, ``"lmnn"``, ``"lgrlvq"``, ``"lgmlvq"``,
+        ``"lann"``.
+    score : {"accuracy", "balanced_accuracy", "log_loss", "roc_auc"}
+        The score by which learners are compared and chosen: the share of rows predicted right, the mean recall of the
+        classes, the mean of -log of the probability of the true class, or the area under the ROC curve (of more than
+        two classes, each against the rest, the mean weighted by their rows). A numeric target has its own, the share
+        of variance explained. Verdicts and tolerances are stated in accuracy whatever the score is.
+    class_weight : {"balanced"}, optional
+        Let all classes count alike together when learners are fitted, however many rows they have.
+    effective_dim : int, optional
+        Number of directions of the data on which metrics must be equal; without it they may differ by a tolerance that
+        is chosen on held-out rows, and the number of directions of a linear map of a numeric target is chosen too.
+    n_jobs : int, optional
+        Number of processes and threads; all cores without it. It does not change the result.
+    random_state : int
+        Seed of sample, folds and learner, ``--seed`` of the command; the same seed gives the same study.
+    progress : bool, callable or object, optional
+        True writes each step to stderr, with the share of the work done and the seconds since the start; a function is
+        called with the name of each step and the share. An object has these two methods: ``step``, which is called in
+        the same way, and ``finished``, which is called with the name and the value of each part when it is finished:
+        ``"problem"``, ``"comparison"``, ``"model"``, ``"interpretation"``, ``"verdicts"``.
+    running : Running, optional
+        Where and how the study is computed: by processes or a Dask cluster, within how much memory.
+
+    Returns
+    -------
+    Study
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import whynear as wn
+    >>> widths = [1.0, 1.5, 1.2, 1.8] * 5 + [4.0, 4.5, 4.2, 4.8] * 5
+    >>> table = pd.DataFrame({"width": widths, "height": [3, 1, 2, 4] * 10, "kind": ["a"] * 20 + ["b"] * 20})
+    >>> found = wn.study(table, "kind", splitting=wn.Splitting(folds=2), learner="grlvq")
+    >>> found.comparison.chosen, found.verdicts.sets.best
+    ('grlvq', ('width',))
+    """
+    running = running or Running()
+    settings = StudySettings(
+        learner=learner,
+        score=score,
+        class_weight=class_weight,
+        reading=reading or Reading(),
+        splitting=splitting or Splitting(),
+        running=running,
+        effective_dim=effective_dim,
+        random_state=random_state,
+        n_jobs=n_jobs,
+    )
+    check_engine(running.engine, n_jobs, running.address)
+    steps = Steps(progress)
+    steps("read the table", 0.0)
+    large: LargeRows | None = None
+    if not is_vector(target, table) and (parted := beyond_memory(table, settings)) is not None:
+        problem, large = large_problem(parted, target, settings, steps)
+    else:
+        problem = learnable_problem(table, target, settings)
+    steps.finish("problem", problem)
+    kept = KeptFits(None if running.keep is None else Path(running.keep))
+    with (
+        _known_warnings_ignored(),
+        nullcontext() if n_jobs is None else threadpool_limits(n_threads(n_jobs)),
+        one_blas_thread(),  # so that sums do not depend on the number of cores
+        start_workers(running.engine, n_jobs, running.address, also_here=True) as workers,
+    ):
+        return studied(problem, settings, steps, kept, workers, large)
+
+
+@contextmanager
+def _known_warnings_ignored() -> Iterator[None]:
+    """Ignore warnings of small classes, which the caveats name, and of categories that only some folds contain."""
+    known = "The number of unique classes is greater than|The least populated class|Column .* holds .* categories"
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=known, category=UserWarning)
+        yield

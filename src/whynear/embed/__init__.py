@@ -1,0 +1,1 @@
+"""Cases as points on a plane."""

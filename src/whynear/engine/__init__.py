@@ -1,1 +1,0 @@
-"""Independent pieces of work: in this process, in others on this machine, or on the workers of a Dask cluster."""

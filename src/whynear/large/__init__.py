@@ -1,0 +1,1 @@
+"""Tables beyond the memory, and Dask collections."""

@@ -1,1 +1,0 @@
-"""Tables from files: read strictly, their columns typed, split into features and a target."""

@@ -1,0 +1,1 @@
+"""Independent pieces of work, in processes or on a Dask cluster."""

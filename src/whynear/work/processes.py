@@ -1,0 +1,242 @@
+"""Work in processes of this machine, which share large arrays."""
+
+from __future__ import annotations
+
+import contextlib
+import mmap
+import pickle
+import tempfile
+import threading
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from functools import lru_cache
+from multiprocessing import current_process
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any
+
+from joblib.externals.loky.process_executor import BrokenProcessPool
+
+from whynear.work.pieces import Done, Failed, Piece, Task, try_piece, versions
+from whynear.work.pool import Pool, borrowed
+
+try:
+    import cloudpickle
+except ImportError:  # joblib before 1.6 brings its own
+    from joblib.externals import cloudpickle
+
+ALIGNMENT = 64  # bytes, at a multiple of which each array begins
+
+
+@contextlib.contextmanager
+def in_a_file(shared: Mapping[str, Any] | None) -> Iterator[str | None]:
+    """Write values to a file, arrays as their bytes; it is removed at the end. None if there are no values.
+
+    Functions and classes of a script or a notebook are written too, since processes do not run it.
+    """
+    if not shared:
+        yield None
+        return
+    buffers: list[pickle.PickleBuffer] = []
+    head = cloudpickle.dumps(dict(shared), protocol=5, buffer_callback=buffers.append)
+    with tempfile.TemporaryDirectory(prefix="whynear-", ignore_cleanup_errors=True) as folder:
+        path = Path(folder) / "shared"
+        _write(path, [memoryview(head), *(buffer.raw() for buffer in buffers)])
+        yield str(path)
+
+
+def _write(path: Path, parts: Sequence[memoryview]) -> None:
+    """Write parts of a file, and their places to another one beside it."""
+    places = []
+    try:
+        with path.open("wb") as file:
+            for part in parts:
+                file.write(bytes(-file.tell() % ALIGNMENT))
+                places.append((file.tell(), len(part)))
+                file.write(part)
+        path.with_suffix(".places").write_bytes(pickle.dumps(places))
+    except OSError as error:
+        needed = sum(len(part) for part in parts)
+        raise OSError(
+            error.errno,
+            f"{path} could not be written ({error.strerror}): what the processes share needs {needed} bytes. Name a "
+            "folder for temporary files on a larger disk (TMPDIR), or use one process (--n-jobs 1).",
+        ) from error
+
+
+@lru_cache(maxsize=1)
+def mapped(path: str) -> dict[str, Any]:
+    """Read the values of a file; arrays are parts of it, and cannot be written to."""
+    places = pickle.loads(Path(path).with_suffix(".places").read_bytes())
+    with Path(path).open("rb") as file:
+        content = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+    head, *buffers = (content[first : first + size] for first, size in places)
+    return pickle.loads(head, buffers=buffers)
+
+
+KILLED = Failed(
+    "its process was killed twice, the second time while no other piece was running. Is there enough memory?"
+)
+WORTH_STARTING = 5.0  # seconds of work, from which another process saves time although it must import everything
+Outcome = tuple[Piece, Done | Failed]
+
+
+class Processes:
+    """Runs pieces in other processes, which start when the first piece is sent to them, and in this one.
+
+    Parameters
+    ----------
+    n_workers : int
+        How many pieces run at once; each has one thread.
+    also_here : bool
+        Whether this process is one of them. If so, a pool that was started ahead is borrowed; without one, and with
+        little work, nothing is started: pieces run here one after the other, each with all threads.
+    """
+
+    def __init__(self, n_workers: int, *, also_here: bool = False) -> None:
+        if current_process().daemon:  # a worker of a pool or of Dask, which must not start processes
+            n_workers = 1
+        self.n_workers, self.also_here = n_workers, also_here or n_workers == 1
+        self.n_others = n_workers - self.also_here
+        self._pool: Pool | None = borrowed(self.n_others) if also_here else None
+
+    def run(self, pieces: Sequence[Piece], shared: Mapping[str, Any] | None = None) -> Iterator[Outcome]:
+        """Yield each piece with its result, when it is finished; `shared` are arguments of all.
+
+        If a process is killed, the pieces that were sent to the others are run again, one at a time.
+        """
+        todo = deque(pieces)
+        with contextlib.ExitStack() as stack:
+            here = self._all_here(pieces)
+            if not here:
+                try:
+                    path = stack.enter_context(in_a_file(shared))
+                except (pickle.PicklingError, TypeError, AttributeError, OSError):
+                    here = True  # what they share cannot be sent, or there is no room for its file
+            while here and todo:
+                piece = todo.popleft()
+                yield piece, try_piece(piece, Task(versions(), self.n_workers), shared)
+            while todo:
+                lost = yield from self._until_one_is_killed(todo, shared, path)
+                for piece in lost:
+                    yield piece, self._alone(piece, path)
+
+    def close(self) -> None:
+        """End the processes, or give them back if they were started ahead."""
+        if self._pool is not None:
+            self._pool.give_back()
+            self._pool = None
+
+    def _end(self) -> None:
+        """End the processes at once, since one of them was killed."""
+        if self._pool is not None:
+            self._pool.close()
+            self._pool = None
+
+    def _all_here(self, pieces: Sequence[Piece]) -> bool:
+        if not self.n_others:
+            return True
+        started = self._pool is not None
+        return self.also_here and not started and sum(piece.weight for piece in pieces) < WORTH_STARTING
+
+    def _send(self, piece: Piece, path: str | None) -> Future[Done | Failed]:
+        if self._pool is None:
+            self._pool = Pool(self.n_others)
+        return self._pool.submit(_try_with_file, piece, Task(versions(), 1), path)
+
+    def _until_one_is_killed(
+        self, todo: deque[Piece], shared: Mapping[str, Any] | None, path: str | None
+    ) -> Generator[Outcome, None, list[Piece]]:
+        """Run pieces until none is left, or a process is killed; return those that were lost then."""
+        sending = _Sending(todo, lambda piece: self._send(piece, path))
+        for _ in range(self.n_others + 1):  # one waits, so that no process does
+            sending.send_next()
+        if not sending.sent:  # no process can be started
+            piece = todo.popleft()
+            yield piece, try_piece(piece, Task(versions(), self.n_workers), shared)
+        while sending.sent:
+            while self.also_here and sending.none_finished and (next_here := sending.taken()) is not None:
+                yield next_here, try_piece(next_here, Task(versions(), 1), shared)
+            if (outcome := sending.finished_one()) is not None:
+                yield outcome
+        if sending.lost or todo:
+            self._end()
+        return sending.lost
+
+    def _alone(self, piece: Piece, path: str | None) -> Done | Failed:
+        try:
+            return _result(self._send(piece, path))
+        except BrokenProcessPool:
+            self._end()
+            return KILLED
+        except (RuntimeError, OSError) as error:
+            return Failed(f"no process can be started for it: {error}")
+
+
+class _Sending:
+    """Pieces that are being done by other processes; whenever one is done, the next is sent.
+
+    ``sent`` are those that no process has returned yet, ``lost`` those whose process was killed.
+    """
+
+    def __init__(self, todo: deque[Piece], send: Callable[[Piece], Future[Done | Failed]]) -> None:
+        self.todo, self._send = todo, send
+        self.sent: dict[Future[Done | Failed], Piece] = {}
+        self.lost: list[Piece] = []
+        self._finished: SimpleQueue[Future[Done | Failed]] = SimpleQueue()
+        self._changes = threading.Lock()
+
+    @property
+    def none_finished(self) -> bool:
+        """Whether no result waits, and no process was killed."""
+        return self._finished.empty() and not self.lost
+
+    def send_next(self) -> None:
+        """Send the next piece, if there is one and a process to send it to."""
+        with self._changes:
+            if not self.todo:
+                return
+            piece = self.todo.popleft()
+            try:
+                future = self._send(piece)
+            except (RuntimeError, OSError):  # the processes have been ended meanwhile, or none can be started
+                self.todo.appendleft(piece)
+                return
+            self.sent[future] = piece
+        future.add_done_callback(self._note)
+
+    def taken(self) -> Piece | None:
+        """Return the next piece, to be done here; None if there is none."""
+        with self._changes:
+            return self.todo.popleft() if self.todo else None
+
+    def finished_one(self) -> Outcome | None:
+        """Wait for a piece that was sent, and return it with its result; None if its process was killed."""
+        future = self._finished.get()
+        with self._changes:
+            piece = self.sent.pop(future)
+        try:
+            return piece, _result(future)
+        except BrokenProcessPool:
+            self.lost.append(piece)
+            return None
+
+    def _note(self, future: Future[Done | Failed]) -> None:  # in a thread of the pool: no process waits for this one
+        if not future.cancelled() and future.exception() is None:
+            self.send_next()
+        self._finished.put(future)
+
+
+def _result(future: Future[Done | Failed]) -> Done | Failed:
+    """Return the result of a piece; BrokenProcessPool is raised if its process was killed."""
+    try:
+        return future.result()
+    except BrokenProcessPool:
+        raise
+    except Exception as error:  # the result could not be sent
+        return Failed(f"{type(error).__name__}: {error}")
+
+
+def _try_with_file(piece: Piece, task: Task, path: str | None) -> Done | Failed:
+    return try_piece(piece, task, None if path is None else mapped(path))

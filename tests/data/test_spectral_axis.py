@@ -1,0 +1,173 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.helpers.gasoline import gasoline
+from whynear.data.problem import problem_from
+from whynear.data.reading import NamedTable
+from whynear.data.refusal import TableRefused
+from whynear.data.settings import Reading
+from whynear.data.spectra import SpectralAxis, neighbour_likeness, spectral_axis
+
+
+def smooth(names):
+    """Sums of a few random waves: neighbouring columns are alike."""
+    along = np.linspace(0.0, 6.0, len(names))
+    waves = np.array([np.sin(along), np.cos(along), np.sin(2 * along), np.ones(len(names))])
+    return pd.DataFrame(np.random.default_rng(0).standard_normal((40, 4)) @ waves, columns=names)
+
+
+def noise(names):
+    return pd.DataFrame(np.random.default_rng(0).standard_normal((40, len(names))), columns=names)
+
+
+NUMBERS = np.arange(850.5, 900.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "unit", "span"),
+    [
+        ("{}nm", "nm", "850.5 to 899.5 nm"),
+        ("X{}", "channel", "channels 850.5 to 899.5"),
+        ("{} cm-1", "cm⁻¹", "850.5 to 899.5 cm⁻¹"),
+        ("X{}.cm.1", "cm⁻¹", "850.5 to 899.5 cm⁻¹"),
+        ("{}", "channel", "channels 850.5 to 899.5"),
+        ("wl_{} (um)", "µm", "850.5 to 899.5 µm"),
+        ("mz_{}", "m/z", "850.5 to 899.5 m/z"),
+        ("{} eV", "eV", "850.5 to 899.5 eV"),
+        ("{}[MHz]", "MHz", "850.5 to 899.5 MHz"),
+    ],
+)
+def test_names_give_positions_and_unit(pattern, unit, span):
+    axis, said = spectral_axis(smooth([pattern.format(number) for number in NUMBERS]), "t.csv", None)
+    assert axis.unit == unit
+    np.testing.assert_array_equal(axis.positions, NUMBERS)
+    assert axis.span(0, len(NUMBERS) - 1) == span
+    first, last = pattern.format(NUMBERS[0]), pattern.format(NUMBERS[-1])
+    assert said == [
+        f"The 50 columns, {first!r} to {last!r}, were taken as a spectrum over {span}; --no-spectra takes them as "
+        "separate features."
+    ]
+
+
+def test_a_falling_axis_is_stated_with_the_smaller_number_first():
+    axis, _ = spectral_axis(smooth([f"{number} cm-1" for number in range(4000, 3900, -4)]), "t.csv", None)
+    assert axis.span(0, 2) == "3,992 to 4,000 cm⁻¹"
+    assert axis.span(1, 1) == "3,996 cm⁻¹"
+
+
+def test_negative_positions_are_read_where_the_name_is_a_number():
+    axis, _ = spectral_axis(smooth([f"{number / 10} ppm" for number in range(-10, 30)]), "t.csv", None)
+    assert axis.positions[0] == -1.0
+
+
+def test_other_columns_stay_features():
+    table = smooth([f"{number}nm" for number in range(30)])
+    table.insert(10, "temperature", 1.0)
+    axis, _ = spectral_axis(table, "t.csv", None)
+    assert len(axis.columns) == 30
+    assert "temperature" not in axis.columns
+
+
+@pytest.mark.parametrize("pattern", ["x{}", "{}", "gene{}", "Soil_Type{}"])
+def test_unrelated_numbered_columns_are_no_spectrum(pattern):
+    assert spectral_axis(noise([pattern.format(number) for number in range(100)]), "t.csv", None) == (None, [])
+
+
+def test_columns_that_share_one_cause_are_no_spectrum():
+    """Correlated, but neighbours no more than others."""
+    table = noise([f"x{number}" for number in range(100)])
+    shared = table + 10 * np.random.default_rng(1).standard_normal((40, 1))
+    near, far = neighbour_likeness(shared, shared.columns)
+    assert near > 0.95
+    assert abs(near - far) < 0.02
+    assert spectral_axis(shared, "t.csv", None)[0] is None
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        [f"{number}nm" for number in range(19)],
+        [f"{number}nm" for number in [*range(20), 3.5]],
+        [f"pixel_{row}_{column}" for row in range(8) for column in range(8)],
+        [f"g{number}: Hsa.{7 * number}" for number in range(60)],
+    ],
+    ids=["too few", "not in order", "two numbers", "names of their own"],
+)
+def test_names_that_give_no_axis_are_no_spectrum(names):
+    assert spectral_axis(smooth(names), "t.csv", None)[0] is None
+
+
+def test_text_and_empty_or_constant_channels_do_not_stop_the_search():
+    table = smooth([f"{number}nm" for number in range(40)])
+    table["3nm"], table["4nm"] = np.nan, 1.0
+    table.loc[5, "9nm"] = np.nan
+    table["kind"] = "a"
+    axis, _ = spectral_axis(table, "t.csv", None)
+    assert len(axis.columns) == 40
+
+
+def test_of_two_spectra_the_longer_is_taken_and_the_other_named():
+    table = pd.concat([smooth([f"NIR{n}" for n in range(50)]), smooth([f"VIS{n}" for n in range(30)])], axis=1)
+    axis, said = spectral_axis(table, "t.csv", None)
+    assert axis.columns[0] == "NIR0"
+    assert said[1] == (
+        "The 30 columns 'VIS0' to 'VIS29' look like another spectrum; they stay separate features, because one "
+        "spectrum is analysed at a time."
+    )
+
+
+def test_what_was_asked_for_is_taken_even_if_it_is_rough():
+    axis, said = spectral_axis(noise([f"x{number}" for number in range(6)]), "t.csv", True)
+    assert len(axis.columns) == 6
+    assert said == ["The 6 columns, 'x0' to 'x5', were taken as a spectrum over channels 0 to 5."]
+    assert spectral_axis(smooth([f"{number}nm" for number in range(40)]), "t.csv", False) == (None, [])
+
+
+def test_asking_where_there_is_no_axis_is_an_error_with_a_way_out():
+    with pytest.raises(ValueError, match=r"t\.csv: no columns form a spectrum: .* Rename them, or leave out --spectra"):
+        spectral_axis(noise(["a", "b", "c"]), "t.csv", True)
+
+
+def test_equal_spacing_is_known():
+    assert SpectralAxis(("a", "b", "c"), np.array([1.0, 2.0, 3.0]), "nm").is_even
+    assert not SpectralAxis(("a", "b", "c"), np.array([1.0, 2.0, 4.0]), "nm").is_even
+
+
+def test_channels_end_halfway_to_their_neighbours():
+    assert SpectralAxis(("a", "b", "c"), np.array([4.0, 2.0, 1.0]), "nm").edges.tolist() == [4.0, 3.0, 1.5, 1.0]
+
+
+def test_the_axis_cannot_be_changed():
+    with pytest.raises(ValueError, match="read-only"):
+        SpectralAxis(("a", "b"), np.array([1.0, 2.0]), "nm").positions[0] = 5.0
+
+
+def test_a_problem_has_the_axis_and_says_so_only_where_spectra_may_be_found():
+    table = NamedTable("t.csv", gasoline().assign(temperature=20.0 + np.arange(60) % 7))
+    assert problem_from(table, "octane", Reading(spectra=False)).axis is None
+    problem = problem_from(table, "octane")
+    assert problem.axis.unit == "nm"
+    assert problem.X.shape[1] == 122
+    assert sum("taken as a spectrum over 900 to 1,620 nm" in line for line in problem.decisions) == 1
+
+
+def test_strict_leaves_the_decision_to_the_user():
+    with pytest.raises(TableRefused, match=r"look like a spectrum. Take them as one \(--spectra\), or .*--no-spectra"):
+        problem_from(NamedTable("t.csv", gasoline()), "octane", reading=Reading(spectra=None, strict=True))
+    assert problem_from(NamedTable("t.csv", gasoline()), "octane", reading=Reading(spectra=True, strict=True)).axis
+
+
+@pytest.mark.parametrize(
+    ("unit", "label"),
+    [
+        ("nm", "wavelength (nm)"),
+        ("cm⁻¹", "wavenumber (cm⁻¹)"),
+        ("ppm", "chemical shift (ppm)"),
+        ("MHz", "frequency (MHz)"),
+        ("m/z", "m/z"),
+        ("channel", "channel"),
+    ],
+)
+def test_the_axis_is_labelled_with_its_quantity(unit, label):
+    assert SpectralAxis(("a", "b"), np.array([1.0, 2.0]), unit).label == label

@@ -1,0 +1,65 @@
+import warnings
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import whynear as wn
+from tests.helpers.partitions import in_partitions
+from whynear.large.blocks import RemoteBlocks
+from whynear.large.collections import read_table
+from whynear.learn.blocks import HeldBlocks, class_sums, held_cases
+from whynear.learn.inputs import fit_inputs, weighed
+
+N = 400
+RNG = np.random.default_rng(0)
+X = np.round(RNG.standard_normal((N, 2)), 1)  # with copies, in other partitions too
+Y = np.where(np.arange(N) < 300, "u", np.where(np.arange(N) < 380, "v", "w"))
+
+
+def remote(X=X, y=Y, class_weight=None):
+    pairs = list(zip(in_partitions(X), in_partitions(y), strict=True))
+    return RemoteBlocks.of(wn.GRLVQ(), read_table(wn.GRLVQ(), pairs, classes=True), class_weight)
+
+
+def held(class_weight=None):
+    return HeldBlocks.of(weighed(fit_inputs(wn.GRLVQ(), X, Y), class_weight).distinct())
+
+
+@pytest.mark.parametrize("class_weight", [None, "balanced", {"u": 3.0}])
+@pytest.mark.parametrize("keys_at_once", [50, 10**6])
+def test_blocks_elsewhere_are_those_of_different_rows_here(class_weight, keys_at_once, monkeypatch):
+    monkeypatch.setattr("whynear.large.blocks.KEYS_AT_ONCE", keys_at_once)
+    one, other = remote(class_weight=class_weight), held(class_weight)
+    assert_array_equal(one.classes, other.classes)
+    assert_array_equal(one.class_rows, other.class_rows)
+    assert_array_equal(one.input_range, other.input_range)
+    assert one.total_weight == pytest.approx(other.total_weight)
+    for found, expected in zip(
+        map(sum, zip(*one.map(class_sums, 3, 2), strict=True)), other.map(class_sums, 3, 2)[0], strict=True
+    ):
+        assert_allclose(found, expected, atol=1e-14)
+
+
+@pytest.mark.parametrize("most", [5, 40, 1000])
+def test_samples_are_the_same_rows_in_the_same_order(most):
+    one, other = remote().moved(np.negative, 2).samples(most), held().moved(np.negative, 2).samples(most)
+    assert_array_equal(one.X, other.X)
+    assert_array_equal(one.codes, other.codes)
+    assert_allclose(one.weights, other.weights)
+
+
+def test_rows_are_moved_when_they_are_read():
+    moved = remote().moved(np.square, 2).moved(lambda rows: rows[:, :1], 1)
+    assert moved.n_features == 1
+    assert_array_equal(np.concatenate([cases.X for cases in moved.map(held_cases)]), np.square(X[:, :1]))
+
+
+def test_a_single_class_and_constant_columns_are_named():
+    with pytest.raises(ValueError, match="y holds the single class 'u', and GRLVQ needs at least two"):
+        remote(X[:300], Y[:300])
+    with pytest.warns(UserWarning, match="X holds the same value in every row of 1 column, which gets no weight: x1"):
+        remote(np.column_stack([X[:, 0], np.ones(N)]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        remote()
