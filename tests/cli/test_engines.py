@@ -17,9 +17,9 @@ from tests.helpers.pieces import is_gone
 # The study tells each step on a line of its own; processes start at once, and every fit is kept.
 TELLING = """
 import whynear
-from whynear.engine import processes
-from whynear.study import kept_fits
-processes.WORTH_STARTING = kept_fits.WORTH_KEEPING = 0.0
+from whynear.study import methods
+from whynear.work import processes
+processes.WORTH_STARTING = methods.WORTH_KEEPING = 0.0
 study = whynear.study
 def studied(*words, progress, **options):
     progress.step = lambda step, share: print(step, flush=True)

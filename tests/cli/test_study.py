@@ -254,7 +254,7 @@ def test_a_study_stopped_in_a_fold_goes_on_with_the_same_command(tmp_path):
     rng = np.random.default_rng(0)
     cases = pd.DataFrame(rng.random((300, 4))).assign(y=rng.integers(0, 2, 300))
     cases.to_csv(tmp_path / "cases.csv", index=False)
-    keeping_all = "from whynear.study import kept_fits; kept_fits.WORTH_KEEPING = 0.0"
+    keeping_all = "from whynear.study import methods; methods.WORTH_KEEPING = 0.0"
     settings = ["--target", "y", "--learner", "lann", "--folds", "8", "--out", str(tmp_path / "out")]
     command = [sys.executable, "-c", keeping_all + TELLING, "study", str(tmp_path / "cases.csv"), *settings]
     kept = tmp_path / "out" / "unfinished"

@@ -9,7 +9,7 @@ from whynear.large.partitions import TRIM_VARIABLE, _glibc, freed_memory_kept
 FAULTS = """
 import resource
 import numpy as np
-from whynear.utils.freed_memory import freed_memory_kept
+from whynear.large.partitions import freed_memory_kept
 
 def page_faults():
     before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt

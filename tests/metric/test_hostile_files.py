@@ -14,7 +14,7 @@ LOAD = """
 import json, sys
 import whynear as wn
 from multiprocessing import get_context
-from whynear.metric import files
+from whynear.model import files
 from whynear.utils.archive import ArchiveError
 from tests.helpers.memory import peak_bytes
 wn.load

@@ -12,6 +12,7 @@ import whynear as wn
 from tests.helpers.studies import iris_study
 from whynear.interpret.dimension import EffectiveDimension
 from whynear.interpret.tolerance import LEAST
+from whynear.model.pipeline import FittedPipeline
 from whynear.study.interpretation import TOLERANCES, _bounded, _can_be_held_out, fewest_directions, interpret
 from whynear.study.methods import Methods
 
@@ -23,7 +24,9 @@ def interpreted(rows=80, **options):
     steps = []
     settings = {"sources": None, "effective_dim": None, "methods": Methods(0), **options}
     model = Methods(0).fitted("grlvq", X[:rows], Y[:rows])
-    found = interpret(model, X[:rows], Y[:rows], report=lambda step, share: steps.append((step, share)), **settings)
+    found = interpret(
+        FittedPipeline.of(model), X[:rows], Y[:rows], report=lambda step, share: steps.append((step, share)), **settings
+    )
     return found, steps
 
 

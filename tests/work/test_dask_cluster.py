@@ -72,8 +72,8 @@ def test_a_killed_worker_loses_no_piece_and_one_that_kills_them_all_is_given_up(
 CLIENT = """
     import sys
     from tests.helpers.pieces import double
-    from whynear.engine.pieces import Piece
-    from whynear.engine.workers import start_workers
+    from whynear.work.pieces import Piece
+    from whynear.work.workers import start_workers
 
     pieces = [Piece(double, {"number": n, "seconds": 0.2}) for n in range(200)]
     with start_workers("dask", None, sys.argv[1]) as workers:

@@ -157,8 +157,8 @@ def test_a_worker_of_another_pool_starts_no_process():
 PARENT = """
     import sys
     from tests.helpers.pieces import double
-    from whynear.engine.pieces import Piece
-    from whynear.engine.workers import start_workers
+    from whynear.work.pieces import Piece
+    from whynear.work.workers import start_workers
 
     pieces = [Piece(double, {"number": n, "seconds": 0.2}, 9.0) for n in range(60)]
     with start_workers("processes", 2, None, also_here=True) as workers:

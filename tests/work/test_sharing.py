@@ -59,8 +59,8 @@ def test_a_full_disk_is_named_with_the_bytes_and_the_way_out(monkeypatch):
 
 SCRIPT = """
 from sklearn.neighbors import KNeighborsClassifier
-from whynear.engine.pieces import Piece
-from whynear.engine.workers import start_workers
+from whynear.work.pieces import Piece
+from whynear.work.workers import start_workers
 
 class Mine(KNeighborsClassifier):
     pass

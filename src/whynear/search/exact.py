@@ -144,6 +144,8 @@ class NeighborSearch(ExactSearch):
     (array([[1., 1.]]), array([[1, 2]]))
     """
 
+    cases: Any
+
     def __init__(
         self,
         metric: Metric | BaseEstimator,
