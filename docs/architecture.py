@@ -24,7 +24,7 @@ TYPES = {
 
 WIDTH, LEFT, GAP, PAD = 1200, 24, 12, 8
 LINE, LETTER = 14, 5.9  # of the small text: height of a line, mean width of a letter
-COLOURS = {"command line": "#fbe9d0", "wings": "#dcebf7", "core": "#e4f1e1"}
+COLOURS = {"command line": "#fbe9d0", "doors": "#f3e6f5", "wings": "#dcebf7", "core": "#e4f1e1"}
 
 
 @dataclass(frozen=True)
@@ -69,19 +69,23 @@ class Library:
         return found[0]
 
     def core(self) -> set[str]:
-        """Return all folders but the commands and the wings, which commands use and a study does not."""
-        everything, top = {name for layer in self.layers for name in layer}, set(self.layers[0])
-        ends = {self.folder_of(place) for kind in ("Study", "page") for place in self.places[TYPES[kind]]} - {None}
-        used = {name for folder in top for name in self.imports[folder]}
-        return everything - top - (used - self.below(ends))
+        """Return the folders of the layer that makes the page, and of all below it."""
+        return {name for layer in self.layers[self._first_of_core() :] for name in layer}
+
+    def _first_of_core(self) -> int:
+        ends = {self.folder_of(place) for kind in ("Study", "page") for place in self.places[TYPES[kind]]}
+        return next(number for number, layer in enumerate(self.layers) if ends & set(layer))
 
     def storeys(self) -> dict[str, list[list[str]]]:
-        """Return the rows of each storey: the commands, the wings beside each other, and the layers of the core."""
-        core = self.core()
-        rows = [[name for name in layer if name in core] for layer in self.layers[1:]]
-        wings = [name for layer in self.layers[1:] for name in layer if name not in core]
-        storeys = {"command line": [self.layers[0]], "wings": [wings], "core": [row for row in rows if row]}
-        return {name: rows for name, rows in storeys.items() if any(rows)}
+        """Return the rows of each storey: the commands, public doors, the wings beside each other, and the core."""
+        first = self._first_of_core()
+        storeys = {
+            "command line": self.layers[:1],
+            "doors": self.layers[1 : first - 1],
+            "wings": self.layers[max(1, first - 1) : first],
+            "core": self.layers[first:],
+        }
+        return {name: rows for name, rows in storeys.items() if rows}
 
     def direct_imports(self, folder: str) -> list[str]:
         """Return the folders that a folder imports, without those below another one of them, from top to bottom."""
