@@ -10,7 +10,7 @@ import pytest
 
 from tests.helpers.kept_files import DATA, said, unpacked
 from whynear.cases import store
-from whynear.study import content
+from whynear.study.result import FORMAT
 from whynear.utils import archive
 
 VERSIONS = sorted(path.name for path in DATA.iterdir() if (path / "said.json.gz").exists())
@@ -41,7 +41,7 @@ def test_files_of_the_formats_that_are_written_now_are_kept(kept):
     folder = kept(VERSIONS[-1])
     for path in folder.glob("*.whynear"):
         assert json.loads(zipfile.ZipFile(path).read("manifest.json"))["format"] == archive.FORMAT
-    assert json.loads((folder / "study.json").read_text())["format"] == content.FORMAT
+    assert json.loads((folder / "study.json").read_text())["format"] == FORMAT
     for name in ("cases.db", "encoded_cases.db"):
         with closing(sqlite3.connect(folder / name)) as cases:
             assert cases.execute("PRAGMA user_version").fetchone() == (store.FORMAT,)

@@ -113,7 +113,7 @@ def test_text_that_is_no_encoder_is_refused(tmp_path, model, monkeypatch):
         ('"text"', "it holds a str"),
         ('{"array": "a"}', "fit together"),
     ]:
-        monkeypatch.setattr("whynear.model.files.encoder_as_text", lambda _, text=text: text)
+        monkeypatch.setattr("whynear.cases.store.encoder_as_text", lambda _, text=text: text)
         path = tmp_path / f"base {len(text)}"
         with pytest.raises(CaseBaseError, match=f"is damaged .its encoder: .*{fact}"):
             CaseBase(path, model)

@@ -20,7 +20,7 @@ DRAWING_AND_SAVING = {
     ("whynear.work.workers", "results_of"),
     ("whynear.work.workers", "start_workers"),
     ("whynear.explain", "plot_class_profiles"),
-    ("whynear.metric", "save"),
+    ("whynear.model.files", "save"),
     ("whynear.reject.curve", "draw_curve"),
     ("whynear.data.delimited", "csv_text"),
     ("whynear.data.delimited", "write_csv"),

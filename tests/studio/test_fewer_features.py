@@ -49,7 +49,7 @@ def killed(*_, locked=True, **__):
         raise Killed
 
 
-@pytest.mark.parametrize("place", ["whynear.model.files.save", "pathlib.Path.unlink", "note"])
+@pytest.mark.parametrize("place", ["whynear.studio.fewer_features.save", "pathlib.Path.unlink", "note"])
 def test_a_kill_leaves_no_locked_features_but_those_of_the_model(flowers, live, monkeypatch, place):
     studio, number = flowers
     sepals, note = LeaveOutQuery(features=SEPALS, keep=True), studio.store.change_study

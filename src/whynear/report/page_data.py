@@ -32,7 +32,7 @@ def page_data(study: Study) -> dict[str, Any]:
     """Return what the page shows, as numbers, strings, lists and dicts; features are named by their position.
 
     >>> import whynear as wn
-    >>> data = page_data(wn.study("iris", learner="grlvq", folds=2))
+    >>> data = page_data(wn.study("iris", learner="grlvq", splitting=wn.Splitting(folds=2)))
     >>> data["kind"], len(data["features"]["names"]), data["errors"]["classes"]
     ('classes', 4, ['setosa', 'versicolor', 'virginica'])
     """
