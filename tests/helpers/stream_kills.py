@@ -1,7 +1,7 @@
 """Kill ``whynear stream`` at random moments, and count what is lost or counted twice.
 
 The command runs in forked processes, which need not import anything again. To repeat it with more kills:
-``python -m tests.kills stream --kills 200 --seed 0``.
+``python -m tests.endurance.kills stream --kills 200 --seed 0``.
 """
 
 import json
@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from tests.helpers.slow_memory import drifting_stream
-from tests.kills.processes import kill_at_operation
+from tests.endurance.kills.processes import kill_at_operation
 from whynear.cli.app import app
 from whynear.stream.results import UNFINISHED
 from whynear.stream.running import run_stream

@@ -8,9 +8,9 @@ from io import BytesIO
 import numpy as np
 
 import whynear as wn
-from tests.fuzz.law import DOCUMENTED
-from tests.fuzz.mutators import changed_value, mutated
-from tests.fuzz.tables import mixed
+from tests.endurance.fuzz.law import DOCUMENTED
+from tests.endurance.fuzz.mutators import changed_value, mutated
+from tests.endurance.fuzz.tables import mixed
 from tests.helpers.archives import craft
 
 ORDINARY = (*DOCUMENTED, AttributeError, LookupError, np.ma.MAError)  # of a fitted state that somebody forged

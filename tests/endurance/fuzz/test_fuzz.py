@@ -1,9 +1,9 @@
-"""A few of the mutants of ``python -m tests.fuzz``."""
+"""A few of the mutants of ``python -m tests.endurance.fuzz``."""
 
 import pytest
 
-from tests.fuzz.law import fuzz
-from tests.fuzz.readers import READERS
+from tests.endurance.fuzz.law import fuzz
+from tests.endurance.fuzz.readers import READERS
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::UserWarning")]
 

@@ -8,7 +8,7 @@ from io import BytesIO
 import numpy as np
 import pandas as pd
 
-from tests.fuzz.mutators import TOKENS, mutated, mutated_zip
+from tests.endurance.fuzz.mutators import TOKENS, mutated, mutated_zip
 from whynear.data.reading import read_table
 from whynear.study.learnable import learnable_problem
 from whynear.study.settings import StudySettings

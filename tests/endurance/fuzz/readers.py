@@ -1,6 +1,6 @@
 """Every reader by its name: a function of a folder for mutants, which returns the trial of one mutant."""
 
-from tests.fuzz import case_bases, commands, models, streams, studio, tables
+from tests.endurance.fuzz import case_bases, commands, models, streams, studio, tables
 
 READERS = {
     name: reader

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from tests.fuzz.mutators import mutated
+from tests.endurance.fuzz.mutators import mutated
 from tests.helpers.case_bases import METRIC
 from tests.helpers.mixed_tables import model_of_patients, patients
 from whynear.cases.case_base import CaseBase

@@ -13,7 +13,7 @@ CHANGES = ("open", "os.rename", "os.mkdir", "shutil.rmtree", *CHANGES_BESIDE)
 def fork_server():
     """Return a context whose processes are forked from a server that has everything imported, and no threads."""
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["tests.kills.work"])
+    context.set_forkserver_preload(["tests.endurance.kills.work"])
     return context
 
 

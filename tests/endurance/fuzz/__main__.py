@@ -1,4 +1,4 @@
-"""Read mutants of good files: ``python -m tests.fuzz csv --seconds 60 --seed 0``, or ``all`` for every reader."""
+"""Read mutants of good files: ``python -m tests.endurance.fuzz csv --seconds 60 --seed 0``, or ``all`` for every reader."""
 
 import argparse
 import faulthandler
@@ -7,13 +7,13 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.fuzz.law import fuzz, limit_memory
-from tests.fuzz.readers import READERS
+from tests.endurance.fuzz.law import fuzz, limit_memory
+from tests.endurance.fuzz.readers import READERS
 
 
 def main():
     """Read mutants until the time is over, and print what became of them; the exit code is 1 if there are bugs."""
-    parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tests.endurance.fuzz", description=__doc__)
     parser.add_argument("reader", choices=(*READERS, "all"))
     parser.add_argument("--seconds", type=float, default=60, help="the time, shared equally by all readers")
     parser.add_argument("--seed", type=int, default=0)
@@ -40,7 +40,7 @@ def one(given):
 def each_in_a_process(seconds, seed):
     """Read mutants with one reader after the other, each in a process of its own, for its memory is limited."""
     share = str(seconds / len(READERS))
-    words = [sys.executable, "-W", "ignore", "-m", "tests.fuzz"]
+    words = [sys.executable, "-W", "ignore", "-m", "tests.endurance.fuzz"]
     codes = [
         subprocess.run([*words, reader, "--seconds", share, "--seed", str(seed)], check=False).returncode
         for reader in READERS

@@ -14,7 +14,7 @@ import struct
 import sys
 import traceback
 
-from tests.power.disk import ROOT, Made, Moved, Recording, Removed, Resized, Said, Synced, Written
+from tests.endurance.power.disk import ROOT, Made, Moved, Recording, Removed, Resized, Said, Synced, Written
 
 TRACE_ME, NEXT_CALL, SET_OPTIONS, CALL_INFO = 0, 24, 0x4200, 0x420E  # requests of ptrace
 OPTIONS = 0x1 | 0x2 | 0x4 | 0x8 | 0x100000  # mark calls; follow forks and threads; end with this process

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import httpx2
 import numpy as np
 
-from tests.kills import work
-from tests.kills.processes import PATIENCE, Victim, fork_server
+from tests.endurance.kills import work
+from tests.endurance.kills.processes import PATIENCE, Victim, fork_server
 
 TABLE = "a,b,y\n" + "".join(f"{n % 7},{n % 5},{'u' if n % 2 else 'v'}\n" for n in range(30))
 STUDY = {"example": "iris", "settings": {"learner": "grlvq", "folds": 2, "n_jobs": 1}}

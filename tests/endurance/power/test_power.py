@@ -1,11 +1,11 @@
-"""Some of the power cuts of ``python -m tests.power``, and proof that they find what is not safe."""
+"""Some of the power cuts of ``python -m tests.endurance.power``, and proof that they find what is not safe."""
 
 import pytest
 
-from tests.power import work
-from tests.power.disk import Disk, Made, Moved, Recording, Removed, Resized, Said, Synced, Written, cuts
-from tests.power.recording import IS_POSSIBLE, Recorder
-from tests.power.trials import TRIALS, Trial, run
+from tests.endurance.power import work
+from tests.endurance.power.disk import Disk, Made, Moved, Recording, Removed, Resized, Said, Synced, Written, cuts
+from tests.endurance.power.recording import IS_POSSIBLE, Recorder
+from tests.endurance.power.trials import TRIALS, Trial, run
 
 needs_tracing = pytest.mark.skipif(not IS_POSSIBLE, reason="needs Linux, to stop processes at their system calls")
 

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 from fastapi.testclient import TestClient
 
-from tests.fuzz.commands import given, is_finite
-from tests.fuzz.mutators import TOKENS, VALUES, changed_value, mutated
-from tests.fuzz.tables import mixed
+from tests.endurance.fuzz.commands import given, is_finite
+from tests.endurance.fuzz.mutators import TOKENS, VALUES, changed_value, mutated
+from tests.endurance.fuzz.tables import mixed
 from tests.helpers.studies import small_study
 from tests.helpers.studios import add_finished, idle_studio
 from whynear.studio.server import make_app

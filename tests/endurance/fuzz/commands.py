@@ -4,8 +4,8 @@ import json
 import math
 
 import whynear as wn
-from tests.fuzz.mutators import TOKENS, mutated
-from tests.fuzz.tables import ODD, SEPARATORS, mixed, parquet_bytes, with_changed_cells, workbook_bytes
+from tests.endurance.fuzz.mutators import TOKENS, mutated
+from tests.endurance.fuzz.tables import ODD, SEPARATORS, mixed, parquet_bytes, with_changed_cells, workbook_bytes
 from tests.helpers.command_line import run
 
 BAD_INPUT = 2

@@ -13,7 +13,7 @@ import pandas as pd
 from sklearn.pipeline import make_pipeline
 
 from tests.helpers.writers import METRIC, add_until_killed, batch
-from tests.kills.processes import Victim, kill_at_operation
+from tests.endurance.kills.processes import Victim, kill_at_operation
 from whynear import GRLVQ, TableEncoder
 from whynear.cases.case_base import CaseBase
 

@@ -1,8 +1,8 @@
-"""A handful of the kills of ``python -m tests.kills``."""
+"""A handful of the kills of ``python -m tests.endurance.kills``."""
 
 import pytest
 
-from tests.kills import case_base, stream, studio, study
+from tests.endurance.kills import case_base, stream, studio, study
 
 pytestmark = pytest.mark.slow
 

@@ -1,4 +1,4 @@
-"""Cut the power at random moments: ``python -m tests.power case_base --cuts 1000 --seed 0``."""
+"""Cut the power at random moments: ``python -m tests.endurance.power case_base --cuts 1000 --seed 0``."""
 
 import argparse
 import tempfile
@@ -7,13 +7,13 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from tests.helpers.blank_figures import save_empty
-from tests.power.recording import Recorder
-from tests.power.trials import TRIALS, run
+from tests.endurance.power.recording import Recorder
+from tests.endurance.power.trials import TRIALS, run
 
 
 def main():
     """Run the trials that the command line names; the first broken promise is an AssertionError."""
-    parser = argparse.ArgumentParser(prog="python -m tests.power", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tests.endurance.power", description=__doc__)
     parser.add_argument("what", choices=(*TRIALS, "all"))
     parser.add_argument("--cuts", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)

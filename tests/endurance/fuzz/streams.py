@@ -2,9 +2,9 @@
 
 import shutil
 
-from tests.fuzz.law import DOCUMENTED
-from tests.fuzz.models import forge
-from tests.fuzz.mutators import mutated
+from tests.endurance.fuzz.law import DOCUMENTED
+from tests.endurance.fuzz.models import forge
+from tests.endurance.fuzz.mutators import mutated
 from tests.helpers.stream_kills import write_rows
 from whynear.stream.results import PART_OF_PREDICTIONS, UNFINISHED
 from whynear.stream.running import run_stream
