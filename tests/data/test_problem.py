@@ -1,5 +1,6 @@
 from dataclasses import replace
 from functools import partial
+from typing import get_args
 
 import numpy as np
 import pandas as pd
@@ -8,10 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.helpers.problems import problem_of
+from whynear.data.column_types import features_of
 from whynear.data.opening import open_table
-from whynear.data.problem import problem_from
+from whynear.data.problem import checked_target, kind_of_column, preview, problem_from, row_names, summary
+from whynear.data.reading import NamedTable
 from whynear.data.refusal import TableRefused, merged, with_suggestion
-from whynear.data.settings import Reading
+from whynear.data.settings import Categories, Impute, Reading
 
 
 def test_a_table_becomes_numbers_and_classes(frame):
@@ -204,3 +207,88 @@ def made_in_two_tries(make, reading):
     assert refusal.is_tried
     found = refusal.settings
     return make(replace(reading, **merged({name: getattr(reading, name) for name in found}, found)))
+
+
+TABLE = NamedTable("t.csv", pd.DataFrame(columns=["age", "day", "kind"]))
+
+
+def test_the_target_is_a_column_or_known_to_the_table():
+    assert checked_target(TABLE, "kind", ["age"], Reading(date=("day=%d/%m/%Y",))) == "kind"
+    assert checked_target(NamedTable("iris", TABLE.frame, target="age"), None, [], Reading()) == "age"
+
+
+@pytest.mark.parametrize(
+    ("target", "others", "read_as", "message"),
+    [
+        (None, [], Reading(), r"t.csv needs a target: name the column to predict \(--target COLUMN\). Its columns are"),
+        ("kid", [], Reading(), "has no column 'kid'. Did you mean 'kind'. Its columns are 'age', 'day', 'kind'."),
+        ("kind", ["size"], Reading(), "has no column 'size'. Its columns"),
+        ("kind", [], Reading(number=("dose",)), "has no column 'dose'"),
+        ("kind", [], Reading(date=("dat=%Y",)), "has no column 'dat'. Did you mean 'day'"),
+    ],
+)
+def test_other_names_are_refused_with_the_nearest(target, others, read_as, message):
+    with pytest.raises(ValueError, match=message):
+        checked_target(TABLE, target, others, read_as)
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        ([None, np.nan], "empty"),
+        ([3, 3, None], "constant"),
+        (["a", "b"], "categories"),
+        ([0, 1, None], "yes or no"),
+        ([True, False], "yes or no"),
+        ([1, 2, 3], "whole numbers"),
+        ([1.5, 2.0], "numbers"),
+    ],
+)
+def test_a_column_has_one_kind(values, kind):
+    assert kind_of_column(pd.Series(values)) == kind
+
+
+def test_a_preview_counts_missing_and_distinct_values():
+    columns = preview(pd.DataFrame({"a": [1.5, None, 2.5], "b": ["x", "x", "y"]}))
+    assert columns.to_dict("list") == {
+        "column": ["a", "b"],
+        "kind": ["numbers", "categories"],
+        "missing": [1, 0],
+        "distinct": [2, 2],
+    }
+    assert summary(columns, 3) == "3 rows, 2 features (numbers: 1, categories: 1); 1 value missing in 1 column"
+
+
+def test_columns_that_number_the_rows_are_found():
+    rows = np.arange(5)
+    X = pd.DataFrame({"n": rows, "m": rows + 1.0, "case_id": rows * 7, "width": rows * 7, "id": [1, 1, 2, 3, 4]})
+    assert row_names(X.assign(name=list("abcde"), nr=[1, 2, 3, 4, np.nan])) == ["n", "m", "case_id"]
+
+
+@pytest.mark.parametrize("start", [0, 1])
+def test_a_column_that_looks_like_a_row_number_is_a_caveat(frame, start):
+    problem = problem_of(
+        frame.assign(case=np.arange(start, 60 + start), half=np.arange(60) / 2), "kind", categories="onehot"
+    )
+    assert "case" in problem.X
+    (caveat,) = problem.caveats
+    assert "'case' looks like a row number" in caveat
+    assert "--drop 'case'" in caveat
+
+
+TABLE_OF_SETTINGS = pd.DataFrame({"size": [1.0, None, 3.0], "colour": ["red", "blue", "red"]})
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [*({"categories": one} for one in get_args(Categories)), *({"impute": one} for one in get_args(Impute))],
+    ids=str,
+)
+def test_every_choice_is_one_of_tables_and_no_other_is(choice):
+    assert list(features_of(TABLE_OF_SETTINGS, "t", **{"categories": "auto", "impute": "auto", **choice}).X) == [
+        "size",
+        "colour",
+    ]
+    (name,) = choice
+    with pytest.raises(ValueError, match=f"{name} must be one of None, auto"):
+        features_of(TABLE_OF_SETTINGS, "t", **{name: "other"})

@@ -1,9 +1,14 @@
 import gzip
+import io
+import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from whynear.data.text_files import delimiter_of, opened_text
+from whynear.data.text_files import TextPieces, as_utf_8, delimiter_of, opened_text
 
 
 @pytest.mark.parametrize(
@@ -28,3 +33,135 @@ def test_a_damaged_file_is_named(tmp_path, content):
     path.write_bytes(content)
     with pytest.raises(ValueError, match=r"t\.csv\.gz must be a whole gzip file"), opened_text(path) as text:
         text.unpacked.read()
+
+
+TABLE = "größe,preis\n1,5 €\n"
+PATH = Path("t.csv")
+
+
+@pytest.mark.parametrize(
+    ("encoding", "found"),
+    [
+        ("utf-8", None),
+        ("utf-8-sig", None),
+        ("utf-16", "utf-16"),
+        ("utf-16-le", "utf-16-le"),
+        ("utf-16-be", "utf-16-be"),
+        ("cp1252", "cp1252"),
+    ],
+)
+def test_an_encoding_is_found_and_named(encoding, found):
+    data, notes = as_utf_8(TABLE.encode(encoding), PATH)
+    assert data.decode().removeprefix("\ufeff") == TABLE
+    assert notes == (
+        [] if found is None else [f"The file is not UTF-8 and was read as {found}; --encoding names another."]
+    )
+
+
+def test_letters_without_the_signs_of_windows_are_latin_1():
+    data, notes = as_utf_8("größe\n".encode("latin-1"), PATH)
+    assert (data.decode(), "latin-1" in notes[0]) == ("größe\n", True)
+
+
+@pytest.mark.parametrize(
+    ("data", "offset", "line"),
+    [
+        ("é\n".encode() + b"\xe9\n", 3, 2),
+        (b"a,b\n1,\xc3", 6, 2),
+        (b"a\n\x81\xff\n", 2, 2),
+        (b"\xef\xbb\xbf" + "é".encode() + b"\xe9\n", 5, 1),
+    ],
+    ids=["both UTF-8 and not", "cut off", "no letter of Windows", "behind a mark"],
+)
+def test_what_fits_nothing_is_located(data, offset, line):
+    with pytest.raises(
+        ValueError, match=rf"t.csv must be utf-8 text, got 0x.. at byte offset {offset} \(line {line}\)"
+    ):
+        as_utf_8(data, PATH)
+
+
+def test_a_named_encoding_is_the_only_one_tried():
+    with pytest.raises(ValueError, match=r"must be ascii text, got 0xc3 .* --encoding utf-8"):
+        as_utf_8(TABLE.encode(), PATH, "ascii")
+    assert as_utf_8(TABLE.encode("cp1252"), PATH, "cp1252") == (TABLE.encode(), [])
+
+
+BYTES = [b"a,b\n", b"\r", b"\n", "é".encode(), "€".encode(), b"\xe9", b"\xe9.", b"\x80", b"\x81", b"\xef\xbb\xbf", b"7"]
+
+
+def pieces_of(data, cuts):
+    places = sorted({0, len(data), *(cut % (len(data) + 1) for cut in cuts)})
+    return [data[a:b] for a, b in pairwise(places)]
+
+
+def decoded(data, cuts=(), encoding="auto"):
+    text = TextPieces("t.csv", encoding)
+    return "".join(text.texts(pieces_of(data, cuts))), text.notes()
+
+
+@given(st.lists(st.sampled_from(BYTES), max_size=12), st.lists(st.integers(0, 40), max_size=8))
+def test_pieces_give_the_text_of_the_whole_or_the_same_refusal(parts, cuts):
+    """However they are cut: the encoding is found as it is from all bytes, and the same byte is located."""
+    data = b"".join(parts)
+    try:
+        whole, notes = as_utf_8(data, "t.csv")
+    except ValueError as error:
+        with pytest.raises(ValueError, match=f"^{re.escape(str(error))}$"):
+            decoded(data, cuts)
+    else:
+        assert decoded(data, cuts) == (whole.decode(), notes)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "found"),
+    [
+        ("utf-8", None),
+        ("utf-8-sig", None),
+        ("utf-16", "utf-16"),
+        ("utf-16-le", "utf-16-le"),
+        ("utf-16-be", "utf-16-be"),
+        ("cp1252", "cp1252"),
+    ],
+)
+@pytest.mark.parametrize("size", [1, 7, 10_000])
+def test_an_encoding_is_found_and_named_text_pieces(encoding, found, size):
+    data = (TABLE * 200).encode(encoding)
+    text, notes = decoded(data, range(0, len(data), size))
+    assert text.removeprefix("\ufeff") == TABLE * 200
+    assert notes == (
+        [] if found is None else [f"The file is not UTF-8 and was read as {found}; --encoding names another."]
+    )
+
+
+def test_a_named_encoding_is_the_only_one_tried_text_pieces():
+    assert decoded(TABLE.encode("cp1252"), [3], "cp1252") == (TABLE, [])
+    assert decoded(b"\xef\xbb\xbfa", [1, 2], "latin-1") == ("a", [])
+    with pytest.raises(ValueError, match=r"t.csv must be ascii text, got 0xc3 at byte offset 2 .* --encoding utf-8"):
+        decoded(TABLE.encode(), [3], "ascii")
+    with pytest.raises(ValueError, match="encoding must be a text encoding that Python knows, got 'rot13'"):
+        TextPieces("t.csv", "rot13")
+
+
+def test_what_was_read_is_handed_on_at_once():
+    """A live stream is not held back: four bytes are enough to know that they are not UTF-16."""
+    read = []
+
+    def live():
+        for piece in (b"a,b\n", b"1,2\n", b"3,4\n"):
+            read.append(piece)
+            yield piece
+
+    lines = TextPieces("standard input").lines(live())
+    assert next(lines) == "a,b\n"
+    assert read == [b"a,b\n"]
+    assert list(lines) == ["1,2\n", "3,4\n"]
+
+
+@given(
+    st.lists(st.sampled_from(["a", "é", '"', "\r\n", "\r", "\n", "\x0b", "\u2028", "\x85"]), max_size=20),
+    st.lists(st.integers(0, 40), max_size=8),
+)
+def test_lines_are_those_that_python_reads(parts, cuts):
+    data = "".join(["a", *parts]).encode()
+    expected = list(io.TextIOWrapper(io.BytesIO(data), encoding="utf-8"))
+    assert list(TextPieces("t.csv").lines(pieces_of(data, cuts))) == expected

@@ -1,13 +1,168 @@
+"""Transformers of spectra, and the spectra of a table."""
+
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import check_estimator
 
 from tests.helpers.gasoline import gasoline
 from whynear.data.problem import problem_from
 from whynear.data.reading import NamedTable
 from whynear.data.refusal import TableRefused
 from whynear.data.settings import Reading
-from whynear.data.spectra import SpectralAxis, neighbour_likeness, spectral_axis
+from whynear.data.spectra import SpectralAxis, neighbour_likeness, recipe_name, recipes, spectral_axis
+from whynear.spectra import Baseline, SavitzkyGolay, StandardNormalVariate
+
+ALL = [StandardNormalVariate(), SavitzkyGolay(), SavitzkyGolay(derivative=1), Baseline()]
+NAMED = {"ids": lambda one: repr(one)}
+
+
+@pytest.mark.parametrize("step", ALL, **NAMED)
+def test_steps_pass_the_checks_of_scikit_learn(step):
+    results = check_estimator(clone(step), on_skip=None)
+    assert len([one for one in results if one["status"] == "passed"]) > 40
+
+
+@pytest.fixture
+def table():
+    table = gasoline(20).drop(columns="octane")
+    table.insert(3, "temperature", np.arange(20.0))
+    return table
+
+
+@pytest.mark.parametrize("step", ALL, **NAMED)
+def test_other_columns_are_kept_and_channels_are_as_if_alone(step, table):
+    channels = [name for name in table if name != "temperature"]
+    step = step.set_params(columns=channels).set_output(transform="pandas")
+    made = step.fit_transform(table)
+    assert list(made) == list(table)
+    assert_allclose(made["temperature"], table["temperature"])
+    alone = type(step)(**{**step.get_params(), "columns": None}).fit_transform(table[channels].to_numpy())
+    assert_allclose(made[channels], alone)
+    by_place = type(step)(**{**step.get_params(), "columns": [j for j in range(122) if j != 3]})
+    assert_allclose(by_place.fit_transform(table.to_numpy()), made)
+
+
+@pytest.mark.parametrize("step", ALL, **NAMED)
+def test_a_row_is_changed_in_the_same_way_wherever_it_stands(step):
+    spectra = gasoline(20).drop(columns="octane").to_numpy()
+    step = step.set_params(columns=None).set_output(transform="default")
+    made = step.fit_transform(spectra)
+    assert_allclose(step.fit(spectra[10:]).transform(spectra[:3]), made[:3], atol=1e-12)
+
+
+def test_the_input_is_not_changed(table):
+    before = table.copy()
+    StandardNormalVariate().fit_transform(table)
+    pd.testing.assert_frame_equal(table, before)
+
+
+@pytest.mark.parametrize("columns", [["900nm", "1nm"], [0, 500], [-1]])
+def test_unknown_channels_are_named(columns, table):
+    with pytest.raises(ValueError, match=r"columns holds .*(1nm|500|-1).*, which X does not have. Give names"):
+        Baseline(columns=columns).fit(table)
+
+
+@pytest.mark.parametrize("degree", [0, 1, 2, 5])
+def test_equals_the_residuals_of_a_polynomial_fit(degree):
+    spectra = gasoline(6, n_channels=50).drop(columns="octane").to_numpy()
+    along = np.linspace(-1, 1, 50)
+    expected = [row - np.polynomial.Polynomial.fit(along, row, degree)(along) for row in spectra]
+    assert_allclose(Baseline(degree).fit_transform(spectra), expected, atol=1e-12)
+
+
+def test_an_added_polynomial_vanishes():
+    spectra = gasoline(6, n_channels=50).drop(columns="octane").to_numpy()
+    along = np.arange(50.0)
+    assert_allclose(Baseline(2).fit_transform(spectra + 3 + 0.1 * along - 0.01 * along**2),
+                    Baseline(2).fit_transform(spectra), atol=1e-10)  # fmt: skip
+
+
+def test_a_degree_that_cannot_be_is_refused():
+    with pytest.raises(ValueError, match="degree must be an integer >= 0, got -1"):
+        Baseline(-1).fit(np.ones((3, 20)))
+
+
+@pytest.mark.parametrize("derivative", [0, 1, 2])
+def test_equals_polynomials_fitted_channel_by_channel(derivative):
+    spectra = gasoline(4, n_channels=40).drop(columns="octane").to_numpy()
+    made = SavitzkyGolay(7, 3, derivative).fit_transform(spectra)
+    for row, spectrum in enumerate(spectra):
+        for channel in range(40):
+            first = min(max(channel - 3, 0), 40 - 7)
+            around = np.arange(first, first + 7)
+            fitted = np.polynomial.Polynomial.fit(around, spectrum[around], 3).deriv(derivative)
+            assert made[row, channel] == pytest.approx(fitted(channel), abs=1e-10)
+
+
+def test_smoothing_is_nearer_to_the_spectrum_without_noise():
+    rng = np.random.default_rng(0)
+    clean = np.sin(np.linspace(0, 6, 100))[None] * np.ones((5, 1))
+    noisy = clean + 0.1 * rng.standard_normal(clean.shape)
+    assert np.abs(SavitzkyGolay(15).fit_transform(noisy) - clean).mean() < 0.6 * np.abs(noisy - clean).mean()
+
+
+def test_the_window_is_no_longer_than_the_spectrum():
+    assert SavitzkyGolay(11).fit(np.ones((2, 6))).window_ == 5
+    assert_allclose(SavitzkyGolay(11, 2, 2).fit_transform(np.arange(4.0).reshape(2, 2)), 0.0)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"window": 10}, "window=10 has no channel in its middle. Use 11"),
+        ({"window": 2.5}, "window must be an integer >= 3, got 2.5"),
+        ({"window": 5, "order": 5}, "order=5 needs a window of more channels than 5. Use order <= 4"),
+        ({"order": 1, "derivative": 2}, "derivative=2 of a polynomial of order 1 is zero. Use order=2"),
+    ],
+)
+def test_parameters_that_cannot_be_are_refused(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        SavitzkyGolay(**parameters).fit(np.ones((3, 20)))
+
+
+def test_each_spectrum_has_mean_zero_and_deviation_one():
+    made = StandardNormalVariate().fit_transform(gasoline(15).drop(columns="octane"))
+    assert_allclose(made.mean(axis=1), 0.0, atol=1e-12)
+    assert_allclose(made.std(axis=1), 1.0)
+
+
+def test_scatter_and_offset_of_a_row_vanish():
+    spectra = gasoline(15).drop(columns="octane").to_numpy()
+    rng = np.random.default_rng(0)
+    scattered = rng.uniform(0.5, 2.0, (15, 1)) * spectra + rng.standard_normal((15, 1))
+    assert_allclose(StandardNormalVariate().fit_transform(scattered), StandardNormalVariate().fit_transform(spectra))
+
+
+def test_a_flat_spectrum_becomes_zero():
+    assert StandardNormalVariate().fit_transform([[2.0, 2.0, 2.0], [0.0, 0.0, 0.0]]).tolist() == [[0.0] * 3] * 2
+
+
+def test_recipes_are_named_and_the_first_changes_nothing():
+    made = recipes([f"{n}nm" for n in range(100)])
+    assert [recipe_name(steps) for steps in made] == [
+        "none", "smoothing", "baseline", "SNV", "first derivative", "second derivative", "SNV and first derivative"
+    ]  # fmt: skip
+    assert made[0] == ()
+    assert recipe_name([SavitzkyGolay(order=3, derivative=3)]) == "derivative 3"
+
+
+@pytest.mark.parametrize(("n_channels", "window"), [(5, 5), (100, 5), (401, 13), (3000, 25)])
+def test_windows_grow_with_the_axis(n_channels, window):
+    assert recipes([str(n) for n in range(n_channels)])[1][0].window == window
+
+
+def test_every_recipe_takes_and_returns_a_table():
+    table = gasoline(10).assign(temperature=20.0)
+    channels = [name for name in table if name.endswith("nm")]
+    for steps in recipes(channels):
+        made = table
+        for step in steps:
+            made = step.fit_transform(made)
+        assert list(made) == list(table)
+        assert (made["temperature"] == 20.0).all()
 
 
 def smooth(names):
