@@ -1,8 +1,11 @@
+import tracemalloc
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from whynear import LinearMetric
+from whynear import DiagonalMetric, LinearMetric, NeighborSearch
+from whynear.metric import base
 
 
 def test_distance_equals_the_quadratic_form():
@@ -50,3 +53,62 @@ def test_distances_within_far_clusters_are_relatively_exact():
     X = X.round(20)
     exact = np.square(X[:, None] - X[None]).sum(axis=-1)
     assert_allclose(LinearMetric(np.eye(2)).sq_distances(X), exact, rtol=1e-5)
+
+
+def test_a_diagonal_metric_is_the_linear_metric_of_its_roots():
+    rng = np.random.default_rng(3)
+    weights, X = rng.exponential(size=4), rng.standard_normal((6, 4))
+    diagonal, full = DiagonalMetric(weights), LinearMetric(np.diag(np.sqrt(weights)))
+    assert_allclose(diagonal.sq_distances(X), full.sq_distances(X), rtol=1e-10, atol=1e-12)
+    assert_allclose(diagonal.contributions(X, X[0]), full.contributions(X, X[0]), rtol=1e-10, atol=1e-12)
+    assert_allclose(diagonal.matrix(), full.matrix())
+    assert_allclose(diagonal.map(X), full.map(X))
+
+
+def test_ten_thousand_features_take_kilobytes():
+    X = np.random.default_rng(0).standard_normal((3, 10_000))
+    NeighborSearch(DiagonalMetric(np.ones(2)), X[:, :2]).nearest(X[:, :2], 2)  # loads the compiled code
+    tracemalloc.start()
+    metric = DiagonalMetric(np.ones(10_000))
+    metric.sq_distances(X)
+    NeighborSearch(metric, X).nearest(X, 2)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 4 << 20
+
+
+def test_scale_enters_squared():
+    metric = DiagonalMetric([4.0, 0.0], scale=[0.5, np.inf])
+    assert metric.as_learned().weights.tolist() == [1.0, 0.0]
+
+
+RNG = np.random.default_rng(0)
+X, CASES = RNG.standard_normal((4, 3)), RNG.standard_normal((5, 3))
+DIFFERENCES = X[:, None] - CASES[None]
+MAPS = {"diagonal": RNG.random((5, 3)), "full": RNG.standard_normal((5, 2, 3))}
+
+
+def expected(maps):
+    """Squared distances from each row to each case, each under the map of the case, or all under a single one."""
+    maps = np.broadcast_to(maps, (5, *maps.shape[1:]))
+    if maps.ndim == 2:
+        return (maps * DIFFERENCES**2).sum(axis=2)
+    return (np.einsum("icd,nid->nic", maps, DIFFERENCES) ** 2).sum(axis=2)
+
+
+@pytest.mark.parametrize("kind", MAPS)
+def test_all_distances_are_those_of_numpy(kind):
+    out = np.empty((4, 5))
+    kernel = base.diagonal_sq_distances if kind == "diagonal" else base.full_sq_distances
+    kernel(X, CASES, MAPS[kind], out)
+    assert_allclose(out, expected(MAPS[kind]))
+
+
+@pytest.mark.parametrize("n_maps", [1, 5])
+@pytest.mark.parametrize("kind", MAPS)
+def test_listed_distances_are_those_of_numpy_under_one_map_or_one_per_case(kind, n_maps):
+    maps = MAPS[kind][:n_maps]
+    indices = np.array([[0, 4], [2, 2], [3, 1], [4, 0]])
+    out = np.empty((4, 2))
+    base.listed_sq_distances(X, CASES, maps, indices, out)
+    assert_allclose(out, np.take_along_axis(expected(maps), indices, axis=1))
