@@ -5,18 +5,16 @@ from numpy.testing import assert_array_equal
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
 from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import (
-    OneHotEncoder,
-    OrdinalEncoder,
-    StandardScaler,
-)
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 from tests.helpers.learners import Holder
 from tests.helpers.mixed_tables import MIXED, NUMBERS, model_of, table
 
 import whynear as wn
-from whynear.model.pipeline import FittedPipeline
+from whynear.model.pipeline import FittedPipeline, weights_for
 
 
 def test_missing_numbers_are_filled_in_where_an_imputer_stands():
@@ -152,3 +150,23 @@ def test_a_floor_cannot_put_columns_beside_those_of_an_encoder():
     X, y = table()
     with pytest.raises(TypeError, match="ColumnTransformer does not take"):
         wn.relevance_floor(model_of(MIXED["scaled and one-hot"]), X, y)
+
+
+# Weights of rows, passed to those who take them.
+
+
+WEIGHTS = pd.Series([2.0, 1.0, 0.0])
+
+
+def test_every_step_that_takes_weights_gets_them():
+    found = weights_for(make_pipeline(StandardScaler(), wn.GRLVQ()), WEIGHTS)
+    assert list(found) == ["standardscaler__sample_weight", "grlvq__sample_weight"]
+    for weights in found.values():
+        assert_array_equal(weights, WEIGHTS)
+    assert list(weights_for(LinearRegression(), WEIGHTS)) == ["sample_weight"]
+    assert weights_for(KNeighborsClassifier(), WEIGHTS) == {}
+
+
+def test_weights_of_one_are_not_passed():
+    assert weights_for(LinearRegression(), None) == {}
+    assert weights_for(LinearRegression(), np.ones(3)) == {}
