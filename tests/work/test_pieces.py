@@ -6,8 +6,10 @@ from threading import Lock
 import pytest
 from threadpoolctl import threadpool_limits
 
-from tests.helpers.pieces import double, limits, raising
-from whynear.work.pieces import Done, Failed, Piece, Task, run_piece, try_piece, versions
+from tests.helpers.pieces import always_killed, double, limits, raising
+from whynear.work.pieces import Done, Failed, Piece, Task, differences, run_piece, try_piece, versions
+from whynear.work.processes import Processes
+from whynear.work.workers import results_of
 
 
 def test_a_piece_has_a_name_for_messages():
@@ -73,3 +75,27 @@ def test_another_version_is_refused_in_a_sentence(name, sentence):
     failed = try_piece(Piece(double, {"number": 1}), Task(versions() | {name: "0.1"}, 1))
     assert isinstance(failed, Failed)
     assert re.search(sentence + r"Install the same versions there\.$", failed.reason)
+
+
+def test_the_versions_of_this_process_differ_from_others_only():
+    assert differences(versions()) == ""
+    assert set(versions()) == {"whynear", "numba", "numpy", "scikit-learn", "scipy", "sources"}
+    assert f"has whynear {versions()['whynear']} instead of 9.9. Install" in differences(
+        versions() | {"whynear": "9.9"}
+    )
+
+
+@pytest.mark.parametrize("n_workers", [1, 2])
+def test_the_first_piece_that_fails_ends_the_work_with_its_exception(n_workers):
+    workers = Processes(n_workers)
+    assert [done.result for _, done in results_of(workers, [Piece(double, {"number": 2})])] == [{"doubled": 4}]
+    with pytest.raises(KeyError, match="no 5"):
+        list(results_of(workers, [Piece(raising, {"number": 5})]))
+    workers.close()
+
+
+def test_a_piece_that_kills_its_process_is_named():
+    workers = Processes(2)
+    with pytest.raises(OSError, match=r"^always_killed\(which=3\) failed: its process was killed twice"):
+        list(results_of(workers, [Piece(always_killed, {"which": 3})]))
+    workers.close()
