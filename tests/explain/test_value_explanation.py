@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 from matplotlib import pyplot as plt
 from numpy.testing import assert_allclose
 from sklearn.compose import ColumnTransformer
+from sklearn.datasets import load_iris
 from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import VarianceThreshold
-from sklearn.linear_model import Ridge
+from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
 
@@ -23,8 +24,12 @@ from tests.helpers.measured_tables import houses, model_of_houses, numbers
 from tests.helpers.mixed_tables import NUMBERS
 from tests.helpers.mixed_tables import table as mixed_table
 from tests.helpers.notebook_html import HOSTILE, shown
-from whynear.explain.case_explanation import write_figure
+from whynear.explain.case_explanation import values_of_cases, with_caution, write_figure
+from whynear.explain.linear_parts import LinearParts, is_linear_map
 from whynear.explain.value_explanation import NEIGHBORS
+from whynear.model.pipeline import FittedPipeline
+from whynear.model.unusual import UnusualValue
+from whynear.study.methods import remember_rows
 
 
 def explained(row=5):
@@ -373,3 +378,79 @@ def test_names_are_no_formulas(draw, tmp_path):
 def test_it_is_written_as_a_file(tmp_path):
     write_figure(wide(), tmp_path / "a.png")
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_reason_without_unusual_values_stands_alone():
+    assert with_caution("predicted 3", ()) == "predicted 3"
+
+
+def test_three_unusual_values_are_named_and_the_others_counted():
+    values = [UnusualValue(name, "filled_in") for name in "abcde"]
+    assert with_caution("predicted 3", values) == (
+        "predicted 3. Caution, it rests on 'a', which is missing and on 'b', which is missing and on 'c', which is "
+        "missing and on 2 more"
+    )
+
+
+@pytest.mark.parametrize(("name", "start"), [("a.svg", b"<?xml"), ("a.PNG", b"\x89PNG"), ("a.pdf", b"%PDF")])
+def test_the_extension_sets_the_format(tmp_path, name, start):
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    write_figure(wn.explain(wn.GRLVQ(random_state=0).fit(X, y), X.iloc[[0]]), tmp_path / name)
+    assert (tmp_path / name).read_bytes().startswith(start)
+
+
+def test_cases_have_the_units_of_the_table_and_the_gaps_of_their_rows():
+    X, _ = houses()
+    model = FittedPipeline.of(model_of_houses())
+    numbers = np.array([2, 3])
+    filled = values_of_cases(model, model.learner.cases_, numbers)
+    assert_allclose(filled, model.numbers(X).iloc[numbers], atol=1e-9)
+    remember_rows(model.model, X)
+    known = values_of_cases(model, model.learner.cases_, numbers)
+    assert np.isnan(known).tolist() == [[False] * 6, [False, True, False, False, False, False]]
+
+
+def test_coefficients_are_those_of_least_squares_in_the_units_of_the_table():
+    X, y = numbers()
+    expected = LinearRegression().fit(X, y)
+    for steps in ((), (StandardScaler(),)):
+        parts = LinearParts(FittedPipeline.of(make_pipeline(*steps, wn.MinimumNormRegressor()).fit(X, y)))
+        assert_allclose(parts.coefficients, expected.coef_)
+        assert_allclose(parts.origin, X.mean())
+
+
+def test_the_coefficients_times_the_deviations_are_the_contributions():
+    X, y = numbers()
+    model = make_pipeline(StandardScaler(), wn.MinimumNormRegressor()).fit(X, y)
+    parts = LinearParts(FittedPipeline.of(model))
+    assert_allclose(parts.contributions(model[0].transform(X)), (X - X.mean()) * parts.coefficients)
+
+
+def test_a_column_of_categories_adds_one_number_and_has_no_coefficient():
+    X, _ = houses()
+    model = FittedPipeline.of(model_of_houses())
+    parts = LinearParts(model)
+    assert parts.features == ("size", "age", "town", "noise")
+    added = parts.contributions(np.asarray(model.seen(X)))
+    assert added.shape == (80, 4)
+    assert_allclose(added.sum(axis=1) + model.learner.target_origin_, model.model.predict(X), atol=1e-9)
+    assert np.isnan(parts.coefficients[2])
+    assert np.isnan(parts.origin[2])
+    assert parts.coefficients[[0, 1]] == pytest.approx([3, -2], abs=0.4)
+
+
+def test_behind_steps_that_mix_columns_features_are_their_output():
+    X, y = numbers()
+    model = make_pipeline(PCA(2), wn.MinimumNormRegressor()).fit(X, y)
+    parts = LinearParts(FittedPipeline.of(model))
+    assert parts.features == ("pca0", "pca1")
+    assert_allclose(parts.coefficients, model[-1].coef_)
+
+
+@pytest.mark.parametrize("other", [wn.MinimumNormRegressor, wn.MinimumNormRegressor(), StandardScaler(), wn.GMLVQ()])
+def test_other_models_are_no_linear_maps(other):
+    assert not is_linear_map(other)
+
+
+def test_a_map_is_found_at_the_end_of_a_pipeline():
+    assert is_linear_map(model_of_houses())
