@@ -1,5 +1,7 @@
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_iris
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -9,8 +11,23 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import whynear as wn
+from tests.helpers.nearness import some_nearness
+from whynear.learn.lvq.prototypes import relative_distances
 from whynear.model.pipeline import FittedPipeline
-from whynear.reject.nearness import N_NEAR, Nearness, labelled_cases, nearness_of, seen_by
+from whynear.reject.nearness import (
+    MEASURES,
+    N_NEAR,
+    NO_CASES,
+    PROBABILITY_MEASURES,
+    PROTOTYPE_MEASURES,
+    NearCases,
+    Nearness,
+    labelled_cases,
+    measures_of,
+    nearness_of,
+    seen_by,
+    usual_measures,
+)
 
 CHEAP_LANN = {"epochs": 2, "step": 0.1, "beta": 0.3, "decay": 0.0, "shared_epochs": 1, "shared_step": 0.03}
 LEARNERS = {
@@ -120,3 +137,97 @@ def test_coordinates_learned_from_classes_are_left_out(iris):
     model = make_pipeline(LinearDiscriminantAnalysis(), wn.GMLVQ(random_state=0)).fit(X, y)
     assert nearness_of(model, X, model.classes_).seen is not None
     assert seen_by(model, X) is None
+
+
+def test_each_kind_of_classifier_has_its_measures():
+    of_cases, of_prototypes = some_nearness(), some_nearness(shares=False)
+    of_probabilities = some_nearness(distances=False, shares=False)
+    assert usual_measures(of_cases) == MEASURES == tuple(measures_of(of_cases))
+    assert usual_measures(of_prototypes) == PROTOTYPE_MEASURES
+    assert usual_measures(of_probabilities) == PROBABILITY_MEASURES == tuple(measures_of(of_probabilities))
+
+
+def test_values_are_those_of_their_formulas():
+    nearness = Nearness(
+        np.array([1]), np.array([[0.2, 0.7, 0.1]]), np.array([[3.0, 1.0, 5.0]]), np.array([[0.4, 0.6, 0]])
+    )
+    found = {name: float(values[0]) for name, values in measures_of(nearness).items()}
+    expected = {
+        "relative_distance": (3 - 1) / (3 + 1),
+        "nearest_distance": 0.0,
+        "probability": np.log(0.7 / 0.3),
+        "near_share": 0.6,
+        "margin": 0.5,
+    }
+    assert found.keys() == expected.keys()
+    assert_allclose(list(found.values()), list(expected.values()))
+
+
+def test_the_relative_distance_is_that_of_lvq():
+    nearness = some_nearness(seed=3)
+    of_lvq = relative_distances(nearness.sq_by_class)[np.arange(len(nearness)), nearness.predicted]
+    assert_allclose(measures_of(nearness)["relative_distance"], of_lvq)
+
+
+@given(st.lists(st.sampled_from([0.0, 1e-300, 1.0, 1e300, np.inf]), min_size=3, max_size=3), st.integers(0, 2))
+def test_all_but_the_nearest_distance_are_finite_for_any_distances(sq, predicted):
+    nearness = Nearness(np.array([predicted]), np.array([[1.0, 0.0, 0.0]]), np.array([sq]))
+    found = measures_of(nearness)
+    assert all(np.isfinite(values).all() for name, values in found.items() if name != "nearest_distance")
+    assert -1 <= found["relative_distance"][0] <= 1
+    assert not np.isnan(found["nearest_distance"]).any()
+
+
+def test_one_class_alone_is_certain():
+    nearness = Nearness(np.array([0]), np.array([[1.0]]), np.array([[2.0]]))
+    found = measures_of(nearness)
+    assert found["relative_distance"][0] == 1
+    assert found["margin"][0] == 1
+
+
+def near_cases(n=60, seed=0):
+    rng = np.random.default_rng(seed)
+    return NearCases(rng.normal(size=(n, 3)) * [1.0, 50.0, 0.01], rng.integers(0, 4, n))
+
+
+def slow_shares(near, row, n_classes, own=-1):
+    """The shares by distances to every case in standardised columns, but one."""
+    sq = np.square((near.cases - row) / near.cases.std(axis=0)).sum(axis=1)
+    nearest = [place for place in np.argsort(sq, kind="stable") if place != own][:25]
+    return np.bincount(near.codes[nearest], minlength=n_classes) / len(nearest)
+
+
+def test_shares_are_those_of_the_nearest_in_standardised_columns():
+    near, rows = near_cases(), near_cases(20, seed=1).cases
+    assert_allclose(near.shares(rows, 4), [slow_shares(near, row, 4) for row in rows])
+
+
+def test_no_case_counts_for_itself():
+    near = near_cases()
+    slow = [slow_shares(near, row, 4, own) for own, row in enumerate(near.cases)]
+    assert_allclose(near.own_shares(4), slow)
+
+
+def test_units_do_not_count():
+    near, rows = near_cases(), near_cases(20, seed=1).cases
+    scale = np.array([1e-3, 7.0, 1e5])
+    assert_allclose(NearCases(near.cases * scale, near.codes).shares(rows * scale, 4), near.shares(rows, 4))
+
+
+def test_constant_columns_and_equal_cases_do_no_harm():
+    near = NearCases(np.column_stack([np.full(40, 0.1), np.arange(40) % 2]), np.arange(40) % 2)
+    assert_allclose(near.shares(np.array([[5.0, 0.0]]), 2), [[20 / 25, 5 / 25]])
+    assert_allclose(near.own_shares(2)[1], [6 / 25, 19 / 25])
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_fewer_cases_than_25_all_count(n):
+    near = NearCases(np.arange(float(n))[:, None], np.arange(n))
+    assert_allclose(near.shares(np.zeros((1, 1)), n), np.full((1, n), 1 / n))
+    assert_allclose(near.own_shares(n).sum(axis=1), min(n - 1, 1))
+
+
+def test_a_class_that_is_not_known_counts_for_none():
+    near = NearCases(np.arange(4.0)[:, None], np.array([0, 1, -1, -1]))
+    assert_allclose(near.shares(np.zeros((1, 1)), 2), [[0.25, 0.25]])
+    assert not NO_CASES

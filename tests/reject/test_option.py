@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.base import clone
-from sklearn.datasets import make_blobs
+from scipy.sparse import coo_array
+from sklearn.base import BaseEstimator, clone
+from sklearn.datasets import load_iris, make_blobs
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
@@ -15,10 +16,13 @@ from sklearn.model_selection import cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import check_estimator
 
 import whynear as wn
-from whynear.data.rows import TimeOrder
+from whynear.data.rows import TimeOrder, split_rows
+from whynear.reject.nearness import Nearness, nearness_of
+from whynear.reject.option import check_learner, checked_groups, checked_target, held_out_nearness, joined, rows_of
 
 CHEAP_LANN = {"epochs": 2, "step": 0.1, "beta": 0.3, "decay": 0.0, "shared_epochs": 1, "shared_step": 0.03}
 LEARNERS = {
@@ -212,3 +216,92 @@ def test_a_memory_of_a_stream_is_refused(fitted, blobs):
     option = wn.RejectOption(memory.fit(X[:100], y[:100]) if fitted else memory)
     with pytest.raises(TypeError, match=r"learner=SelfAdjustingMemory\(\) learns from a stream.*Use a classifier"):
         (option.calibrate if fitted else option.fit)(X[100:], y[100:])
+
+
+class Stream(BaseEstimator):
+    def fit(self, X, y):
+        return self
+
+    def predict_proba(self, X):
+        return None
+
+    def learn_one(self, x, y):
+        return self
+
+
+class Prequential(Stream):
+    learn_one = None
+
+    def prequential(self, X, y):
+        return None
+
+
+@pytest.mark.parametrize("learner", [Stream(), Prequential(), make_pipeline(StandardScaler(), Stream())])
+def test_a_promise_for_a_stream_is_refused(learner):
+    with pytest.raises(TypeError, match="under drift"):
+        check_learner(learner)
+
+
+@pytest.mark.parametrize("learner", [wn.GMLVQ, "gmlvq", None])
+def test_what_is_no_classifier_is_refused(learner):
+    with pytest.raises(TypeError, match="must be a classifier"):
+        check_learner(learner)
+
+
+def test_a_classifier_without_probabilities_is_refused():
+    with pytest.raises(TypeError, match="no predict_proba"):
+        check_learner(LinearSVC())
+    check_learner(wn.GMLVQ())
+
+
+def test_times_are_refused_as_groups():
+    with pytest.raises(ValueError, match="nothing can be promised for later cases"):
+        checked_groups(TimeOrder([1, 2, 3], "day"), 3)
+    with pytest.raises(ValueError, match="each of the 4 cases"):
+        checked_groups([1, 2, 3], 4)
+    assert checked_groups(["p", "q"], 2).tolist() == ["p", "q"]
+    assert checked_groups(None, 2) is None
+
+
+def test_targets_are_checked():
+    X = np.zeros((3, 1))
+    assert checked_target(X, ["a", "b", "a"]).tolist() == ["a", "b", "a"]
+    for y, fault in ((None, "requires y"), ([0.5, 1.5, 2.1], "Unknown label type"), ([1, 2], "inconsistent")):
+        with pytest.raises(ValueError, match=fault):
+            checked_target(X, y)
+    with pytest.raises(ValueError, match="0 samples"):
+        checked_target(X[:0], np.empty(0, dtype=int))
+
+
+@pytest.mark.parametrize("kind", [np.asarray, pd.DataFrame, coo_array, lambda X: X.tolist()])
+def test_rows_of_any_kind_of_table(kind):
+    X = np.arange(6.0).reshape(3, 2)
+    found = rows_of(kind(X), np.array([2, 0]))
+    found = found.toarray() if hasattr(found, "toarray") else np.asarray(found)
+    assert found.tolist() == [[4, 5], [0, 1]]
+
+
+def test_each_case_is_predicted_by_a_learner_fitted_without_it():
+    X, y = load_iris(return_X_y=True)
+    learner, classes = wn.GRLVQ(random_state=0), np.unique(y)
+    found = held_out_nearness(learner, X, y, classes, 3, seed=5)
+    for train, test in split_rows(y, 3, 5, stratified=True):
+        expected = nearness_of(clone(learner).fit(X[train], y[train]), X[test], classes)
+        assert_allclose(found.sq_by_class[test], expected.sq_by_class)
+        assert_array_equal(found.predicted[test], expected.predicted)
+
+
+def test_a_class_of_one_case_is_predicted_as_another():
+    X, y = load_iris(return_X_y=True)
+    y = y.copy()
+    y[0] = 7
+    found = held_out_nearness(wn.GRLVQ(random_state=0), X, y, np.unique(y), 3, seed=0)
+    assert found.predicted[0] != 3
+    assert found.sq_by_class[0, 3] == np.inf
+
+
+def test_parts_without_distances_leave_probabilities():
+    with_distances = Nearness(np.array([0]), np.ones((1, 1)), np.ones((1, 1)), np.ones((1, 1)))
+    both = joined([with_distances, Nearness(np.array([0]), np.ones((1, 1)))])
+    assert len(both) == 2
+    assert both.sq_by_class is None
