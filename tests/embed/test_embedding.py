@@ -1,25 +1,33 @@
 import sys
 from collections import Counter
 
+import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib import pyplot as plt
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import pdist
 from sklearn.datasets import load_iris
 from sklearn.decomposition import PCA
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import (
-    StandardScaler,
-)
+from sklearn.preprocessing import StandardScaler
 
 import whynear as wn
 from tests.helpers.embeddings import local_metric, random_cases
 from tests.helpers.mixed_tables import MIXED, model_of, table
 from whynear import GMLVQ, LANN, LGMLVQ, DiagonalMetric, LinearMetric, LocalMetric
 from whynear.embed import layout
-from whynear.embed.embedding import embed, embedding_score
+from whynear.embed.embedding import (
+    by_blocks,
+    embed,
+    embedded_classes,
+    embedding_score,
+    place_after,
+    place_before,
+    plot_embedding,
+)
 from whynear.model.pipeline import FittedPipeline
 
 
@@ -334,3 +342,131 @@ def test_a_map_is_drawn_of_the_table(name):
     pipeline = model_of(MIXED[name])
     made = FittedPipeline.of(pipeline).numbers(X)
     assert_array_equal(wn.embed(pipeline, X), wn.embed(wn.as_metric(pipeline), made))
+
+
+mpl.use("agg")
+
+
+@pytest.fixture(autouse=True)
+def closed_figures():
+    yield
+    plt.close("all")
+
+
+def legend_of(ax):
+    return [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+def test_drawing_uses_the_given_axes_and_shows_nothing(monkeypatch):
+    monkeypatch.setattr(plt, "show", lambda: pytest.fail("shown"))
+    points, y = random_cases(30, 2), np.repeat(["one", "two", "$three"], 10)
+    _, ax = plt.subplots()
+    assert plot_embedding(points, y, ax=ax) is ax
+    assert legend_of(ax) == ["$three", "one", "two"]
+    assert ax.get_aspect() == 1
+    assert not len(ax.get_xticks())
+    assert not len(ax.get_yticks())
+    assert plot_embedding(points, y) is not ax
+
+
+def test_ninety_classes_look_different_and_the_first_ones_by_colour_or_marker_alone():
+    ax = plot_embedding(random_cases(180, 2), np.arange(180) % 90)
+    looks = [(handle.get_color(), handle.get_marker()) for handle in ax.get_legend().legend_handles]
+    assert len(set(looks)) == 90
+    assert len({color for color, _ in looks[:10]}) == 10
+    assert len({marker for _, marker in looks[:9]}) == 9
+
+
+def test_errors_are_ringed_and_counted():
+    points, y = random_cases(30, 2), np.arange(30) % 2
+    errors = np.arange(30) < 4
+    ax = plot_embedding(points, y, errors=errors)
+    assert legend_of(ax) == ["0", "1", "error (4 of 30)"]
+    assert_allclose(ax.collections[-1].get_offsets(), points[errors])
+
+
+@pytest.mark.parametrize("n_classes", [2, 30, 60])
+def test_the_legend_covers_no_point_and_is_not_cut_off(n_classes):
+    ax = plot_embedding(random_cases(120, 2), [f"class {i % n_classes}" for i in range(120)])
+    ax.figure.canvas.draw()
+    legend = ax.get_legend().get_window_extent()
+    assert not legend.overlaps(ax.get_window_extent())
+    assert legend.x1 <= ax.figure.bbox.x1
+    assert legend.y0 >= 0
+
+
+def test_wrong_drawings_are_refused_by_name():
+    with pytest.raises(ValueError, match="embedding must have 2 columns to be drawn, got 3"):
+        plot_embedding(random_cases(5, 3), np.zeros(5))
+    with pytest.raises(ValueError, match="errors must hold True or False for each of the 5 points"):
+        plot_embedding(random_cases(5, 2), np.zeros(5), errors=[1, 2])
+
+
+@pytest.fixture(scope="module")
+def table_of_further_rows():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.standard_normal((160, 4)), columns=list("abcd"))
+    return X, np.where(X["a"] + X["b"] ** 2 > 0.5, "u", "v")
+
+
+def fitted(learner, table_of_further_rows):
+    X, y = table_of_further_rows
+    return make_pipeline(StandardScaler(), learner).fit(X[:100], y[:100])
+
+
+@pytest.mark.parametrize("learner", [wn.GRLVQ(random_state=0), wn.GMLVQ(random_state=0), wn.LGMLVQ(random_state=0)])
+def test_rows_of_the_map_are_placed_where_they_lie(learner, table_of_further_rows):
+    model, X = fitted(learner, table_of_further_rows), table_of_further_rows[0][:100]
+    points = embed(model, X, random_state=0)
+    assert_allclose(place_after(model, X, points, X), points, atol=1e-9)
+    assert_allclose(place_before(model, X, X), embed(model, X, method="pca"), atol=1e-9)
+
+
+def test_a_linear_map_takes_further_rows_where_it_takes_all(table_of_further_rows):
+    model, X = fitted(wn.GMLVQ(random_state=0), table_of_further_rows), table_of_further_rows[0]
+    metric = wn.as_metric(model)
+    points = embed(model, X[:100], random_state=0)
+    placed = place_after(model, X[:100], points, X[100:])
+    mapped = metric.map(X)
+    assert_allclose(np.linalg.matrix_rank(mapped), 4)
+    design = np.column_stack([mapped, np.ones(len(mapped))])
+    solved = np.linalg.lstsq(design[:100], points, rcond=None)[0]  # the map of the plane, found from its points alone
+    assert_allclose(placed, design[100:] @ solved, atol=1e-8)
+
+
+@pytest.mark.parametrize("learner", [wn.LGMLVQ(random_state=0), wn.LANN(random_state=0, epochs=1)])
+def test_elsewhere_they_lie_between_rows_of_the_map(learner, table_of_further_rows):
+    model, X = fitted(learner, table_of_further_rows), table_of_further_rows[0]
+    points = np.random.default_rng(1).standard_normal((100, 2))
+    placed = place_after(model, X[:100], points, X[100:])
+    assert placed.shape == (60, 2)
+    assert (placed >= points.min(axis=0)).all()
+    assert (placed <= points.max(axis=0)).all()
+    assert np.unique(placed.round(9), axis=0).shape == (60, 2)
+
+
+def test_blocks_do_not_change_what_is_placed(table_of_further_rows, monkeypatch):
+    X = table_of_further_rows[0]
+    whole = by_blocks(lambda rows: rows.to_numpy()[:, :2], X)
+    monkeypatch.setattr("whynear.utils.threads.row_blocks", lambda n, **_: [slice(0, 7), slice(7, n)])
+    assert_allclose(by_blocks(lambda rows: rows.to_numpy()[:, :2], X), whole)
+
+
+def test_classes_are_numbered_in_their_order():
+    points, classes, codes = embedded_classes([[0, 1], [2, 3], [4, 5]], ["b", "a", "b"])
+    assert points.dtype == float
+    assert classes.tolist() == ["a", "b"]
+    assert codes.tolist() == [1, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("points", "y", "message"),
+    [
+        (np.zeros((3, 2)), ["a", "b"], "one class for each of the 3 points, got 2"),
+        (np.zeros((2, 2)), ["a", None], "y lacks the class of 1 point"),
+        (np.full((2, 2), np.nan), ["a", "b"], "embedding contains NaN"),
+    ],
+)
+def test_points_and_classes_that_do_not_fit_are_refused(points, y, message):
+    with pytest.raises(ValueError, match=message):
+        embedded_classes(points, y)
