@@ -8,10 +8,23 @@ from sklearn.datasets import load_iris
 from sklearn.dummy import DummyClassifier
 from sklearn.metrics import r2_score
 
-from tests.helpers.studies import iris_study
+import whynear as wn
+from tests.helpers.studies import iris_study, of_patients, rows_of_two_classes
+from whynear.data.rows import TimeOrder
 from whynear.model.pipeline import FittedPipeline
-from whynear.study.comparison import Comparison, compare, with_directions
+from whynear.study import comparison as comparison_module
+from whynear.study.comparison import (
+    Comparison,
+    FoldAnswers,
+    compare,
+    parts_within,
+    simplest_of_the_best,
+    with_directions,
+)
 from whynear.study.errors import root_mean_squared_error
+from whynear.study.feature_findings import caveats_of_copies, copies_across_folds
+from whynear.study.fits import Answer, FitRows
+from whynear.study.folds import Fold
 from whynear.study.interpretation import profiles_of
 from whynear.study.methods import MINIMUM_NORM, PLS, RIDGE, Methods
 
@@ -167,3 +180,144 @@ def test_all_directions_are_kept_where_a_column_hardly_varies():
     rare = pd.DataFrame({"a": [0.0] * 27 + [1.0, 2.0, 3.0]})
     model = with_directions(Methods(0).fitted(MINIMUM_NORM, rare, Y[:30]), rare, Y[:30])
     assert model[-1].effective_dim is None
+
+
+# The choice of a learner within a fold.
+
+
+NAMES = ("grlvq", "gmlvq")
+
+
+def fold_of(y):
+    X = pd.DataFrame({"x": np.arange(len(y), dtype=float)})
+    return Fold(1, X, y, np.arange(len(y))[: len(y) // 2 * 2 - 4], np.arange(len(y))[-4:])
+
+
+def test_parts_within_a_fold_divide_its_training_rows():
+    fold = fold_of(np.array(["u", "v"] * 20))
+    parts = parts_within(fold, NAMES, 0)
+    assert len(parts) == 3
+    assert sorted(np.concatenate([part.test for part in parts])) == list(fold.train)
+    for part in parts:
+        assert (part.fold, part.names, part.within) == (1, NAMES, True)
+        assert not set(part.train) & set(part.test)
+        assert not {*part.train, *part.test} & set(fold.test)
+
+
+def test_of_many_rows_a_sample_is_divided(monkeypatch):
+    monkeypatch.setattr(comparison_module, "INNER_ROWS", 12)
+    parts = parts_within(fold_of(np.array(["u", "v"] * 20)), NAMES, 0)
+    assert sum(len(part.test) for part in parts) == 12
+
+
+def test_where_every_class_has_one_row_nothing_is_chosen():
+    assert parts_within(fold_of(np.array(list("abcdefgh"))), NAMES, 0) == []
+
+
+@pytest.mark.parametrize(("good", "chosen"), [("grlvq", "grlvq"), ("gmlvq", "gmlvq")])
+def test_the_learner_that_is_right_within_the_fold_is_chosen_and_the_models_of_others_are_dropped(good, chosen):
+    y = np.array(["u", "v"] * 20)
+    fold = fold_of(y)
+    within = parts_within(fold, NAMES, 0)
+    outer = FitRows(1, fold.train, fold.test, NAMES)
+    found = FoldAnswers(fold, NAMES, "accuracy", np.unique(y), [outer, *within])
+    models = {name: Methods(0).fitted(name, *fold.known) for name in NAMES}
+    for part in (outer, *within):
+        for name in NAMES:
+            predicted = y[part.test] if name == good else np.full(len(part.test), "u")
+            found.add(Answer(part, name, predicted, None, None, None if part.within else models[name]))
+    assert found.chosen == chosen
+    assert found.model is models[chosen]
+    assert found.scores == {name: 1.0 if name == good else 0.5 for name in NAMES}
+    assert found.shares.shape == (4, 2)
+    assert all(answer.model is None for answer in found.answers.values())
+
+
+def test_the_first_column_within_a_standard_error_of_the_best_is_chosen():
+    best = [0.8, 0.9, 1.0]  # mean 0.9, standard error 0.058
+    assert simplest_of_the_best(pd.DataFrame({"simple": [0.85] * 3, "complex": best})) == "simple"
+    assert simplest_of_the_best(pd.DataFrame({"simple": [0.84] * 3, "complex": best})) == "complex"
+    assert simplest_of_the_best(pd.DataFrame({"simple": [0.84], "complex": [0.85]})) == "complex"
+
+
+# Held-out rows with a copy among the rows they were predicted from.
+
+
+NOISE = np.random.default_rng(0).standard_normal((60, 2))
+
+
+@pytest.fixture(scope="module")
+def twice():
+    """Rows without a pattern, of which forty stand twice: their copies are predicted right, the others by chance."""
+    rows = rows_of_two_classes(60, a=NOISE[:, 0], b=NOISE[:, 1])
+    return pd.concat([rows, rows[:40]], ignore_index=True)
+
+
+def compared(table, **settings):
+    X, y = table[["a", "b"]], table["y"].to_numpy()
+    return X, compare(X, y, ["lmnn"], Methods(0), n_folds=5, report=lambda *_: None, **settings)
+
+
+def test_only_copies_in_other_folds_count(twice):
+    X, comparison = compared(twice)
+    fold = comparison.predictions["fold"]
+    pairs = [(row, row + 60) for row in range(40) if fold[row] != fold[row + 60]]
+    assert np.flatnonzero(copies_across_folds(X, fold)).tolist() == sorted(sum(pairs, ()))
+
+
+def test_the_score_without_copies_is_said(twice):
+    X, comparison = compared(twice)
+    copied = copies_across_folds(X, comparison.predictions["fold"])
+    (said,) = caveats_of_copies(X, comparison)
+    assert said.startswith(f"{copied.sum()} held-out rows have a copy among the rows they were predicted from; of the")
+    right = 1 - comparison.wrong[~copied].mean()
+    assert f"of the others, {right:.1%} ± " in said
+    assert said.endswith("are predicted right.")
+    assert right < comparison.expected - 0.1
+
+
+def test_the_score_without_copies_counts_rows_by_their_weights(twice):
+    X, comparison = compared(twice)
+    copied = copies_across_folds(X, comparison.predictions["fold"])
+    weights = pd.Series(np.random.default_rng(0).uniform(0.1, 3.0, 100))
+    (said,) = caveats_of_copies(X, replace(comparison, weights=weights))
+    assert f"of the others, {np.average(~comparison.wrong[~copied], weights=weights[~copied]):.1%} ± " in said
+    (said,) = caveats_of_copies(X, replace(comparison, weights=pd.Series(1.0 * copied)))
+    assert said == f"{copied.sum()} held-out rows have a copy among the rows they were predicted from."
+
+
+def test_copies_that_are_held_out_together_are_no_caveat(twice):
+    groups = pd.Series(twice.index % 60, name="patient")
+    assert caveats_of_copies(*compared(twice, groups=groups)) == []
+
+
+def test_copies_of_measured_rows_are_said_too():
+    X, y = pd.DataFrame(np.vstack([NOISE, NOISE[:20]]), columns=["a", "b"]), np.tile(NOISE[:, 0], 2)[:80]
+    settings = {"n_folds": 5, "effective_dim": None, "report": lambda *_: None}
+    (said,) = caveats_of_copies(X, compare(X, y, (), Methods(0), **settings))
+    assert said.endswith("of the variance is explained.")
+
+
+def test_a_table_of_copies_says_nothing_about_new_rows():
+    rows = rows_of_two_classes(20, a=NOISE[:20, 0], b=NOISE[:20, 1])
+    X, comparison = compared(pd.concat([rows] * 6, ignore_index=True))
+    assert caveats_of_copies(X, comparison) == [
+        "Every held-out row has a copy among the rows it was predicted from: nothing here says how well new rows are "
+        "predicted."
+    ]
+
+
+def test_a_study_says_it():
+    table = of_patients(20, 2)
+    table = pd.concat([table, table[:6]], ignore_index=True).drop(columns="patient")
+    study = wn.study(table, "y", learner="grlvq", splitting=wn.Splitting(folds=3))
+    (said,) = (caveat for caveat in study.caveats if "a copy among the rows" in caveat)
+    assert said == caveats_of_copies(study.problem.X, study.comparison)[0]
+
+
+def test_one_row_with_a_copy_is_one_row():
+    rows = rows_of_two_classes(60, a=NOISE[:, 0], b=NOISE[:, 1])
+    rows.loc[59, ["a", "b"]] = rows.loc[0, ["a", "b"]]
+    X, comparison = compared(rows, groups=TimeOrder(np.arange(60.0), "day"))
+    (said,) = caveats_of_copies(X, comparison)
+    assert said.startswith("1 held-out row has a copy among the rows it was predicted from; of the others, ")

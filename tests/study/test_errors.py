@@ -5,12 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.testing import assert_array_equal
-from sklearn.metrics import balanced_accuracy_score, precision_score, recall_score, roc_auc_score
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.stats import binomtest
+from sklearn.metrics import auc, balanced_accuracy_score, precision_score, recall_score, roc_auc_score
 
 import whynear as wn
 from tests.helpers.measured_tables import numbers
 from tests.helpers.studies import iris_study, numeric_study
+from whynear.study.calibration import N_BINS, calibration_of, wilson_interval
 from whynear.study.comparison import Comparison
 from whynear.study.errors import (
     FEWEST_ROWS,
@@ -23,6 +25,7 @@ from whynear.study.errors import (
     remember_errors,
     residuals_of,
 )
+from whynear.study.roc import MOST_CURVES, roc_of
 
 
 def compared(true, predicted, probabilities):
@@ -267,3 +270,96 @@ def test_categories_whose_errors_are_all_the_same_do_not_differ():
     """Without the few rows of a third category every error is equal, and no test can tell the others apart."""
     X = pd.DataFrame({"town": ["x"] * 30 + ["y"] * 28 + ["z"] * 2})
     assert said(X, np.repeat([0.5, 2.0], [58, 2]), np.zeros(60)) == []
+
+
+RNG = np.random.default_rng(0)
+
+
+def predicted(n_rows, n_classes):
+    """True classes, the probabilities of classes that follow them loosely, and the classes."""
+    classes = np.array([f"class {code}" for code in range(n_classes)])
+    codes = np.arange(n_rows) % n_classes
+    support = RNG.gamma(1.0, size=(n_rows, n_classes))
+    support[np.arange(n_rows), codes] *= 3
+    return classes[codes], support / support.sum(axis=1, keepdims=True), classes
+
+
+def test_the_area_of_two_classes_is_that_of_scikit_learn():
+    true, probabilities, classes = predicted(100, 2)
+    roc = roc_of(true, probabilities, classes)
+    assert roc.area == roc_auc_score(true, probabilities[:, 1])
+    (curve,) = roc.curves
+    assert (curve.label, curve.area) == ("class 1", roc.area)
+
+
+def test_the_mean_area_of_several_classes_is_that_of_scikit_learn():
+    true, probabilities, classes = predicted(120, 4)
+    roc = roc_of(true, probabilities, classes)
+    assert roc.area == pytest.approx(roc_auc_score(true, probabilities, multi_class="ovr"))
+    assert [curve.label for curve in roc.curves] == classes.tolist()
+
+
+def test_the_area_of_a_curve_lies_under_its_points():
+    for curve in roc_of(*predicted(90, 3)).curves:
+        assert auc(curve.false_rate, curve.true_rate) == pytest.approx(curve.area)
+        assert_allclose([curve.false_rate[[0, -1]], curve.true_rate[[0, -1]]], [[0, 1], [0, 1]])
+        assert (np.diff(curve.true_rate) >= 0).all()
+
+
+def test_only_the_curves_of_the_largest_classes_are_kept():
+    true, probabilities, classes = predicted(90, 9)
+    true[:40] = "class 8"
+    roc = roc_of(true, probabilities, classes)
+    assert len(roc.curves) == MOST_CURVES
+    assert roc.curves[-1].label == "class 8"
+    assert roc.area == pytest.approx(roc_auc_score(true, probabilities, multi_class="ovr"))
+
+
+def test_curves_are_written_as_plain_values():
+    held = roc_of(*predicted(60, 3)).to_dict()
+    assert [curve["class"] for curve in held["curves"]] == ["class 0", "class 1", "class 2"]
+    assert held["curves"][0]["true_rate"][-1] == 1.0
+
+
+PROBABILITY = RNG.uniform(0.3, 1.0, 500)
+RIGHT = RNG.random(500) < PROBABILITY
+
+
+def test_every_prediction_is_in_one_bin():
+    found = calibration_of(PROBABILITY, RIGHT)
+    assert sum(held.count for held in found.bins) == 500
+    assert sum(held.count * held.right for held in found.bins) == pytest.approx(RIGHT.sum())
+    for held in found.bins:
+        assert held.lower < held.probability <= held.upper
+        assert held.least <= held.right <= held.most
+
+
+def test_the_error_is_the_mean_gap_of_the_bins_one_by_one():
+    gaps = 0.0
+    for code in range(N_BINS):
+        inside = (code / N_BINS < PROBABILITY) & ((code + 1) / N_BINS >= PROBABILITY)
+        if inside.any():
+            gaps += inside.mean() * abs(PROBABILITY[inside].mean() - RIGHT[inside].mean())
+    assert calibration_of(PROBABILITY, RIGHT).error == pytest.approx(gaps)
+
+
+def test_probabilities_that_hold_have_a_small_error_and_sure_ones_a_large_one():
+    assert calibration_of(PROBABILITY, RIGHT).error < 0.07
+    assert calibration_of(np.ones(500), RIGHT).error == pytest.approx(1 - RIGHT.mean())
+
+
+def test_the_ends_belong_to_the_first_and_the_last_bin():
+    first, last = calibration_of(np.array([0.0, 1.0]), np.array([False, True])).bins
+    assert (first.lower, last.upper) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize(("right", "count"), [(0, 5), (3, 7), (40, 40)])
+def test_intervals_are_those_of_wilson(right, count):
+    expected = binomtest(right, count).proportion_ci(method="wilson")
+    assert wilson_interval(right / count, count) == pytest.approx((expected.low, expected.high), abs=1e-6)
+
+
+def test_bins_are_written_as_plain_values():
+    held = calibration_of(PROBABILITY, RIGHT).to_dict()
+    assert held["bins"][-1]["upper"] == 1.0
+    assert set(held) == {"error", "bins"}

@@ -2,6 +2,7 @@ import pytest
 
 from whynear.learn.registry import STUDIED
 from whynear.study.estimate import FIT_SECONDS, Estimate, estimate, fit_seconds, planned_fits
+from whynear.study.progress import Steps
 
 
 # Seconds of whole studies, timed on two quiet cores.
@@ -58,3 +59,35 @@ def test_all_methods_are_fitted_on_each_fold_and_learners_within_it_too():
     assert fits[0] == ("grlvq", fit_seconds("grlvq", 80, 10, 2))
     assert fits[3] == ("grlvq", fit_seconds("grlvq", 53, 10, 2))
     assert len(planned_fits(["grlvq"], ["plain kNN"], 5, 100, 10, 2)) == 10
+
+
+def test_a_part_reports_within_its_stretch_of_the_whole():
+    seen = []
+    steps = Steps(lambda step, share: seen.append((step, share)))
+    steps("read", 0.0)
+    within = steps.within(0.5, 0.75)
+    within("compare", 0.0)
+    within("compare", 1.0)
+    assert seen == [("read", 0.0), ("compare", 0.5), ("compare", 0.75)]
+
+
+class Watching:
+    def __init__(self):
+        self.steps, self.parts = [], {}
+
+    def step(self, name, share):
+        self.steps.append((name, share))
+
+    def finished(self, part, value):
+        self.parts[part] = value
+
+
+def test_steps_and_finished_parts_are_passed_to_an_object_and_none_is_needed():
+    watching = Watching()
+    steps = Steps(watching)
+    steps("read", 0.0)
+    steps.finish("model", 7)
+    assert (watching.steps, watching.parts) == ([("read", 0.0)], {"model": 7})
+    silent = Steps()
+    silent("read", 0.0)
+    silent.finish("model", 7)

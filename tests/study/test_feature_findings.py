@@ -4,15 +4,23 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.dummy import DummyRegressor
 
-from tests.helpers.studies import iris_study
+import whynear as wn
+from tests.helpers.studies import houses_study, iris_study, measured
+from whynear.model.pipeline import FittedPipeline
+from whynear.study.comparison import Comparison
 from whynear.study.feature_findings import (
     MOST_NAMED,
+    ONE_SIDED,
+    better_rival,
     caveats_of_models,
     feature_sentences,
     listed_features,
     set_sentences,
+    sign_sentence,
     stand_in_sentences,
 )
 from whynear.verdict import StandIn, StandIns
@@ -134,3 +142,207 @@ def test_features_are_called_what_they_are():
     assert "no evidence that 2 bands help" in said
     assert "feature" not in said
     assert "from these bands" in feature_sentences(judged(["undecided"], works=False), "band")[0]
+
+
+def judged_of_coefficient_signs(*indispensable):
+    return SimpleNamespace(named=lambda _: list(indispensable))
+
+
+def of_models(models):
+    return SimpleNamespace(fitted=tuple(FittedPipeline.of(model) for model in models))
+
+
+def compared(*coefficients, names=("a", "b")):
+    """Models of folds with these coefficients."""
+    X = pd.DataFrame(np.eye(2, len(names)), columns=list(names))
+    learner = wn.MinimumNormRegressor().fit(X, [0.0, 1.0])
+    return of_models(learner.with_metric(wn.LinearMetric([row], list(names))) for row in coefficients)
+
+
+def test_directions_are_said_of_indispensable_features_in_their_order():
+    comparison = compared([2.0, -3.0], [2.1, -3.0], [1.9, -3.0])
+    assert sign_sentence("y", comparison, judged_of_coefficient_signs("b", "a")) == (
+        "With the other features equal, higher “b” goes with lower “y” (-3 per unit) and higher “a” with higher "
+        "(+2 per unit)."
+    )
+    assert sign_sentence("y", comparison, judged_of_coefficient_signs("a")) == (
+        "With the other features equal, higher “a” goes with higher “y” (+2 per unit)."
+    )
+
+
+def test_nothing_is_said_of_features_that_are_not_indispensable():
+    assert sign_sentence("y", compared([2.0, -3.0], [2.0, -3.0], [2.0, -3.0]), judged_of_coefficient_signs()) is None
+
+
+def test_nothing_is_said_of_signs_that_differ_between_folds():
+    comparison = compared([2.0, -3.0], [0.5, 3.0], [1.0, -1.0])
+    assert sign_sentence("y", comparison, judged_of_coefficient_signs("b")) is None
+
+
+@pytest.mark.parametrize("models", [[], [DummyRegressor().fit([[0.0]], [0.0])] * 3])
+def test_nothing_is_said_without_enough_maps(models):
+    assert sign_sentence("y", of_models(models), judged_of_coefficient_signs("a")) is None
+    assert sign_sentence("y", compared([2.0, 1.0], [2.0, 1.0]), judged_of_coefficient_signs("a")) is None
+
+
+def test_a_study_says_the_true_directions_and_nothing_of_categories():
+    finding = houses_study().finding()
+    assert "With the other features equal, higher “size” goes with higher “price” (+" in finding
+    assert "higher “age” with lower (-" in finding
+    assert "higher “town”" not in finding
+    assert "higher “noise”" not in finding
+
+
+@pytest.mark.slow
+def test_a_study_that_loses_to_another_method_says_nothing_of_directions():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": rng.uniform(-2, 2, 150), "b": rng.uniform(-2, 2, 150)})
+    study = wn.study(
+        X.assign(y=X["a"] ** 2 + 0.3 * X["b"] + 0.05 * rng.standard_normal(150)), "y", splitting=wn.Splitting(folds=3)
+    )
+    assert study.findings.sentences[0].startswith("Plain kNN predicts better than the linear map")
+    assert "With the other features equal" not in study.finding()
+
+
+def test_names_are_printable():
+    comparison = compared([2.0, -3.0], [2.0, -3.0], [2.0, -3.0], names=("\x1b[2J", "b"))
+    assert "\x1b" not in sign_sentence("\x07", comparison, judged_of_coefficient_signs("\x1b[2J"))
+
+
+# Simple methods that predict better than the model of a study.
+
+
+RNG = np.random.default_rng(0)
+
+
+def of_numbers(true, own, **rivals):
+    """A comparison of numeric predictions."""
+    by_method = {"minimum norm": own, "plain kNN": own, "ridge": own, "PLS": own, **rivals}
+    return _comparison("r2", "minimum norm", true, own, by_method)
+
+
+def of_classes(true, own, plain, nca=None):
+    """A comparison of predicted classes."""
+    by_method = {"gmlvq": own, "plain kNN": plain, "NCA with kNN": own if nca is None else nca}
+    return _comparison("accuracy", "gmlvq", true, own, by_method)
+
+
+def _comparison(measure, chosen, true, own, by_method):
+    predictions = pd.DataFrame({"true": true, "predicted": own})
+    return Comparison(
+        pd.DataFrame({name: [0.0] for name in by_method}),
+        chosen,
+        pd.Series([0.0]),
+        predictions,
+        measure,
+        by_method=pd.DataFrame(by_method),
+        models=(),
+    )
+
+
+TRUE = RNG.standard_normal(200)
+GOOD, FAIR, POOR = (TRUE + size * RNG.standard_normal(200) for size in (0.2, 0.3, 0.5))
+
+
+def test_the_best_rival_is_named_with_both_scores():
+    comparison = of_numbers(TRUE, POOR, PLS=GOOD, ridge=FAIR)
+    sentence = better_rival(comparison)
+    scores = f"{comparison.score_of('PLS').value:.1%} against {comparison.score.value:.1%}"
+    assert sentence.startswith(f"PLS predicts better than the linear map ({scores} of the variance explained): what ")
+    assert better_rival(of_numbers(TRUE, POOR, ridge=GOOD)).startswith("Ridge predicts better")
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_a_rival_that_is_better_on_rows_that_count_is_named(grouped):
+    rows, groups = np.arange(200), pd.Series(np.arange(200) // 2) if grouped else None
+    labels, flipped = np.where(TRUE > 0, "u", "v"), np.where(TRUE > 0, "v", "u")
+    half = rows < 100
+    one, other = (np.where(part & (rows % 3 == 0), flipped, labels) for part in (half, ~half))
+    numbers = of_numbers(TRUE, np.where(half, POOR, GOOD), PLS=np.where(half, GOOD, POOR))
+    for comparison in (of_classes(labels, one, other), numbers):
+        for heavy, better in ((half, True), (~half, False)):
+            for light in (0.0, 0.1):
+                weights = pd.Series(np.where(heavy, 1.0, light))
+                said = better_rival(replace(comparison, weights=weights, groups=groups))
+                assert (said is not None) == better
+        assert better_rival(comparison) is None
+
+
+def test_plain_knn_suggests_a_target_that_is_not_linear():
+    sentence = better_rival(of_numbers(TRUE, POOR, **{"plain kNN": GOOD}))
+    assert sentence.startswith("Plain kNN predicts better than the linear map")
+    assert "not linear" in sentence
+    assert "--bins 3" in sentence
+
+
+def test_equal_and_worse_rivals_are_not_named():
+    assert better_rival(of_numbers(TRUE, GOOD)) is None
+    assert better_rival(of_numbers(TRUE, GOOD, ridge=POOR, PLS=POOR)) is None
+
+
+def test_a_difference_that_does_not_show_in_the_scores_is_not_stated():
+    close, closer = TRUE + 1e-4, TRUE + 1e-5
+    assert better_rival(of_numbers(TRUE, close, ridge=closer)) is None
+
+
+@pytest.mark.parametrize("gained", range(1, 8))
+def test_plain_knn_is_tested_by_the_rows_that_only_one_predicts_right(gained):
+    true, own, plain = np.full(100, "u"), np.full(100, "u"), np.full(100, "u")
+    own[:gained], plain[-2:] = "v", "v"
+    differences = np.repeat([1.0, 0.0, -1.0], [gained, 98 - gained, 2])
+    clear = differences.mean() > ONE_SIDED * differences.std(ddof=1) / 10
+    sentence = better_rival(of_classes(true, own, plain))
+    assert (sentence is not None) == clear == (gained >= 7)
+    if clear:
+        assert sentence.startswith("Plain kNN predicts better than the learned metric (98.0% against 93.0% of held-out")
+
+
+def test_nca_is_no_rival_because_it_learns_a_metric_too():
+    true, wrong = np.full(50, "u"), np.repeat(["v", "u"], 25)
+    assert better_rival(of_classes(true, wrong, wrong, nca=true)) is None
+
+
+def test_noise_seldom_makes_a_rival_better():
+    found, rng = 0, np.random.default_rng(0)
+    for _ in range(200):
+        predicted = TRUE + 0.5 * rng.standard_normal((2, 200))
+        found += better_rival(of_numbers(TRUE, predicted[0], ridge=predicted[1], PLS=predicted[1] + 1)) is not None
+    assert found <= 20
+
+
+@pytest.mark.slow
+def test_studies_where_the_model_predicts_well_do_not_name_a_rival():
+    assert better_rival(iris_study().comparison) is None
+    study = wn.study(measured(), "y", splitting=wn.Splitting(folds=3))
+    assert "suffice" in study.findings.sentences[0]
+    assert study.findings.sentences[-1].startswith("A linear map of")
+
+
+@pytest.mark.slow
+def test_the_finding_of_a_measured_target_that_is_not_linear_starts_with_plain_knn():
+    X = pd.DataFrame(np.random.default_rng(1).standard_normal((200, 2)), columns=["a", "b"])
+    study = wn.study(X.assign(y=np.cos(2 * X["a"]) + X["b"] ** 2), "y", splitting=wn.Splitting(folds=3))
+    assert study.finding().startswith("Plain kNN predicts better than the linear map (")
+    assert study.findings.sentences[-1].startswith("A linear map of")
+    assert not any("kNN" in caveat for caveat in study.caveats)
+
+
+@pytest.mark.slow
+def test_the_finding_of_classes_that_no_global_metric_separates_starts_with_plain_knn():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.uniform(-1, 1, (300, 2)), columns=["a", "b"])
+    cells = np.floor(3 * (X["a"] + 1)) + np.floor(3 * (X["b"] + 1))
+    study = wn.study(
+        X.assign(y=np.where(cells % 2 == 0, "u", "v")), "y", learner="grlvq", splitting=wn.Splitting(folds=3)
+    )
+    assert study.finding().startswith("Plain kNN predicts better than the learned metric (")
+    assert study.findings.sentences[-1].startswith("GRLVQ predicts")
+    assert not any("kNN" in caveat for caveat in study.caveats)
+
+
+def test_a_rival_must_be_better_over_groups_where_rows_belong_together():
+    true = np.repeat(["u", "v"], 100)
+    own = np.where(np.arange(200) < 20, "v", true)  # wrong in twenty rows, which are of one group
+    comparison = of_classes(true, own, true)
+    assert better_rival(comparison) is not None
+    assert better_rival(replace(comparison, groups=pd.Series(np.arange(200) // 20))) is None

@@ -8,9 +8,16 @@ from sklearn.utils.validation import has_fit_parameter
 import whynear as wn
 from tests.helpers.problems import problem_of
 from tests.helpers.studies import measured, rows_of_two_classes
+from whynear.data.opening import open_table
 from whynear.data.refusal import TableRefused
 from whynear.learn.registry import LEARNERS
-from whynear.study.learnable import FEWEST_NUMERIC_ROWS, caveats_of_weights, check_fittable, learners_for
+from whynear.study.learnable import (
+    FEWEST_NUMERIC_ROWS,
+    caveats_of_weights,
+    check_fittable,
+    learnable_problem,
+    learners_for,
+)
 from whynear.study.methods import COMPARED, SIMPLEST_FIRST
 from whynear.study.settings import StudySettings
 
@@ -69,3 +76,34 @@ def test_what_weights_count_for_is_said_where_there_are_some():
     assert caveats_of_weights(StudySettings.of(weight="size")) == (f"{said}{held_out}",)
     assert caveats_of_weights(StudySettings.of(weight="size", class_weight="balanced")) == (f"{said}{held_out}",)
     assert caveats_of_weights(StudySettings(class_weight="balanced")) == (f"{said}each held-out row counts once.",)
+
+
+def test_features_and_target_are_those_of_the_table():
+    table = rows_of_two_classes(20, x=np.arange(20.0))
+    problem = learnable_problem(table, "y", StudySettings())
+    assert list(problem.X.columns) == ["x"]
+    assert problem.y.tolist() == table["y"].tolist()
+    given = learnable_problem(table[["x"]], table["y"], StudySettings())
+    assert given.y.tolist() == problem.y.tolist()
+
+
+def test_a_refusal_has_settings_that_are_taken():
+    table = pd.DataFrame({"x": np.arange(30.0), "y": np.linspace(0, 1, 30)})
+    with pytest.raises(TableRefused) as refused:
+        learnable_problem(table, "y", StudySettings(learner="gmlvq"))
+    assert refused.value.is_tried
+    settings = StudySettings.of(learner="gmlvq", **refused.value.settings)
+    assert learnable_problem(table, "y", settings).kind == "classes"
+
+
+def test_the_table_is_opened_once_by_the_given_function():
+    calls = []
+
+    def opening(table, encoding, *, strict):
+        calls.append(encoding)
+        return open_table(table, encoding, strict=strict)
+
+    table = pd.DataFrame({"x": np.arange(30.0), "y": np.linspace(0, 1, 30)})
+    with pytest.raises(TableRefused):
+        learnable_problem(table, "y", StudySettings(learner="gmlvq"), opening)
+    assert calls == ["auto"]

@@ -3,14 +3,17 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
+from numpy.testing import assert_allclose
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import whynear as wn
-from tests.helpers.gasoline import PLANTED, gasoline
+from tests.helpers.gasoline import CENTRE, PLANTED, WIDTH, gasoline
 from tests.helpers.studies import grade_study, octane_study, small_study
-from whynear.study.spectra import spectra_of
-
-pytestmark = pytest.mark.slow  # whole studies
+from whynear.data.spectra import SpectralAxis, spectral_axis
+from whynear.study.spectra import FEWEST, MOST, Bands, bands_of, spectra_of
 
 
 def overlaps_planted(study, names):
@@ -29,6 +32,7 @@ def check_planted(study):
     assert f"“{study.verdicts.sets.best[0]}”" in study.finding()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, pytest.param(range(1, 10), marks=pytest.mark.slow, id="nine more")])
 def test_the_planted_band_is_found_and_no_other_is_indispensable(seed):
     for one in [seed] if isinstance(seed, int) else seed:
@@ -37,12 +41,14 @@ def test_the_planted_band_is_found_and_no_other_is_indispensable(seed):
         assert study.comparison.score_of("PLS").value > 0.8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, pytest.param(range(1, 10), marks=pytest.mark.slow, id="nine more")])
 def test_the_planted_band_is_found_for_two_classes(seed):
     for one in [seed] if isinstance(seed, int) else seed:
         check_planted(wn.study(gasoline(120, seed=one, two_classes=True), "grade", learner="grlvq"))
 
 
+@pytest.mark.slow
 @pytest.mark.slow
 def test_the_fat_of_meat_is_read_where_fat_absorbs(real_data):
     """The 100 channels are 850 to 1050 nm, and fat absorbs near 930 nm."""
@@ -54,6 +60,7 @@ def test_the_fat_of_meat_is_read_where_fat_absorbs(real_data):
     assert study.spectra.choice.chosen == "SNV"
 
 
+@pytest.mark.slow
 def test_the_features_of_a_study_are_bands_and_the_other_columns():
     study = octane_study()
     names = study.verdicts.feature_names
@@ -65,6 +72,7 @@ def test_the_features_of_a_study_are_bands_and_the_other_columns():
     assert study.profiles.sum().tolist() == pytest.approx([1.0])
 
 
+@pytest.mark.slow
 def test_cases_are_explained_by_bands():
     study = grade_study()
     assert study.cases
@@ -74,6 +82,7 @@ def test_cases_are_explained_by_bands():
     assert {part.feature for reason in study.reasons for part in reason.parts} <= set(study.verdicts.feature_names)
 
 
+@pytest.mark.slow
 def test_weights_of_a_numeric_target_are_signed_coefficients():
     study = octane_study()
     spectra, learner = study.spectra, study.model[-1]
@@ -84,6 +93,7 @@ def test_weights_of_a_numeric_target_are_signed_coefficients():
     assert top > 0
 
 
+@pytest.mark.slow
 def test_the_sign_of_a_weight_for_two_classes_says_in_which_values_are_larger():
     spectra = grade_study().spectra
     assert spectra.upwards == "values are larger in “low” than in “high”"
@@ -94,6 +104,7 @@ def test_the_sign_of_a_weight_for_two_classes_says_in_which_values_are_larger():
     assert (near <= 0).all()
 
 
+@pytest.mark.slow
 def test_weights_of_three_classes_have_no_sign():
     table = gasoline(60).assign(grade=np.tile(["a", "b", "c"], 20)).drop(columns="octane")
     study = wn.study(table, "grade", learner="grlvq", splitting=wn.Splitting(folds=2))
@@ -102,6 +113,7 @@ def test_weights_of_three_classes_have_no_sign():
     assert (study.spectra.weights >= 0).all()
 
 
+@pytest.mark.slow
 def test_bands_have_the_sign_of_most_of_their_weight():
     spectra = octane_study().spectra
     for (first, last), sign in zip(spectra.bands.ranges, spectra.signs.values(), strict=True):
@@ -110,6 +122,7 @@ def test_bands_have_the_sign_of_most_of_their_weight():
         assert sign == ("+" if up >= 0.8 else "−" if up <= 0.2 else "mixed")
 
 
+@pytest.mark.slow
 def test_the_choice_of_preprocessing_is_said_with_the_folds_that_agree():
     spectra = octane_study().spectra
     often = spectra.by_fold.count(spectra.choice.chosen)
@@ -120,6 +133,7 @@ def test_the_choice_of_preprocessing_is_said_with_the_folds_that_agree():
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_study_without_spectra_has_none():
     assert small_study().spectra is None
     assert "spectra" not in small_study().to_dict()
@@ -129,6 +143,7 @@ def test_a_study_without_spectra_has_none():
     assert len(flat.verdicts.feature_names) == 121
 
 
+@pytest.mark.slow
 def test_everything_is_in_the_record():
     study = octane_study()
     held = json.loads(json.dumps(study.to_dict()["spectra"]))
@@ -140,6 +155,7 @@ def test_everything_is_in_the_record():
     assert list(grade_study().spectra.frame().columns)[-2:] == ["mean high", "mean low"]
 
 
+@pytest.mark.slow
 def test_the_saved_model_takes_the_table(tmp_path):
     study = octane_study()
     study.save(tmp_path)
@@ -148,6 +164,7 @@ def test_the_saved_model_takes_the_table(tmp_path):
     np.testing.assert_allclose(model.predict(X), study.model.predict(X))
 
 
+@pytest.mark.slow
 def test_one_channel_stands_for_its_neighbours_in_caveats():
     table = gasoline(60)
     table["octane"] = table["1212nm"]
@@ -163,6 +180,7 @@ def test_one_channel_stands_for_its_neighbours_in_caveats():
     ]
 
 
+@pytest.mark.slow
 def test_cases_of_a_measured_target_are_explained_by_bands_that_add_up():
     study = octane_study()
     assert not set(study.verdicts.sets.best) & set(study.verdicts.named("no evidence"))
@@ -177,3 +195,99 @@ def test_cases_of_a_measured_target_are_explained_by_bands_that_add_up():
         assert all(np.isnan(slope) for name, slope in why.coefficients.items() if name in bands)
         assert np.isfinite(why.coefficients["temperature"])
     assert {part.feature for reason in study.reasons for part in reason.parts} & bands
+
+
+def steps_of(widths, n_rows=30, noise=0.01):
+    """Spectra that are constant within blocks of these widths, which vary independently."""
+    rng = np.random.default_rng(0)
+    blocks = np.repeat(rng.standard_normal((n_rows, len(widths))), widths, axis=1)
+    blocks += noise * rng.standard_normal(blocks.shape)
+    return pd.DataFrame(blocks, columns=[f"{n}nm" for n in range(blocks.shape[1])])
+
+
+def axis_of(table):
+    return spectral_axis(table, "t.csv", True)[0]
+
+
+@pytest.fixture
+def bands():
+    """Three bands beside two other columns, one of which is named as a band would be."""
+    axis = SpectralAxis(("1nm", "2nm", "3nm", "4nm"), np.arange(1.0, 5.0), "nm")
+    return Bands(axis, ((0, 1), (2, 2), (3, 3)), ("1nm", "3 nm", "2nm", "3nm", "4nm", "site"))
+
+
+def test_bands_are_the_blocks_of_channels_that_vary_together():
+    widths = [5, 3, 8, 2, 6, 4, 7, 3, 5, 4]
+    found = bands_of(table := steps_of(widths), axis_of(table))
+    ends = np.cumsum(widths)
+    assert found.ranges == tuple(zip((ends - widths).tolist(), (ends - 1).tolist(), strict=True))
+
+
+@pytest.mark.parametrize(("widths", "n_bands"), [([60], FEWEST), ([1] * 60, MOST), ([1] * 6, 6)])
+def test_there_are_neither_too_few_nor_too_many(widths, n_bands):
+    found = bands_of(table := steps_of(widths), axis_of(table))
+    assert len(found.ranges) == n_bands
+    covered = [channel for first, last in found.ranges for channel in range(first, last + 1)]
+    assert covered == list(range(table.shape[1]))
+
+
+def test_bands_describe_most_of_the_variance():
+    spectra = gasoline(60).drop(columns="octane")
+    found = bands_of(spectra, axis_of(spectra))
+    values = spectra.to_numpy() - spectra.to_numpy().mean(axis=0)
+    left = sum(
+        np.square(values[:, a : b + 1] - values[:, a : b + 1].mean(axis=1, keepdims=True)).sum()
+        for a, b in found.ranges
+    )
+    assert left <= 0.1 * np.square(values).sum()
+
+
+def test_a_band_covers_the_top_of_a_peak():
+    """Found without the target, on spectra whose baselines were removed."""
+    spectra = wn.spectra.Baseline().set_output(transform="pandas").fit_transform(gasoline().drop(columns="octane"))
+    found = bands_of(spectra, axis_of(spectra))
+    at = found.axis.positions
+    assert any(at[a] <= CENTRE <= at[b] and at[b] - at[a] <= 3 * WIDTH for a, b in found.ranges)
+
+
+def test_names_are_in_the_unit_and_unlike_those_of_other_columns(bands):
+    assert bands.names == ("1 to 2 nm", "3 nm'", "4 nm")
+    assert bands.features_of_columns == ("1 to 2 nm", "3 nm", "1 to 2 nm", "3 nm'", "4 nm", "site")
+    assert bands.feature_names_in_ == ("1 to 2 nm", "3 nm", "3 nm'", "4 nm", "site")
+    assert bands.features_of(["site", "2nm"]) == ["site", "1 to 2 nm"]
+    assert bands.noun == "feature"
+    assert Bands(bands.axis, bands.ranges, bands.axis.columns).noun == "band"
+
+
+def test_values_are_summed_and_averaged_by_band(bands):
+    assert bands.sums([1, 2, 3, 4, 5, 6]).tolist() == [4, 2, 4, 5, 6]
+    assert bands.decoded([1.0, 2.0, 3.0, 4.0, 5.0, "a"]) == [2.0, 2.0, 4.0, 5.0, "a"]
+    table = pd.DataFrame([[1.0, 2.0, 3.0, 4.0, 5.0, "a"]], columns=list(bands.columns), index=["row"])
+    made = bands.table(table)
+    assert made.loc["row"].tolist() == [2.0, 2.0, 4.0, 5.0, "a"]
+    profiles = pd.DataFrame({"low": np.arange(6.0)}, index=pd.Index(bands.columns, name="feature"))
+    assert bands.profiles(profiles)["low"].tolist() == [2.0, 1.0, 3.0, 4.0, 5.0]
+    assert bands.profiles(profiles).index.name == "feature"
+
+
+def test_an_explanation_by_bands_adds_up_to_the_same_distances():
+    table = gasoline(40, two_classes=True)
+    X, y = table.drop(columns="grade"), table["grade"].to_numpy()
+    why = wn.explain(wn.GRLVQ(random_state=0).fit(X, y), X.iloc[0])
+    by_band = bands_of(X, axis_of(X)).summed(why)
+    assert by_band.contributions.shape[1] <= MOST
+    assert_allclose(by_band.contributions.sum(axis=1), why.neighbors["sq_distance"])
+    assert by_band.held_off_by.index[0].endswith(" nm")
+
+
+def test_dates_beside_bands_stay_dates():
+    table = gasoline(40).assign(day=pd.date_range("2022-03-04", periods=40, freq="9D").astype(str))
+    X = table.drop(columns="octane")
+    encoder = wn.TableEncoder(readings={"day": "date ISO8601"})
+    model = make_pipeline(encoder, StandardScaler(), wn.MinimumNormRegressor()).fit(X, table["octane"])
+    channels = [name for name in X if name != "day"]
+    why = wn.explain(model, X.iloc[[0]])
+    by_band = bands_of(X[channels], axis_of(X[channels]))
+    by_band = Bands(by_band.axis, by_band.ranges, tuple(X)).summed(why)
+    assert by_band.values["day"] == why.values["day"] == "2022-03-04"
+    assert by_band.mean_values["day"] == why.mean_values["day"] == "2022-08-26"
