@@ -1,11 +1,14 @@
 """The page as text; test_page_in_browser.py opens it."""
 
+import ast
 import base64
 import hashlib
 import re
 import shutil
 from dataclasses import replace
 from html.parser import HTMLParser
+from importlib.resources import files
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -16,9 +19,11 @@ from tests.helpers.browser import Browser
 from tests.helpers.pages import data_of, markup_of, words_of
 from tests.helpers.servers import wait_for
 from tests.helpers.studies import hostile, houses_study, numeric_study, small_study
+from whynear import report
 from whynear.report import page
 from whynear.report.page import PageFrame, island, page_with, policy, render
 from whynear.report.page_data import page_data
+from whynear.study import cases
 
 
 def test_the_page_loads_nothing(study, saved):
@@ -215,3 +220,106 @@ def test_a_browser_shows_all_views_in_the_frame_and_they_answer(tmp_path):
         assert browser.requests() == []
     finally:
         browser.close()
+
+
+# The report renders a finished study: it fits, searches, explains and predicts nothing.
+
+
+FILES = sorted(Path(report.__file__).parent.glob("*.py"))
+NOTHING_COMPUTED_BY = ("numpy", "scipy", "sklearn", "numba")
+ROOMS = ("whynear.report", "whynear.study", "whynear.utils")
+ARRAYS_AS_BYTES = "packed_rows.py"  # which needs numpy
+DRAWING_AND_SAVING = {
+    ("whynear.embed.embedding", "plot_embedding"),
+    ("whynear.work.pieces", "Piece"),  # figures are drawn in several processes
+    ("whynear.work.workers", "results_of"),
+    ("whynear.work.workers", "start_workers"),
+    ("whynear.explain", "plot_class_profiles"),
+    ("whynear.model.files", "save"),
+    ("whynear.reject.curve", "draw_curve"),
+    ("whynear.data.delimited", "csv_text"),
+    ("whynear.data.delimited", "write_csv"),
+    ("whynear.verdict", "Verdicts"),
+    ("whynear.verdict.rules", "INDISPENSABLE"),
+    ("whynear.verdict.rules", "meanings"),
+    ("whynear.verdict.rules", "REPLACEABLE"),
+    ("whynear.verdict.verdicts", "STYLES"),
+}
+STEPS_OF_THE_FLOW = {"study", "explain", "embed", "interpret", "compare"}
+STEPS_OF_THE_FLOW |= {"explained_cases", "reasons_of", "levels_of", "findings_of", "maps_of", "error_patterns"}
+STEPS_OF_THE_FLOW |= {"rejection_of"}
+MADE_PUBLIC = ("whynear.doors", "study")  # with the methods of its result
+
+
+def imports(path):
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom):
+            yield from ((node.module, name.name) for name in node.names)
+        elif isinstance(node, ast.Import):
+            yield from ((name.name, "") for name in node.names)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_the_report_imports_values_and_drawing_only(path):
+    for module, name in imports(path):
+        assert path.name == ARRAYS_AS_BYTES or not module.startswith(NOTHING_COMPUTED_BY), module
+        assert name not in STEPS_OF_THE_FLOW or (module, name) == MADE_PUBLIC, name
+        if module.startswith("whynear"):
+            assert module.startswith(ROOMS) or (module, name) in DRAWING_AND_SAVING, (module, name)
+
+
+@pytest.mark.usefixtures("blank_figures")
+def test_saving_a_finished_study_computes_nothing_anew(monkeypatch, tmp_path):
+    study = small_study()
+
+    def refused(*_, **__):
+        raise AssertionError("computed while the report was written")
+
+    monkeypatch.setattr(cases, "explain_each", refused)
+    for name in ("fit", "predict", "predict_proba", "evidence", "score"):
+        monkeypatch.setattr(wn.GRLVQ, name, refused)
+    assert (tmp_path / "report.html") in study.save(tmp_path)
+
+
+# The built page belongs to the sources in the folder ``web``.
+
+
+WEB = Path(__file__).parents[2] / "web"
+STATIC = files("whynear.report").joinpath("static")
+SETTINGS = ("package-lock.json", "package.json", "tsconfig.json", "vite.config.ts")
+MOST_LINES = 4_000
+
+
+def sources():
+    paths = [path for folder in ("public", "src") for path in (WEB / folder).rglob("*") if path.is_file()]
+    return sorted([*SETTINGS, *(path.relative_to(WEB).as_posix() for path in paths)])
+
+
+@pytest.mark.skipif(not WEB.is_dir(), reason="needs the sources of the page, in the folder web")
+def test_the_page_was_built_from_these_sources():
+    digest = hashlib.sha256()
+    for name in sources():
+        digest.update(name.encode() + b"\0" + (WEB / name).read_bytes() + b"\0")
+    built = STATIC.joinpath("sources.sha256").read_text().strip()
+    assert built == digest.hexdigest(), "the sources of the page have changed: run `make web`"
+
+
+@pytest.mark.skipif(not WEB.is_dir(), reason="needs the sources of the page, in the folder web")
+def test_the_sources_are_small_and_set_no_markup():
+    texts = {name: (WEB / name).read_text() for name in sources() if name.endswith(".ts")}
+    assert sum(text.count("\n") for text in texts.values()) < MOST_LINES
+    markup = r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function"
+    assert [name for name, text in texts.items() if re.search(markup, text)] == []
+
+
+@pytest.mark.skipif(not WEB.is_dir(), reason="needs the sources of the page, in the folder web")
+def test_the_lock_file_names_no_server():
+    assert "resolved" not in (WEB / "package-lock.json").read_text()
+
+
+@pytest.mark.skipif(not WEB.is_dir(), reason="needs the sources of the page, in the folder web")
+@pytest.mark.parametrize("name", ["page.js", "page.css"])
+def test_what_is_built_can_stand_inside_a_page_and_loads_nothing(name):
+    text = STATIC.joinpath(name).read_text()
+    assert len(text) < 150_000
+    assert not re.search(r"</(script|style)|<!--|@import|url\(|\beval\(|new Function|innerHTML", text)

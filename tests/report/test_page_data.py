@@ -1,17 +1,25 @@
 """The data that a page shows are those of the study."""
 
+import base64
 import json
+import math
 from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 import whynear as wn
 from tests.helpers.studies import grade_study, hostile, houses_study, numeric_study
 from whynear.reject.promise import Promise
+from whynear.report import page_cases
 from whynear.report import page_data as module
+from whynear.report.packed_rows import MOST_IN_REPORT, others_data, packed_rows
+from whynear.report.page_cases import cases_data, maps_data, reasons_data, selected_data, values_data
 from whynear.report.page_data import (
     CODES,
     errors_data,
@@ -22,7 +30,9 @@ from whynear.report.page_data import (
     page_data,
     rejection_data,
 )
+from whynear.report.plain_numbers import STEPS, all_printable, decimals, short, steps
 from whynear.study.errors import ErrorPattern
+from whynear.study.maps import PlacedRows
 from whynear.verdict import StandIn, StandIns
 
 
@@ -260,3 +270,192 @@ def test_one_learner_was_not_chosen_among_others(study):
     of_two = how_it_was_done(replace(study, comparison=replace(study.comparison, accuracy=accuracy)))
     assert chosen in of_two
     assert alone not in of_two
+
+
+# Numbers and names as a page shows them.
+
+
+numbers = st.floats(-1e9, 1e9).map(lambda number: round(number, 6))
+
+
+@given(numbers)
+def test_short_numbers_are_near(number):
+    assert math.isclose(short(number), number, rel_tol=5e-4, abs_tol=1e-12)
+    assert abs(decimals(number, 2) - number) <= 0.005 + 1e-6
+
+
+def test_what_is_not_finite_is_missing():
+    for value in (float("nan"), float("inf"), -float("inf")):
+        assert short(value) is None
+        assert decimals(value, 1) is None
+
+
+@given(st.lists(numbers, min_size=1, max_size=30))
+def test_steps_keep_order_and_place(values):
+    held = steps(values)
+    assert all(0 <= step <= STEPS for step in held["steps"])
+    order = sorted(range(len(values)), key=values.__getitem__)
+    assert [held["steps"][k] for k in order] == sorted(held["steps"])
+    width = max(values) - min(values)
+    for value, step in zip(values, held["steps"], strict=True):
+        assert abs(min(values) + width * step / STEPS - value) <= width / STEPS + 1e-9
+
+
+def test_names_are_printable_wherever_they_stand():
+    assert all_printable({"a": [("\x1b", 1.5)], "b": None}) == {"a": [["\ufffd", 1.5]], "b": None}
+
+
+def rows(n, names=None, true=None, seed=0):
+    rng = np.random.default_rng(seed)
+    maps = {name: rng.standard_normal((n, 2)) for name in ("before", "after")}
+    classes = np.array(["b", "a", "c"])[rng.integers(0, 3, n)] if true is None else true
+    return PlacedRows(pd.RangeIndex(1, n + 1) if names is None else pd.Index(names), classes, maps, n)
+
+
+def read(packed):
+    """The header, the five arrays as whole steps, and the bytes of the names; another reading of the same format."""
+    length = int.from_bytes(packed[:4], "little")
+    header = json.loads(packed[4 : 4 + length])
+    n, at, arrays = header["count"], 4 + length, []
+    for _ in range(5):
+        assert at % 4 == 0
+        arrays.append(np.frombuffer(packed, "<u2", n, at))
+        at += 4 * -(-n // 2)
+    return header, arrays, packed[at:]
+
+
+@pytest.mark.parametrize("n", [1, 2, 7])
+def test_rows_are_read_as_they_were_packed(n):
+    others = rows(n)
+    header, arrays, names = read(packed_rows(others, ["a", "b", "c"]))
+    for array, (name, axis) in zip(arrays[:4], [("before", 0), ("before", 1), ("after", 0), ("after", 1)], strict=True):
+        least, most = header["maps"][name][axis]
+        assert_allclose(least + array * (most - least) / 65_535, others.maps[name][:, axis], atol=1e-4)
+    assert np.array(["a", "b", "c"])[arrays[4]].tolist() == others.true.tolist()
+    assert np.frombuffer(names, "<i4").tolist() == others.names.tolist()
+    assert header["values"] is None
+
+
+def test_measured_values_and_names_of_text():
+    others = rows(3, names=["x", "two\nlines", "ç"], true=np.array([1.0, 2.0, 4.0]))
+    header, arrays, names = read(packed_rows(others, []))
+    assert header["values"] == [1, 4]
+    assert arrays[4].tolist() == [0, 21_845, 65_535]
+    assert names.decode().split("\n") == ["x", "two lines", "ç"]
+    assert header["names"] == "text"
+
+
+def test_numbers_too_large_for_four_bytes_are_text():
+    header, _, names = read(packed_rows(rows(2, names=[1, 2**40]), ["a", "b", "c"]))
+    assert (header["names"], names) == ("text", b"1\n1099511627776")
+
+
+def test_a_report_has_a_sample():
+    others = rows(100_000)
+    data = others_data(others, ["a", "b", "c"])
+    assert (data["total"], data["count"]) == (100_000, MOST_IN_REPORT)
+    header, _, _ = read(base64.b64decode(data["packed"]))
+    assert header["count"] == MOST_IN_REPORT
+    assert len(data["packed"]) < 300_000
+    assert others_data(None, ["a"]) is None
+
+
+# The cases of a study for its page.
+
+
+def places_of(study):
+    return {name: place for place, name in enumerate(study.relevance.feature_names)}
+
+
+def test_cases_have_their_rows_and_classes(study):
+    cases, found = cases_data(study), study.comparison.predictions
+    assert cases["rows"] == [str(row) for row in range(1, 151)]
+    for name in ("true", "predicted"):
+        assert [study.errors.classes[code] for code in cases[name]] == found[name].tolist()
+    assert_allclose(cases["probability"], found["probability"], atol=5.1e-4)
+
+
+def test_numeric_targets_have_values_and_no_probabilities():
+    study = numeric_study()
+    cases = cases_data(study)
+    assert "probability" not in cases
+    assert_allclose(cases["true"], study.shown.y, rtol=1e-3)
+    assert_allclose(cases["predicted"], study.comparison.predictions["predicted"], rtol=1e-3)
+
+
+def test_maps_are_those_of_the_study_but_for_a_step(study):
+    for name, shown in maps_data(study).items():
+        for axis, column in zip("xy", study.maps[name].T, strict=True):
+            held = shown[axis]
+            step = (held["most"] - held["least"]) / 9_999
+            assert_allclose([held["least"] + step * one for one in held["steps"]], column, atol=2 * step)
+
+
+def test_values_are_those_of_the_table(study, monkeypatch):
+    values = values_data(study, places_of(study))
+    assert [place for place, _ in values] == study.verdicts.order.tolist()
+    for place, column in values:
+        assert_allclose(column, study.problem.X.iloc[:, place], rtol=1e-3)
+    monkeypatch.setattr(page_cases, "MOST_VALUES", 300)
+    assert len(values_data(study, places_of(study))) == 2
+
+
+def test_missing_values_and_categories_stay():
+    study = houses_study()
+    values = {study.relevance.feature_names[place]: column for place, column in values_data(study, places_of(study))}
+    assert values["town"] == study.shown.X["town"].tolist()
+    assert [value is None for value in values["age"]] == study.shown.X["age"].isna().tolist()
+
+
+def test_reasons_name_features_by_position(study):
+    shown = reasons_data(study, places_of(study))
+    reason = study.reasons[3]
+    found = shown[str(reason.place)]
+    assert found["text"] == reason.text
+    assert [study.relevance.feature_names[part[0]] for part in found["parts"]] == [p.feature for p in reason.parts]
+    assert found["near"][2:] == [reason.nearest.kind, str(reason.nearest.name)]
+    first = reason.parts[0]
+    assert found["parts"][0][1] == pytest.approx(first.adds[0], rel=1e-3)
+    assert found["parts"][0][3:] == [f"{value:.4g}" for value in first.values]
+    assert [tuple(line) for line in found["voters"]["lines"]] == list(reason.voters.lines)
+    assert_allclose(found["voters"]["parts"], reason.voters.parts, rtol=6e-3)
+    names = [study.relevance.feature_names[place] for place in found["voters"]["features"]]
+    assert tuple(names) == reason.voters.features
+
+
+def test_reasons_of_a_numeric_target_say_what_each_feature_adds():
+    study = houses_study()
+    shown = reasons_data(study, places_of(study))
+    for reason in study.reasons:
+        found = shown[str(reason.place)]
+        for part, (place, added, value, mean) in zip(reason.parts, found["adds"], strict=True):
+            assert study.relevance.feature_names[place] == part.feature
+            assert added == pytest.approx(part.adds[0], rel=1e-3)
+            assert (value == "missing") == (part.values[0] is None)
+            assert (mean == "") == (part.values[1] is None) == (part.feature == "town")
+        assert [text for _, text in found["unusual"]] == [str(one) for one in reason.unusual]
+    assert any(found["unusual"] for found in shown.values())
+
+
+def test_selected_cases_have_a_heading_and_a_sentence(study):
+    for line, case in zip(selected_data(study), study.cases, strict=True):
+        assert line["kind"] == f"A {case.kind} case of “{case.true}”"
+        assert line["place"] == case.place
+        assert line["text"].lower() == f"{case.why!s}.".lower()
+    lines = {line["kind"] for line in selected_data(houses_study())}
+    assert {"A case with the median error", "The largest overestimate", "The case with most unusual values"} <= lines
+
+
+def test_of_many_unusual_values_a_few_are_listed_those_that_explain_first(monkeypatch):
+    study = houses_study()
+    places = places_of(study)
+    reason = next(one for one in study.reasons if one.unusual)
+    shown = {part.feature for part in reason.parts} | set(reason.voters.features)
+    found = reasons_data(study, places)[str(reason.place)]
+    assert found["more_unusual"] == 0
+    assert len(found["unusual"]) == len(reason.unusual)
+    monkeypatch.setattr(page_cases, "MOST_UNUSUAL", 0)
+    none = reasons_data(study, places)[str(reason.place)]
+    assert (none["unusual"], none["more_unusual"]) == ([], len(reason.unusual))
+    order = [one.column in shown for one in page_cases._unusual_first(reason)]
+    assert order == sorted(order, reverse=True)
