@@ -1,22 +1,49 @@
-"""The state of a run in its folder."""
-
+import json
 from dataclasses import asdict
 
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
 import pytest
 
 import whynear as wn
 from tests.helpers.disk_order import steps_on_disk
+from tests.helpers.slow_memory import drifting_stream
 from whynear.stream.results import (
     FILES,
     PART_OF_PREDICTIONS,
     RECORD,
     UNFINISHED,
     Counts,
+    StreamResult,
     _are_counts,
     continued,
     opened_predictions,
     remove_run,
+    write_result,
 )
+
+
+def test_the_files_hold_what_was_counted_and_a_name_is_no_markup(tmp_path):
+    X, y = drifting_stream(0, n=300)
+    model = wn.SelfAdjustingMemory(max_size=100).partial_fit(X, y)
+    result = StreamResult("<b>.csv", "y", 300, 299, 200, 220, 2, 1, 0, model.history, model)
+    write_result(result, tmp_path)
+    found = json.loads((tmp_path / "stream.json").read_text())
+    assert found["n_late"] == 2
+    assert found["accuracy"] == 200 / 299
+    assert "Predicting no change is better here." in found["finding"]
+    assert "2 late rows, 1 repeated row left out." in found["finding"]
+    page = (tmp_path / "report.html").read_text()
+    assert "&lt;b&gt;.csv" in page
+    assert "<b>" not in page
+    assert "<svg" in page
+    assert len((tmp_path / "history.csv").read_text().splitlines()) == 4
+    assert wn.load(tmp_path / "model.whynear").n_seen_ == 300
+
+
+# The state of a run in its folder.
+
 
 COUNTS = Counts("rows.csv", "kind", index="id", drop=["colour"], n_rows=7)
 
@@ -75,3 +102,17 @@ def test_a_run_that_is_removed_is_none_before_its_files_go(tmp_path, monkeypatch
 def test_no_more_rows_are_counted_than_were_read(change):
     counts = {**asdict(Counts("rows.csv", "kind", n_rows=10, n_predicted=9, n_same=4)), **change}
     assert _are_counts(counts) == (not change)
+
+
+def test_replacements_are_marked_and_names_are_drawn_as_they_are():
+    n = 20
+    shares = np.vstack([np.tile([0.9, 0.02, 0.08], (10, 1)), np.tile([0.03, 0.9, 0.07], (10, 1))])
+    table = pd.DataFrame({"case": np.arange(100, 2100, 100), "accuracy": 0.9, "metric": "raw", "memory": "both",
+                          "short_term": 5, "long_term": 6})  # fmt: skip
+    relevances = pd.DataFrame(shares, columns=["$a$", "b", "c"])
+    history = wn.StreamHistory(table, relevances, np.tile([30.0, 5.0], (n, 1)), (), 0)
+    ax = history.plot()
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["$a$", "b", "c", "accuracy"]
+    marks = [line for line in ax.lines if line.get_linestyle() == ":"]
+    assert [line.get_xdata()[0] for line in marks] == [1100]
+    plt.close("all")
