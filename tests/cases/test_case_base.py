@@ -1,13 +1,23 @@
+import json
+import os
+import socket
+import sqlite3
+
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.datasets import load_iris
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from tests.helpers.case_bases import cases, metrics, slow_nearest
-from whynear import DiagonalMetric
+from whynear import LANN, DiagonalMetric, LocalMetric, as_metric
 from whynear.cases.case_base import CaseBase
+from whynear.cases.database import WriterNote
+from whynear.cases.index import Anchors
 from whynear.datasets import make_casebase
 
 NAMES = ["a", "b", "c", "d"]
@@ -230,3 +240,98 @@ def test_cases_without_names_are_called_by_their_ids(tmp_path):
         assert base.get([5, 7]).rows == [5, 5]
         with pytest.raises(ValueError, match=r"2 cases of rows named 5, with the ids 5, 7\. Give the rows"):
             base.id_of("5")
+
+
+def test_the_training_cases_of_lann_are_found_by_their_own_maps(tmp_path):
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    model = make_pipeline(StandardScaler(), LANN(random_state=0)).fit(X, y)
+    metric = as_metric(model)
+    with CaseBase(tmp_path / "base", model) as base:
+        base.add(X)
+        found = base.retrieve(X.iloc[60], k=8, explain=True)
+        sq = np.sort(metric.sq_distances(X.iloc[[60]])[0])[:8]
+        assert_allclose(found.sq_distances, sq, rtol=1e-12, atol=1e-12)
+        assert_allclose(found.contributions.sum(axis=1), found.sq_distances)
+        with pytest.raises(ValueError, match=r"150 anchors only, and 1 of 2 cases are no anchors, first row 1 of X"):
+            base.add(X.iloc[:2] + np.array([[0.0], [0.5]]))
+        assert len(base) == 150
+
+
+def test_equal_anchors_with_different_maps_serve_equal_cases_in_turn(tmp_path):
+    metric = LocalMetric([[0, 0], [1, 1], [0, 0]], weights=[[1, 0], [1, 1], [0, 1]])
+    with CaseBase(tmp_path / "base", metric) as base:
+        base.add([[0, 0], [0, 0], [1, 1]])
+        found = base.retrieve([2, 3], k=3, explain=True)
+        assert_array_equal(found.ids, [1, 3, 2])
+        assert_array_equal(found.sq_distances, [4, 5, 9])
+        assert_array_equal(found.contributions, [[4, 0], [1, 4], [0, 9]])
+
+
+def test_a_local_metric_is_refused_for_cases_it_does_not_know(tmp_path):
+    with CaseBase(tmp_path / "base", DiagonalMetric(np.ones(2))) as base:
+        base.add([[0, 0], [5, 5]])
+        with pytest.raises(ValueError, match="first the stored case 2"):
+            base.set_metric(LocalMetric([[0, 0], [1, 1]], weights=np.ones((2, 2))))
+        assert isinstance(base.metric, DiagonalMetric)
+
+
+def test_anchors_are_found_within_the_rounding_of_float32():
+    anchors = Anchors(LocalMetric([[1.1, 5.0], [2.2, 6.0], [1.1, 5.0]], weights=np.ones((3, 2))))
+    cases = np.array([[2.2, 6.0], [1.1, 5.0], [1.1, 5.0], [1.1, 5.0]], dtype=np.float32)
+    assert_array_equal(anchors.not_anchors(cases), [])
+    assert_array_equal(anchors.places(cases), [1, 0, 2, 0])
+    assert_array_equal(anchors.not_anchors(cases + np.array([[0], [1e-3], [0], [0]])), [1])
+
+
+def test_columns_without_weight_do_not_matter():
+    anchors = Anchors(LocalMetric([[1.0, 5.0], [2.0, 6.0]], weights=[[1, 0], [2, 0]]))
+    assert_array_equal(anchors.places(np.array([[2.0, -9.0]])), [1])
+    nothing = Anchors(LocalMetric([[1.0], [2.0]], weights=[[0], [0]]))
+    assert_array_equal(nothing.not_anchors(np.array([[7.0]])), [])
+
+
+def test_a_lock_of_this_very_process_is_said_to_be_so(path):
+    first, second = CaseBase(path), CaseBase(path, timeout=0)
+    with first._store.writing(), pytest.raises(TimeoutError, match=f"process {os.getpid()}, which is this one,"):
+        second.add([[1.0, 2.0, 3.0]])
+    assert not path.with_name("base-writer").exists()
+
+
+def test_the_note_of_a_dead_process_is_ignored(path):
+    note = {"process": 4194304999, "machine": socket.gethostname(), "since": "2001"}
+    path.with_name("base-writer").write_text(json.dumps(note))
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(TimeoutError, match="a process that left no note"):
+        CaseBase(path, timeout=0).add([[1.0, 2.0, 3.0]])
+
+
+def test_a_note_names_its_process_until_it_is_removed(tmp_path):
+    note = WriterNote(tmp_path / "base")
+    assert note.writer() == "a process that left no note"
+    note.write()
+    assert note.writer().startswith(f"process {os.getpid()}, which is this one, since 20")
+    note.remove()
+    assert not note.path.exists()
+
+
+def test_the_note_of_another_process_is_not_removed(tmp_path):
+    note = WriterNote(tmp_path / "base")
+    note.path.write_text(json.dumps({"process": 1, "machine": "elsewhere", "since": "2001"}))
+    assert note.writer() == "process 1 on elsewhere since 2001"
+    note.remove()
+    assert note.path.exists()
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"process": "x"}'])
+def test_a_note_that_is_half_written_is_none(tmp_path, content):
+    note = WriterNote(tmp_path / "base")
+    note.path.write_text(content)
+    assert note.writer() == "a process that left no note"
+
+
+def test_a_folder_that_cannot_be_written_has_no_note(tmp_path):
+    note = WriterNote(tmp_path / "nowhere" / "base")
+    note.write()
+    note.remove()
+    assert not note.path.exists()
