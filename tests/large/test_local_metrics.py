@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 import whynear as wn
 from tests.helpers.partitions import in_partitions
 from whynear.large import local_metrics
-from whynear.large.local_metrics import Region, _sq_distances, _train
+from whynear.large.local_metrics import BORDER_SHARE, Region, _sq_distances, _train, cut_space, members
 
 RNG = np.random.default_rng(0)
 N = 900
@@ -57,3 +57,33 @@ def test_a_region_of_few_rows_keeps_the_common_weights():
     assert lam.tolist() == np.ones((2, 4)).tolist()
     assert (recall, losses) == (1.0, [])
     assert not len(_sq_distances(few, 5, 10, 0))
+
+
+X_OF_REGIONS = np.random.default_rng(0).standard_normal((4000, 3)) * [1.0, 5.0, 2.0]
+
+
+@pytest.mark.parametrize("depth", [0, 1, 3])
+def test_every_row_is_in_one_region_and_regions_are_alike_in_size(depth):
+    found = members(cut_space(X_OF_REGIONS, depth), X_OF_REGIONS)
+    own = [rows[mine] for rows, mine in found]
+    assert_array_equal(np.sort(np.concatenate(own)), np.arange(4000))
+    assert {len(rows) for rows in own} == {4000 >> depth}
+
+
+def test_borders_are_the_rows_nearest_to_a_cut():
+    cut = cut_space(X_OF_REGIONS, 1)
+    assert cut.column == 1
+    for rows, own in members(cut, X_OF_REGIONS):
+        border = X_OF_REGIONS[rows[~own], 1]
+        assert len(border) == pytest.approx(BORDER_SHARE / 2 * 4000, abs=2)
+        others = np.setdiff1d(np.arange(4000), rows)
+        assert np.abs(border - cut.value).max() <= np.abs(X_OF_REGIONS[others, 1] - cut.value).min()
+
+
+def test_rows_of_which_no_two_differ_are_not_cut():
+    assert cut_space(np.ones((10, 2)), 3) is None
+    half = np.vstack([np.ones((10, 1)), 1 + X_OF_REGIONS[:10, :1] ** 2])
+    cut = cut_space(half, 3)
+    assert cut is None or cut.n_regions < 8
+    found = members(cut, half)
+    assert sum(own.sum() for _, own in found) == 20

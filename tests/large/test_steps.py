@@ -3,7 +3,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.datasets import load_wine
 from sklearn.decomposition import PCA
@@ -14,7 +14,7 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, OneHotEncoder, Sta
 import whynear as wn
 from tests.helpers.partitions import in_partitions
 from whynear.large.partitions import computed
-from whynear.large.steps import fit_step, transformed
+from whynear.large.steps import fit_step, moments_of, transformed
 
 NUMBERS, Y = load_wine(return_X_y=True, as_frame=True)
 GAPS = NUMBERS.assign(constant=0.1)
@@ -107,3 +107,26 @@ def test_a_near_constant_column_is_not_blown_up():
     step = StandardScaler()
     fit_step(step, in_partitions(X), in_partitions(np.zeros(100)))
     assert_allclose(step.scale_, StandardScaler().fit(X).scale_)
+
+
+X = 1e6 + np.random.default_rng(0).standard_normal((50, 3))
+X[3:40:5, 1] = np.nan
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_moments_of_partitions_are_those_of_all_rows(named):
+    table = pd.DataFrame(X, columns=list("abc")) if named else X
+    found = moments_of(in_partitions(table))
+    assert_allclose(found.mean, np.nanmean(X, axis=0), rtol=1e-15)
+    assert_allclose(found.variance, np.nanvar(X, axis=0), rtol=1e-8)
+    assert_array_equal(found.counts, [50, 42, 50])
+    assert_array_equal(np.asarray(found.ends), [np.nanmin(X, axis=0), np.nanmax(X, axis=0)])
+    assert isinstance(found.ends, pd.DataFrame) is named
+    assert found.n_rows == 50
+
+
+def test_infinities_and_empty_tables_are_refused():
+    with pytest.raises(ValueError, match=r"X contains infinity \(inf\): 1 in column 'x2'"):
+        moments_of(in_partitions(np.vstack([X, [0.0, 0.0, np.inf]])))
+    with pytest.raises(ValueError, match="X has no rows in 5 partitions"):
+        moments_of(in_partitions(X[:0]))
