@@ -28,6 +28,13 @@ def pytest_runtest_protocol(item):
         return (yield)
 
 
+@pytest.fixture(autouse=True)
+def closed_figures():
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
+
+
 @pytest.fixture(scope="module", params=["blank", pytest.param("drawn", marks=pytest.mark.slow)])
 def figures(request):
     """Studies with blank figures, and once more, in slow tests, with what is drawn on them."""

@@ -1,4 +1,4 @@
-"""Files of each version open in this one, and say what they said; for 0.1.0 see tests/metric/test_older_files.py."""
+"""Files of each version open in this one, and say what they said; for 0.1.0 see tests/model/test_files.py."""
 
 import json
 import sqlite3

@@ -12,7 +12,6 @@ from tests.helpers.case_bases import slow_nearest
 from tests.helpers.measured_tables import houses, model_of_houses, numbers
 from tests.helpers.mixed_tables import MIXED, model_of, model_of_patients, patients
 from whynear import DiagonalMetric, LinearMetric, MinimumNormRegressor, as_metric, explain
-from whynear.cases import case_metric as case_metric_module
 from whynear.cases import numbers_out_of_range, rerank_by, tables
 from whynear.cases.case_base import CaseBase
 from whynear.cases.inputs import (
@@ -189,7 +188,7 @@ def test_the_nearest_are_those_of_the_encoded_rows(tmp_path, learner):
         assert {"dose=missing", "ward=A", "sex=m"} < set(base.metric.feature_names)
         for place in (0, 4, 33):
             found = base.retrieve(X.iloc[[place]], k=9, explain=True)
-            ids, sq = slow_nearest(case_metric_module(model), stored, made(model, X.iloc[[place]])[0], 9)
+            ids, sq = slow_nearest(case_metric(model), stored, made(model, X.iloc[[place]])[0], 9)
             assert_array_equal(found.ids, ids)
             assert_array_equal(found.sq_distances, sq)
             assert list(found.contributions) == list(X)

@@ -347,12 +347,6 @@ def test_a_map_is_drawn_of_the_table(name):
 mpl.use("agg")
 
 
-@pytest.fixture(autouse=True)
-def closed_figures():
-    yield
-    plt.close("all")
-
-
 def legend_of(ax):
     return [text.get_text() for text in ax.get_legend().get_texts()]
 

@@ -15,7 +15,6 @@ from tests.helpers.mixed_tables import MIXED, table
 from tests.helpers.notebook_html import HOSTILE, shown
 from whynear import GMLVQ, LGRLVQ, explain
 from whynear.explain import class_profiles, plot_class_profiles
-from whynear.explain import explain as explain_module
 from whynear.model.pipeline import FittedPipeline
 
 
@@ -103,14 +102,8 @@ mpl.use("agg")
 FORMULA = "price $\\frac{$"  # no formula: reading it as one fails
 
 
-@pytest.fixture(autouse=True)
-def closed_figures():
-    yield
-    plt.close("all")
-
-
 def explanation(learner="GMLVQ", case=41):
-    return explain_module(fitted(learner, name="breast_cancer"), table_of_drawing("breast_cancer")[0].iloc[case])
+    return explain(fitted(learner, name="breast_cancer"), table_of_drawing("breast_cancer")[0].iloc[case])
 
 
 def profiles(n_features=12, n_classes=3):

@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from matplotlib import pyplot as plt
 from numpy.testing import assert_allclose
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_iris
@@ -324,12 +323,6 @@ def test_dates_their_means_and_those_of_neighbours_are_dates():
 mpl.use("agg")
 
 FORMULA = "price $\\frac{$"  # no formula: reading it as one fails
-
-
-@pytest.fixture(autouse=True)
-def closed_figures():
-    yield
-    plt.close("all")
 
 
 def wide(n_features=30):

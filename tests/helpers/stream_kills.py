@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from tests.helpers.slow_memory import drifting_stream
 from tests.endurance.kills.processes import kill_at_operation
+from tests.helpers.slow_memory import drifting_stream
 from whynear.cli.app import app
 from whynear.stream.results import UNFINISHED
 from whynear.stream.running import run_stream

@@ -115,12 +115,6 @@ def test_relevance_shows_hostile_names_and_what_could_not_be_bounded():
 mpl.use("agg")
 
 
-@pytest.fixture(autouse=True)
-def closed_figures():
-    yield
-    plt.close("all")
-
-
 def labels(ax):
     return [text.get_text() for text in ax.get_legend().get_texts()]
 

@@ -75,12 +75,6 @@ mpl.use("agg")
 PARTS = {"verdicts": lambda found: found, "sets": lambda found: found.sets, "stand-ins": lambda found: found.stand_ins}
 
 
-@pytest.fixture(autouse=True)
-def closed_figures():
-    yield
-    plt.close("all")
-
-
 def texts(labels):
     return [label.get_text() for label in labels]
 

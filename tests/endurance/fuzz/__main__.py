@@ -1,4 +1,4 @@
-"""Read mutants of good files: ``python -m tests.endurance.fuzz csv --seconds 60 --seed 0``, or ``all`` for every reader."""
+"""Read mutants of good files: ``python -m tests.endurance.fuzz csv --seconds 60 --seed 0``, or ``all`` of them."""
 
 import argparse
 import faulthandler

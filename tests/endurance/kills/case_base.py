@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 from sklearn.pipeline import make_pipeline
 
-from tests.helpers.writers import METRIC, add_until_killed, batch
 from tests.endurance.kills.processes import Victim, kill_at_operation
+from tests.helpers.writers import METRIC, add_until_killed, batch
 from whynear import GRLVQ, TableEncoder
 from whynear.cases.case_base import CaseBase
 

@@ -18,9 +18,9 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 import whynear as wn
+from tests.endurance.kills.processes import PATIENCE, Victim, kill_at_operation
 from tests.helpers.blank_figures import save_empty
 from tests.helpers.fault_tables import cases, write
-from tests.endurance.kills.processes import PATIENCE, Victim, kill_at_operation
 from whynear.cli.app import app
 from whynear.report.files import RECORD, UNFINISHED, finish_moving
 from whynear.study import methods

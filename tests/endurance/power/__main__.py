@@ -6,9 +6,9 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from tests.helpers.blank_figures import save_empty
 from tests.endurance.power.recording import Recorder
 from tests.endurance.power.trials import TRIALS, run
+from tests.helpers.blank_figures import save_empty
 
 
 def main():

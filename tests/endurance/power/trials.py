@@ -6,12 +6,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.helpers.stream_kills import files_of, write_rows
-from tests.helpers.studies import numeric_study, small_study
 from tests.endurance.kills.study import state
 from tests.endurance.power import work
 from tests.endurance.power.disk import Said, cuts
 from tests.endurance.power.recording import recorded_in_a_fork
+from tests.helpers.stream_kills import files_of, write_rows
+from tests.helpers.studies import numeric_study, small_study
 from whynear.report.files import finish_moving
 
 
