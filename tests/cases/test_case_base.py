@@ -224,7 +224,7 @@ def test_cases_keep_the_index_labels_of_the_table(tmp_path):
         assert base.get(ids).rows == X.index.tolist()
         assert (base.id_of("p4"), base.id_of("17")) == (5, 6)
         base.remove([5])
-        with pytest.raises(ValueError, match=r"holds no case of the row p4\. Use names that retrieve returns"):
+        with pytest.raises(ValueError, match=r"holds no case of the row p4\. Use names"):
             base.id_of("p4")
     with CaseBase(tmp_path / "base") as again:
         assert again.like(1, k=5).frame()["row"].isin(X.index).all()
@@ -252,7 +252,7 @@ def test_the_training_cases_of_lann_are_found_by_their_own_maps(tmp_path):
         sq = np.sort(metric.sq_distances(X.iloc[[60]])[0])[:8]
         assert_allclose(found.sq_distances, sq, rtol=1e-12, atol=1e-12)
         assert_allclose(found.contributions.sum(axis=1), found.sq_distances)
-        with pytest.raises(ValueError, match=r"150 anchors only, and 1 of 2 cases are no anchors, first row 1 of X"):
+        with pytest.raises(ValueError, match=r"150 anchors only, .* no anchors, first row 1 of X"):
             base.add(X.iloc[:2] + np.array([[0.0], [0.5]]))
         assert len(base) == 150
 

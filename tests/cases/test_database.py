@@ -21,7 +21,7 @@ def test_files_of_others_are_named_and_left_alone(tmp_path):
     for metric in (None, METRIC):
         with pytest.raises(CaseBaseError, match=r"notes.txt is no case base: it is not an SQLite file"):
             CaseBase(text, metric)
-        with pytest.raises(CaseBaseError, match=r"other.db is no case base: it is an SQLite file of another program"):
+        with pytest.raises(CaseBaseError, match=r"other.db is no case base: it is an SQLite file"):
             CaseBase(other, metric)
     assert (text.read_bytes(), other.read_bytes()) == before
 
@@ -31,9 +31,7 @@ def test_other_formats_are_refused(tmp_path, version, remedy):
     path = filled(tmp_path / "base")
     with sqlite3.connect(path) as connection:
         connection.execute(f"PRAGMA user_version = {version}")
-    with pytest.raises(
-        CaseBaseError, match=rf"base has format {version}, and this version reads formats up to 2; {remedy}"
-    ):
+    with pytest.raises(CaseBaseError, match=rf"format {version}, .* reads formats up to 2; {remedy}"):
         CaseBase(path)
 
 
@@ -42,10 +40,7 @@ def test_a_full_disk_leaves_the_old_state(tmp_path):
     with CaseBase(path) as base:
         before = base.generation
         base._store.database.execute(f"PRAGMA max_page_count = {os.path.getsize(path) // 4096 + 5}")
-        with pytest.raises(
-            OSError,
-            match=r"disk is full.*about 400000 bytes, \d+ bytes are free there, and .* as it was",
-        ):
+        with pytest.raises(OSError, match=r"disk is full.*400000 bytes, \d+ bytes are free.* as it was"):
             base.add(np.ones((50_000, 2)))
         assert (base.generation, len(base)) == (before, 100)
         assert_array_equal(base.add([[1.0, 1.0]]), [101])

@@ -319,9 +319,7 @@ def test_a_model_of_other_columns_is_refused_by_their_names(tmp_path, model):
     X, y = patients()
     encoder = wn.TableEncoder("onehot", "median")
     other = make_pipeline(encoder, wn.GRLVQ(random_state=0)).fit(X[["age", "ward"]], y)
-    with pytest.raises(
-        ValueError, match="The model takes the columns 'age', 'ward', and the case base 'age', 'ward', 's"
-    ):
+    with pytest.raises(ValueError, match=r"takes the columns 'age', 'ward', and the case base .*'s"):
         wn.CaseBase(filled(tmp_path / "base", model), other)
 
 
@@ -352,7 +350,7 @@ def test_rows_that_cannot_be_encoded_are_refused_by_name_and_none_is_added(tmp_p
     X = patients()[0].head(3)
     old = X.assign(age=["20", "old", "30"])
     with wn.CaseBase(filled(tmp_path / "base", model)) as base:
-        with pytest.raises(ValueError, match=r"^X holds 'old' in column 'age', row p1, which is not a number"):
+        with pytest.raises(ValueError, match=r"holds 'old' in column 'age', row p1, which is not a number"):
             base.add(old)
         with pytest.raises(ValueError, match=r"^new\.csv holds 'old'"):
             base.add(old, what="new.csv")

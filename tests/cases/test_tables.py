@@ -55,9 +55,7 @@ def test_another_metric_ranks_anew(tmp_path):
 def test_a_metric_of_categories_is_refused_by_its_columns_with_the_way_out(tmp_path):
     table = pd.DataFrame({"size": [1.0, 2.0], "colour": ["red", "blue"], "kind": ["x", "y"]})
     metric = wn.DiagonalMetric([1.0, 1.0], feature_names=["size", "colour=red"])
-    with pytest.raises(
-        ValueError, match=r"the categories of 'colour', .* Learn the metric without it \(--drop 'colour'\)"
-    ):
+    with pytest.raises(ValueError, match=r"the categories of 'colour', .* \(--drop 'colour'\)"):
         add_table(tmp_path / "base.db", table, metric)
 
 
@@ -66,7 +64,7 @@ def test_tables_with_categories_dates_and_gaps_fill_a_base_of_a_model(tmp_path):
     table = X.assign(ill=y)
     table.to_csv(tmp_path / "patients.csv", index_label="patient")
     model, n_gaps = model_of_patients(), (X.isna().any(axis=1) | (X["dose"] == -9)).sum()
-    with pytest.warns(UserWarning, match=rf"patients.csv: {n_gaps} rows have missing values that were filled in"):
+    with pytest.warns(UserWarning, match=rf"patients.csv: {n_gaps} rows have missing values"):
         assert add_table(tmp_path / "base", tmp_path / "patients.csv", model, index="patient") == 70
     with wn.CaseBase(tmp_path / "base") as base:
         row = row_of(tmp_path / "patients.csv", "p9", base.columns, base.encoder, index="patient")

@@ -57,12 +57,7 @@ FILES = {
         [],
         ["Column 'noise' is written with decimal commas: '-1,259' in 'noise' was taken as -1.259."],
     ),
-    "vertical bars": (
-        table("|"),
-        "cases.txt",
-        [],
-        ["The columns were read as separated by vertical bars, not tabs."],
-    ),
+    "vertical bars": (table("|"), "cases.txt", [], ["The columns were read as separated by vertical bars, not tabs."]),
     "thousands": (
         table(noise=[f"{value:,.1f}" for value in THOUSANDS]),
         "cases.csv",
@@ -132,12 +127,7 @@ FILES = {
         ["--date", "day"],
         ["Column 'day' holds dates from 2020-01-01 to 2020-02-09: taken as days since 1970-01-01."],
     ),
-    "codes": (
-        table(ward=[1, 2, 3, 4] * 10),
-        "cases.csv",
-        ["--category", "ward"],
-        [],
-    ),
+    "codes": (table(ward=[1, 2, 3, 4] * 10), "cases.csv", ["--category", "ward"], []),
     "codes with zeros": (
         table(ward=["007", "010"] * 20),
         "cases.csv",

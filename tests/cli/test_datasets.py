@@ -39,13 +39,7 @@ def test_sets_in_the_folder_are_listed_where_they_are_taken_from(tmp_path, monke
     (tmp_path / "broken.npz").write_bytes(b"PK nothing")
     np.savez(tmp_path / "empty.npz", y=np.zeros(3))
     listed = sets()
-    assert listed["iris"] == {
-        "name": "iris",
-        "rows": 5,
-        "features": 2,
-        "classes": 2,
-        "origin": "file in WHYNEAR_DATA",
-    }
+    assert listed["iris"] == {"name": "iris", "rows": 5, "features": 2, "classes": 2, "origin": "file in WHYNEAR_DATA"}
     assert (listed["mine"]["rows"], listed["mine"]["features"]) == load("mine").X.shape
     assert listed["mine"]["classes"] is None
     assert listed["broken"]["rows"] is listed["empty"]["rows"] is None

@@ -213,10 +213,7 @@ def test_a_folder_is_predicted_into_a_parquet_file(folder, parts, tmp_path):
         (["{parts}", "--out", "{out}", "--json"], "--json prints all predictions, and"),
         (["{parts}", "--out", "{parts}/p.parquet"], "would be a file of the table. Choose another folder with --out."),
         (["{parts}", "--memory", "2"], "memory must be a size such as '500MB' or '2GB', got '2' instead"),
-        (
-            ["{parts}", "--memory", "1MB"],
-            "as Parquet, batch by batch: --out predictions.parquet.",
-        ),
+        (["{parts}", "--memory", "1MB"], "as Parquet, batch by batch: --out predictions.parquet."),
         (["{parts}", "--memory", "1MB", "--out", "{out}"], "takes at least"),
     ],
 )

@@ -18,11 +18,7 @@ def read(values, strict=False, **named):
 @pytest.mark.parametrize(
     ("values", "numbers", "notes"),
     [
-        (
-            ["1", "?", "2"],
-            [1, np.nan, 2],
-            ["'?' was taken as missing: 1 value, in 'a' (1)."],
-        ),
+        (["1", "?", "2"], [1, np.nan, 2], ["'?' was taken as missing: 1 value, in 'a' (1)."]),
         (["1", " 2"], [1, 2], ["Column 'a' holds numbers written as text: taken as numbers."]),
         (["1", " "], [1, np.nan], []),
         (["31%", "5%"], [31, 5], ["Column 'a' is written with percent signs: '31%' in 'a' was taken as 31."]),
@@ -100,11 +96,7 @@ def test_a_date_that_can_be_two_is_refused_with_its_formats():
 
 @pytest.mark.parametrize(
     ("values", "settings"),
-    [
-        (["1", "?"], {"missing": ("?",)}),
-        (["3,5", "4"], {"number": ("a",)}),
-        (["<5", "6", "7"], {"number": ("a",)}),
-    ],
+    [(["1", "?"], {"missing": ("?",)}), (["3,5", "4"], {"number": ("a",)}), (["<5", "6", "7"], {"number": ("a",)})],
 )
 def test_a_strict_reader_refuses_with_the_setting_that_takes_it(values, settings):
     with pytest.raises(TableRefused) as error:
@@ -186,7 +178,7 @@ def test_what_cannot_be_read_stays_for_the_error_that_names_it():
 
 def test_what_is_no_number_is_missing_where_the_model_took_it_so():
     readings = {"a": "number-or-missing ,"}
-    with pytest.warns(UserWarning, match="Column 'a': 1 value that is not a number was taken as missing, such as 'x'"):
+    with pytest.warns(UserWarning, match=r"Column 'a': 1 value .* taken as missing, such as 'x'"):
         read = as_recorded(pd.DataFrame({"a": ["1,234", "x", "007"]}), readings, {})
     assert read["a"].tolist() == pytest.approx([1.234, np.nan, 7], nan_ok=True)
     with pytest.warns(UserWarning, match="such as 'x'"):

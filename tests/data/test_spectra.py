@@ -61,7 +61,7 @@ def test_the_input_is_not_changed(table):
 
 @pytest.mark.parametrize("columns", [["900nm", "1nm"], [0, 500], [-1]])
 def test_unknown_channels_are_named(columns, table):
-    with pytest.raises(ValueError, match=r"columns holds .*(1nm|500|-1).*, which X does not have. Give names"):
+    with pytest.raises(ValueError, match=r"columns holds .*(1nm|500|-1).*, which X does not have"):
         Baseline(columns=columns).fit(table)
 
 
@@ -280,7 +280,7 @@ def test_what_was_asked_for_is_taken_even_if_it_is_rough():
 
 
 def test_asking_where_there_is_no_axis_is_an_error_with_a_way_out():
-    with pytest.raises(ValueError, match=r"t\.csv: no columns form a spectrum: .* Rename them, or leave out --spectra"):
+    with pytest.raises(ValueError, match=r"no columns form a spectrum: .* leave out --spectra"):
         spectral_axis(noise(["a", "b", "c"]), "t.csv", True)
 
 
@@ -308,7 +308,7 @@ def test_a_problem_has_the_axis_and_says_so_only_where_spectra_may_be_found():
 
 
 def test_strict_leaves_the_decision_to_the_user():
-    with pytest.raises(TableRefused, match=r"look like a spectrum. Take them as one \(--spectra\), or .*--no-spectra"):
+    with pytest.raises(TableRefused, match=r"look like a spectrum. .*\(--spectra\), or .*--no-spectra"):
         problem_from(NamedTable("t.csv", gasoline()), "octane", reading=Reading(spectra=None, strict=True))
     assert problem_from(NamedTable("t.csv", gasoline()), "octane", reading=Reading(spectra=True, strict=True)).axis
 

@@ -74,9 +74,7 @@ def test_letters_without_the_signs_of_windows_are_latin_1():
     ids=["both UTF-8 and not", "cut off", "no letter of Windows", "behind a mark"],
 )
 def test_what_fits_nothing_is_located(data, offset, line):
-    with pytest.raises(
-        ValueError, match=rf"t.csv must be utf-8 text, got 0x.. at byte offset {offset} \(line {line}\)"
-    ):
+    with pytest.raises(ValueError, match=rf"must be utf-8 text, .* byte offset {offset} \(line {line}\)"):
         as_utf_8(data, PATH)
 
 
@@ -136,9 +134,9 @@ def test_an_encoding_is_found_and_named_text_pieces(encoding, found, size):
 def test_a_named_encoding_is_the_only_one_tried_text_pieces():
     assert decoded(TABLE.encode("cp1252"), [3], "cp1252") == (TABLE, [])
     assert decoded(b"\xef\xbb\xbfa", [1, 2], "latin-1") == ("a", [])
-    with pytest.raises(ValueError, match=r"t.csv must be ascii text, got 0xc3 at byte offset 2 .* --encoding utf-8"):
+    with pytest.raises(ValueError, match=r"ascii text, got 0xc3 at byte offset 2 .* --encoding utf-8"):
         decoded(TABLE.encode(), [3], "ascii")
-    with pytest.raises(ValueError, match="encoding must be a text encoding that Python knows, got 'rot13'"):
+    with pytest.raises(ValueError, match=r"encoding must be a text encoding .*, got 'rot13'"):
         TextPieces("t.csv", "rot13")
 
 

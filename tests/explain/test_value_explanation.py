@@ -291,7 +291,7 @@ def test_a_search_and_a_series_are_explained_alike():
 
 def test_other_regressors_and_unfitted_ones_are_refused():
     X, y = numbers()
-    with pytest.raises(TypeError, match="with a method evidence is needed, or a Pipeline ending in one, got Ridge"):
+    with pytest.raises(TypeError, match=r"a method evidence is needed, .* got Ridge"):
         wn.explain(Ridge().fit(X, y), X.iloc[0])
     with pytest.raises(NotFittedError):
         wn.explain(wn.MinimumNormRegressor(), X.iloc[0])

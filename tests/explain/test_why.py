@@ -424,7 +424,7 @@ def test_a_table_of_one_row_gives_one_explanation():
 @pytest.mark.parametrize(("row", "message"), [("joe", "0 rows called 'joe'"), ("ann", "2 rows called 'ann'")])
 def test_a_name_that_is_not_that_of_one_row_is_refused(row, message):
     several = explain(fitted("GMLVQ", False), named().set_axis(["ann", "ann", "eve"], axis=0))
-    with pytest.raises(ValueError, match=f"{message} were explained, and one is needed. Take it by its place"):
+    with pytest.raises(ValueError, match=rf"{message} were explained, .* Take it by its place"):
         several.of(row)
 
 

@@ -7,11 +7,7 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from whynear import (
-    LinearMetric,
-    LocalMetric,
-    relevance_intervals,
-)
+from whynear import LinearMetric, LocalMetric, relevance_intervals
 from whynear.datasets import make_relevance
 from whynear.interpret import programs
 

@@ -60,7 +60,7 @@ def test_rows_are_moved_when_they_are_read():
 def test_a_single_class_and_constant_columns_are_named():
     with pytest.raises(ValueError, match="y holds the single class 'u', and GRLVQ needs at least two"):
         remote(X[:300], Y[:300])
-    with pytest.warns(UserWarning, match="X holds the same value in every row of 1 column, which gets no weight: x1"):
+    with pytest.warns(UserWarning, match=r"the same value in every row of 1 column, .*: x1"):
         remote(np.column_stack([X[:, 0], np.ones(N)]))
     with warnings.catch_warnings():
         warnings.simplefilter("error")

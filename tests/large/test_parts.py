@@ -67,7 +67,7 @@ def test_a_saved_index_is_known(tmp_path, whole):
 
 def test_a_table_without_rows_is_refused(tmp_path, whole):
     whole.head(0).to_parquet(tmp_path / "t.parquet")
-    with pytest.raises(ValueError, match=r"t.parquet must have rows and columns, got a table of 0 x 3 instead"):
+    with pytest.raises(ValueError, match=r"t.parquet must have rows and columns, got .* 0 x 3"):
         open_parts(tmp_path / "t.parquet")
 
 

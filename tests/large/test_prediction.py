@@ -193,7 +193,7 @@ def test_too_little_memory_is_refused(tmp_path, whole, model):
 
 def test_a_text_file_beyond_the_memory_is_refused(tmp_path, whole, model):
     whole.to_csv(tmp_path / "t.csv", index=False)
-    with pytest.raises(ValueError, match=r"t.csv takes more than 450 MB of memory, and memory=400MB is allowed"):
+    with pytest.raises(ValueError, match=r"t.csv takes more than 450 MB of memory, and memory=400MB"):
         predict_to_parquet(model, tmp_path / "t.csv", tmp_path / "out.parquet", memory="400MB")
 
 

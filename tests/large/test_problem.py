@@ -121,7 +121,7 @@ def test_groups_times_and_weights_go_with_their_rows(both):
 def test_a_missing_target_is_refused_by_its_rows_and_left_out_on_request(both):
     frame = messy_table()
     frame.loc[[4, 250, 599], "kind"] = [None, "", "?"]
-    with pytest.raises(TableRefused, match=r"3 values of the target 'kind' are missing, in rows 5, 251, 600") as raised:
+    with pytest.raises(TableRefused, match=r"3 values of the target 'kind' .* rows 5, 251, 600") as raised:
         _scanned_only(both, frame)
     assert raised.value.settings == {"drop_missing_target": True}
     sample, _, whole = both(frame, drop_missing_target=True)
@@ -142,7 +142,7 @@ def _scanned_only(both, *words, **named):
 def test_an_infinite_target_is_refused(both):
     frame = messy_table().assign(value=np.linspace(0, 1, 600))
     frame.loc[[99, 400], "value"] = [np.inf, -np.inf]
-    with pytest.raises(TableRefused, match=r"2 values of the target 'value' are infinite, in rows 100, 401"):
+    with pytest.raises(TableRefused, match=r"2 values of the target 'value' .* rows 100, 401"):
         _scanned_only(both, frame, "value")
 
 
@@ -159,9 +159,7 @@ def test_infinities_are_counted_in_all_rows(both):
 
 def test_a_refusal_says_among_how_many_rows_it_counts(both):
     frame = messy_table().assign(day=pd.date_range("2020-01-01", periods=600))
-    with pytest.raises(
-        TableRefused, match=r"'day' \(dates, .* row 1\).* Counts are those of \d\d of the 600 rows."
-    ) as raised:
+    with pytest.raises(TableRefused, match=r"'day' \(dates, .* row 1\).* \d\d of the 600 rows.") as raised:
         _scanned_only(both, frame)
     assert raised.value.settings == {"date": ("day",)}
     sample, _, whole = both(frame, date=("day",))
@@ -198,9 +196,7 @@ def test_a_class_of_one_row_is_left_out(both):
 
 def test_too_many_classes_are_refused(both, monkeypatch):
     monkeypatch.setattr("whynear.large.scan.MOST_CLASSES_COUNTED", 50)
-    with pytest.raises(
-        ValueError, match=r"the target 'name' has more than 5,000 classes, too many to be compared. Merge"
-    ):
+    with pytest.raises(ValueError, match=r"the target 'name' has more than 5,000 classes, .* Merge"):
         _scanned_only(both, messy_table().drop(columns="number"), "name", n_sample=600)
 
 

@@ -91,9 +91,9 @@ def test_the_first_partition_may_be_empty():
 
 
 def test_steps_that_cannot_be_fitted_are_refused_with_those_that_can():
-    with pytest.raises(TypeError, match=r"PCA cannot be fitted to partitions\. Use TableEncoder, StandardScaler"):
+    with pytest.raises(TypeError, match=r"PCA cannot be fitted to partitions\. Use .*StandardScaler"):
         fit_step(PCA(), in_partitions(NUMBERS), in_partitions(Y))
-    with pytest.raises(ValueError, match="OneHotEncoder with min_frequency or max_categories cannot be fitted to"):
+    with pytest.raises(ValueError, match="OneHotEncoder with min_frequency or max_categories"):
         fit_step(OneHotEncoder(min_frequency=2), in_partitions(TEXTS), in_partitions(Y))
     with pytest.raises(ValueError, match=r"No feature in X meets the variance threshold 0\.00000"):
         fit_step(VarianceThreshold(), in_partitions(GAPS[["constant"]]), in_partitions(Y))

@@ -160,7 +160,7 @@ def test_other_class_weights_are_refused(class_weight, message):
 @pytest.mark.parametrize("learner", [wn.GRLVQ, wn.LANN])
 def test_a_stream_takes_weights_of_classes_but_cannot_balance_them(learner):
     learner(class_weight={"a": 3.0}).partial_fit(X_OF_CLASS_WEIGHTS, Y_OF_CLASS_WEIGHTS, classes=["a", "b", "c"])
-    with pytest.raises(ValueError, match="class_weight='balanced' needs all rows at once, and partial_fit sees a part"):
+    with pytest.raises(ValueError, match="class_weight='balanced' needs all rows at once"):
         learner(class_weight="balanced").partial_fit(X_OF_CLASS_WEIGHTS, Y_OF_CLASS_WEIGHTS, classes=["a", "b", "c"])
 
 
@@ -206,7 +206,7 @@ LEARNERS_OF_CONSTANT_COLUMNS = [
 @pytest.mark.parametrize("learner", LEARNERS_OF_CONSTANT_COLUMNS, ids=str)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_a_constant_column_gets_no_weight_and_is_named(learner):
-    with pytest.warns(UserWarning, match="the same value in every row of 2 columns, which get no weight: x0, x3"):
+    with pytest.warns(UserWarning, match=r"the same value in every row of 2 columns, .*: x0, x3"):
         model = learner.fit(WITH, Y_OF_CONSTANT_COLUMNS)
     relevances = np.atleast_2d(model.metric_.relevances())
     assert_array_equal(relevances[:, [0, 3]], 0)

@@ -194,7 +194,7 @@ def test_other_arrays_crash_nothing(files, tmp_path, learner):
 def test_the_parameter_is_named(files, tmp_path):
     header, arrays = files["LANN"]
     write_archive(tmp_path / "a", changed(header, "params", "search", "x"), arrays)
-    with pytest.raises(ArchiveError, match=r"search must be one of auto, exact, candidates, got 'x' instead"):
+    with pytest.raises(ArchiveError, match=r"search must be one of auto, exact, candidates, got 'x'"):
         wn.load(tmp_path / "a")
 
 

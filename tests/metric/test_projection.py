@@ -34,9 +34,7 @@ def test_projection_keeps_the_first_directions():
 
 @pytest.mark.parametrize("k", [0, 5])
 def test_more_directions_than_the_data_have_are_refused(k):
-    with pytest.raises(
-        ValueError, match=rf"effective_dim={k} is not among the 4 directions.*Use 1 <= effective_dim <= 4"
-    ):
+    with pytest.raises(ValueError, match=rf"effective_dim={k} .*Use 1 <= effective_dim <= 4"):
         principal_directions(rows(40, 6, 4), effective_dim=k)
 
 

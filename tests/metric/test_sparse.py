@@ -69,13 +69,13 @@ def test_empty_tables_have_no_distances(metric):
 @pytest.mark.parametrize("value", [np.nan, np.inf, -1e200])
 def test_values_that_cannot_be_squared_are_named(metric, value):
     X = coo_array(([1.0, value], ([0, 0], [1, 7])), shape=(1, D))
-    with pytest.raises(ValueError, match=r"Y holds .* in column 'x7': values must be finite, and their squares too"):
+    with pytest.raises(ValueError, match=r"Y holds .* in column 'x7': .* finite, and their squares too"):
         metric.sq_distances(table(), X)
 
 
 @pytest.mark.parametrize("metric", METRICS.values(), ids=METRICS)
 def test_values_whose_squares_vanish_are_refused(metric):
-    with pytest.raises(ValueError, match=r"X holds nothing larger than 9.95e-201: squared distances vanish"):
+    with pytest.raises(ValueError, match=r"X holds nothing larger than 9.95e-201"):
         metric.sq_distances(table() * 1e-200)
 
 

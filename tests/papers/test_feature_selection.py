@@ -4,14 +4,7 @@ import numpy as np
 import pytest
 
 from papers.beyond import OURS
-from papers.feature_selection import (
-    METHODS,
-    Findings,
-    agreement,
-    mean_agreement,
-    score_findings,
-    scores,
-)
+from papers.feature_selection import METHODS, Findings, agreement, mean_agreement, score_findings, scores
 from papers.plans import load_plan
 from whynear.datasets import make_relevance
 

@@ -216,7 +216,7 @@ def test_unknown_keys_and_words_are_refused(monkeypatch):
     row = {"row": "wine", "published": {"LANN": [0.9]}}
     with pytest.raises(ValueError, match="'wine' has unknown keys: tolerence"):
         published(values=[row | {"tolerence": 0.01}])
-    with pytest.raises(ValueError, match="better must be one of higher, lower, equal, got 'more' instead"):
+    with pytest.raises(ValueError, match="better must be one of higher, lower, equal, got 'more'"):
         published(values=[row | {"better": "more"}])
     monkeypatch.setattr(plans.tomllib, "loads", lambda _text: {"title": "", "about": "", "stand_in": {}})
     with pytest.raises(ValueError, match=r"lann-fig1\.toml has unknown keys: stand_in"):

@@ -26,10 +26,7 @@ def experiment(name, numbers):
 
 @pytest.fixture
 def experiments(monkeypatch):
-    made = {
-        "lann-fig2": lambda: experiment("lann-fig2", [1, 2]),
-        "lann-fig3": lambda: experiment("lann-fig3", [2, 3]),
-    }
+    made = {"lann-fig2": lambda: experiment("lann-fig2", [1, 2]), "lann-fig3": lambda: experiment("lann-fig3", [2, 3])}
     for module in (page, reproduction):
         monkeypatch.setattr(module, "EXPERIMENTS", made)
     return made

@@ -95,7 +95,7 @@ def test_other_accuracies_need_no_new_calibration(blobs):
 def test_too_few_cases_are_said_with_the_number_needed(blobs):
     X, y = blobs
     learner = wn.GMLVQ(random_state=0).fit(X[:500], y[:500])
-    with pytest.warns(UserWarning, match="at least 230 held-out cases .* and 60 are counted.*All cases are rejected"):
+    with pytest.warns(UserWarning, match=r"at least 230 held-out cases .* 60 .*All cases are rejected"):
         option = wn.RejectOption(learner).calibrate(X[500:600], y[500:600])
     with pytest.warns(UserWarning, match="No case is accepted"):
         assert np.isnan(option.score(X, y))
@@ -214,7 +214,7 @@ def test_a_memory_of_a_stream_is_refused(fitted, blobs):
     X, y = blobs
     memory = wn.SelfAdjustingMemory()
     option = wn.RejectOption(memory.fit(X[:100], y[:100]) if fitted else memory)
-    with pytest.raises(TypeError, match=r"learner=SelfAdjustingMemory\(\) learns from a stream.*Use a classifier"):
+    with pytest.raises(TypeError, match=r"SelfAdjustingMemory\(\) learns from a stream.*Use a classifier"):
         (option.calibrate if fitted else option.fit)(X[100:], y[100:])
 
 

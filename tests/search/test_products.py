@@ -22,10 +22,7 @@ from whynear.search.products import (
 RNG = np.random.default_rng(0)
 CASES = RNG.standard_normal((60, 4)) + 3
 QUERY = RNG.standard_normal(4)
-GLOBAL = {
-    "linear": LinearMetric(RNG.standard_normal((3, 4))),
-    "diagonal": DiagonalMetric([1.0, 0.0, 3.0, 0.5]),
-}
+GLOBAL = {"linear": LinearMetric(RNG.standard_normal((3, 4))), "diagonal": DiagonalMetric([1.0, 0.0, 3.0, 0.5])}
 
 
 def products(metric):
@@ -165,5 +162,5 @@ def test_wrong_searches_are_refused(metric):
     ],
 )
 def test_other_searches_need_dense_cases(search):
-    with pytest.raises(TypeError, match=r"Y must be a dense table, got a sparse one instead. Use Y.toarray\(\)"):
+    with pytest.raises(TypeError, match=r"Y must be a dense table, .* Use Y.toarray\(\)"):
         search()

@@ -24,13 +24,11 @@ def read(*cells, decimal=None, size=None):
 def test_cells_are_numbers_or_missing():
     values = NumberReader().read([["1", "x"], [" ?", "y"], ["2e1", ""], ["n.a.", ""]], [0], ["a"], [1, 2, 3, 4])
     assert_array_equal(values[:, 0], [1.0, np.nan, 20.0, np.nan])
-    with pytest.raises(
-        ValueError, match=r"Column 'b' holds 'x' in row 5, which is not a number\. Leave the column out"
-    ):
+    with pytest.raises(ValueError, match=r"Column 'b' holds 'x' in row 5, .* not a number\. Leave"):
         NumberReader().read([["1", "x"]], [1], ["b"], [5])
-    with pytest.raises(ValueError, match=r"Column 'a' holds '-inf' in row 2, which is not a finite number\. Leave"):
+    with pytest.raises(ValueError, match=r"Column 'a' holds '-inf' in row 2, .* finite number\. Leave"):
         read("1", "-inf")
-    with pytest.raises(ValueError, match=r"Column 'a' holds '1e999' in row 2, which is not a finite number\. Leave"):
+    with pytest.raises(ValueError, match=r"Column 'a' holds '1e999' in row 2, .* finite number\. Leave"):
         read("", "1e999")
 
 
@@ -73,7 +71,7 @@ def test_what_could_be_misread_is_refused(cells, fact, size):
 def test_a_given_sign_is_the_only_one():
     assert read("3,5", "-2", "1.234", "", decimal=",")[0][:3] == [3.5, -2.0, 1234.0]
     assert read("1,234", "1.5", decimal=".") == ([1234.0, 1.5], ".")
-    with pytest.raises(ValueError, match=r"'3,5' in row 1, which is not a number\. Give the sign.* \(--decimal ','\)"):
+    with pytest.raises(ValueError, match=r"'3,5' in row 1, which is not a number\..* \(--decimal ','\)"):
         read("3,5", decimal=".")
 
 
@@ -83,7 +81,7 @@ def test_what_is_stored_as_numbers_has_decimal_points_and_shows_no_sign(decimal)
     rows = [["1", "1.234", "0.5"], ["2,5", "2.345", ""], ["1.234", "3", "0.25"]]
     values = reader.read(rows, [0, 1, 2], ["a", "b", "c"], [1, 2, 3])
     assert_array_equal(values, [[1, 1.234, 0.5], [2.5, 2.345, np.nan], [1234, 3, 0.25]])
-    with pytest.raises(ValueError, match=r"Column 'b' holds 'True' in row 1, which is not a number\. Leave"):
+    with pytest.raises(ValueError, match=r"Column 'b' holds 'True' in row 1, .* not a number\. Leave"):
         reader.read([["1", "True", "1"]], [0, 1, 2], ["a", "b", "c"], [1])
 
 
@@ -179,8 +177,6 @@ def test_what_is_of_another_form_is_refused_with_the_way_out(cells, form, fact, 
 
 
 def test_day_and_month_that_cannot_be_told_apart_are_refused():
-    with pytest.raises(
-        ValueError, match=r"dates such as '3/4/2020', whose day and month .* \(--time 'day=%d/%m/%Y'\)\."
-    ):
+    with pytest.raises(ValueError, match=r"'3/4/2020', whose day .* \(--time 'day=%d/%m/%Y'\)\."):
         read_of_times("3/4/2020", "5/4/2020")
     assert read_of_times("3/4/2020", "13/4/2020")[1] == "%d/%m/%Y"

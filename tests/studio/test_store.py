@@ -100,9 +100,7 @@ def test_a_full_disk_is_named_and_nothing_of_the_change_is_kept(store, tmp_path)
     with_study(store)
     (pages,) = store._connection.execute("PRAGMA page_count").fetchone()
     store._connection.execute(f"PRAGMA max_page_count = {pages}")  # as if the disk were full
-    with pytest.raises(
-        OSError, match=r"state\.db could not .* full\)\. Free some space on the disk, or choose"
-    ) as fault:
+    with pytest.raises(OSError, match=r"state\.db .* full\)\. Free some space on the disk, or choose") as fault:
         store.add_part("a", "comparison", {"text": "x" * 100_000})
     assert fault.value.errno == errno.ENOSPC
     store._connection.execute("PRAGMA max_page_count = 1000000")
@@ -112,15 +110,13 @@ def test_a_full_disk_is_named_and_nothing_of_the_change_is_kept(store, tmp_path)
 
 def test_a_file_that_is_no_state_is_refused_by_name(tmp_path):
     (tmp_path / "state.db").write_bytes(b"nonsense" * 1000)
-    with pytest.raises(ValueError, match=r"state\.db is damaged \(file is not a database\)\. Restore a copy"):
+    with pytest.raises(ValueError, match=r"state\.db is damaged \(.* not a database\)\. Restore a copy"):
         Store(tmp_path / "state.db")
 
 
 def test_a_folder_in_the_place_of_the_state_is_refused_by_name(tmp_path):
     (tmp_path / "state.db").mkdir()
-    with pytest.raises(
-        OSError, match=r"state\.db could not be read or written \(unable to open .* permissions, or choose"
-    ):
+    with pytest.raises(OSError, match=r"state\.db could not .* \(unable to open .* permissions"):
         Store(tmp_path / "state.db")
 
 

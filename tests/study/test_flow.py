@@ -175,7 +175,7 @@ def test_one_row_more_than_can_be_compared_is_no_difficulty(monkeypatch):
 def test_more_classes_than_can_be_compared_are_refused(monkeypatch):
     monkeypatch.setattr(stages, "COMPARED_ROWS", 60)
     table = pd.DataFrame({"a": np.arange(62) / 3, "y": [f"c{i % 31}" for i in range(62)]})
-    with pytest.raises(ValueError, match=r"'y' has 31 classes, too many .* the 60 rows that are compared. Merge"):
+    with pytest.raises(ValueError, match=r"'y' has 31 classes, .* the 60 rows .* Merge"):
         wn.study(table, "y")
 
 

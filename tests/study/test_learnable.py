@@ -29,7 +29,7 @@ def rising(n=30):
 
 
 def test_a_learner_of_classes_is_refused_for_a_measured_target_with_what_would_work():
-    with pytest.raises(TableRefused, match="is numeric with 30 different values, and lmnn predicts classes") as refused:
+    with pytest.raises(TableRefused, match="30 different values, and lmnn predicts classes") as refused:
         check_fittable(problem_of(rising(), "y"), "lmnn")
     assert refused.value.settings == {"bins": 3}
     check_fittable(problem_of(rising(), "y"), "auto")
@@ -41,7 +41,7 @@ def test_few_rows_of_a_measured_target_are_refused():
 
 
 def test_constant_columns_are_refused_by_name():
-    with pytest.raises(ValueError, match=r"all columns are constant: 'a', 'b'\. Add a column that differs"):
+    with pytest.raises(ValueError, match=r"all columns are constant: 'a', 'b'\. Add a column"):
         check_fittable(problem_of(rising().assign(a=1.0, b=2.0), "y"), "auto")
 
 
@@ -58,7 +58,7 @@ def test_every_studied_learner_takes_weights_of_rows_and_classes(name):
 
 
 def test_classes_are_weighed_by_balance_or_not_and_numbers_have_none():
-    with pytest.raises(ValueError, match=r"class_weight weighs classes. .* \(--bins 3\), or leave out --class-weight"):
+    with pytest.raises(ValueError, match=r"\(--bins 3\), or leave out --class-weight"):
         wn.study(measured(40), "y", class_weight="balanced")
     with pytest.raises(ValueError, match="class_weight must be 'balanced' or None, got 'even' instead"):
         wn.study(TABLE, "y", class_weight="even")

@@ -43,7 +43,7 @@ def test_rows_are_named_by_a_column(iris, learner):
     X = iris[0].head(3).assign(id=["a", "b", "c"])
     assert wn.predict_table(learner, X, index="id")["row"].tolist() == ["a", "b", "c"]
     assert wn.explain_row(learner, X, "b", index="id").to_dict() == wn.explain_row(learner, X, 2).to_dict()
-    with pytest.raises(ValueError, match="The table has 0 rows with 'd' in column 'id', and one is needed"):
+    with pytest.raises(ValueError, match="0 rows with 'd' in column 'id', and one is needed"):
         wn.explain_row(learner, X, "d", index="id")
 
 
@@ -100,7 +100,7 @@ def test_dates_are_predicted_and_explained_as_dates(tmp_path):
 def test_what_is_no_date_is_refused_by_name():
     table = visits().drop(columns=["kind", "dose"])
     table.loc[2, "visit"] = "soon"
-    with pytest.raises(ValueError, match="'visit', row 3, and the model takes dates such as 2022-03-04 there"):
+    with pytest.raises(ValueError, match=r"'visit', row 3, .* dates such as 2022-03-04 there"):
         wn.predict_table(visits_model(), table)
 
 
@@ -126,7 +126,7 @@ def test_a_whole_number_beyond_all_floats_is_refused_by_name(iris):
     X, y = iris
     table = X.astype(object)
     table.iloc[3, 1] = 10**400
-    with pytest.raises(ValueError, match=r"holds a whole number above 1e308 in column 'sepal width.*, row"):
+    with pytest.raises(ValueError, match=r"whole number above 1e308 in column 'sepal width.*, row"):
         wn.predict_table(wn.GRLVQ(random_state=0).fit(X, y), table)
 
 

@@ -192,9 +192,7 @@ def test_the_command_line_takes_times(tmp_path):
 def test_classes_that_are_never_held_out_or_never_before_are_refused():
     X, times = pd.DataFrame({"a": np.arange(12.0)}), TimeOrder(np.arange(12), "day")
     first = np.array(["u", "u", "u", "v", "w"] + ["v", "w"] * 3 + ["v"])
-    with pytest.raises(
-        ValueError, match="Class 'u' occurs only in the first rows by 'day', and later rows are held out"
-    ):
+    with pytest.raises(ValueError, match="Class 'u' occurs only in the first rows by 'day'"):
         list(folds_of(X, first, 2, 0, lambda *_: None, times))
     with pytest.raises(ValueError, match="Two classes come together only at the last of 'day'"):
         list(folds_of(X, np.array(["u"] * 11 + ["v"]), 2, 0, lambda *_: None, times))

@@ -73,9 +73,7 @@ def test_cases_are_explained_in_the_columns_of_the_table(study):
 
 def test_gaps_and_text_are_refused_if_the_study_is_strict():
     table = mixed()
-    with pytest.raises(
-        ValueError, match=r"2 of 4 columns are not numeric: 'colour' .* \(--category 'colour'\)"
-    ) as error:
+    with pytest.raises(ValueError, match=r"2 of 4 columns are not numeric: .* \(--category 'colour'\)") as error:
         wn.study(table, "outcome", reading=wn.Reading(strict=True))
     assert error.value.__notes__ == ["Try: reading=wn.Reading(category=['colour', 'sex'], strict=True)"]
     table.loc[[1, 4], "z"] = None
@@ -86,7 +84,7 @@ def test_gaps_and_text_are_refused_if_the_study_is_strict():
 def test_what_cannot_be_learned_from_is_refused():
     table = mixed()
     table["colour"] = [f"shade {i}" for i in range(len(table))]
-    with pytest.raises(ValueError, match="'colour' holds 240 different texts, such as 'shade 0': too many"):
+    with pytest.raises(ValueError, match="'colour' holds 240 different texts, such as 'shade 0'"):
         wn.study(table, "outcome", reading=wn.Reading(categories="onehot", impute="median"))
     table = mixed().assign(z=[np.inf, *[0.5] * 239])
     with pytest.raises(ValueError, match="infinity"):
@@ -158,7 +156,7 @@ def test_a_measured_target_is_predicted_by_a_linear_map(tmp_path):
 
 
 def test_what_does_not_fit_a_measured_target_is_refused():
-    with pytest.raises(ValueError, match=r"'y' is numeric with 120 different values, and gmlvq predicts classes"):
+    with pytest.raises(ValueError, match=r"'y' is numeric with 120 .*, and gmlvq predicts classes"):
         wn.study(measured(), "y", learner="gmlvq")
     with pytest.raises(ValueError, match="at least 10 rows are needed"):
         wn.study(measured(8), "y")

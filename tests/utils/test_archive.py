@@ -570,5 +570,5 @@ def test_reading_takes_memory_in_proportion_to_the_file(tmp_path):
 
 def test_of_the_folder_of_a_study_the_model_is_named(tmp_path):
     (tmp_path / "model.whynear").write_bytes(b"")
-    with pytest.raises(ArchiveError, match=r"it is a folder; give the path of the model in it, .*model\.whynear"):
+    with pytest.raises(ArchiveError, match=r"it is a folder; give the path .*model\.whynear"):
         read_archive(tmp_path)

@@ -105,9 +105,7 @@ def test_what_counts_as_a_number(values, as_they_are, with_text):
 
 def test_a_column_that_must_hold_numbers_names_the_first_value_that_is_none():
     assert_array_equal(numbers(pd.Series(["1.5", None, " 007 "], name="a")), [1.5, np.nan, 7])
-    with pytest.raises(
-        ValueError, match=r"Y holds 'tall' in column 'a', row 2 \(counting from 1\), which is not a number"
-    ):
+    with pytest.raises(ValueError, match=r"'tall' in column 'a', row 2 .*, which is not a number"):
         numbers(pd.Series(["1", "tall"], name="a"), "Y")
     with pytest.raises(ValueError, match="X holds dates or durations in column 'a'"):
         numbers(pd.Series([pd.Timestamp("2020-01-01")], name="a"))

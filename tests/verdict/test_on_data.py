@@ -24,10 +24,7 @@ CLASSIFIERS = [
     ExtraTreesClassifier(200, min_samples_leaf=2, random_state=0),
 ]
 RIDGE = RidgeCV(np.logspace(-7, 3, 11))
-REGRESSORS = [
-    make_pipeline(StandardScaler(), RIDGE),
-    make_pipeline(StandardScaler(), SVR(C=100.0, gamma=0.01)),
-]
+REGRESSORS = [make_pipeline(StandardScaler(), RIDGE), make_pipeline(StandardScaler(), SVR(C=100.0, gamma=0.01))]
 QUADRATIC = make_pipeline(StandardScaler(), PolynomialFeatures(2), StandardScaler(), RIDGE)
 MOST_QUADRATIC = 20  # columns
 

@@ -257,7 +257,7 @@ def test_an_engine_that_is_none_is_refused(find):
     X, y = two_of_four(20)
     with pytest.raises(ValueError, match="engine must be 'processes' or 'dask', got 'ray' instead"):
         find(LogisticRegression(), X, y, engine="ray")
-    with pytest.raises(ValueError, match="address='tcp://there:1' needs a cluster: choose engine='dask'"):
+    with pytest.raises(ValueError, match=r"address='tcp://there:1' needs a cluster: .*engine='dask'"):
         find(LogisticRegression(), X, y, address="tcp://there:1")
 
 

@@ -231,7 +231,7 @@ def test_the_file_is_removed_and_nothing_is_written_without_values():
 def test_a_full_disk_is_named_with_the_bytes_and_the_way_out(monkeypatch):
     monkeypatch.setattr(processes_module.Path, "open", lambda *_: os.fdopen(os.open("/dev/full", os.O_WRONLY), "wb"))
     sharing_ones = in_a_file({"X": np.ones(10_000)})
-    with pytest.raises(OSError, match=r"shared could not .* needs 80\d\d\d bytes\. .*TMPDIR\).*--n-jobs 1\)") as fault:
+    with pytest.raises(OSError, match=r"needs 80\d\d\d bytes\. .*TMPDIR\).*--n-jobs 1\)") as fault:
         sharing_ones.__enter__()
     assert fault.value.errno == errno.ENOSPC
     folder = re.match("(.*)/shared", fault.value.strerror)[1]

@@ -32,9 +32,7 @@ def test_belongs_to_the_library_when_it_chooses_its_epochs():
 
 
 @pytest.mark.parametrize(
-    "settings",
-    [{"n_components": 3}, {"constraint": "trace"}, {"constraint": "determinant"}],
-    ids=str,
+    "settings", [{"n_components": 3}, {"constraint": "trace"}, {"constraint": "determinant"}], ids=str
 )
 def test_other_forms_predict_as_well(settings):
     X, y = rows()

@@ -289,7 +289,7 @@ def test_values_to_tune_must_be_lists(values):
 def test_a_local_metric_is_refused():
     X, codes = noisy(40, 3)
     model = LMNN(max_iter=5, tol=0.1).fit(X, codes)
-    with pytest.raises(ValueError, match="LMNN measures by one metric for all cases, and metric is local, with 40 anc"):
+    with pytest.raises(ValueError, match=r"LMNN measures by one metric .* metric is local, with 40"):
         model.with_metric(LocalMetric(X, weights=np.ones_like(X)))
 
 

@@ -199,7 +199,7 @@ def test_low_rank():
     assert model.transform(X).shape == (len(X), 2)
     assert model.get_feature_names_out().tolist() == ["gmlvq0", "gmlvq1"]
     assert model.score(X, y) > 0.96
-    with pytest.raises(ValueError, match=r"n_components=31 asks for more directions than X has features \(30\)"):
+    with pytest.raises(ValueError, match=r"n_components=31 asks for more .* features \(30\)"):
         wn.GMLVQ(n_components=31).fit(X, y)
 
 
