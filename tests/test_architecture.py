@@ -3,31 +3,36 @@
 import subprocess
 from pathlib import Path
 
+import pytest
 from docs.architecture import DRAWING, TYPES, drawing, library
 
 ROOT = Path(__file__).parents[1]
-READ = library(ROOT)
 
 
-def test_the_drawing_is_made_of_the_contract_and_the_imports():
-    assert DRAWING.read_text(encoding="utf-8") == drawing(READ), "make architecture draws it again"
+@pytest.fixture(scope="module")
+def read():
+    return library(ROOT)
 
 
-def test_every_folder_is_drawn_once_with_what_it_is():
-    drawn = [name for rows in READ.storeys().values() for row in rows for name in row]
+def test_the_drawing_is_made_of_the_contract_and_the_imports(read):
+    assert DRAWING.read_text(encoding="utf-8") == drawing(read), "make architecture draws it again"
+
+
+def test_every_folder_is_drawn_once_with_what_it_is(read):
+    drawn = [name for rows in read.storeys().values() for row in rows for name in row]
     for path in ROOT.glob("src/whynear/*/__init__.py"):
         assert any(f"{name}.".startswith(f"{path.parent.name}.") for name in drawn), path
     assert len(drawn) == len(set(drawn))
-    assert all(READ.about[name] for name in drawn)
+    assert all(read.about[name] for name in drawn)
 
 
-def test_the_core_imports_no_wing_and_no_command():
-    core = READ.core()
-    assert READ.below(core) == core
+def test_the_core_imports_no_wing_and_no_command(read):
+    core = read.core()
+    assert read.below(core) == core
 
 
-def test_every_type_has_one_place():
-    assert all(READ.place_of(kind) for kind in TYPES)
+def test_every_type_has_one_place(read):
+    assert all(read.place_of(kind) for kind in TYPES)
 
 
 def test_a_folder_that_others_import_is_named_once(tmp_path):
