@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 import tomllib
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from sklearn.datasets import load_iris
 import whynear
 from papers.catalog import EXPERIMENTS
 from papers.page import write_page
-from tests.helpers.browser import Browser
+from tests.helpers.browser import Browser, in_a_browser
 from tests.helpers.markdown import alike, blocks, broken_links, remote_loads, run
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -117,19 +116,17 @@ def test_what_a_page_would_fetch_is_found(html, fetched):
 
 
 GUIDE = Path(__file__).parents[1] / "docs" / "_build" / "html"
-DRIVER = shutil.which("chromedriver")
 
 
 @pytest.fixture(scope="module")
 def browser():
-    browser = Browser(DRIVER)
+    browser = Browser()
     browser.driver.set_window_size(1400, 1000)  # wide enough for the list of pages to stand beside them
     yield browser
     browser.close()
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(DRIVER is None, reason="needs chromedriver (Debian: chromium-driver)")
+@in_a_browser
 @pytest.mark.skipif(not (GUIDE / "index.html").exists(), reason="needs the guide: make docs")
 def test_pages_load_nothing_from_elsewhere_and_complain_of_nothing(browser):
     browser.requests(), browser.complaints()
@@ -140,8 +137,7 @@ def test_pages_load_nothing_from_elsewhere_and_complain_of_nothing(browser):
         assert browser.complaints() == []
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(DRIVER is None, reason="needs chromedriver (Debian: chromium-driver)")
+@in_a_browser
 @pytest.mark.skipif(not (GUIDE / "index.html").exists(), reason="needs the guide: make docs")
 def test_the_first_page_leads_to_every_other(browser):
     browser.open(GUIDE / "index.html")
@@ -152,8 +148,7 @@ def test_the_first_page_leads_to_every_other(browser):
     assert browser.driver.current_url == (GUIDE / "tour.html").as_uri()
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(DRIVER is None, reason="needs chromedriver (Debian: chromium-driver)")
+@in_a_browser
 @pytest.mark.skipif(not (GUIDE / "index.html").exists(), reason="needs the guide: make docs")
 @pytest.mark.parametrize("page", ["index", "relevance"])
 def test_nobody_is_kept_out(browser, page):

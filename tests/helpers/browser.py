@@ -2,9 +2,11 @@
 
 import base64
 import json
+import shutil
 from contextlib import contextmanager
 from importlib.resources import files
 
+import pytest
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.action_chains import ActionChains
@@ -15,16 +17,29 @@ FLAGS = (
     "--disable-component-update --disable-sync --disable-dev-shm-usage --hide-scrollbars --window-size=1000,1400"
 )
 
+DRIVER = shutil.which("chromedriver")
+IN_A_BROWSER = [
+    pytest.mark.slow,
+    pytest.mark.skipif(DRIVER is None, reason="needs chromedriver (Debian: chromium-driver)"),
+]
+
+
+def in_a_browser(test):
+    """Mark a test that opens a browser."""
+    for mark in IN_A_BROWSER:
+        test = mark(test)
+    return test
+
 
 class Browser:
     """Headless Chromium that remembers what it was asked to load and what was written to its console."""
 
-    def __init__(self, driver_path, *flags):
+    def __init__(self, *flags):
         options = webdriver.ChromeOptions()
         for flag in (*FLAGS.split(), *flags):
             options.add_argument(flag)
         options.set_capability("goog:loggingPrefs", {"performance": "ALL", "browser": "ALL"})
-        self.driver = webdriver.Chrome(options=options, service=Service(driver_path))
+        self.driver = webdriver.Chrome(options=options, service=Service(DRIVER))
         self.driver.set_script_timeout(180)  # on a busy machine
 
     def open(self, path, address=""):

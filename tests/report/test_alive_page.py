@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -10,13 +9,9 @@ import sys
 import pytest
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
-from tests.helpers.browser import Browser
+from tests.helpers.browser import IN_A_BROWSER, Browser
 
-DRIVER = shutil.which("chromedriver")
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(DRIVER is None, reason="needs chromedriver (Debian: chromium-driver)"),
-]
+pytestmark = IN_A_BROWSER
 SERVER = "from whynear.cli import main; main()"
 IN_TEACHING = "return arguments[0].closest('#teach') !== null"  # whose code needs marks
 
@@ -41,7 +36,7 @@ def address(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def browser(address):
-    browser = Browser(DRIVER)
+    browser = Browser()
     browser.driver.get(address)
     yield browser
     browser.close()

@@ -1,30 +1,18 @@
 """Pages of large tables in a real browser: 7,129 genes, and rows by the hundred thousand."""
 
-import shutil
 from dataclasses import replace
 
 import pytest
 from selenium.webdriver.common.keys import Keys
 
 import whynear as wn
-from tests.helpers.browser import Browser
+from tests.helpers.browser import IN_A_BROWSER, Browser
 from tests.helpers.studies import small_study, with_rows
 from tests.helpers.verdicts import made_up
 from whynear.report.page import render
 from whynear.study import stages
 
-DRIVER = shutil.which("chromedriver")
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(DRIVER is None, reason="needs chromedriver (Debian: chromium-driver)"),
-]
-
-
-@pytest.fixture(scope="module")
-def browser():
-    browser = Browser(DRIVER)
-    yield browser
-    browser.close()
+pytestmark = IN_A_BROWSER
 
 
 @pytest.fixture(scope="module")
@@ -151,7 +139,7 @@ def test_a_page_of_genes_fits_its_window(browser, leukemia, width):
 def test_without_graphics_all_points_are_drawn_the_same(browser, many_rows):
     opened(browser, many_rows)
     drawn = browser.colours("#map canvas")
-    plain = Browser(DRIVER, "--disable-3d-apis", "--disable-webgl", "--disable-accelerated-2d-canvas")
+    plain = Browser("--disable-3d-apis", "--disable-webgl", "--disable-accelerated-2d-canvas")
     try:
         plain.open(many_rows)
         assert plain.run("return document.createElement('canvas').getContext('webgl')") is None

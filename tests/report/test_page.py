@@ -3,7 +3,6 @@
 import base64
 import hashlib
 import re
-import shutil
 from dataclasses import replace
 from html.parser import HTMLParser
 from importlib.resources import files
@@ -14,7 +13,7 @@ import pandas as pd
 import pytest
 
 import whynear as wn
-from tests.helpers.browser import Browser
+from tests.helpers.browser import Browser, in_a_browser
 from tests.helpers.pages import data_of, markup_of, words_of
 from tests.helpers.servers import wait_for
 from tests.helpers.studies import hostile, houses_study, numeric_study, small_study
@@ -162,9 +161,6 @@ def test_without_scripts_the_errors_can_be_read(study):
         assert f"{pair.predicted} ({pair.count})" in text
 
 
-DRIVER = shutil.which("chromedriver")
-
-
 class Frames(HTMLParser):
     """The attributes of the elements of a page."""
 
@@ -198,12 +194,11 @@ def test_a_height_that_is_none_is_refused():
         small_study().show(0)
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(DRIVER is None, reason="needs chromedriver (Debian: chromium-driver)")
+@in_a_browser
 def test_a_browser_shows_all_views_in_the_frame_and_they_answer(tmp_path):
     path = tmp_path / "notebook.html"
     path.write_text(f"<!doctype html><title>x</title>{small_study().show()._repr_html_()}", encoding="utf-8")
-    browser = Browser(DRIVER)
+    browser = Browser()
     try:
         browser.open(path)
         browser.driver.switch_to.frame(browser.find("iframe"))

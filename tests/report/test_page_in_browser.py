@@ -1,32 +1,19 @@
 """The report in a real browser."""
 
-import shutil
-
 import pytest
 from selenium.webdriver.common.keys import Keys
 
 import whynear as wn
-from tests.helpers.browser import Browser
+from tests.helpers.browser import IN_A_BROWSER, Browser
 from tests.helpers.pages import widened
 from tests.helpers.studies import hostile, houses_study
 from tests.helpers.wide_tables import of_kinds, of_wood
 from whynear.report.page import page_with
 from whynear.report.page_data import page_data
 
-DRIVER = shutil.which("chromedriver")
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(DRIVER is None, reason="needs chromedriver (Debian: chromium-driver)"),
-]
+pytestmark = IN_A_BROWSER
 NAMES = ["iris", "hostile", "houses", "wood", "kinds", "genes"]
 VIEWS = ["finding", "features", "sets", "errors", "map", "case", "done"]
-
-
-@pytest.fixture(scope="module")
-def browser():
-    browser = Browser(DRIVER)
-    yield browser
-    browser.close()
 
 
 @pytest.fixture(scope="module")
@@ -277,7 +264,7 @@ def test_a_page_is_printed_whole_and_small(browser, pages, name):
 
 @pytest.mark.usefixtures("browser")
 def test_where_the_machine_draws_no_graphics_maps_are_still_drawn(pages):
-    plain = Browser(DRIVER, "--disable-3d-apis", "--disable-accelerated-2d-canvas")
+    plain = Browser("--disable-3d-apis", "--disable-accelerated-2d-canvas")
     try:
         plain.open(pages["iris"])
         assert plain.run("return document.createElement('canvas').getContext('webgl')") is None

@@ -1,20 +1,15 @@
 """The picture of a report in the README, taken in a browser; WHYNEAR_PICTURES=1 writes it to docs/report.png."""
 
 import os
-import shutil
 import struct
 from pathlib import Path
 
 import pytest
 
 import whynear as wn
-from tests.helpers.browser import Browser
+from tests.helpers.browser import IN_A_BROWSER, Browser
 
-DRIVER = shutil.which("chromedriver")
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(DRIVER is None, reason="needs chromedriver (Debian: chromium-driver)"),
-]
+pytestmark = IN_A_BROWSER
 PICTURE = Path(__file__).parents[2] / "docs" / "report.png"
 WRITTEN = bool(os.environ.get("WHYNEAR_PICTURES"))
 WIDTH, SCALE = 1240, 1.5
@@ -32,7 +27,7 @@ def page(request, tmp_path):
 
 
 def test_the_picture_of_the_readme(page, tmp_path):
-    browser = Browser(DRIVER)
+    browser = Browser()
     try:
         size = {"width": WIDTH, "height": 1000, "deviceScaleFactor": SCALE, "mobile": False}
         browser.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)

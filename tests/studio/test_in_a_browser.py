@@ -1,7 +1,6 @@
 """The studio in a real browser, beside the page of a stranger."""
 
 import http.server
-import shutil
 import subprocess
 import sys
 import threading
@@ -9,11 +8,9 @@ import threading
 import pytest
 from selenium.webdriver.support.ui import Select
 
-from tests.helpers.browser import Browser
+from tests.helpers.browser import Browser, in_a_browser
 from tests.helpers.servers import Server, wait_for
 from tests.helpers.studies import hostile
-
-DRIVER = shutil.which("chromedriver")
 
 STRANGER = """<!doctype html><title>waiting</title>
 <form method="post" action="{studio}/api/studies" enctype="text/plain">
@@ -46,7 +43,7 @@ def server(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def browser():
-    made = Browser(DRIVER)
+    made = Browser()
     yield made
     made.close()
 
@@ -73,8 +70,7 @@ def stranger(server):
     serving.server_close()
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(DRIVER is None, reason="needs chromedriver (Debian: chromium-driver)")
+@in_a_browser
 def test_the_link_opens_the_page_and_the_browser_complains_of_nothing(server, browser):
     browser.driver.get(server.link)
     wait_for(lambda: browser.driver.current_url == f"{server.address}/", "the page without a key in its address")
@@ -85,8 +81,7 @@ def test_the_link_opens_the_page_and_the_browser_complains_of_nothing(server, br
     assert browser.run("return fetch('/api/studies').then((answer) => answer.status)") == 200
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(DRIVER is None, reason="needs chromedriver (Debian: chromium-driver)")
+@in_a_browser
 def test_the_page_of_a_stranger_reads_and_starts_nothing(server, browser, stranger):
     browser.driver.get(stranger)
     wait_for(lambda: browser.driver.title != "waiting", "the tries of the stranger")
@@ -97,11 +92,10 @@ def test_the_page_of_a_stranger_reads_and_starts_nothing(server, browser, strang
         assert client.get("/api/studies").json() == []
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(DRIVER is None, reason="needs chromedriver (Debian: chromium-driver)")
+@in_a_browser
 def test_a_name_that_leads_here_reads_nothing(server):
     """DNS rebinding: the name of a stranger's page now has the address of this machine."""
-    rebound = Browser(DRIVER, "--host-resolver-rules=MAP stranger.example 127.0.0.1")
+    rebound = Browser("--host-resolver-rules=MAP stranger.example 127.0.0.1")
     try:
         rebound.driver.get(f"http://stranger.example:{server.port}/api/studies")
         assert "[]" not in rebound.run("return document.body.innerText")
@@ -115,8 +109,7 @@ def test_a_name_that_leads_here_reads_nothing(server):
         assert client.get("/api/studies").json() == []
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(DRIVER is None, reason="needs chromedriver (Debian: chromium-driver)")
+@in_a_browser
 def test_the_studio_is_shown_in_no_frame_and_its_report_reaches_nothing(server, browser):
     with server.script() as client:
         settings = {"learner": "grlvq", "folds": 2, "n_jobs": 1}
@@ -136,8 +129,8 @@ SETTINGS = {"learner": "grlvq", "folds": 2, "n_jobs": 1}
 class Page:
     """The page of a studio in a browser, as a person uses it."""
 
-    def __init__(self, server_of_page_in_a_browser, browser):
-        self.server, self.browser = server_of_page_in_a_browser, browser
+    def __init__(self, server, browser):
+        self.server, self.browser = server, browser
 
     def open(self, study=None):
         self.browser.driver.get(self.server.address + ("/" if study is None else f"/?study={study}"))
@@ -172,31 +165,31 @@ class Page:
 
 
 @pytest.fixture(scope="module")
-def server_of_page_in_a_browser(tmp_path_factory):
+def studio_server(tmp_path_factory):
     made = Server(tmp_path_factory.mktemp("page") / "project")
     yield made
     made.close()
 
 
 @pytest.fixture(scope="module")
-def page(server_of_page_in_a_browser):
-    browser = Browser(DRIVER)
-    browser.driver.get(server_of_page_in_a_browser.link)
-    yield Page(server_of_page_in_a_browser, browser)
+def page(studio_server):
+    browser = Browser()
+    browser.driver.get(studio_server.link)
+    yield Page(studio_server, browser)
     browser.close()
 
 
-def finish(server_of_page_in_a_browser, **wanted):
+def finish(studio_server, **wanted):
     """Make a study, and return its number."""
-    with server_of_page_in_a_browser.script() as client:
+    with studio_server.script() as client:
         number = client.post("/api/studies", json={"example": "iris", "settings": SETTINGS, **wanted}).json()["id"]
         wait_for(lambda: client.get(f"/api/studies/{number}").json()["state"] == "finished", "the study")
     return number
 
 
 @pytest.fixture(scope="module")
-def flowers(server_of_page_in_a_browser):
-    return finish(server_of_page_in_a_browser, name="flowers")
+def flowers(studio_server):
+    return finish(studio_server, name="flowers")
 
 
 def pasted(code, folder):
@@ -206,8 +199,7 @@ def pasted(code, folder):
     return done.stdout
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(DRIVER is None, reason="needs chromedriver (Debian: chromium-driver)")
+@in_a_browser
 def test_what_if_follows_sliders_finds_the_smallest_flip_and_shows_its_python(page, flowers, tmp_path):
     page.open(flowers)
     page.press("#what-if", "Next wrong case")
@@ -228,8 +220,7 @@ def test_what_if_follows_sliders_finds_the_smallest_flip_and_shows_its_python(pa
     assert page.browser.complaints() == []
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(DRIVER is None, reason="needs chromedriver (Debian: chromium-driver)")
+@in_a_browser
 def test_leaving_out_moves_verdicts_locks_a_model_and_both_tabs_see_it(page, flowers, tmp_path):
     page.open(flowers)
     page.press("#leave-out", "Relearn without the ticked features")
@@ -263,8 +254,7 @@ def test_leaving_out_moves_verdicts_locks_a_model_and_both_tabs_see_it(page, flo
     page.browser.complaints()  # the refusal of the slider
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(DRIVER is None, reason="needs chromedriver (Debian: chromium-driver)")
+@in_a_browser
 def test_marks_teach_are_taken_back_and_kept(page, flowers, tmp_path):
     page.open(flowers)
     page.press("#teach", "Show the Python")
@@ -287,10 +277,9 @@ def test_marks_teach_are_taken_back_and_kept(page, flowers, tmp_path):
     page.browser.complaints()  # of the refused code
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(DRIVER is None, reason="needs chromedriver (Debian: chromium-driver)")
-def test_two_runs_are_compared_renamed_exported_and_removed(page, server_of_page_in_a_browser, flowers):
-    other = finish(server_of_page_in_a_browser, name="again", settings={**SETTINGS, "random_state": 1})
+@in_a_browser
+def test_two_runs_are_compared_renamed_exported_and_removed(page, studio_server, flowers):
+    other = finish(studio_server, name="again", settings={**SETTINGS, "random_state": 1})
     page.open()
     page.has("#runs", "again")
     for field, number in (("first", flowers), ("second", other)):
@@ -308,9 +297,8 @@ def test_two_runs_are_compared_renamed_exported_and_removed(page, server_of_page
     assert page.browser.complaints() == []
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(DRIVER is None, reason="needs chromedriver (Debian: chromium-driver)")
-def test_a_run_is_cancelled_goes_on_and_shows_what_is_finished(page, server_of_page_in_a_browser):
+@in_a_browser
+def test_a_run_is_cancelled_goes_on_and_shows_what_is_finished(page, studio_server):
     page.open()
     page.has("#example")
     Select(page.browser.find("#example")).select_by_value("breast_cancer")
@@ -327,8 +315,7 @@ def test_a_run_is_cancelled_goes_on_and_shows_what_is_finished(page, server_of_p
     assert page.browser.complaints() == []
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(DRIVER is None, reason="needs chromedriver (Debian: chromium-driver)")
+@in_a_browser
 def test_names_that_look_like_markup_stay_text(page, tmp_path):
     path = tmp_path / "<img src=x onerror=alert(1)>.csv"
     hostile().to_csv(path, index=False)
@@ -345,24 +332,23 @@ def test_names_that_look_like_markup_stay_text(page, tmp_path):
     assert page.browser.complaints() == []
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(DRIVER is None, reason="needs chromedriver (Debian: chromium-driver)")
+@in_a_browser
 def test_a_server_that_was_killed_is_told_and_the_page_goes_on_with_the_next(tmp_path):
-    server_of_page_in_a_browser, browser = Server(tmp_path / "project"), Browser(DRIVER)
+    studio_server, browser = Server(tmp_path / "project"), Browser()
     try:
-        number = finish(server_of_page_in_a_browser)
-        browser.driver.get(server_of_page_in_a_browser.link)
-        page = Page(server_of_page_in_a_browser, browser)
+        number = finish(studio_server)
+        browser.driver.get(studio_server.link)
+        page = Page(studio_server, browser)
         page.open(number)
         page.press("#what-if", "Next wrong case")
         page.has("#what-if .answer", "in truth")
-        server_of_page_in_a_browser.kill()
+        studio_server.kill()
         page.slide("petal width", "0.2")
         page.has("#what-if .said", "The studio does not answer. Start it again")
-        server_of_page_in_a_browser.close()
-        server_of_page_in_a_browser = Server(tmp_path / "project", "--port", str(server_of_page_in_a_browser.port))
+        studio_server.close()
+        studio_server = Server(tmp_path / "project", "--port", str(studio_server.port))
         page.slide("petal width", "0.3")
         page.has("#what-if .answer", "the row itself is")
     finally:
         browser.close()
-        server_of_page_in_a_browser.close()
+        studio_server.close()

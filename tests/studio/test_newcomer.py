@@ -1,18 +1,12 @@
 """A newcomer with a raw table: from a file to a sufficient set, an explained error and a model, in under ten clicks."""
 
-import shutil
-
 import pytest
 
-from tests.helpers.browser import Browser
+from tests.helpers.browser import IN_A_BROWSER, Browser
 from tests.helpers.raw_tables import write_findings
 from tests.helpers.servers import Server, wait_for
 
-DRIVER = shutil.which("chromedriver")
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(DRIVER is None, reason="needs chromedriver (Debian: chromium-driver)"),
-]
+pytestmark = IN_A_BROWSER
 
 
 class Newcomer:
@@ -47,7 +41,7 @@ class Newcomer:
 
 @pytest.fixture
 def newcomer(tmp_path):
-    server, browser = Server(tmp_path / "project"), Browser(DRIVER)
+    server, browser = Server(tmp_path / "project"), Browser()
     browser.driver.get(server.link)
     yield Newcomer(browser)
     browser.close()

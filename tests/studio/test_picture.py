@@ -1,20 +1,15 @@
 """The picture of the studio in the README, taken in a browser; WHYNEAR_PICTURES=1 writes it to docs/studio.png."""
 
 import os
-import shutil
 import struct
 from pathlib import Path
 
 import pytest
 
-from tests.helpers.browser import Browser
+from tests.helpers.browser import IN_A_BROWSER, Browser
 from tests.helpers.servers import Server, wait_for
 
-DRIVER = shutil.which("chromedriver")
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(DRIVER is None, reason="needs chromedriver (Debian: chromium-driver)"),
-]
+pytestmark = IN_A_BROWSER
 PICTURE = Path(__file__).parents[2] / "docs" / "studio.png"
 SHOWN = ("leave-out", "what-if")  # views
 WIDTH, SCALE = 1240, 1.5
@@ -30,7 +25,7 @@ return document.querySelector('main').getBoundingClientRect().bottom + 16;"""
 @pytest.fixture
 def studio(tmp_path):
     """A page of the studio with a finished study of iris, and a refit of it."""
-    server, browser = Server(tmp_path / "project"), Browser(DRIVER)
+    server, browser = Server(tmp_path / "project"), Browser()
     try:
         with server.script() as client:
             wanted = {"example": "iris", "settings": {"learner": "grlvq"}}
