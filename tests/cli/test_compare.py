@@ -1,14 +1,14 @@
 import json
 import re
+from functools import partial
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
-from typer.testing import CliRunner
 
 import whynear
+from tests.helpers import command_line
 from tests.helpers.blank_figures import save_empty
-from whynear.cli.app import app
 from whynear.data.settings import Reading, Splitting
 
 DROPPED = "sepal length (cm)"
@@ -28,14 +28,7 @@ def folder(tmp_path_factory):
     return folder
 
 
-def run(*words):
-    return CliRunner().invoke(app, ["compare", *(str(word) for word in words)])
-
-
-def answer(*words):
-    result = run(*words, "--json")
-    assert result.exit_code == 0, result.output
-    return json.loads(result.stdout)
+run, answer = partial(command_line.run, "compare"), partial(command_line.answer, "compare")
 
 
 def held(folder):

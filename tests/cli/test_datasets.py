@@ -1,15 +1,13 @@
 import json
+from functools import partial
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
-from whynear.cli.app import app
+from tests.helpers import command_line
 from whynear.datasets import load
 
-
-def run(*words):
-    return CliRunner().invoke(app, ["datasets", *words])
+run = partial(command_line.run, "datasets")
 
 
 def sets():

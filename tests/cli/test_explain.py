@@ -1,16 +1,16 @@
 import json
 import re
+from functools import partial
 
 import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from typer.testing import CliRunner
 
 import whynear
+from tests.helpers import command_line
 from whynear.cli import explain as explain_printing
-from whynear.cli.app import app
 
 FRAME = load_iris(as_frame=True).frame
 X, Y = FRAME.drop(columns="target"), load_iris().target_names[FRAME["target"]]
@@ -29,8 +29,7 @@ def folder(tmp_path_factory):
     return folder
 
 
-def run(*words):
-    return CliRunner().invoke(app, ["explain", *(str(word) for word in words)])
+run = partial(command_line.run, "explain")
 
 
 def test_the_explanation_is_that_of_the_library(folder):

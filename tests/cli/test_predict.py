@@ -1,4 +1,5 @@
 import json
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -6,10 +7,9 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from typer.testing import CliRunner
 
 import whynear
-from whynear.cli.app import app
+from tests.helpers import command_line
 
 FRAME = load_iris(as_frame=True).frame
 X, Y = FRAME.drop(columns="target"), load_iris().target_names[FRAME["target"]]
@@ -36,14 +36,11 @@ def folder(tmp_path_factory):
     return folder
 
 
-def run(*words):
-    return CliRunner().invoke(app, ["predict", *(str(word) for word in words)])
+run = partial(command_line.run, "predict")
 
 
 def answer(*words):
-    result = run(*words, "--json")
-    assert result.exit_code == 0, result.output
-    return json.loads(result.stdout)["predictions"]
+    return command_line.answer("predict", *words)["predictions"]
 
 
 def test_predictions_are_those_of_the_model_whatever_the_order_of_columns(folder):

@@ -1,5 +1,5 @@
-import json
 import re
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 import whynear
-from tests.helpers import mixed_tables
+from tests.helpers import command_line, mixed_tables
 from tests.helpers.command_line import run
 from whynear.cli.retrieve import _contribution_table
 
@@ -29,10 +29,7 @@ def folder(tmp_path_factory):
     return folder
 
 
-def answer(*words):
-    result = run("retrieve", *words, "--json")
-    assert result.exit_code == 0, result.output
-    return json.loads(result.stdout)
+answer = partial(command_line.answer, "retrieve")
 
 
 def test_rows_values_and_ids_ask_the_same(folder):

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import whynear as wn
-from tests.helpers.command_line import run
+from tests.helpers.command_line import answer, run
 from tests.helpers.pages import data_of, markup_of
 
 N_ROWS = 44
@@ -40,12 +40,6 @@ def made(request, tmp_path_factory):
     )
     assert built.exit_code == 0, built.output
     return folder, words, named
-
-
-def answer(*words):
-    result = run(*words, "--json")
-    assert result.exit_code == 0, result.output
-    return json.loads(result.stdout)
 
 
 def test_files_of_a_study_name_rows_as_the_table_does(made):
