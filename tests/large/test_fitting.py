@@ -60,9 +60,10 @@ def test_a_fit_to_partitions_is_the_fit_in_memory(learner):
 def test_digits_are_learned_alike(learner):
     X, y = sorted_by_class(*load_digits(return_X_y=True))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # of constant columns
-        expected = clone(learner).fit(X, y)
-        assert_same_learner(wn.distributed.fit(clone(learner), in_chunks(X), in_chunks(y)), expected)
+        warnings.simplefilter("ignore", UserWarning)  # of constant columns, and that a few iterations do not converge
+        expected = clone(learner).set_params(max_iter=20).fit(X, y)
+        found = wn.distributed.fit(clone(learner).set_params(max_iter=20), in_chunks(X), in_chunks(y))
+        assert_same_learner(found, expected)
 
 
 @pytest.mark.slow
