@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import whynear
+from tests.helpers.markdown import with_learners
 
 REFERENCE = Path(__file__).parent.parent / "docs" / "api"
 MODULES = ("datasets", "distributed", "ranking", "spectra", "testing")
@@ -43,14 +44,16 @@ def test_a_public_name_has_an_example(name):
 
 
 def test_every_public_name_is_in_the_reference():
-    pages = "\n".join(path.read_text() for path in sorted(REFERENCE.glob("*.md")))
+    pages = "\n".join(with_learners(path.read_text()) for path in sorted(REFERENCE.glob("*.md")))
     described = set(re.findall(r"^\.\. auto(?:class|function):: whynear\.([\w.]+)$", pages, flags=re.MULTILINE))
     assert set(public_names()) - described == set()
 
 
 @pytest.mark.parametrize("page", sorted(REFERENCE.glob("*.md")), ids=lambda page: page.stem)
 def test_the_reference_names_what_there_is(page):
-    for name in re.findall(r"^\.\. auto(?:class|function):: (whynear\.[\w.]+)$", page.read_text(), flags=re.MULTILINE):
+    for name in re.findall(
+        r"^\.\. auto(?:class|function):: (whynear\.[\w.]+)$", with_learners(page.read_text()), flags=re.MULTILINE
+    ):
         module, _, own = name.rpartition(".")
         assert hasattr(importlib.import_module(module), own), name
 

@@ -14,6 +14,7 @@ from sklearn.utils.validation import validate_data
 from whynear.learn.blocks import joined_triangles, summed
 from whynear.learn.inputs import checked_weights, forget_table, predict_inputs, range_of_columns
 from whynear.learn.mixins import CheckedWhenLoaded, WithMetric
+from whynear.learn.registry import Traits
 from whynear.metric import LinearMetric
 from whynear.metric.projection import directions_of
 from whynear.model.files import register
@@ -79,6 +80,7 @@ class MinimumNormRegressor(CheckedWhenLoaded, WithMetric, RegressorMixin, BaseEs
     [1.0, 1.0]
     """
 
+    traits = Traits(partitions="squares")
     metric_: LinearMetric
     origin_: Array
     target_origin_: float

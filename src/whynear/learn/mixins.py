@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator
 from threading import Lock
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -14,6 +14,7 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from whynear.learn.inputs import measurable_inputs, predict_inputs
+from whynear.learn.registry import Traits
 from whynear.metric import DiagonalMetric, Evidence, LinearMetric, LocalMetric, Metric
 from whynear.metric.base import rebuild
 from whynear.model.as_metric import as_metric
@@ -50,8 +51,9 @@ class WithEvidence:
 
 
 class WithMetric:
-    """Adds `with_metric` to a learner."""
+    """Adds `with_metric` to a learner, and what it is to a study unless its class declares that."""
 
+    traits: ClassVar[Traits] = Traits()
     metric_: Any
 
     def with_metric(self, metric: Any) -> Self:

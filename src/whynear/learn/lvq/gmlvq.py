@@ -10,6 +10,7 @@ import numpy as np
 from whynear.learn.inputs import ClassWeight
 from whynear.learn.lvq.base import LVQ
 from whynear.learn.mixins import MapsCases
+from whynear.learn.registry import FitCost, Traits
 from whynear.learn.solvers import Callback
 from whynear.model.files import register
 
@@ -151,6 +152,7 @@ class GMLVQ(MapsCases, MatrixLVQ):
     """
 
     _local = False
+    traits = Traits(FitCost(0.01, column=1.3e-4, entry_class=1.6e-7, map_product=1e-8, spectral=9.0), partitions="sums")
 
 
 @register
@@ -237,3 +239,6 @@ class LGMLVQ(MatrixLVQ):
     """
 
     _local = True
+    traits = Traits(
+        FitCost(0.02, column=1.3e-4, entry_class_pair=3e-8, map_product=1.6e-8, spectral=18.0), partitions="sums"
+    )

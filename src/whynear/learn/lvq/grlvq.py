@@ -2,6 +2,7 @@
 
 from whynear.learn.lvq.base import LVQ
 from whynear.learn.mixins import MapsCases
+from whynear.learn.registry import FitCost, Traits
 from whynear.model.files import register
 
 
@@ -78,6 +79,7 @@ class GRLVQ(MapsCases, LVQ):
     """
 
     _local, _diagonal = False, True
+    traits = Traits(FitCost(0.01, column=1.3e-4, entry_class=1.6e-7, spectral=6.0), partitions="sums")
 
 
 @register
@@ -153,3 +155,4 @@ class LGRLVQ(LVQ):
     """
 
     _local, _diagonal = True, True
+    traits = Traits(FitCost(0.02, column=1.3e-4, entry_class_pair=3e-8, spectral=10.0), partitions="sums")
