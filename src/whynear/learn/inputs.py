@@ -227,20 +227,14 @@ def _labels(y: ArrayLike) -> NDArray[Any]:
         raise ValueError(
             f"y contains NaN or None: {len(missing)} targets are missing, in rows {rows}. Drop these rows."
         )
-    _check_one_kind(labels)
+    firsts = {isinstance(label, str): label for label in labels} if labels.dtype == object else {}
+    if len(firsts) > 1:  # they have no order
+        raise ValueError(
+            f"y mixes text and other values: {firsts[True]!r} and {firsts[False]!r}. Write all classes in one way, "
+            "for example y.astype(str)."
+        )
     check_classification_targets(labels)
     return labels
-
-
-def _check_one_kind(labels: NDArray[Any]) -> None:
-    """Refuse classes of which some are text and others numbers, since they have no order."""
-    if labels.dtype == object:
-        firsts = {isinstance(label, str): label for label in labels}
-        if len(firsts) > 1:
-            raise ValueError(
-                f"y mixes text and other values: {firsts[True]!r} and {firsts[False]!r}. Write all classes in one way, "
-                "for example y.astype(str)."
-            )
 
 
 def groups_that_count(

@@ -53,14 +53,15 @@ def splits_of(codes: Indices, seed: int, groups: Indices | TimeOrder | None = No
     if largest < 2:
         return []
     folds = min(N_FOLDS, largest)
-    repeats = int(np.clip(ENOUGH_PREDICTIONS // n, 1, 3))
+    repeats = 1 if isinstance(groups, TimeOrder) else int(np.clip(ENOUGH_PREDICTIONS // n, 1, 3))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # raised for classes with fewer rows than folds
-        splits = (
-            list(RepeatedStratifiedKFold(n_splits=folds, n_repeats=repeats, random_state=seed).split(codes, codes))
-            if groups is None
-            else _splits_of_groups(codes, groups, folds, repeats, seed)
-        )
+        if groups is None:
+            splitter = RepeatedStratifiedKFold(n_splits=folds, n_repeats=repeats, random_state=seed)
+            splits = list(splitter.split(codes, codes))
+        else:
+            seeds = [(seed + repeat) % 2**32 for repeat in range(repeats if n_different(groups) > 1 else 0)]
+            splits = [s for each in seeds for s in split_rows(codes, folds, each, stratified=True, groups=groups)]
     if n > TWO_SPLITS_ROWS:
         splits = splits[: 2 if n <= ONE_SPLIT_ROWS else 1]
     return splits
@@ -87,11 +88,6 @@ def affordable(splits: list[Split], n_trials: int, work: float) -> tuple[list[Sp
         if min(most, len(splits)) * n_trials * work <= PRODUCTS_BUDGET:
             return splits[:most], n_trials
     return splits[:1], min(2, n_trials)
-
-
-def most_epochs(trials: Sequence[Schedule]) -> int:
-    """The most epochs that one of the trials may take."""
-    return max(_tried_epochs(trial)[-1] for trial in trials)
 
 
 def grid(given: dict[str, Any], proposals: Sequence[Schedule]) -> list[Schedule]:
@@ -243,30 +239,22 @@ def fit_local_metrics(
 
     The weights of cases are above zero, and only their ratios count.
     """
-    weights = weights / weights.mean()
-    if len(X) <= EXACT_LIST_CASES:
-        return _fit_in_order(X, codes, weights, groups, settings, seed, watch, n_jobs)
-    order = neighborly_order(X, seed)
-    in_order = None if groups is None else groups[order]
-    fitted = _fit_in_order(X[order], codes[order], weights[order], in_order, settings, seed, watch, n_jobs)
-    return replace(fitted, lam=fitted.lam[np.argsort(order)])
-
-
-def _fit_in_order(
-    X: Array,
-    codes: Indices,
-    weights: Array,
-    groups: Indices | TimeOrder | None,
-    settings: FitSettings,
-    seed: int,
-    watch: Callback,
-    n_jobs: int | None,
-) -> FittedMetrics:
+    weights, order = weights / weights.mean(), np.arange(len(X))
+    if len(X) > EXACT_LIST_CASES:
+        order = neighborly_order(X, seed)
+        X, codes, weights = X[order], codes[order], weights[order]
+        groups = None if groups is None else groups[order]
     rule, curve, centred = settings.rule, LossCurve(watch), X - X.mean(axis=0)
     cases, unit = TrainingCases.of(centred, codes, weights, rule.n_neighbors, settings.n_candidates, seed, n_jobs)
     trials = _affordable_trials(cases, groups, settings, seed)
 
-    shared = _choose_shared(cases, trials, rule, seed, n_jobs)
+    if trials.chooses_shared:
+        everywhere, ones = [cases] * len(trials.splits), np.ones(X.shape[1])
+        shared = choose_schedule(
+            everywhere, trials.splits, ones, trials.shared, rule, shared=True, seed=seed, n_jobs=n_jobs
+        )
+    else:
+        shared = _first(trials.shared)
     factors = _train_shared(cases, np.arange(len(X)), shared, rule, seed, curve)
     stretched, second_unit = cases.stretched(factors, rule.n_neighbors, seed, n_jobs)
 
@@ -277,6 +265,7 @@ def _fit_in_order(
     ]
     local = _choose_local(by_split, trials, start, rule, seed, n_jobs)
     lam, recall = train_local(stretched, start, local, rule, seed, curve)
+    lam = lam[np.argsort(order)]
     return FittedMetrics(factors / (unit * second_unit), start, lam, shared, local, recall, curve.losses)
 
 
@@ -291,9 +280,6 @@ class LossCurve:
         """Note the loss of one more epoch."""
         self.losses.append(loss)
         self.watch(Step(len(self.losses), loss))
-
-
-# What is tried
 
 
 @dataclass(frozen=True)
@@ -318,7 +304,7 @@ def _affordable_trials(
     if splits:
         stages = (shared, 1, chooses_shared), (local, settings.n_components or 1, chooses_local)
         open_trials = [(trials, rank) for trials, rank, chooses in stages if chooses]
-        epochs = max(most_epochs(trials) * rank for trials, rank in open_trials)
+        epochs = max(_tried_epochs(trial)[-1] * rank for trials, rank in open_trials for trial in trials)
         n_trials = max(len(trials) for trials, _ in open_trials)
         splits, most = affordable(splits, n_trials, cases.lists.size * cases.X.shape[1] * epochs)
         shared, local = shared[:most], local[:most]
@@ -337,16 +323,6 @@ def _first(trials: Sequence[Schedule]) -> Schedule:
     return replace(trials[0], epochs=trials[0].epochs or 0)
 
 
-# Common weights
-
-
-def _choose_shared(cases: TrainingCases, trials: _Trials, rule: StepRule, seed: int, n_jobs: int | None) -> Schedule:
-    if not trials.chooses_shared:
-        return _first(trials.shared)
-    everywhere, start = [cases] * len(trials.splits), np.ones(cases.X.shape[1])
-    return choose_schedule(everywhere, trials.splits, start, trials.shared, rule, shared=True, seed=seed, n_jobs=n_jobs)
-
-
 def _train_shared(
     cases: TrainingCases, rows: Indices, schedule: Schedule, rule: StepRule, seed: int, curve: LossCurve | None = None
 ) -> Array:
@@ -358,9 +334,6 @@ def _train_shared(
         if curve is not None:
             curve.add(loss)
     return training.lam[0]
-
-
-# The metric of each case
 
 
 def _start(cases: TrainingCases, n_components: int | None, k: int) -> Array:

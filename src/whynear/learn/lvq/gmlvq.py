@@ -41,20 +41,9 @@ class MatrixLVQ(LVQ):
         class_weight: ClassWeight = None,
     ) -> None:
         super().__init__(
-            n_prototypes=n_prototypes,
-            squashing=squashing,
-            sigma=sigma,
-            prototype_init=prototype_init,
-            solver=solver,
-            max_iter=max_iter,
-            tol=tol,
-            batch_size=batch_size,
-            learning_rate=learning_rate,
-            verbose=verbose,
-            callback=callback,
-            random_state=random_state,
-            class_weight=class_weight,
-        )
+            n_prototypes, squashing, sigma, prototype_init, solver, max_iter, tol, batch_size, learning_rate, verbose,
+            callback, random_state, class_weight,
+        )  # fmt: skip
         self.n_components = n_components
         self.effective_dim = effective_dim
         self.count_prototypes = count_prototypes

@@ -8,12 +8,12 @@ from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from whynear.learn.inputs import fit_inputs, measurable_inputs, predict_inputs
-from whynear.learn.mixins import CheckedWhenLoaded, VotingCases, WithMetric
+from whynear.learn.mixins import CheckedWhenLoaded, MapsCases, VotingCases, WithMetric
 from whynear.learn.slider.triples import (
     Comparisons,
     NearMatches,
@@ -45,7 +45,7 @@ class Weighting(NamedTuple):
     converged: bool = True
 
 
-class RankedNeighbors(CheckedWhenLoaded, VotingCases, WithMetric, TransformerMixin, ClassifierMixin, BaseEstimator):
+class RankedNeighbors(CheckedWhenLoaded, VotingCases, WithMetric, MapsCases, ClassifierMixin, BaseEstimator):
     """A learner of one weight per feature, judged by the mean rank of matches among mismatches."""
 
     metric_: Any
@@ -181,15 +181,6 @@ class RankedNeighbors(CheckedWhenLoaded, VotingCases, WithMetric, TransformerMix
     def transform(self, X: ArrayLike) -> Array:
         """Map cases to the space in which all weights are one: each column times the p-th root of its weight."""
         return self.metric_.mapped(measurable_inputs(self, X))
-
-    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[Any]:
-        """The features themselves."""
-        check_is_fitted(self)
-        if input_features is not None and len(np.asarray(input_features)) != self.metric_.n_features:
-            raise ValueError(
-                f"input_features should have length equal to number of features: {self.metric_.n_features}"
-            )
-        return np.array(self.metric_.feature_names, dtype=object)
 
     @property
     def _n_drawn(self) -> int:
