@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 if TYPE_CHECKING:
     from whynear.learn.lann.estimator import LANN as LANN
     from whynear.learn.lmnn.estimator import LMNN as LMNN
-    from whynear.learn.lvq.gmlvq import GMLVQ as GMLVQ
-    from whynear.learn.lvq.gmlvq import LGMLVQ as LGMLVQ
-    from whynear.learn.lvq.grlvq import GRLVQ as GRLVQ
-    from whynear.learn.lvq.grlvq import LGRLVQ as LGRLVQ
+    from whynear.learn.lvq.estimators import GMLVQ as GMLVQ
+    from whynear.learn.lvq.estimators import GRLVQ as GRLVQ
+    from whynear.learn.lvq.estimators import LGMLVQ as LGMLVQ
+    from whynear.learn.lvq.estimators import LGRLVQ as LGRLVQ
     from whynear.learn.slider.estimator import Slider as Slider
     from whynear.learn.slider.rivals import DIET as DIET
     from whynear.learn.slider.rivals import BackwardElimination as BackwardElimination
@@ -40,11 +40,11 @@ class Learner(NamedTuple):
 
 # The simplest first: of equally accurate ones a study keeps the first.
 ALL_LEARNERS = (
-    Learner("GRLVQ", "lvq.grlvq", studied=True, compared=True),
-    Learner("GMLVQ", "lvq.gmlvq", studied=True, compared=True),
+    Learner("GRLVQ", "lvq.estimators", studied=True, compared=True),
+    Learner("GMLVQ", "lvq.estimators", studied=True, compared=True),
     Learner("LMNN", "lmnn.estimator", studied=True, compared=True),
-    Learner("LGRLVQ", "lvq.grlvq", studied=True),
-    Learner("LGMLVQ", "lvq.gmlvq", studied=True, compared=True),
+    Learner("LGRLVQ", "lvq.estimators", studied=True),
+    Learner("LGMLVQ", "lvq.estimators", studied=True, compared=True),
     Learner("LANN", "lann.estimator", studied=True, compared=True),
     Learner("Slider", "slider.estimator"),
     Learner("DIET", "slider.rivals"),

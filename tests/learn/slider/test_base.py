@@ -5,7 +5,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import whynear as wn
 from tests.helpers.slider import every_triplet, rows
-from whynear.learn.slider.triples import compare_by_triplets
+from whynear.learn.slider.base import compare_by_triplets
 
 ORDERS = pytest.mark.parametrize("p", [1, 2, 3])
 

@@ -4,7 +4,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.helpers.slider import ranking_task
 from whynear import MinkowskiMetric
-from whynear.learn.slider.triples import RankingTask, spreads
+from whynear.learn.slider.base import RankingTask, spreads
 
 ORDERS = pytest.mark.parametrize("p", [1, 2, 3])
 

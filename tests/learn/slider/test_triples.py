@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import whynear as wn
 from tests.helpers.slider import rows
-from whynear.learn.slider.triples import NearMatches, compare_by_class, held_out
+from whynear.learn.slider.base import NearMatches, compare_by_class, held_out
 
 
 @given(st.integers(0, 10_000), st.integers(2, 4))

@@ -67,18 +67,6 @@ def splits_of(codes: Indices, seed: int, groups: Indices | TimeOrder | None = No
     return splits
 
 
-def _splits_of_groups(codes: Indices, groups: Indices | TimeOrder, folds: int, repeats: int, seed: int) -> list[Split]:
-    if n_different(groups) < 2:
-        return []
-    if isinstance(groups, TimeOrder):  # which no seed changes
-        repeats = 1
-    return [
-        split
-        for repeat in range(repeats)
-        for split in split_rows(codes, folds, (seed + repeat) % 2**32, stratified=True, groups=groups)
-    ]
-
-
 def affordable(splits: list[Split], n_trials: int, work: float) -> tuple[list[Split], int]:
     """The splits and the number of trials for which the budget is enough, ``work`` being that of a trial on a split.
 
