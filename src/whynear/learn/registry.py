@@ -86,11 +86,16 @@ class FitCost(NamedTuple):
 
 
 class Traits(NamedTuple):
-    """What a learner declares of itself in its class, for studies, estimates and tables in partitions."""
+    """What a learner declares of itself in its class, for studies, estimates and tables in partitions.
+
+    The model that a study keeps is fitted to at most ``most_rows`` rows, which takes minutes. Partitions of a table are
+    learned by ``"sums"`` of the loss over their rows, by the impostors among ``"pairs"`` of all rows, by ``"regions"``
+    of the space, by sums of ``"squares"`` of the rows, or not at all.
+    """
 
     cost: FitCost = FitCost(0.01, column=3e-5, entry=1e-6)
-    most_rows: int = 100_000  # to which the model that a study keeps is fitted, which takes minutes
-    partitions: Literal["sums", "pairs", "regions", "squares"] | None = None  # how partitions of a table are learned
+    most_rows: int = 100_000
+    partitions: Literal["sums", "pairs", "regions", "squares"] | None = None
 
 
 def homes() -> dict[str, tuple[str, ...]]:

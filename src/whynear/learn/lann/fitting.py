@@ -100,8 +100,10 @@ def choose_schedule(
     It must be better than no training by CAUTION_ERRORS standard errors of the difference, in which only the cases
     count that one of the two predicts wrong. Of equally good ones the first with the fewest epochs. Trials that have
     their number of epochs already are only compared with each other, after that number. ``cases`` are given as they
-    are on each split.
+    are on each split. Without splits it is the first trial.
     """
+    if not splits:
+        return replace(trials[0], epochs=trials[0].epochs or 0)
     runs = [(trial, split) for trial in trials for split in range(len(splits))]
     known = [of_split.among(rows) for of_split, (rows, _) in zip(cases, splits, strict=True)]
     correct: list[list[NDArray[np.bool_]]] = [[] for _ in runs]
@@ -234,24 +236,24 @@ def fit_local_metrics(
         groups = None if groups is None else groups[order]
     rule, curve, centred = settings.rule, LossCurve(watch), X - X.mean(axis=0)
     cases, unit = TrainingCases.of(centred, codes, weights, rule.n_neighbors, settings.n_candidates, seed, n_jobs)
-    trials = _affordable_trials(cases, groups, settings, seed)
+    splits, shared_trials, local_trials = _affordable_trials(cases, groups, settings, seed)
 
-    if trials.chooses_shared:
-        everywhere, ones = [cases] * len(trials.splits), np.ones(X.shape[1])
-        shared = choose_schedule(
-            everywhere, trials.splits, ones, trials.shared, rule, shared=True, seed=seed, n_jobs=n_jobs
-        )
-    else:
-        shared = _first(trials.shared)
+    open_splits, ones = splits if _is_open(settings.shared) else [], np.ones(X.shape[1])
+    everywhere = [cases] * len(open_splits)
+    shared = choose_schedule(everywhere, open_splits, ones, shared_trials, rule, shared=True, seed=seed, n_jobs=n_jobs)
     factors = _train_shared(cases, np.arange(len(X)), shared, rule, seed, curve)
     stretched, second_unit = cases.stretched(factors, rule.n_neighbors, seed, n_jobs)
 
     start = _start(stretched, settings.n_components, rule.n_neighbors)
+    open_splits = splits if _is_open(settings.local) else []
     by_split = [
         replace(stretched, X=cases.X * _train_shared(cases, rows, shared, rule, seed) / second_unit)
-        for rows, _ in (trials.splits if trials.chooses_local else ())
+        for rows, _ in open_splits
     ]
-    local = _choose_local(by_split, trials, start, rule, seed, n_jobs)
+    local = choose_schedule(by_split, open_splits, start, local_trials, rule, shared=False, seed=seed, n_jobs=n_jobs)
+    if open_splits and settings.local["epochs"] is None and local.epochs:
+        holds = holds_among_all(by_split, open_splits, start, local, rule, seed)
+        local = local if holds else replace(local, epochs=0)
     lam, recall = train_local(stretched, start, local, rule, seed, curve)
     lam = lam[np.argsort(order)]
     return FittedMetrics(factors / (unit * second_unit), start, lam, shared, local, recall, curve.losses)
@@ -270,45 +272,25 @@ class LossCurve:
         self.watch(Step(len(self.losses), loss))
 
 
-@dataclass(frozen=True)
-class _Trials:
-    """The splits to choose by, and the schedules to try on them: a single one if none is to be chosen."""
-
-    splits: list[Split]
-    shared: list[Schedule]
-    local: list[Schedule]
-    chooses_shared: bool
-    chooses_local: bool
-    chooses_epochs: bool  # of each case's own metric
-
-
 def _affordable_trials(
     cases: TrainingCases, groups: Indices | TimeOrder | None, settings: FitSettings, seed: int
-) -> _Trials:
-    """Return the splits and trials that the budget allows."""
+) -> tuple[list[Split], list[Schedule], list[Schedule]]:
+    """Return the splits, and the trials of common weights and of each case's own, that the budget allows."""
     shared, local = grid(settings.shared, SHARED_TRIALS), grid(settings.local, LOCAL_TRIALS)
-    chooses_shared, chooses_local = _is_open(settings.shared), _is_open(settings.local)
-    splits = splits_of(cases.codes, seed, groups) if chooses_shared or chooses_local else []
+    stages = (shared, 1, settings.shared), (local, settings.n_components or 1, settings.local)
+    open_trials = [(trials, rank) for trials, rank, given in stages if _is_open(given)]
+    splits = splits_of(cases.codes, seed, groups) if open_trials else []
     if splits:
-        stages = (shared, 1, chooses_shared), (local, settings.n_components or 1, chooses_local)
-        open_trials = [(trials, rank) for trials, rank, chooses in stages if chooses]
         epochs = max(_tried_epochs(trial)[-1] * rank for trials, rank in open_trials for trial in trials)
         n_trials = max(len(trials) for trials, _ in open_trials)
         splits, most = affordable(splits, n_trials, cases.lists.size * cases.X.shape[1] * epochs)
         shared, local = shared[:most], local[:most]
-    chooses = bool(splits)
-    return _Trials(
-        splits, shared, local, chooses and chooses_shared, chooses and chooses_local, settings.local["epochs"] is None
-    )
+    return splits, shared, local
 
 
 def _is_open(given: dict[str, Any]) -> bool:
     """Whether a setting is to be chosen: none if there is no training."""
     return None in given.values() and given["epochs"] != 0
-
-
-def _first(trials: Sequence[Schedule]) -> Schedule:
-    return replace(trials[0], epochs=trials[0].epochs or 0)
 
 
 def _train_shared(
@@ -332,19 +314,6 @@ def _start(cases: TrainingCases, n_components: int | None, k: int) -> Array:
     settings = Settings(k, n_components, init, 0.5, 1.0, 1, MARGIN_ITERATIONS, 1e-3, None)
     omega, _ = learn_map(cases.X, cases.codes, cases.weights, settings, lambda _step: None)
     return omega / unit_of(cases.X @ omega.T, cases.lists, k)
-
-
-def _choose_local(
-    by_split: Sequence[TrainingCases], trials: _Trials, start: Array, rule: StepRule, seed: int, n_jobs: int | None
-) -> Schedule:
-    """The schedule that helps held-out cases; no epochs where it does not hold among all cases."""
-    if not trials.chooses_local:
-        return _first(trials.local)
-    chosen = choose_schedule(by_split, trials.splits, start, trials.local, rule, shared=False, seed=seed, n_jobs=n_jobs)
-    if not (trials.chooses_epochs and chosen.epochs):
-        return chosen
-    holds = holds_among_all(by_split, trials.splits, start, chosen, rule, seed)
-    return chosen if holds else replace(chosen, epochs=0)
 
 
 def train_local(
