@@ -99,14 +99,11 @@ class LVQ(CheckedWhenLoaded, WithEvidence, WithMetric, ClassifierMixin, BaseEsti
         """
         self.check_settings()
         data = weighed(fit_inputs(self, X, y, sample_weight), self.class_weight).distinct()
-        return self._learn(HeldBlocks.of(data))
+        return self.fit_blocks(HeldBlocks.of(data))
 
     def fit_blocks(self, blocks: Blocks) -> Self:
         """Learn prototypes and metric from a checked training set in blocks of rows, as `fit` does from one block."""
         self.check_settings()
-        return self._learn(blocks)
-
-    def _learn(self, blocks: Blocks) -> Self:
         rng = check_random_state(self.random_state)
         coordinates, start = self._begin(blocks, blocks.varying, self.n_components, rng)
         inside = blocks.moved(coordinates.inside, start.prototypes.shape[1])
