@@ -19,7 +19,7 @@ from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 from sphinx.ext import autosummary
 from sphinx.util.logging import getLogger
-from tests.helpers.markdown import blocks, remote_loads, run
+from tests.helpers.markdown import blocks, remote_loads, run, with_learners
 
 import whynear
 
@@ -43,6 +43,11 @@ def draw_figures(app: Sphinx) -> None:
                 run(blocks(text), Path(folder))
                 for name in shown:
                     shutil.copy(Path(folder, name), target / name)
+
+
+def name_learners(_app: Sphinx, _page: str, source: list[str]) -> None:
+    """List all learners where a page lists every one."""
+    source[0] = with_learners(source[0])
 
 
 def visit_math(translator: Any, node: nodes.math) -> None:
@@ -124,6 +129,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     """Register all of it."""
     app.add_html_math_renderer("mathml", (visit_math, None), (visit_math_block, None))
     app.connect("builder-inited", draw_figures)
+    app.connect("source-read", name_learners)
     app.connect("doctree-read", link_names)
     app.connect("autodoc-skip-member", of_this_library)
     app.connect("autodoc-process-docstring", keep_text, priority=400)

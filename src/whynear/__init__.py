@@ -130,18 +130,8 @@ if TYPE_CHECKING:
     from whynear.interpret import relevance_intervals as relevance_intervals
     from whynear.interpret import relevance_tolerance as relevance_tolerance
     from whynear.large.prediction import predict_to_parquet as predict_to_parquet
-    from whynear.learn import DIET as DIET
-    from whynear.learn import GMLVQ as GMLVQ
-    from whynear.learn import GRLVQ as GRLVQ
-    from whynear.learn import LANN as LANN
-    from whynear.learn import LGMLVQ as LGMLVQ
-    from whynear.learn import LGRLVQ as LGRLVQ
-    from whynear.learn import LMNN as LMNN
-    from whynear.learn import BackwardElimination as BackwardElimination
-    from whynear.learn import ForwardSelection as ForwardSelection
-    from whynear.learn import LPWeights as LPWeights
     from whynear.learn import MinimumNormRegressor as MinimumNormRegressor
-    from whynear.learn import Slider as Slider
+    from whynear.learn.registry import *  # noqa: F403 - the learners
     from whynear.metric import DiagonalMetric as DiagonalMetric
     from whynear.metric import LinearMetric as LinearMetric
     from whynear.metric import LocalMetric as LocalMetric

@@ -66,8 +66,8 @@ def study(
     splitting : Splitting, optional
         Which rows are held out together, and in how many folds.
     learner : str
-        ``"auto"`` compares several; or one of ``"grlvq"``, ``"gmlvq"``, ``"lmnn"``, ``"lgrlvq"``, ``"lgmlvq"``,
-        ``"lann"``.
+        ``"auto"`` compares several; or one of the names in `whynear.learn.STUDIED`, such as ``"grlvq"``, ``"gmlvq"``,
+        ``"lmnn"`` and ``"lann"``.
     score : {"accuracy", "balanced_accuracy", "log_loss", "roc_auc"}
         The score by which learners are compared and chosen: the share of rows predicted right, the mean recall of the
         classes, the mean of -log of the probability of the true class, or the area under the ROC curve (of more than

@@ -12,6 +12,7 @@ from typing import Any
 from typer.testing import CliRunner
 
 from whynear.cli.app import app
+from whynear.learn.registry import ALL_LEARNERS
 
 FENCED = re.compile(r"^(`{3,})(\S*)[^\n]*\n(.*?)^\1$", re.DOTALL | re.MULTILINE)
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
@@ -45,6 +46,16 @@ def blocks(page: str) -> list[Block]:
     return [
         Block(fence[2], fence[3], page.count("\n", 0, fence.start()) + 1, printed.get(fence.start())) for fence in found
     ]
+
+
+def with_learners(page: str) -> str:
+    """A page as it is built: a line with ``{every learner}`` once for each in the registry."""
+    return re.sub(
+        r"^.*\{every learner\}.*\n",
+        lambda line: "\n".join(line[0].rstrip().replace("{every learner}", one.kind) for one in ALL_LEARNERS) + "\n",
+        page,
+        flags=re.MULTILINE,
+    )
 
 
 def run(page: list[Block], folder: Path) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from whynear.learn.slider.triples import RankingTask, compare_by_class, spreads
+from whynear.learn.slider.base import RankingTask, compare_by_class, spreads
 
 
 def rows(n=300, seed=0):

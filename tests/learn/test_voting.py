@@ -49,18 +49,18 @@ def model(request):
 def made(monkeypatch):
     """The searches that are made, each by its kind."""
     kinds = []
-    get = mixins._Kept.get
+    get = mixins.VotingCases._kept_search
 
-    def noting(kept, make, values, settings):
+    def noting(learner, make, *values, **settings):
         def noted(*given, **named):
             kinds.append(make.__name__)
             return make(*given, **named)
 
         noted = notes.setdefault(make, noted)
-        return get(kept, noted, values, settings)
+        return get(learner, noted, *values, **settings)
 
     notes = {}
-    monkeypatch.setattr(mixins._Kept, "get", noting)
+    monkeypatch.setattr(mixins.VotingCases, "_kept_search", noting)
     return kinds
 
 

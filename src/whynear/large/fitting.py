@@ -23,10 +23,8 @@ from whynear.large.partitions import (
 )
 from whynear.large.steps import fit_step, transformed
 from whynear.learn.inputs import weighed
-from whynear.learn.lann.estimator import LANN
-from whynear.learn.lmnn.estimator import LMNN
-from whynear.learn.lvq.base import LVQ
-from whynear.learn.minimum_norm import MinimumNormRegressor, kept_step
+from whynear.learn.minimum_norm import kept_step
+from whynear.learn.registry import LEARNERS, Traits
 from whynear.metric.steps import estimators_of
 
 
@@ -135,41 +133,22 @@ def fit(model: Model, X: Any, y: Any) -> Model:
     return model
 
 
-def _fit_of(learner: Any) -> Callable[[Any, Pairs], None]:
-    if isinstance(learner, LVQ):
-        if learner.solver != "lbfgs":
-            raise ValueError(
-                f"solver={learner.solver!r} draws rows at random, which partitions do not allow. Use solver='lbfgs'."
-            )
-        return _fit_quantizer
-    if isinstance(learner, MinimumNormRegressor):
-        return _fit_regressor
-    if isinstance(learner, LMNN):
-        return _fit_margins
-    if isinstance(learner, LANN):
-        return _fit_local
-    raise TypeError(
-        f"{type(learner).__name__} cannot be fitted to partitions. Use GRLVQ, GMLVQ, LGRLVQ, LGMLVQ, LMNN, "
-        "LANN or MinimumNormRegressor, or fit it to a sample in memory."
-    )
-
-
-def _fit_quantizer(learner: LVQ, pairs: Pairs) -> None:
+def _fit_quantizer(learner: Any, pairs: Pairs) -> None:
     table = read_table(learner, pairs, classes=True)
     learner.fit_blocks(RemoteBlocks.of(learner, table, learner.class_weight))
 
 
-def _fit_margins(learner: LMNN, pairs: Pairs) -> None:
+def _fit_margins(learner: Any, pairs: Pairs) -> None:
     learner.fit_labelled(labelled(learner, read_table(learner, pairs, classes=True, named=True)), RemotePairs())
 
 
-def _fit_local(learner: LANN, pairs: Pairs) -> None:
+def _fit_local(learner: Any, pairs: Pairs) -> None:
     table = read_table(learner, pairs, classes=True, named=True)
     training = RegionalTraining(table, classes_of(learner, table)[1])
     learner.fit_labelled(weighed(labelled(learner, table), learner.class_weight), training)
 
 
-def _fit_regressor(learner: MinimumNormRegressor, pairs: Pairs) -> None:
+def _fit_regressor(learner: Any, pairs: Pairs) -> None:
     table = read_table(learner, pairs, classes=False, named=True)
     step, names = kept_step(table.n_rows), table.row_names()
     learner.case_places_ = np.arange(0, table.n_rows, step)
@@ -185,3 +164,26 @@ def _fit_regressor(learner: MinimumNormRegressor, pairs: Pairs) -> None:
 def _on_rows(block: Any, work: Callable[..., Any], args: tuple[Any, ...]) -> Any:
     X, targets, _ = block
     return work(np.column_stack([X, targets]).astype(np.float64, copy=False), None, *args)
+
+
+FITS: dict[str, Callable[[Any, Pairs], None]] = {
+    "sums": _fit_quantizer,
+    "pairs": _fit_margins,
+    "regions": _fit_local,
+    "squares": _fit_regressor,
+}
+
+
+def _fit_of(learner: Any) -> Callable[[Any, Pairs], None]:
+    by = getattr(learner, "traits", Traits()).partitions
+    if by is None:
+        known = [kind.__name__ for kind in LEARNERS.values() if kind.traits.partitions]
+        raise TypeError(
+            f"{type(learner).__name__} cannot be fitted to partitions. Use {', '.join(known)} or MinimumNormRegressor, "
+            "or fit it to a sample in memory."
+        )
+    if getattr(learner, "solver", "lbfgs") != "lbfgs":
+        raise ValueError(
+            f"solver={learner.solver!r} draws rows at random, which partitions do not allow. Use solver='lbfgs'."
+        )
+    return FITS[by]

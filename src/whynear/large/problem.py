@@ -26,9 +26,9 @@ from whynear.data.text_files import AUTO
 from whynear.large.parts import PartedTable, TablePart, has_parts, open_parts, rows_and_columns
 from whynear.large.rows import LargeRows
 from whynear.large.scan import MOST_CLASSES_COUNTED, Scan, joined_rows, scan
+from whynear.learn.registry import Traits
 from whynear.study.estimate import TABLE_COPIES
 from whynear.study.learnable import check_learnable
-from whynear.study.methods import LEARNED_ROWS
 from whynear.study.progress import Steps
 from whynear.study.settings import COMPARED_ROWS, StudySettings
 from whynear.utils.text import bytes_of, counted, in_words, machine_bytes
@@ -235,7 +235,7 @@ def _named(problem: Problem, frame: pd.DataFrame, index: str | None) -> Problem:
     return replace(problem, X=problem.X.set_axis(names, axis=0), caveats=(*problem.caveats, *said), **parts)
 
 
-MOST_SAMPLED = max(LEARNED_ROWS.values())  # rows
+MOST_SAMPLED = Traits().most_rows
 MOST_BATCH_ROWS, FEWEST_BATCH_ROWS = 1 << 16, 1_000
 BATCH_SHARE = 0.1  # of the memory beside that of a study of a small table
 HELD_OUT_SHARE, HELD_OUT_ROWS = 0.1, 200_000  # at most, in whole parts

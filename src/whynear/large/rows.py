@@ -21,6 +21,7 @@ from whynear.data.reading import NamedTable
 from whynear.data.target import class_names
 from whynear.large.fitting import fit as fit_partitions
 from whynear.large.parts import PartedTable, TablePart
+from whynear.learn.registry import LEARNERS
 from whynear.model.pipeline import FittedPipeline
 from whynear.study.methods import remember_rows
 from whynear.study.prediction import cases_for, faults_by_name
@@ -29,7 +30,6 @@ from whynear.study.settings import COMPARED_ROWS
 from whynear.utils.columns import as_numbers
 from whynear.utils.progress import Report
 
-LEARNED_BY_SUMS = frozenset({"grlvq", "gmlvq", "lgrlvq", "lgmlvq"})  # whose loss is a sum over parts of the rows
 COPIES_OF_NUMBERS = 4  # in float64, while a loss is summed over parts
 
 
@@ -115,7 +115,8 @@ class LargeRows:
 
     def _can_take_all(self, name: str, model: Any, rows: Problem) -> bool:
         """Return whether the loss of a learner is a sum over rows, and these have room here or on a cluster."""
-        if name not in LEARNED_BY_SUMS or self.weight is not None or rows.axis is not None:
+        by_sums = name in LEARNERS and LEARNERS[name].traits.partitions == "sums"
+        if not by_sums or self.weight is not None or rows.axis is not None:
             return False
         if has_cluster():
             return True

@@ -159,14 +159,7 @@ def _standard_scaler(step: StandardScaler, parts: Parts) -> None:
 
 
 @_fit.register
-def _range_scaler(step: MinMaxScaler, parts: Parts) -> None:
-    moments = moments_of(parts)
-    step.fit(moments.ends)
-    step.n_samples_seen_ = moments.n_rows
-
-
-@_fit.register
-def _size_scaler(step: MaxAbsScaler, parts: Parts) -> None:
+def _range_scaler(step: MinMaxScaler | MaxAbsScaler, parts: Parts) -> None:
     moments = moments_of(parts)
     step.fit(moments.ends)
     step.n_samples_seen_ = moments.n_rows

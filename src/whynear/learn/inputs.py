@@ -170,12 +170,7 @@ def table_and_labels(
     """Return checked values, labels and names of columns; ``reset``: whether the learner takes new columns."""
     if y is None:
         raise ValueError(f"{type(learner).__name__} requires y to be passed, but the target y is None.")
-    check_plain(X)
-    values = validate_data(
-        learner, X, dtype=np.float64, order="C", ensure_all_finite=False, ensure_min_samples=least, reset=reset
-    )
-    names = column_names(X) or default_names(values.shape[1])
-    check_finite(values, names)
+    values, names = table_inputs(learner, X, ensure_min_samples=least, reset=reset)
     labels = _labels(y)
     check_consistent_length(values, labels)
     return values, labels, names
@@ -202,20 +197,23 @@ def checked_weights(sample_weight: ArrayLike | None, n: int, table: Any = None) 
 def predict_inputs(learner: BaseEstimator, X: ArrayLike) -> NDArray[np.float64]:
     """Check cases to be predicted against the columns that the learner was fitted on."""
     check_is_fitted(learner)
-    check_plain(X)
-    values: NDArray[np.float64] = validate_data(
-        learner, X, dtype=np.float64, order="C", ensure_all_finite=False, reset=False
-    )
-    names = column_names(X) or default_names(values.shape[1])
-    check_finite(values, names)
+    values, names = table_inputs(learner, X, reset=False)
     check_magnitudes(values, names)
     return values
 
 
+def table_inputs(learner: BaseEstimator, X: ArrayLike, **checks: Any) -> tuple[NDArray[np.float64], tuple[str, ...]]:
+    """Return finite values row by row, and the names of the columns; ``checks`` are those of ``validate_data``."""
+    check_plain(X)
+    values = validate_data(learner, X, dtype=np.float64, order="C", ensure_all_finite=False, **checks)
+    names = column_names(X) or default_names(values.shape[1])
+    check_finite(values, names)
+    return values, names
+
+
 def measurable_inputs(learner: Any, X: ArrayLike) -> NDArray[np.float64]:
     """Check cases to be predicted as `predict_inputs` does, and that the metric of the learner can measure them."""
-    values = predict_inputs(learner, X)
-    measurable: NDArray[np.float64] = learner.metric_.measurable(values)
+    measurable: NDArray[np.float64] = learner.metric_.measurable(predict_inputs(learner, X))
     return measurable
 
 
@@ -227,20 +225,14 @@ def _labels(y: ArrayLike) -> NDArray[Any]:
         raise ValueError(
             f"y contains NaN or None: {len(missing)} targets are missing, in rows {rows}. Drop these rows."
         )
-    _check_one_kind(labels)
+    firsts = {isinstance(label, str): label for label in labels} if labels.dtype == object else {}
+    if len(firsts) > 1:  # they have no order
+        raise ValueError(
+            f"y mixes text and other values: {firsts[True]!r} and {firsts[False]!r}. Write all classes in one way, "
+            "for example y.astype(str)."
+        )
     check_classification_targets(labels)
     return labels
-
-
-def _check_one_kind(labels: NDArray[Any]) -> None:
-    """Refuse classes of which some are text and others numbers, since they have no order."""
-    if labels.dtype == object:
-        firsts = {isinstance(label, str): label for label in labels}
-        if len(firsts) > 1:
-            raise ValueError(
-                f"y mixes text and other values: {firsts[True]!r} and {firsts[False]!r}. Write all classes in one way, "
-                "for example y.astype(str)."
-            )
 
 
 def groups_that_count(

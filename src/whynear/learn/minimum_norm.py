@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any, Self, TypeAlias
 
 import numpy as np
@@ -14,6 +13,7 @@ from sklearn.utils.validation import validate_data
 from whynear.learn.blocks import joined_triangles, summed
 from whynear.learn.inputs import checked_weights, forget_table, predict_inputs, range_of_columns
 from whynear.learn.mixins import CheckedWhenLoaded, WithMetric
+from whynear.learn.registry import Traits
 from whynear.metric import LinearMetric
 from whynear.metric.projection import directions_of
 from whynear.model.files import register
@@ -79,6 +79,7 @@ class MinimumNormRegressor(CheckedWhenLoaded, WithMetric, RegressorMixin, BaseEs
     [1.0, 1.0]
     """
 
+    traits = Traits(partitions="squares")
     metric_: LinearMetric
     origin_: Array
     target_origin_: float
@@ -128,7 +129,8 @@ class MinimumNormRegressor(CheckedWhenLoaded, WithMetric, RegressorMixin, BaseEs
         self.cases_ = all_values[self.case_places_]
         self.targets_ = all_targets[self.case_places_].astype(np.float64)
         self.row_names_ = None if rows is None else rows[self.case_places_]
-        return self.fit_sums(partial(_on_one_block, np.column_stack([values, target]), weights), names)
+        block, own = np.column_stack([values, target]), None if (weights == 1).all() else weights
+        return self.fit_sums(lambda work, *args: [work(block, own, *args)], names)  # equal weights change no bit
 
     def fit_sums(self, on_blocks: OnBlocks, names: tuple[str, ...]) -> Self:
         """Find the map by sums over blocks of rows; `fit` calls it with one block.
@@ -136,7 +138,7 @@ class MinimumNormRegressor(CheckedWhenLoaded, WithMetric, RegressorMixin, BaseEs
         ``on_blocks(work, *args)`` lists ``work(rows, weights, *args)`` of every block, where the last column of the
         rows is the target, and weights of None are one each.
         """
-        n_rows, total, sums = summed(on_blocks(weighted_sums))
+        n_rows, total, sums = summed(on_blocks(_weighted_sums))
         means = sums / total
         origin = means if self.fit_intercept else np.zeros_like(means)
         self.origin_, self.target_origin_ = origin[:-1], float(origin[-1])
@@ -181,8 +183,7 @@ def kept_step(n_rows: int) -> int:
     return -(-n_rows // MOST_CASES)
 
 
-def weighted_sums(rows: Array, weights: Array | None) -> tuple[int, float, Array]:
-    """Number and weight of the rows, and their weighted sum."""
+def _weighted_sums(rows: Array, weights: Array | None) -> tuple[int, float, Array]:
     if weights is None:
         return len(rows), float(len(rows)), rows.sum(axis=0)
     return len(rows), float(weights.sum()), weights @ rows
@@ -192,7 +193,3 @@ def triangle_about(rows: Array, weights: Array | None, centre: Array) -> Array:
     """A factor R of the weighted rows about a centre; see `triangle`."""
     centred = rows - centre
     return joined_triangles([centred if weights is None else np.sqrt(weights)[:, None] * centred])
-
-
-def _on_one_block(rows: Array, weights: Array, work: Callable[..., Any], *args: Any) -> list[Any]:
-    return [work(rows, None if (weights == 1).all() else weights, *args)]  # equal weights change no bit

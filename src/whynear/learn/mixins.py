@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator
 from threading import Lock
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -14,7 +14,8 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from whynear.learn.inputs import measurable_inputs, predict_inputs
-from whynear.metric import DiagonalMetric, Evidence, LinearMetric, LocalMetric, Metric
+from whynear.learn.registry import Traits
+from whynear.metric import Evidence, LinearMetric, LocalMetric, Metric
 from whynear.metric.base import rebuild
 from whynear.model.as_metric import as_metric
 from whynear.search.voting import Votes
@@ -50,8 +51,9 @@ class WithEvidence:
 
 
 class WithMetric:
-    """Adds `with_metric` to a learner."""
+    """Adds `with_metric` to a learner, and what it is to a study unless its class declares that."""
 
+    traits: ClassVar[Traits] = Traits()
     metric_: Any
 
     def with_metric(self, metric: Any) -> Self:
@@ -102,9 +104,7 @@ class MapsCases(TransformerMixin):
     def transform(self, X: ArrayLike) -> NDArray[np.float64]:
         """Map cases to the space in which the metric is the Euclidean one: X @ omega.T."""
         cases = predict_inputs(self, X)
-        if isinstance(self.metric_, DiagonalMetric):
-            return cases * np.sqrt(self.metric_.weights)
-        return cases @ self._omega().T
+        return self._one_map().mapped(cases)
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[Any]:
         """Names of the mapped coordinates: the features themselves under a weight each, numbered ones otherwise."""
@@ -113,18 +113,18 @@ class MapsCases(TransformerMixin):
             raise ValueError(
                 f"input_features should have length equal to number of features: {self.metric_.n_features}"
             )
-        if isinstance(self.metric_, DiagonalMetric):
+        if not isinstance(self._one_map(), LinearMetric):
             return np.array(self.metric_.feature_names, dtype=object)
         prefix = type(self).__name__.lower()
-        return np.array([f"{prefix}{i}" for i in range(len(self._omega()))], dtype=object)
+        return np.array([f"{prefix}{i}" for i in range(len(self.metric_.omega))], dtype=object)
 
-    def _omega(self) -> NDArray[np.float64]:
-        if not isinstance(self.metric_, LinearMetric):
+    def _one_map(self) -> Any:
+        if isinstance(self.metric_, LocalMetric):
             raise TypeError(
-                f"{type(self.metric_).__name__} is not one map for all cases: {type(self).__name__} predicts with it, "
-                "but cannot transform."
+                f"LocalMetric is not one map for all cases: {type(self).__name__} predicts with it, but cannot "
+                "transform."
             )
-        return self.metric_.omega
+        return self.metric_
 
 
 # d features, n training cases, m prototypes
@@ -238,7 +238,15 @@ class VotingCases(WithEvidence):
         """Return ``make(*values, **settings)``, made again only if a value is another object or a setting differs."""
         with _LOCK:
             kept = _KEPT.setdefault(self, _Kept())
-        return kept.get(make, values, settings)
+        made_of = (make, *values)
+        with kept.lock:
+            same = len(made_of) == len(kept.values) and all(a is b for a, b in zip(made_of, kept.values, strict=True))
+            if not (same and settings == kept.settings):
+                kept.search, kept.values = None, ()  # frees the old one before the new one is made
+                kept.search = make(*values, **settings)
+                kept.values, kept.settings = made_of, settings
+            found: Search = kept.search
+            return found
 
 
 class _Kept:
@@ -249,19 +257,6 @@ class _Kept:
         self.search: Any = None
         self.values: tuple[Any, ...] = ()
         self.settings: dict[str, Any] = {}
-
-    def get(self, make: Callable[..., Search], values: tuple[Any, ...], settings: dict[str, Any]) -> Search:
-        made_of = (make, *values)
-        with self.lock:
-            if not (_same_objects(made_of, self.values) and settings == self.settings):
-                self.search, self.values = None, ()  # frees the old one before the new one is made
-                self.search = make(*values, **settings)
-                self.values, self.settings = made_of, settings
-            return self.search
-
-
-def _same_objects(some: tuple[Any, ...], others: tuple[Any, ...]) -> bool:
-    return len(some) == len(others) and all(one is other for one, other in zip(some, others, strict=True))
 
 
 # Kept outside the learners: a copy, a clone, a pickle or a file of a learner has no search, and predicting changes no

@@ -1,27 +1,36 @@
-"""All learners in one list: the name of each, its module, and how a study uses it.
+"""All learners in one list: the name and the module of each, and whether a study takes it.
 
-A new learner is one line here. A class is imported when it is first used, so the command line lists the names quickly.
+A new learner is its own file, where its class declares its `Traits`, and here a line of the list and one for type
+checkers. A class is imported when it is first used, so the command line lists the names quickly.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from whynear.learn.lann.estimator import LANN as LANN
+    from whynear.learn.lmnn.estimator import LMNN as LMNN
+    from whynear.learn.lvq.estimators import GMLVQ as GMLVQ
+    from whynear.learn.lvq.estimators import GRLVQ as GRLVQ
+    from whynear.learn.lvq.estimators import LGMLVQ as LGMLVQ
+    from whynear.learn.lvq.estimators import LGRLVQ as LGRLVQ
+    from whynear.learn.slider.estimator import Slider as Slider
+    from whynear.learn.slider.rivals import DIET as DIET
+    from whynear.learn.slider.rivals import BackwardElimination as BackwardElimination
+    from whynear.learn.slider.rivals import ForwardSelection as ForwardSelection
+    from whynear.learn.slider.rivals import LPWeights as LPWeights
 
 
 class Learner(NamedTuple):
-    """One line of the list.
-
-    A study compares the learners with ``compared`` by default, and fits the others with ``studied`` only if they are
-    named. The model that it keeps is fitted to at most ``learned_rows`` rows, which takes minutes.
-    """
+    """One line of the list: a study compares those with ``compared`` by default, and fits ``studied`` ones if named."""
 
     kind: str  # the name of the class
     module: str  # below whynear.learn
     studied: bool = False
     compared: bool = False
-    learned_rows: int = 100_000
 
     @property
     def name(self) -> str:
@@ -31,11 +40,11 @@ class Learner(NamedTuple):
 
 # The simplest first: of equally accurate ones a study keeps the first.
 ALL_LEARNERS = (
-    Learner("GRLVQ", "lvq.grlvq", studied=True, compared=True),
-    Learner("GMLVQ", "lvq.gmlvq", studied=True, compared=True),
-    Learner("LMNN", "lmnn.estimator", studied=True, compared=True, learned_rows=20_000),
-    Learner("LGRLVQ", "lvq.grlvq", studied=True),
-    Learner("LGMLVQ", "lvq.gmlvq", studied=True, compared=True),
+    Learner("GRLVQ", "lvq.estimators", studied=True, compared=True),
+    Learner("GMLVQ", "lvq.estimators", studied=True, compared=True),
+    Learner("LMNN", "lmnn.estimator", studied=True, compared=True),
+    Learner("LGRLVQ", "lvq.estimators", studied=True),
+    Learner("LGMLVQ", "lvq.estimators", studied=True, compared=True),
     Learner("LANN", "lann.estimator", studied=True, compared=True),
     Learner("Slider", "slider.estimator"),
     Learner("DIET", "slider.rivals"),
@@ -46,7 +55,47 @@ ALL_LEARNERS = (
 
 STUDIED = tuple(learner.name for learner in ALL_LEARNERS if learner.studied)
 COMPARED = tuple(learner.name for learner in ALL_LEARNERS if learner.compared)
-LEARNED_ROWS = {learner.name: learner.learned_rows for learner in ALL_LEARNERS if learner.studied}
+
+
+class FitCost(NamedTuple):
+    """Seconds of one fit, by timed fits: the least, and those for each unit of the size of a table.
+
+    An entry is a value of the table. Map products are entries times classes (of at most 8) times the smaller of rows
+    and columns. ``spectral`` multiplies the seconds for spectra: neighbouring channels are alike, which makes descents
+    longer.
+    """
+
+    least: float
+    row: float = 0.0  # of at most 3,000
+    column: float = 0.0
+    entry: float = 0.0
+    entry_class: float = 0.0
+    entry_class_pair: float = 0.0
+    map_product: float = 0.0
+    spectral: float = 1.0
+
+    def seconds(self, n_rows: int, n_columns: int, n_classes: int, spectra: bool = False) -> float:
+        """Return the seconds that one fit takes."""
+        entries, of_map = n_rows * n_columns, min(n_rows, n_columns)
+        sizes = (
+            *(1, min(n_rows, 3_000), n_columns, entries),
+            *(entries * n_classes, entries * n_classes**2, entries * min(n_classes, 8) * of_map),
+        )
+        total = sum(cost * size for cost, size in zip(self[:-1], sizes, strict=True))
+        return (self.spectral if spectra else 1.0) * total
+
+
+class Traits(NamedTuple):
+    """What a learner declares of itself in its class, for studies, estimates and tables in partitions.
+
+    The model that a study keeps is fitted to at most ``most_rows`` rows, which takes minutes. Partitions of a table are
+    learned by ``"sums"`` of the loss over their rows, by the impostors among ``"pairs"`` of all rows, by ``"regions"``
+    of the space, by sums of ``"squares"`` of the rows, or not at all.
+    """
+
+    cost: FitCost = FitCost(0.01, column=3e-5, entry=1e-6)
+    most_rows: int = 100_000
+    partitions: Literal["sums", "pairs", "regions", "squares"] | None = None
 
 
 def homes() -> dict[str, tuple[str, ...]]:

@@ -56,6 +56,11 @@ def watcher(name: str, verbose: bool, callback: Callback | None) -> Callback:
     return watch
 
 
+def counting_on(watch: Callback, done: int) -> Callback:
+    """Number the steps of a part on from those already made."""
+    return lambda step: watch(Step(done + step.n_iter, step.loss))
+
+
 def warn_unless_converged(solution: Solution, learner: Any, stacklevel: int = 3) -> None:
     """Warn if the iterations ran out, and name the parameters to change."""
     if not solution.converged:
@@ -102,16 +107,12 @@ def lbfgs_in_turn(losses: Sequence[LossGrad], start: Array, *, max_iter: int, to
         before = solution
         if before.n_iter >= max_iter:
             return Solution(before.x, before.loss_curve, converged=False)
-
-        def go_on(step: Step, done: int = before.n_iter) -> None:
-            watch(Step(done + step.n_iter, step.loss))
-
         found = lbfgs(
             loss_grad,
             before.x,
             max_iter=max_iter - before.n_iter,
             tol=tol if place == len(losses) - 1 else max(tol, LEADING_TOLERANCE),
-            watch=go_on,
+            watch=counting_on(watch, before.n_iter),
         )
         solution = Solution(found.x, before.loss_curve + found.loss_curve, found.converged)
     return solution

@@ -5,24 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from whynear.learn.registry import COMPARED
+from whynear.learn.registry import COMPARED, LEARNERS, Traits
 from whynear.study.settings import COMPARED_ROWS
 
 START_SECONDS = 12.0  # to import, to draw and to write
-# Of one fit, in seconds: at least, for each row (of at most 3,000), column, entry, entry and class, entry and square of
-# the classes, and entry times class (of at most 8) times the smaller of rows and columns.
-FIT_SECONDS = {
-    "grlvq": (0.01, 0.0, 1.3e-4, 0.0, 1.6e-7, 0.0, 0.0),
-    "gmlvq": (0.01, 0.0, 1.3e-4, 0.0, 1.6e-7, 0.0, 1e-8),
-    "lmnn": (0.02, 0.0, 3e-5, 2.4e-6, 0.0, 0.0, 0.0),
-    "lgrlvq": (0.02, 0.0, 1.3e-4, 0.0, 0.0, 3e-8, 0.0),
-    "lgmlvq": (0.02, 0.0, 1.3e-4, 0.0, 0.0, 3e-8, 1.6e-8),
-    "lann": (0.3, 6e-4, 0.0, 0.0, 0.0, 0.0, 0.0),
-}
-# Neighbouring channels of spectra are alike, which makes descents longer.
-SPECTRAL_FACTORS = {"grlvq": 6.0, "gmlvq": 9.0, "lmnn": 2.0, "lgrlvq": 10.0, "lgmlvq": 18.0, "lann": 1.5}
-OTHER_FIT_SECONDS = (0.01, 0.0, 3e-5, 1e-6, 0.0, 0.0, 0.0)
-MOST_ROWS_FELT, MOST_CLASSES_FELT = 3_000, 8
 NCA, NCA_PAIR_SECONDS, NCA_ROWS = "NCA with kNN", 8e-7, 2_000  # it compares all rows with all rows
 INNER_FOLDS, INNER_ROWS = 3, 1_000  # by which a learner is chosen within a fold
 JUDGED_ENTRY_SECONDS, JUDGED_ROWS, JUDGED_COLUMNS = 1e-3, 800, 70  # of verdicts and sets
@@ -51,14 +37,9 @@ def fit_seconds(method: str, n_rows: int, n_columns: int, n_classes: int, spectr
     """Estimate how long one fit takes."""
     if method == NCA:
         return fit_seconds("", n_rows, n_columns, n_classes) + NCA_PAIR_SECONDS * min(n_rows, NCA_ROWS) ** 2
-    entries, of_map = n_rows * n_columns, min(n_rows, n_columns)
-    sizes = (
-        *(1, min(n_rows, MOST_ROWS_FELT), n_columns, entries),
-        *(entries * n_classes, entries * n_classes**2, entries * min(n_classes, MOST_CLASSES_FELT) * of_map),
-    )
-    costs = FIT_SECONDS.get(method, OTHER_FIT_SECONDS)
-    factor = SPECTRAL_FACTORS.get(method, 1.0) if spectra else 1.0
-    return factor * sum(cost * size for cost, size in zip(costs, sizes, strict=True))
+    traits = LEARNERS[method].traits if method in LEARNERS else Traits()
+    seconds: float = traits.cost.seconds(n_rows, n_columns, n_classes, spectra)
+    return seconds
 
 
 def planned_fits(

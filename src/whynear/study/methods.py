@@ -225,7 +225,7 @@ def _fitted_maps(X: Array, y: Array, most: int) -> tuple[Array, float, Array]:
     return origin, target_origin, maps_by_components(X - origin, y - target_origin, most)
 
 
-SIMPLEST_FIRST, COMPARED, LEARNED_ROWS = registry.STUDIED, registry.COMPARED, registry.LEARNED_ROWS
+SIMPLEST_FIRST, COMPARED = registry.STUDIED, registry.COMPARED
 PLAIN = "plain kNN"
 BASELINES = (PLAIN, NCA)
 MINIMUM_NORM, RIDGE, PLS, MEAN = "minimum norm", "ridge", "PLS", "mean"  # for numeric targets

@@ -10,6 +10,7 @@ import pandas as pd
 from sklearn.base import clone
 
 from whynear.data.problem import Problem
+from whynear.learn.registry import LEARNERS
 from whynear.model.pipeline import FittedPipeline
 from whynear.study.cases import explained_cases, reasons_of
 from whynear.study.comparison import Comparison, compare, with_directions
@@ -19,7 +20,7 @@ from whynear.study.folds import at_most, possible_folds
 from whynear.study.interpretation import Interpretation, interpret, profiles_of
 from whynear.study.learnable import caveats_of_weights, learners_for
 from whynear.study.maps import levels_of, maps_of, placed_rows_of
-from whynear.study.methods import LEARNED_ROWS, KeptFits, Methods
+from whynear.study.methods import KeptFits, Methods
 from whynear.study.preprocessing import Preprocessing
 from whynear.study.progress import Steps
 from whynear.study.rejection import rejection_of, remember_rejection
@@ -168,11 +169,12 @@ def _learned(
     problem: Problem, comparison: Comparison, settings: StudySettings, methods: Methods, large: AllRows | None
 ) -> tuple[Any, Problem]:
     """Fit the chosen learner to as many rows as it can use; return the model and these rows."""
-    most = LEARNED_ROWS.get(comparison.chosen, len(problem.y))
+    name = comparison.chosen
+    most = LEARNERS[name].traits.most_rows if name in LEARNERS else len(problem.y)
     rows = at_most(problem, most, settings.random_state)
     rows = rows if large is None else large.with_rare_rows(rows)
     known = rows.X, rows.y, rows.separation, rows.weights
-    model = methods.fitted(comparison.chosen, *known)
+    model = methods.fitted(name, *known)
     model = with_directions(model, *known, effective_dim=settings.effective_dim)
     return remember_errors(model, comparison.predictions), rows
 

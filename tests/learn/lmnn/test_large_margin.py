@@ -3,7 +3,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import make_blobs
 
 from tests.helpers.lmnn import full_loss, noisy, sorted_problem
-from whynear.learn.lmnn.large_margin import HeldPairs, Settings, descend, learn_map
+from whynear.learn.lmnn.large_margin import PairSearch, Settings, descend, learn_map
 from whynear.learn.lmnn.objective import Impostors, impostor_pairs, loss_grad, target_neighbors
 
 
@@ -44,9 +44,9 @@ def test_a_search_here_finds_targets_and_the_loss_of_all_impostors():
     X, codes = noisy()
     problem, omega = sorted_problem(X, codes), np.eye(2, 12)
     assert_array_equal(
-        HeldPairs().targets(problem.X, np.sort(codes), 3), target_neighbors(problem.X, np.sort(codes), 3)
+        PairSearch().targets(problem.X, np.sort(codes), 3), target_neighbors(problem.X, np.sort(codes), 3)
     )
-    loss, gradient = HeldPairs().loss_near(problem, omega, 0.1)(omega)
+    loss, gradient = PairSearch().loss_near(problem, omega, 0.1)(omega)
     expected = loss_grad(omega, problem, impostor_pairs(omega, problem))
     assert_allclose(loss, expected[0])
     assert_allclose(gradient, expected[1], atol=1e-12)

@@ -15,8 +15,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import whynear as wn
-from tests.helpers.lvq import IRIS, LEARNERS, scaled
-from whynear.learn.lvq import objective as glvq
+from tests.helpers.lvq import IRIS, LEARNERS, cost, scaled
+from whynear.learn.blocks import Cases
+from whynear.learn.lvq.objective import Squashing
 from whynear.metric.projection import principal_directions
 from whynear.testing import check_learner
 
@@ -71,9 +72,9 @@ def test_shift_and_scale_of_the_table_change_nothing_but_the_prototypes(learner)
 def test_the_loss_of_the_curve_is_the_cost_of_the_metric(learner):
     X, y = scaled()
     model = learner(tol=1e-4).fit(X, y)
-    cases = glvq.Cases(X, y, np.full(len(X), 1 / len(X)))
-    cost = glvq.cost(model.metric_, model.prototypes_, model.prototype_labels_, cases, glvq.Squashing.SIGMOID, 5.0)
-    assert model.loss_curve_[-1] == pytest.approx(cost, rel=1e-6)
+    cases = Cases(X, y, np.full(len(X), 1 / len(X)))
+    expected = cost(model.metric_, model.prototypes_, model.prototype_labels_, cases, Squashing.SIGMOID, 5.0)
+    assert model.loss_curve_[-1] == pytest.approx(expected, rel=1e-6)
     assert (np.diff(model.loss_curve_) <= 0).all()
     assert model.n_iter_ == len(model.loss_curve_)
 

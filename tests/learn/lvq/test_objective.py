@@ -5,9 +5,10 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.optimize import approx_fprime
 
+from tests.helpers.lvq import cost
 from whynear import DiagonalMetric, LinearMetric, LocalMetric
 from whynear.learn.blocks import Cases
-from whynear.learn.lvq.objective import Squashing, cost, global_loss_grad, local_loss_grad, squash
+from whynear.learn.lvq.objective import Squashing, global_loss_grad, local_loss_grad, squash
 
 KINDS = ["full", "diagonal", "local full", "local diagonal"]
 

@@ -15,8 +15,8 @@ from sklearn.preprocessing import StandardScaler
 import whynear as wn
 from tests.helpers.processes import work_for
 from tests.helpers.slider import every_triplet, ranking_task, rows
+from whynear.learn.slider.base import compare_by_triplets
 from whynear.learn.slider.estimator import Climb, climb_all
-from whynear.learn.slider.triples import compare_by_triplets
 
 ORDERS = pytest.mark.parametrize("p", [1, 2, 3])
 

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import whynear as wn
 from tests.helpers.slider import ranking_task, rows
 from whynear import MinkowskiMetric
-from whynear.learn.slider.triples import NearMatches, RankingTask, compare_by_class, held_out, spreads
+from whynear.learn.slider.base import NearMatches, RankingTask, compare_by_class, held_out, spreads
 
 
 @given(st.integers(0, 10_000), st.integers(2, 4))

@@ -29,6 +29,7 @@ from whynear.learn.lann import objective as lann
 from whynear.learn.lann.fitting import FitSettings, FittedMetrics, fit_local_metrics
 from whynear.learn.lann.training import Schedule, StepRule, local_metric, train_stream
 from whynear.learn.mixins import CheckedWhenLoaded, VotingCases, WithMetric, measured_to
+from whynear.learn.registry import FitCost, Traits
 from whynear.learn.solvers import Callback, watcher
 from whynear.metric import Evidence, LocalMetric
 from whynear.model.files import register
@@ -144,6 +145,7 @@ class LANN(CheckedWhenLoaded, VotingCases, WithMetric, ClassifierMixin, BaseEsti
     LocalMetric(150 anchors, 4 features: x0, x1, x2, ...)
     """
 
+    traits = Traits(FitCost(0.3, row=6e-4, spectral=1.5), partitions="regions")
     metric_: LocalMetric
     classes_: NDArray[Any]
     codes_: Indices

@@ -53,29 +53,18 @@ def splits_of(codes: Indices, seed: int, groups: Indices | TimeOrder | None = No
     if largest < 2:
         return []
     folds = min(N_FOLDS, largest)
-    repeats = int(np.clip(ENOUGH_PREDICTIONS // n, 1, 3))
+    repeats = 1 if isinstance(groups, TimeOrder) else int(np.clip(ENOUGH_PREDICTIONS // n, 1, 3))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # raised for classes with fewer rows than folds
-        splits = (
-            list(RepeatedStratifiedKFold(n_splits=folds, n_repeats=repeats, random_state=seed).split(codes, codes))
-            if groups is None
-            else _splits_of_groups(codes, groups, folds, repeats, seed)
-        )
+        if groups is None:
+            splitter = RepeatedStratifiedKFold(n_splits=folds, n_repeats=repeats, random_state=seed)
+            splits = list(splitter.split(codes, codes))
+        else:
+            seeds = [(seed + repeat) % 2**32 for repeat in range(repeats if n_different(groups) > 1 else 0)]
+            splits = [s for each in seeds for s in split_rows(codes, folds, each, stratified=True, groups=groups)]
     if n > TWO_SPLITS_ROWS:
         splits = splits[: 2 if n <= ONE_SPLIT_ROWS else 1]
     return splits
-
-
-def _splits_of_groups(codes: Indices, groups: Indices | TimeOrder, folds: int, repeats: int, seed: int) -> list[Split]:
-    if n_different(groups) < 2:
-        return []
-    if isinstance(groups, TimeOrder):  # which no seed changes
-        repeats = 1
-    return [
-        split
-        for repeat in range(repeats)
-        for split in split_rows(codes, folds, (seed + repeat) % 2**32, stratified=True, groups=groups)
-    ]
 
 
 def affordable(splits: list[Split], n_trials: int, work: float) -> tuple[list[Split], int]:
@@ -87,11 +76,6 @@ def affordable(splits: list[Split], n_trials: int, work: float) -> tuple[list[Sp
         if min(most, len(splits)) * n_trials * work <= PRODUCTS_BUDGET:
             return splits[:most], n_trials
     return splits[:1], min(2, n_trials)
-
-
-def most_epochs(trials: Sequence[Schedule]) -> int:
-    """The most epochs that one of the trials may take."""
-    return max(_tried_epochs(trial)[-1] for trial in trials)
 
 
 def grid(given: dict[str, Any], proposals: Sequence[Schedule]) -> list[Schedule]:
@@ -116,8 +100,10 @@ def choose_schedule(
     It must be better than no training by CAUTION_ERRORS standard errors of the difference, in which only the cases
     count that one of the two predicts wrong. Of equally good ones the first with the fewest epochs. Trials that have
     their number of epochs already are only compared with each other, after that number. ``cases`` are given as they
-    are on each split.
+    are on each split. Without splits it is the first trial.
     """
+    if not splits:
+        return replace(trials[0], epochs=trials[0].epochs or 0)
     runs = [(trial, split) for trial in trials for split in range(len(splits))]
     known = [of_split.among(rows) for of_split, (rows, _) in zip(cases, splits, strict=True)]
     correct: list[list[NDArray[np.bool_]]] = [[] for _ in runs]
@@ -243,40 +229,33 @@ def fit_local_metrics(
 
     The weights of cases are above zero, and only their ratios count.
     """
-    weights = weights / weights.mean()
-    if len(X) <= EXACT_LIST_CASES:
-        return _fit_in_order(X, codes, weights, groups, settings, seed, watch, n_jobs)
-    order = neighborly_order(X, seed)
-    in_order = None if groups is None else groups[order]
-    fitted = _fit_in_order(X[order], codes[order], weights[order], in_order, settings, seed, watch, n_jobs)
-    return replace(fitted, lam=fitted.lam[np.argsort(order)])
-
-
-def _fit_in_order(
-    X: Array,
-    codes: Indices,
-    weights: Array,
-    groups: Indices | TimeOrder | None,
-    settings: FitSettings,
-    seed: int,
-    watch: Callback,
-    n_jobs: int | None,
-) -> FittedMetrics:
+    weights, order = weights / weights.mean(), np.arange(len(X))
+    if len(X) > EXACT_LIST_CASES:
+        order = neighborly_order(X, seed)
+        X, codes, weights = X[order], codes[order], weights[order]
+        groups = None if groups is None else groups[order]
     rule, curve, centred = settings.rule, LossCurve(watch), X - X.mean(axis=0)
     cases, unit = TrainingCases.of(centred, codes, weights, rule.n_neighbors, settings.n_candidates, seed, n_jobs)
-    trials = _affordable_trials(cases, groups, settings, seed)
+    splits, shared_trials, local_trials = _affordable_trials(cases, groups, settings, seed)
 
-    shared = _choose_shared(cases, trials, rule, seed, n_jobs)
+    open_splits, ones = splits if _is_open(settings.shared) else [], np.ones(X.shape[1])
+    everywhere = [cases] * len(open_splits)
+    shared = choose_schedule(everywhere, open_splits, ones, shared_trials, rule, shared=True, seed=seed, n_jobs=n_jobs)
     factors = _train_shared(cases, np.arange(len(X)), shared, rule, seed, curve)
     stretched, second_unit = cases.stretched(factors, rule.n_neighbors, seed, n_jobs)
 
     start = _start(stretched, settings.n_components, rule.n_neighbors)
+    open_splits = splits if _is_open(settings.local) else []
     by_split = [
         replace(stretched, X=cases.X * _train_shared(cases, rows, shared, rule, seed) / second_unit)
-        for rows, _ in (trials.splits if trials.chooses_local else ())
+        for rows, _ in open_splits
     ]
-    local = _choose_local(by_split, trials, start, rule, seed, n_jobs)
+    local = choose_schedule(by_split, open_splits, start, local_trials, rule, shared=False, seed=seed, n_jobs=n_jobs)
+    if open_splits and settings.local["epochs"] is None and local.epochs:
+        holds = holds_among_all(by_split, open_splits, start, local, rule, seed)
+        local = local if holds else replace(local, epochs=0)
     lam, recall = train_local(stretched, start, local, rule, seed, curve)
+    lam = lam[np.argsort(order)]
     return FittedMetrics(factors / (unit * second_unit), start, lam, shared, local, recall, curve.losses)
 
 
@@ -293,58 +272,25 @@ class LossCurve:
         self.watch(Step(len(self.losses), loss))
 
 
-# What is tried
-
-
-@dataclass(frozen=True)
-class _Trials:
-    """The splits to choose by, and the schedules to try on them: a single one if none is to be chosen."""
-
-    splits: list[Split]
-    shared: list[Schedule]
-    local: list[Schedule]
-    chooses_shared: bool
-    chooses_local: bool
-    chooses_epochs: bool  # of each case's own metric
-
-
 def _affordable_trials(
     cases: TrainingCases, groups: Indices | TimeOrder | None, settings: FitSettings, seed: int
-) -> _Trials:
-    """Return the splits and trials that the budget allows."""
+) -> tuple[list[Split], list[Schedule], list[Schedule]]:
+    """Return the splits, and the trials of common weights and of each case's own, that the budget allows."""
     shared, local = grid(settings.shared, SHARED_TRIALS), grid(settings.local, LOCAL_TRIALS)
-    chooses_shared, chooses_local = _is_open(settings.shared), _is_open(settings.local)
-    splits = splits_of(cases.codes, seed, groups) if chooses_shared or chooses_local else []
+    stages = (shared, 1, settings.shared), (local, settings.n_components or 1, settings.local)
+    open_trials = [(trials, rank) for trials, rank, given in stages if _is_open(given)]
+    splits = splits_of(cases.codes, seed, groups) if open_trials else []
     if splits:
-        stages = (shared, 1, chooses_shared), (local, settings.n_components or 1, chooses_local)
-        open_trials = [(trials, rank) for trials, rank, chooses in stages if chooses]
-        epochs = max(most_epochs(trials) * rank for trials, rank in open_trials)
+        epochs = max(_tried_epochs(trial)[-1] * rank for trials, rank in open_trials for trial in trials)
         n_trials = max(len(trials) for trials, _ in open_trials)
         splits, most = affordable(splits, n_trials, cases.lists.size * cases.X.shape[1] * epochs)
         shared, local = shared[:most], local[:most]
-    chooses = bool(splits)
-    return _Trials(
-        splits, shared, local, chooses and chooses_shared, chooses and chooses_local, settings.local["epochs"] is None
-    )
+    return splits, shared, local
 
 
 def _is_open(given: dict[str, Any]) -> bool:
     """Whether a setting is to be chosen: none if there is no training."""
     return None in given.values() and given["epochs"] != 0
-
-
-def _first(trials: Sequence[Schedule]) -> Schedule:
-    return replace(trials[0], epochs=trials[0].epochs or 0)
-
-
-# Common weights
-
-
-def _choose_shared(cases: TrainingCases, trials: _Trials, rule: StepRule, seed: int, n_jobs: int | None) -> Schedule:
-    if not trials.chooses_shared:
-        return _first(trials.shared)
-    everywhere, start = [cases] * len(trials.splits), np.ones(cases.X.shape[1])
-    return choose_schedule(everywhere, trials.splits, start, trials.shared, rule, shared=True, seed=seed, n_jobs=n_jobs)
 
 
 def _train_shared(
@@ -360,9 +306,6 @@ def _train_shared(
     return training.lam[0]
 
 
-# The metric of each case
-
-
 def _start(cases: TrainingCases, n_components: int | None, k: int) -> Array:
     """Return ones, or a map with large margins between the classes, which principal directions could lose."""
     if n_components is None:
@@ -371,19 +314,6 @@ def _start(cases: TrainingCases, n_components: int | None, k: int) -> Array:
     settings = Settings(k, n_components, init, 0.5, 1.0, 1, MARGIN_ITERATIONS, 1e-3, None)
     omega, _ = learn_map(cases.X, cases.codes, cases.weights, settings, lambda _step: None)
     return omega / unit_of(cases.X @ omega.T, cases.lists, k)
-
-
-def _choose_local(
-    by_split: Sequence[TrainingCases], trials: _Trials, start: Array, rule: StepRule, seed: int, n_jobs: int | None
-) -> Schedule:
-    """The schedule that helps held-out cases; no epochs where it does not hold among all cases."""
-    if not trials.chooses_local:
-        return _first(trials.local)
-    chosen = choose_schedule(by_split, trials.splits, start, trials.local, rule, shared=False, seed=seed, n_jobs=n_jobs)
-    if not (trials.chooses_epochs and chosen.epochs):
-        return chosen
-    holds = holds_among_all(by_split, trials.splits, start, chosen, rule, seed)
-    return chosen if holds else replace(chosen, epochs=0)
 
 
 def train_local(

@@ -15,6 +15,7 @@ from sklearn.model_selection import ParameterGrid, StratifiedKFold
 from whynear.learn.inputs import ClassWeight, Labelled, fit_inputs, weighed
 from whynear.learn.lmnn.large_margin import PairSearch, Settings, Start, learn_map
 from whynear.learn.mixins import CheckedWhenLoaded, MapsCases, VotingCases, WithMetric
+from whynear.learn.registry import FitCost, Traits
 from whynear.learn.solvers import Callback, warn_unless_converged, watcher
 from whynear.metric import Evidence, LinearMetric, LocalMetric
 from whynear.model.files import register
@@ -169,6 +170,7 @@ class LMNN(CheckedWhenLoaded, VotingCases, WithMetric, MapsCases, ClassifierMixi
     (150, 4)
     """
 
+    traits = Traits(FitCost(0.02, column=3e-5, entry=2.4e-6, spectral=2.0), most_rows=20_000, partitions="pairs")
     metric_: Any
     classes_: NDArray[Any]
     codes_: Indices

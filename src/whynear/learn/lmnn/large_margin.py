@@ -1,6 +1,5 @@
 """The optimisation of the large margin over rows that may change their neighbours."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -18,7 +17,7 @@ from whynear.learn.lmnn.objective import (
     mean_target_scatter,
     target_neighbors,
 )
-from whynear.learn.solvers import Callback, Solution, Step, lbfgs
+from whynear.learn.solvers import Callback, Solution, counting_on, lbfgs
 from whynear.metric.projection import principal_directions
 from whynear.utils.arrays import Array
 from whynear.utils.threads import one_blas_thread
@@ -26,31 +25,17 @@ from whynear.utils.threads import one_blas_thread
 LossOfMap = Callable[[Array], tuple[float, Array]]
 
 
-class PairSearch(ABC):
-    """The searches of a fit."""
+class PairSearch:
+    """The searches of a fit, in this process."""
 
-    @abstractmethod
     def targets(
         self, X: Array, codes: NDArray[np.intp], n_neighbors: int, n_jobs: int | None = None
     ) -> NDArray[np.int32]:
         """Return what `target_neighbors` returns."""
-
-    @abstractmethod
-    def loss_near(self, problem: Margins, omega: Array, slack: float) -> LossOfMap:
-        """Return the loss with its gradient over the impostors found at a map, with some slack."""
-
-
-class HeldPairs(PairSearch):
-    """Searches in this process."""
-
-    def targets(
-        self, X: Array, codes: NDArray[np.intp], n_neighbors: int, n_jobs: int | None = None
-    ) -> NDArray[np.int32]:
-        """Return the target neighbours of all cases."""
         return target_neighbors(X, codes, n_neighbors, n_jobs)
 
     def loss_near(self, problem: Margins, omega: Array, slack: float) -> LossOfMap:
-        """Return the loss over the impostors found at a map."""
+        """Return the loss with its gradient over the impostors found at a map, with some slack."""
         impostors, buffers = Impostors(omega, problem, slack), empty_buffers(omega, problem)
         return lambda at: loss_grad(at, problem, impostors.at(at), buffers)
 
@@ -97,47 +82,40 @@ def learn_map(
     """Learn the map omega of shape (n_components, n_features), and return it with the solution of the descent.
 
     The weights of cases are above zero, and only their ratios count. Pairs are searched for here without a ``search``.
-    """
-    with one_blas_thread(X.size * min(X.shape) // PRODUCTS_PER_ENTRY):
-        return _learn_map(X, codes, weights / weights.mean(), settings, watch, search or HeldPairs())
-
-
-def _learn_map(
-    X: Array, codes: NDArray[np.intp], weights: Array, settings: Settings, watch: Callback, search: PairSearch
-) -> tuple[Array, Solution]:
-    """Learn in coordinates that suit the solver.
 
     The work is done in coordinates B: the directions in which the data vary, divided by how much targets differ along
     them, so that the problem is well scaled and nothing has more columns than there are rows. The loss is that
     of omega = turn B basis^T, whatever the coordinates, and is stated for a margin of one: another margin m makes it m
     times as large at a map sqrt(m) times as large.
     """
-    order = np.argsort(codes, kind="stable")
-    codes = codes[order]
-    centred = X[order] - X.mean(axis=0)
-    unit = float(np.abs(centred).max()) or 1.0
-    centred /= unit
-    vectors = principal_directions(centred).vectors
-    if not vectors.shape[1]:  # all rows are equal: any direction will do
-        vectors = np.eye(X.shape[1], 1)
-    along = centred @ vectors
-    targets = search.targets(along, codes, settings.n_neighbors, settings.n_jobs)
-    scales, axes = _scales(mean_target_scatter(along, targets))
-    start, turn = _start(settings, vectors)
-    basis = vectors @ (axes / scales)
-    problem = Margins(
-        X=along @ (axes / scales),
-        class_ends=np.cumsum(np.bincount(codes))[codes].astype(np.int32),
-        targets=targets,
-        weights=weights[order],
-        push_weight=settings.push_weight,
-    )
-    omega = start @ (axes * scales)
-    solution = Solution(omega.ravel(), converged=True)
-    if problem.n_targets:
-        omega *= best_scale(omega, problem)
-        omega, solution = _passes(problem, codes, omega, settings, watch, search)
-    return np.sqrt(settings.margin) * (turn @ (omega @ (basis / unit).T)), solution
+    search, weights = search or PairSearch(), weights / weights.mean()
+    with one_blas_thread(X.size * min(X.shape) // PRODUCTS_PER_ENTRY):
+        order = np.argsort(codes, kind="stable")
+        codes = codes[order]
+        centred = X[order] - X.mean(axis=0)
+        unit = float(np.abs(centred).max()) or 1.0
+        centred /= unit
+        vectors = principal_directions(centred).vectors
+        if not vectors.shape[1]:  # all rows are equal: any direction will do
+            vectors = np.eye(X.shape[1], 1)
+        along = centred @ vectors
+        targets = search.targets(along, codes, settings.n_neighbors, settings.n_jobs)
+        scales, axes = _scales(mean_target_scatter(along, targets))
+        start, turn = _start(settings, vectors)
+        basis = vectors @ (axes / scales)
+        problem = Margins(
+            X=along @ (axes / scales),
+            class_ends=np.cumsum(np.bincount(codes))[codes].astype(np.int32),
+            targets=targets,
+            weights=weights[order],
+            push_weight=settings.push_weight,
+        )
+        omega = start @ (axes * scales)
+        solution = Solution(omega.ravel(), converged=True)
+        if problem.n_targets:
+            omega *= best_scale(omega, problem)
+            omega, solution = _passes(problem, codes, omega, settings, watch, search)
+        return np.sqrt(settings.margin) * (turn @ (omega @ (basis / unit).T)), solution
 
 
 def _scales(scatter: Array) -> tuple[Array, Array]:
@@ -185,7 +163,7 @@ def _passes(
             omega,
             max_iter=settings.max_iter - whole.n_iter,
             tol=settings.tol * (COARSE_FACTOR if left else 1),
-            watch=_counting_on(watch, whole),
+            watch=counting_on(watch, whole.n_iter),
             search=search,
         )
         omega = part.x.reshape(omega.shape)
@@ -209,7 +187,7 @@ def descend(
     After a round all impostors are searched for again. A round after which the full loss is higher than before is
     undone and repeated with more slack; the last one ends where the loss of the pairs it kept is the full loss.
     """
-    solution, search = Solution(start.ravel()), search or HeldPairs()
+    solution, search = Solution(start.ravel()), search or PairSearch()
     slack, length = FIRST_SLACK, FIRST_ROUND_ITERATIONS
 
     def objective(loss_of: LossOfMap, flat: Array) -> tuple[float, Array]:
@@ -223,7 +201,7 @@ def descend(
     over, loss = watched(solution.x)
     while solution.n_iter < max_iter and not solution.converged:
         steps = min(length, max_iter - solution.n_iter)
-        part = lbfgs(over, solution.x, max_iter=steps, tol=tol, watch=_counting_on(watch, solution))
+        part = lbfgs(over, solution.x, max_iter=steps, tol=tol, watch=counting_on(watch, solution.n_iter))
         seen = part.loss_curve[-1] if part.loss_curve else loss
         over_next, full = watched(part.x)
         if full > loss * (1 + ROUNDING_SHARE):
@@ -237,9 +215,3 @@ def descend(
         over, loss, length = over_next, full, 2 * length
         slack = max(LEAST_SLACK, slack / 2) if complete else slack
     return solution
-
-
-def _counting_on(watch: Callback, solution: Solution) -> Callback:
-    """Number the steps of a part on from those already made."""
-    before = solution.n_iter
-    return lambda step: watch(Step(before + step.n_iter, step.loss))

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 
 from whynear.learn import solvers
-from whynear.learn.blocks import Blocks, Cases, HeldBlocks, held_cases
+from whynear.learn.blocks import Blocks, Cases, HeldBlocks, held_cases, summed
 from whynear.learn.inputs import ClassWeight, check_for_stream, fit_inputs, measurable_inputs, stream_inputs, weighed
 from whynear.learn.lvq.objective import Squashing
 from whynear.learn.lvq.prototypes import (
@@ -23,7 +23,6 @@ from whynear.learn.lvq.prototypes import (
     certainty,
     chosen_directions,
     class_distances,
-    loss_grad_of_all,
     prototype_counts,
     relative_distances,
     starting_map,
@@ -100,14 +99,11 @@ class LVQ(CheckedWhenLoaded, WithEvidence, WithMetric, ClassifierMixin, BaseEsti
         """
         self.check_settings()
         data = weighed(fit_inputs(self, X, y, sample_weight), self.class_weight).distinct()
-        return self._learn(HeldBlocks.of(data))
+        return self.fit_blocks(HeldBlocks.of(data))
 
     def fit_blocks(self, blocks: Blocks) -> Self:
         """Learn prototypes and metric from a checked training set in blocks of rows, as `fit` does from one block."""
         self.check_settings()
-        return self._learn(blocks)
-
-    def _learn(self, blocks: Blocks) -> Self:
         rng = check_random_state(self.random_state)
         coordinates, start = self._begin(blocks, blocks.varying, self.n_components, rng)
         inside = blocks.moved(coordinates.inside, start.prototypes.shape[1])
@@ -144,11 +140,11 @@ class LVQ(CheckedWhenLoaded, WithEvidence, WithMetric, ClassifierMixin, BaseEsti
             varying = np.ones(data.X.shape[1], dtype=bool)  # a column may vary later
             coordinates, quantizer = self._begin(blocks, varying, self._streamed_components(data.X.shape[1]), rng)
         else:
-            coordinates, quantizer = self._resumed()
-        if self._stream is None:
-            adam = solvers.Adam.at(quantizer.packed())
-        else:
-            adam = solvers.Adam(quantizer.packed(), **self._stream)
+            coordinates = Coordinates(**self._coordinates)
+            labels = np.searchsorted(self.classes_, self.prototype_labels_)
+            quantizer = Quantizer.of(self.metric_, self.prototypes_, labels, coordinates)
+        at = quantizer.packed()
+        adam = solvers.Adam.at(at) if self._stream is None else solvers.Adam(at, **self._stream)
         cases = Cases(coordinates.inside(data.X), data.codes, data.shares)
         loss = solvers.epoch(
             adam,
@@ -186,7 +182,8 @@ class LVQ(CheckedWhenLoaded, WithEvidence, WithMetric, ClassifierMixin, BaseEsti
 
     def evidence_of(self, cases: Array) -> Evidence:
         """The nearest prototype of each class, nearest first, with the probability of its class as its vote."""
-        sq = self._sq_distances(cases)
+        metric = self.metric_
+        sq = metric.between(cases, None if isinstance(metric, LocalMetric) else self.prototypes_)
         codes = np.searchsorted(self.classes_, self.prototype_labels_)
         nearest = np.array([np.where(codes == c, sq, np.inf).argmin(axis=1) for c in range(len(self.classes_))]).T
         distances = np.take_along_axis(sq, nearest, axis=1)
@@ -211,10 +208,6 @@ class LVQ(CheckedWhenLoaded, WithEvidence, WithMetric, ClassifierMixin, BaseEsti
             twin.metric_ = measured_to(twin.metric_, self.prototypes_, "prototypes")
         twin._stream = None  # which belongs to the parameters of the old metric
         return twin
-
-    def _sq_distances(self, X: Array) -> Array:
-        metric = self.metric_
-        return metric.between(X, None if isinstance(metric, LocalMetric) else self.prototypes_)
 
     def _relative(self, X: Array) -> Array:
         return class_distances(X, self.metric_, self.prototypes_, self._first_of_classes)
@@ -281,8 +274,13 @@ class LVQ(CheckedWhenLoaded, WithEvidence, WithMetric, ClassifierMixin, BaseEsti
     def _minimize(self, start: Quantizer, inside: Blocks, rng: np.random.RandomState) -> solvers.Solution:
         watch = solvers.watcher(type(self).__name__, self.verbose, self.callback)
         if self.solver == "lbfgs":
+
+            def loss_grad(x: Array, squashing: Squashing, sigma: float) -> tuple[float, Array]:
+                total: tuple[float, Array] = summed(inside.map(start.loss_grad, x, squashing, sigma))
+                return total
+
             return solvers.lbfgs_in_turn(
-                [partial(loss_grad_of_all, start, inside, squashing=f, sigma=sigma) for f, sigma in self._stages()],
+                [partial(loss_grad, squashing=squashing, sigma=sigma) for squashing, sigma in self._stages()],
                 start.packed(),
                 max_iter=self.max_iter,
                 tol=self.tol,
@@ -301,16 +299,11 @@ class LVQ(CheckedWhenLoaded, WithEvidence, WithMetric, ClassifierMixin, BaseEsti
             watch=watch,
         )
 
-    def _resumed(self) -> tuple[Coordinates, Quantizer]:
-        coordinates = Coordinates(**self._coordinates)
-        labels = np.searchsorted(self.classes_, self.prototype_labels_)
-        return coordinates, Quantizer.of(self.metric_, self.prototypes_, labels, coordinates)
-
     def _of_batch(self, quantizer: Quantizer, cases: Cases) -> solvers.BatchLossGrad:
         def of_batch(x: Array, rows: NDArray[np.intp]) -> tuple[float, Array]:
             weights = cases.weights[rows] * (len(cases.X) / len(rows))
             batch = Cases(cases.X[rows], cases.codes[rows], weights)
-            return quantizer.loss_grad(x, batch, *self._squash)
+            return quantizer.loss_grad(batch, x, *self._squash)
 
         return of_batch
 

@@ -12,8 +12,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from whynear.learn.blocks import Block, Cases
-from whynear.metric import Metric
+from whynear.learn.blocks import Block
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.compiling import njit
 from whynear.utils.threads import row_blocks
@@ -27,16 +26,6 @@ class Squashing(IntEnum):
     IDENTITY = 0  # mu
     SIGMOID = 1  # 1 / (1 + exp(-sigma mu))
     SWISH = 2  # mu / (1 + exp(-sigma mu))
-
-
-def cost(metric: Metric, prototypes: Array, labels: Indices, cases: Cases, squashing: Squashing, sigma: float) -> float:
-    """The cost of given prototypes under any metric, straight from its definition. Memory O(n m)."""
-    sq = metric.sq_distances(cases.X) if len(metric) > 1 else metric.sq_distances(cases.X, prototypes)
-    own = labels == cases.codes[:, None]
-    nearest, other = np.where(own, sq, np.inf).min(axis=1), np.where(own, np.inf, sq).min(axis=1)
-    total = nearest + other
-    mu = np.divide(nearest - other, total, out=np.zeros_like(total), where=total > 0)
-    return float(sum(w * squash(m, squashing, sigma)[0] for w, m in zip(cases.weights, mu, strict=True)))
 
 
 @njit(cache=True, nogil=True)

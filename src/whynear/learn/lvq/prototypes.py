@@ -1,7 +1,7 @@
 """Prototypes: where they start, how they are moved, and the scale of their distances."""
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -12,7 +12,6 @@ from sklearn.cluster import KMeans
 from whynear.learn.blocks import (
     Block,
     Blocks,
-    Cases,
     class_squares,
     class_sums,
     joined_triangles,
@@ -155,8 +154,7 @@ def starting_map(
             f"n_components={n_components} asks for more directions than X has features ({d}), or for none. "
             f"Use 1 <= n_components <= {d}, or None for all."
         )
-    n_varying = int(np.count_nonzero(varying))
-    most = n_components and min(n_components, n_varying)
+    most = n_components and min(n_components, int(np.count_nonzero(varying)))
     part = _starting_map(blocks, varying, most, init, rng)
     omega = np.zeros((n_components or len(part), d))
     omega[: len(part), varying] = part
@@ -259,7 +257,7 @@ class Quantizer:
         size = self.maps.size
         return replace(self, maps=x[:size].reshape(self.maps.shape), prototypes=x[size:].reshape(self.prototypes.shape))
 
-    def loss_grad(self, x: Array, cases: Block, squashing: glvq.Squashing, sigma: float) -> tuple[float, Array]:
+    def loss_grad(self, cases: Block, x: Array, squashing: glvq.Squashing, sigma: float) -> tuple[float, Array]:
         """The cost at given parameters and its gradient."""
         at = self.unpacked(x)
         of = glvq.local_loss_grad if self.local else glvq.global_loss_grad
@@ -277,20 +275,6 @@ class Quantizer:
             return (DiagonalMetric if diagonal else LinearMetric)(values, names)
         anchors = coordinates.points(self.prototypes)
         return LocalMetric(anchors, **{"weights" if diagonal else "omegas": values}, feature_names=names)
-
-
-def loss_grad_of_all(
-    start: Quantizer, inside: Blocks, x: Array, squashing: glvq.Squashing, sigma: float
-) -> tuple[float, Array]:
-    """The cost of all cases at given parameters and its gradient, by the sums of the blocks."""
-    total: tuple[float, Array] = summed(inside.map(_loss_grad, start, x, squashing, sigma))
-    return total
-
-
-def _loss_grad(
-    block: Block, start: Quantizer, x: Array, squashing: glvq.Squashing, sigma: float
-) -> tuple[float, Array]:
-    return start.loss_grad(x, block, squashing, sigma)
 
 
 MOST_CERTAINTY = 1e4  # a larger factor leaves no probability between zero and one
@@ -368,16 +352,13 @@ def _sums(block: Block, n_classes: int, t: float, every: int) -> tuple[float, fl
     Then those of the relative distances to the cases' own classes, and to all classes.
     """
     mean, variance, to_own, to_all = 0.0, 0.0, 0.0, 0.0
-    for relative, codes, weights in _some_of(block, n_classes, every):
+    some = parts_of(block, n_classes) if every == 1 else [block.some(slice(None, None, every))]
+    for relative, codes, weights in some:
         of_part = _moments(relative, weights, t)
         mean, variance = mean + of_part[0], variance + of_part[1]
         to_own += float(weights @ relative[np.arange(len(codes)), codes])
         to_all += float(weights @ relative.sum(axis=1))
     return mean, variance, to_own, to_all
-
-
-def _some_of(block: Block, n_classes: int, every: int) -> Iterator[Cases]:
-    return parts_of(block, n_classes) if every == 1 else iter([block.some(slice(None, None, every))])
 
 
 @njit(cache=True, nogil=True)

@@ -10,8 +10,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from whynear.learn.slider import objective as slider
-from whynear.learn.slider.base import RankedNeighbors, Weighting
-from whynear.learn.slider.triples import RankingTask
+from whynear.learn.slider.base import RankedNeighbors, RankingTask, Weighting
 from whynear.learn.solvers import Callback, Step
 from whynear.model.files import register
 from whynear.utils.arrays import Array

@@ -11,8 +11,7 @@ from scipy.optimize import linprog
 from scipy.sparse import eye, hstack
 
 from whynear.learn.slider import objective as slider
-from whynear.learn.slider.base import RankedNeighbors, Weighting
-from whynear.learn.slider.triples import RankingTask
+from whynear.learn.slider.base import RankedNeighbors, RankingTask, Weighting
 from whynear.learn.solvers import Callback, Step
 from whynear.model.files import register
 from whynear.utils.arrays import Array
