@@ -37,7 +37,6 @@ from whynear.data.rows import (
 from whynear.data.settings import Reading, Splitting
 from whynear.data.spectra import SpectralAxis, spectral_axis
 from whynear.data.target import target_of
-from whynear.utils.columns import as_numbers
 from whynear.utils.text import counted, listed
 
 
@@ -76,8 +75,7 @@ def kind_of_column(column: pd.Series) -> str:
         return "constant"
     if holds_text(known):
         return "ordered categories" if is_ordered(known) else "categories"
-    values = as_numbers(known)
-    assert values is not None, "features are numbers or text"
+    values = known.to_numpy(dtype=np.float64)
     if np.isin(values, (0.0, 1.0)).all():
         return "yes or no"
     return "whole numbers" if (values == np.round(values)).all() else "numbers"
