@@ -13,9 +13,8 @@ from scipy import stats
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from whynear.data.cells import spelling
+from whynear.data.cells import DateColumn, spelling
 from whynear.data.column_reading import DATE, as_recorded
-from whynear.data.dates import DateColumn
 from whynear.utils.arrays import Array
 from whynear.utils.columns import as_numbers, check_finite, check_same_columns, is_number, numbers
 from whynear.utils.text import counted, listed

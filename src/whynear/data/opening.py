@@ -13,9 +13,8 @@ import numpy as np
 import pandas as pd
 
 from whynear.data.catalog import load
-from whynear.data.model_columns import ModelColumns
 from whynear.data.numbers import NOTHING_KNOWN, Expected
-from whynear.data.reading import NamedTable, read_file
+from whynear.data.reading import ModelColumns, NamedTable, read_file
 from whynear.data.rows import numbered
 from whynear.data.text_files import AUTO
 from whynear.utils.columns import check_dense, default_names, is_default

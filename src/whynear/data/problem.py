@@ -21,7 +21,6 @@ from whynear.data.column_types import features_of
 from whynear.data.encoder import TableEncoder, holds_text, is_ordered
 from whynear.data.numbers import Decimal
 from whynear.data.reading import NamedTable
-from whynear.data.refusal import TableRefused
 from whynear.data.rows import (
     Separation,
     TimeOrder,
@@ -34,7 +33,7 @@ from whynear.data.rows import (
     times_of,
     weights_of,
 )
-from whynear.data.settings import Reading, Splitting
+from whynear.data.settings import Reading, Splitting, TableRefused
 from whynear.data.spectra import SpectralAxis, spectral_axis
 from whynear.data.target import target_of
 from whynear.utils.text import counted, listed

@@ -1,17 +1,20 @@
-"""Tables from files: text, Parquet, Excel and folders."""
+"""Tables from files (text, Parquet, Excel, folders), and the columns of them that a fitted model takes."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from whynear.data.cells import holds_strings
+from whynear.data.column_reading import NUMBER, NUMBER_OR_MISSING, Codes, ColumnReader, as_recorded
 from whynear.data.delimited import BELOW_A_TITLE, distinct_names, has_unnamed_first, notes_on_names
+from whynear.data.encoder import TableEncoder
 from whynear.data.folder import (
     PARQUET,
     check_alike,
@@ -22,8 +25,9 @@ from whynear.data.folder import (
     parquet_files_with_rows,
     readable,
 )
-from whynear.data.numbers import NOTHING_KNOWN, Decimal, Expected, decimal_of
+from whynear.data.numbers import DECIMALS, NOTHING_KNOWN, Decimal, Expected, decimal_of
 from whynear.data.parquet import read_parquet
+from whynear.data.settings import Reading
 from whynear.data.text_files import AUTO, TEXT_ENDINGS, check_encoding
 from whynear.data.text_table import NOTES, labelled, labels_in, read_texts
 from whynear.utils.text import counted
@@ -43,7 +47,13 @@ def read_workbook(path: Path, expected: Expected = NOTHING_KNOWN) -> tuple[pd.Da
     try:
         book = openpyxl.load_workbook(path, read_only=True, data_only=True)
         sheets = book.sheetnames
-        cells = list(_rows(book.worksheets[0]))
+        sheet = book.worksheets[0]
+        sheet.reset_dimensions()  # those stated in a file may be wrong, and rows beyond them would be left out
+        ends = (
+            (row, max((place for place, cell in enumerate(row) if cell is not None), default=-1) + 1)
+            for row in sheet.iter_rows(values_only=True)
+        )
+        cells = [row[:end] for row, end in ends]  # without the empty cells at their ends
         book.close()
     except PermissionError:
         raise
@@ -80,14 +90,6 @@ def read_workbook(path: Path, expected: Expected = NOTHING_KNOWN) -> tuple[pd.Da
     if labels is None:
         return frame, notes
     return labelled(frame, names[0], labels), [*notes, NOTES[labels]]
-
-
-def _rows(sheet: Any) -> Iterator[Sequence[Any]]:
-    """Yield the rows of a sheet without the empty cells at their ends."""
-    sheet.reset_dimensions()  # those stated in a file may be wrong, and rows beyond them would be left out
-    for row in sheet.iter_rows(values_only=True):
-        last = max((place for place, cell in enumerate(row) if cell is not None), default=-1)
-        yield row[: last + 1]
 
 
 WORKBOOK = ".xlsx"
@@ -207,3 +209,71 @@ def _read_folder(folder: Path, encoding: str, expected: Expected) -> NamedTable:
     tables = [read_file(path) for path in files]
     said = dict.fromkeys(note for table in tables for note in table.notes)
     return NamedTable(source, joined_files([table.frame for table in tables]), (*notes, *empty, *said))
+
+
+@dataclass(frozen=True, eq=False)
+class ModelColumns:
+    """The columns of a model, and how they were written in the table it was fitted to.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The columns.
+    texts : tuple of str
+        Those that hold categories.
+    readings : dict of str to str
+        How columns are read, and ``missing`` which of their values are missing: as in a `TableEncoder`.
+    """
+
+    names: tuple[str, ...]
+    texts: tuple[str, ...]
+    readings: Mapping[str, str]
+    missing: Codes
+
+    @classmethod
+    def behind(
+        cls, encoder: TableEncoder | None, names: Sequence[str], texts: Sequence[str] | None = None
+    ) -> ModelColumns:
+        """Return the columns that an encoder takes; ``texts`` may be known to other steps of a model."""
+        known: Any = ({}, {}) if encoder is None else (encoder.readings or {}, encoder.missing or {})
+        of_encoder = () if encoder is None else encoder.text_columns
+        return cls(tuple(names), tuple(of_encoder if texts is None else texts), *known)
+
+    @property
+    def plain(self) -> list[str]:
+        """The columns of numbers that were written plainly."""
+        return [name for name in self.names if name not in self.texts and name not in self.readings]
+
+    @property
+    def written(self) -> dict[Decimal, list[str]]:
+        """The columns of numbers that were not written plainly, by the sign before their decimals."""
+        ways = {sign: (f"{NUMBER} {sign}", f"{NUMBER_OR_MISSING} {sign}") for sign in DECIMALS}
+        return {sign: [name for name, how in self.readings.items() if how in ways[sign]] for sign in ways}
+
+    @property
+    def expected(self) -> Expected:
+        """How the tables of the model are written."""
+        signs = [sign for sign in DECIMALS if self.written[sign]]
+        numbers = [*self.plain, *(name for names in self.written.values() for name in names)]
+        return Expected(
+            decimal=signs[0] if len(signs) == 1 else None,
+            numbers=frozenset(numbers),
+            plain=frozenset(self.plain),
+            columns=frozenset(self.names),
+        )
+
+    def read(self, table: NamedTable) -> NamedTable:
+        """Return a table with numbers read as numbers, and notes on how.
+
+        Columns that were not written plainly are left to the encoder of the model, unless the table shows another sign
+        before the decimals than the table of the model had.
+        """
+        expected = self.expected
+        decimal, notes = table.decided(expected)
+        reader = ColumnReader(table.source, Reading(), decimal)
+        texts = [name for name in self.plain if name in table.frame.columns and holds_strings(table.frame[name])]
+        frame = table.frame.assign(**{name: reader.read(table.frame[name]) for name in texts})
+        if expected.decimal not in (None, decimal):
+            other = {name: self.readings[name][:-1] + decimal for names in self.written.values() for name in names}
+            frame = as_recorded(frame, other, {name: codes for name, codes in self.missing.items() if name in other})
+        return replace(table, frame=frame, notes=(*notes, *reader.notes()), decimal=decimal)

@@ -11,8 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
 
-from whynear.data.cells import is_missing
-from whynear.data.dates import date_formats, days, holds_dates
+from whynear.data.cells import date_formats, days, holds_dates, is_missing
 from whynear.data.numbers import Decimal, numbers_or_texts_of_numbers
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.columns import is_default, names_of_rows, plain_name

@@ -13,8 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.util import hash_array
 
-from whynear.data.cells import holds_strings
-from whynear.data.dates import holds_dates
+from whynear.data.cells import holds_dates, holds_strings
 from whynear.data.delimited import TextFile, has_unnamed_first, notes_on_names, text_file
 from whynear.data.folder import check_same_header, readable
 from whynear.data.numbers import NOTHING_KNOWN, Decimal, Expected, Signs, decided, has_fractions, signs_of

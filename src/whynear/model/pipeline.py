@@ -16,9 +16,9 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from whynear.data.dates import DateColumn
+from whynear.data.cells import DateColumn
 from whynear.data.encoder import TableEncoder
-from whynear.data.model_columns import ModelColumns
+from whynear.data.reading import ModelColumns
 from whynear.data.spectra import recipe_name
 from whynear.metric.base import Metric, rebuild
 from whynear.metric.steps import KeptColumns, Step, Units, estimators_of, kept_columns, linear_steps
