@@ -85,7 +85,8 @@ def written_numbers(column: pd.Series, decimal: Decimal | None = None, likely: D
     if not counts or not fitting or not _other_values_are_numbers(column):
         return None
     parts = {text: part for text in counts if (part := _parts(text)) is not None}
-    if not _agreeing([_sign(part) for part in parts.values() if set(part["digits"]) & set("123456789")]):
+    units = {_sign(part) for part in parts.values() if set(part["digits"]) & set("123456789")}
+    if len(units - {""}) > 1 or units == {"", "%"}:  # not of one currency, or not all of them in percent
         return None
     chosen = likely if likely in fitting else fitting[0]
     numbers = {text: _value(part, chosen) for text, part in parts.items()}
@@ -179,8 +180,11 @@ def _signs_in(text: str) -> tuple[Decimal, ...]:
         whole, sign, decimals = simple.groups()
         is_either = sign is None or (len(decimals) == 3 and len(whole) <= 3 and whole != "0")
         return DECIMALS if is_either else ("," if sign == "," else ".",)
-    part = _parts(text)
-    return tuple(sign for sign in DECIMALS if part is not None and _fits(part, sign))
+    if (part := _parts(text)) is None:
+        return ()
+    found = {sign: _DIGITS[sign].fullmatch(part["digits"].strip()) for sign in DECIMALS}
+    # 1.234e5 is no 123400000
+    return tuple(sign for sign, digits in found.items() if digits and not (digits["group"] and part["power"]))
 
 
 def _parts(text: str) -> dict[str, Any] | None:
@@ -189,19 +193,8 @@ def _parts(text: str) -> dict[str, Any] | None:
     return None if cell is None else cell.groupdict()
 
 
-def _fits(part: dict[str, Any], decimal: Decimal) -> bool:
-    found = _DIGITS[decimal].fullmatch(part["digits"].strip())
-    return found is not None and not (found["group"] and part["power"])  # as 1.234e5 is no 123400000
-
-
 def _sign(part: dict[str, Any]) -> str:
     return part["before"] or part["after"] or ""
-
-
-def _agreeing(signs: list[str]) -> bool:
-    """Return whether values can be compared: of one currency, or all of them in percent."""
-    found = set(signs)
-    return len(found) <= 1 or (len(found) == 2 and "" in found and "%" not in found)
 
 
 def _value(part: dict[str, Any], decimal: Decimal) -> float:
@@ -221,13 +214,8 @@ def _values(column: pd.Series, numbers: dict[str, float]) -> Array:
     if isinstance(column.dtype, pd.StringDtype):
         codes, texts = pd.factorize(column)
         return np.array([*(numbers[text.strip()] for text in texts), math.nan])[codes]
-    return np.array([_number(value, numbers) for value in column], dtype=np.float64)
-
-
-def _number(value: Any, numbers: dict[str, float]) -> float:
-    if isinstance(value, str):
-        return numbers[value.strip()]
-    return math.nan if pd.isna(value) else float(value)
+    read = (numbers[v.strip()] if isinstance(v, str) else math.nan if pd.isna(v) else float(v) for v in column)
+    return np.fromiter(read, dtype=np.float64, count=len(column))
 
 
 def _how(parts: list[dict[str, Any]], decimal: Decimal) -> tuple[str, ...]:

@@ -201,7 +201,11 @@ def forward_splits(
     share = 1 / (n_folds + 1) if first is None else first
     start = min(max(1, int(np.searchsorted(before, len(order) * share - 1e-9))), last)
     if y is not None:
-        start = max(start, _two_classes(place, y))
+        # the first time before which two classes have two rows each; one past the last if there is none
+        codes = np.unique(y, return_inverse=True)[1]
+        of_classes = (np.sort(place[codes == code]) for code in np.unique(codes))
+        second = sorted(times[1] for times in of_classes if len(times) > 1)
+        start = max(start, int(second[1]) + 1 if len(second) > 1 else last + 1)
     if not 1 <= start <= last:
         return []
     middles = (before[start:-1] + before[start + 1 :]) / 2 - before[start]
@@ -212,14 +216,6 @@ def forward_splits(
         (np.flatnonzero(place < first), np.flatnonzero((place >= first) & (place < end)))
         for first, end in zip(firsts, ends, strict=True)
     ]
-
-
-def _two_classes(place: Indices, y: NDArray[Any]) -> int:
-    """Return the first time before which two classes have two rows each; one past the last if there is none."""
-    codes = np.unique(y, return_inverse=True)[1]
-    of_classes = (np.sort(place[codes == code]) for code in np.unique(codes))
-    second = sorted(times[1] for times in of_classes if len(times) > 1)
-    return int(second[1]) + 1 if len(second) > 1 else int(place.max()) + 1
 
 
 TRIED_SEEDS = 10
@@ -309,20 +305,33 @@ def _starts(codes: Indices) -> Indices:
     return np.unique(np.sort(codes), return_index=True)[1]
 
 
-def groups_of(frame: pd.DataFrame, column: str, target: str, source: str) -> pd.Series:
-    """Return the number of the group of each row, under the name of its column, which may be that of the index."""
+def _about_rows(frame: pd.DataFrame, column: str, target: str, source: str, use: str, option: str) -> pd.Series:
+    """Return a column, which may be the index; refuse the target, of which ``use`` states what it cannot be too."""
     if column == target:
         raise ValueError(
-            f"{source}: column {column!r} is the target, and cannot say which rows belong together too. "
-            "Choose another column (--group)."
+            f"{source}: column {column!r} is the target, and cannot {use} too. Choose another column ({option})."
         )
-    values = frame[column] if column in frame.columns else frame.index.to_series()
+    return frame[column] if column in frame.columns else frame.index.to_series()
+
+
+def _check_complete(values: pd.Series, column: str, source: str, lacks: str) -> None:
     if (missing := is_missing(values)).any():
-        rows = counted(int(missing.sum()), "row", "rows")
+        rows = counted(int(missing.sum()), "row")
         raise ValueError(
-            f"{source}: column {column!r} names no group in {rows} (first: row {frame.index[int(missing.argmax())]}). "
+            f"{source}: column {column!r} {lacks} in {rows} (first: row {_row(values, missing)}). "
             "Fill in what is missing, or remove such rows."
         )
+
+
+def _row(rows: pd.DataFrame | pd.Series, wrong: np.ndarray) -> object:
+    """Return the name of the first row that is wrong."""
+    return plain_name(rows.index[int(wrong.argmax())])
+
+
+def groups_of(frame: pd.DataFrame, column: str, target: str, source: str) -> pd.Series:
+    """Return the number of the group of each row, under the name of its column, which may be that of the index."""
+    values = _about_rows(frame, column, target, source, "say which rows belong together", "--group")
+    _check_complete(values, column, source, "names no group")
     codes, names = pd.factorize(values.astype(str).str.strip().to_numpy())
     if len(names) < 2:
         raise ValueError(
@@ -366,19 +375,19 @@ def times_of(
     Dates become days since 1970-01-01, of the format ``form`` if it is given; numbers stay what they are. ``decimal``
     is the sign before decimals where a text can be two numbers.
     """
-    if column == target:
-        raise ValueError(
-            f"{source}: column {column!r} is the target, and cannot be the time too. Choose another column (--time)."
-        )
-    values = frame[column] if column in frame.columns else frame.index.to_series()
-    if (missing := is_missing(values)).any():
-        rows = counted(int(missing.sum()), "row", "rows")
-        raise ValueError(
-            f"{source}: column {column!r} holds no time in {rows} (first: row {_row(frame, missing)}). "
-            "Fill in what is missing, or remove such rows."
-        )
-    is_date = form or holds_dates(values)
-    times = _dates(values, column, source, form) if is_date else _numbers(values, column, source, decimal)
+    values = _about_rows(frame, column, target, source, "be the time", "--time")
+    _check_complete(values, column, source, "holds no time")
+    if form or holds_dates(values):
+        times = _dates(values, column, source, form)
+    else:
+        times = numbers_or_texts_of_numbers(values, decimal)
+        if (wrong := ~np.isfinite(times)).any():
+            first = str(values.iloc[int(wrong.argmax())])
+            raise ValueError(
+                f"{source}: column {column!r} holds {first!r} in row {_row(values, wrong)}, which is neither a date "
+                "nor a number. Choose another column (--time), or give the format of its dates (--date "
+                f"'{column}=%Y%m%d')."
+            )
     if len(np.unique(times)) < 2:
         raise ValueError(
             f"{source}: column {column!r} holds the single time {str(values.iloc[0])!r}; at least two are needed, so "
@@ -403,32 +412,12 @@ def _dates(values: pd.Series, column: str, source: str, form: str | None) -> np.
     return found
 
 
-def _numbers(values: pd.Series, column: str, source: str, decimal: Decimal) -> np.ndarray:
-    read = numbers_or_texts_of_numbers(values, decimal)
-    if (wrong := ~np.isfinite(read)).any():
-        first = str(values.iloc[int(wrong.argmax())])
-        raise ValueError(
-            f"{source}: column {column!r} holds {first!r} in row {_row(values, wrong)}, which is neither a date nor a "
-            f"number. Choose another column (--time), or give the format of its dates (--date '{column}=%Y%m%d')."
-        )
-    return read
-
-
-def _row(rows: pd.DataFrame | pd.Series, wrong: np.ndarray) -> object:
-    """Return the name of the first row that is wrong."""
-    return plain_name(rows.index[int(wrong.argmax())])
-
-
 def weights_of(frame: pd.DataFrame, column: str, target: str, source: str, decimal: Decimal = ".") -> pd.Series:
     """Return the weight of each row, under the name of its column, which may be that of the index.
 
     ``decimal`` is the sign before decimals where a text can be two numbers.
     """
-    if column == target:
-        raise ValueError(
-            f"{source}: column {column!r} is the target, and cannot hold weights too. Choose another column (--weight)."
-        )
-    given = frame[column] if column in frame.columns else frame.index.to_series()
+    given = _about_rows(frame, column, target, source, "hold weights", "--weight")
     missing = is_missing(given)
     read = numbers_or_texts_of_numbers(given, decimal)
     wrong = missing | ~np.isfinite(read) | (read < 0)
@@ -436,7 +425,7 @@ def weights_of(frame: pd.DataFrame, column: str, target: str, source: str, decim
         place = int(wrong.argmax())
         value = "no value" if missing[place] else repr(str(given.iloc[place]))
         raise ValueError(
-            f"{source}: column {column!r} holds {value} in row {plain_name(frame.index[place])}; a weight must be a "
+            f"{source}: column {column!r} holds {value} in row {_row(given, wrong)}; a weight must be a "
             "finite number, and not negative. Mend or remove such rows, or choose another column (--weight)."
         )
     if not read.any():
