@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Literal
@@ -235,7 +235,13 @@ def problem_from(
     frame, predicted, unnamed = _taken_columns(table, target, reading, about_rows)
     decimal, of_table = table.decided()
     reader = ColumnReader(source, reading, decimal)
-    frame = _read(frame, predicted, reader, about_rows)
+    changed = {}
+    for name in frame.columns.difference(about_rows, sort=False):
+        column = frame[name]
+        read = reader.read_class(column) if name == predicted else reader.read(column)
+        if read is not column:
+            changed[name] = read
+    frame = frame.assign(**changed)
     no_target = []
     if reading.drop_missing_target and (gone := is_missing(frame[predicted])).any():
         frame, rows = frame[~gone], counted(int(gone.sum()), "row has no value", "rows have no value")
@@ -295,17 +301,6 @@ def _taken_columns(
         frame = named_rows(frame, name, table.source)
     needed = (predicted, *about_rows)
     return frame.drop(columns=[name for name in (*drop, *named_by) if name not in needed]), predicted, unnamed
-
-
-def _read(frame: pd.DataFrame, predicted: str, reader: ColumnReader, as_it_is: Sequence[str]) -> pd.DataFrame:
-    """Return the table with its columns read as they are written or named; only those that change are replaced."""
-    changed = {}
-    for name in frame.columns.difference(list(as_it_is), sort=False):
-        column = frame[name]
-        read = reader.read_class(column) if name == predicted else reader.read(column)
-        if read is not column:
-            changed[name] = read
-    return frame.assign(**changed)
 
 
 def _learnable_rows(

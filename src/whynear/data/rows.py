@@ -1,4 +1,8 @@
-"""Rows: their names, their order, and what keeps them together, apart or weighs them."""
+"""Rows: their names, their groups, times and weights, and the folds in which they are held out.
+
+A row has a name; columns of the table may give it a group, a time and a weight. Rows of a group are held out together,
+rows of a time order after all earlier ones, and the standard error of a mean counts groups where there are groups.
+"""
 
 from __future__ import annotations
 
@@ -129,182 +133,6 @@ def place_of(row: object, frame: pd.DataFrame, source: str) -> int:
     raise ValueError(f"{fact}. Name another row (--row), or give names that differ (--index COLUMN).")
 
 
-RowSplit: TypeAlias = tuple[Indices, Indices]  # rows to learn from, rows held out
-
-
-@dataclass(frozen=True, eq=False)
-class TimeOrder:
-    """The time of each row. Taken in the place of ``groups`` wherever rows are held out.
-
-    Attributes
-    ----------
-    times : array-like of shape (n_rows,)
-        Numbers or dates; rows of the same time are not separated.
-    name : str
-        What the times are called.
-    """
-
-    times: NDArray[Any]
-    name: str = "time"
-
-    def __post_init__(self) -> None:
-        times = np.array(self.times)
-        times.setflags(write=False)
-        object.__setattr__(self, "times", times)
-
-    def __len__(self) -> int:
-        return len(self.times)
-
-    def __getitem__(self, rows: Any) -> TimeOrder:
-        return TimeOrder(self.times[rows], self.name)
-
-
-Separation: TypeAlias = pd.Series | TimeOrder  # the group of each row, or its time
-
-
-def taken(separation: Separation | None, rows: NDArray[Any]) -> Any:
-    """Return the groups or times of some of the rows, at positions from 0; None if there are none."""
-    if separation is None:
-        return None
-    return separation.iloc[rows] if isinstance(separation, pd.Series) else separation[rows]
-
-
-def n_different(separation: ArrayLike | TimeOrder) -> int:
-    """Return the number of groups, or of different times.
-
-    >>> n_different(["p", "q", "p"]), n_different(TimeOrder([3, 1, 2]))
-    (2, 3)
-    """
-    return len(np.unique(separation.times if isinstance(separation, TimeOrder) else separation))
-
-
-def groups_in(separation: Any) -> Any:
-    """Return groups, within which rows are not independent; None for times, and where there are none."""
-    return None if isinstance(separation, TimeOrder) else separation
-
-
-def forward_splits(
-    order: TimeOrder, n_folds: int, y: NDArray[Any] | None = None, first: float | None = None
-) -> list[RowSplit]:
-    """Return folds that follow each other in time; each is learned from all rows before it (an expanding window).
-
-    The first part is never held out. It has the share ``first`` of the rows, or is as large as a fold, and is longer
-    where that is needed for two rows of each of two classes ``y``; if they never come together, there is no fold. Rows
-    of the same time are in the same part.
-
-    >>> [(train.tolist(), test.tolist()) for train, test in forward_splits(TimeOrder([1, 1, 2, 3, 3]), 2)]
-    [([0, 1], [2]), ([0, 1, 2], [3, 4])]
-    """
-    place = np.unique(order.times, return_inverse=True)[1]
-    before = np.concatenate([[0], np.cumsum(np.bincount(place))])  # rows before each time, and all rows
-    last = int(place.max())
-    share = 1 / (n_folds + 1) if first is None else first
-    start = min(max(1, int(np.searchsorted(before, len(order) * share - 1e-9))), last)
-    if y is not None:
-        # the first time before which two classes have two rows each; one past the last if there is none
-        codes = np.unique(y, return_inverse=True)[1]
-        of_classes = (np.sort(place[codes == code]) for code in np.unique(codes))
-        second = sorted(times[1] for times in of_classes if len(times) > 1)
-        start = max(start, int(second[1]) + 1 if len(second) > 1 else last + 1)
-    if not 1 <= start <= last:
-        return []
-    middles = (before[start:-1] + before[start + 1 :]) / 2 - before[start]
-    fold_of_time = np.floor(middles * min(n_folds, len(middles)) / (before[-1] - before[start])).astype(np.intp)
-    firsts = start + np.unique(fold_of_time, return_index=True)[1]
-    ends = [*firsts[1:], len(before)]
-    return [
-        (np.flatnonzero(place < first), np.flatnonzero((place >= first) & (place < end)))
-        for first, end in zip(firsts, ends, strict=True)
-    ]
-
-
-TRIED_SEEDS = 10
-CHOSEN_AFTER = 0.5  # share of the rows, in time
-
-
-def split_rows(
-    y: NDArray[Any],
-    n_folds: int,
-    seed: int,
-    *,
-    stratified: bool,
-    groups: ArrayLike | TimeOrder | None = None,
-    first: float | None = CHOSEN_AFTER,
-) -> list[RowSplit]:
-    """Return folds of the rows, with the classes in proportion if ``stratified``; each row is held out once.
-
-    Rows of one group are in one fold, so that there are at most as many folds as groups. The rows of a single group are
-    split as if they had none. In time, folds are those of `forward_splits`, and the ``first`` rows are never held out:
-    half of them, because what is chosen on the others must suit all rows together, not the few of the beginning.
-
-    >>> [held_out.tolist() for _, held_out in split_rows(np.arange(4.0), 2, 0, stratified=False, groups=[0, 1, 1, 0])]
-    [[1, 2], [0, 3]]
-    """
-    if groups is None or (n_groups := n_different(groups)) < 2:
-        kind = StratifiedKFold if stratified else KFold
-        return list(kind(n_folds, shuffle=True, random_state=seed).split(y, y))
-    if isinstance(groups, TimeOrder):
-        return forward_splits(groups, n_folds, y if stratified else None, first)
-    n_folds = min(n_folds, n_groups)
-    if not stratified:
-        return list(GroupKFold(n_folds, shuffle=True, random_state=seed).split(y, y, groups))
-    return _in_proportion(y, n_folds, seed, groups)
-
-
-def _in_proportion(y: NDArray[Any], n_folds: int, seed: int, groups: ArrayLike) -> list[RowSplit]:
-    """Return the first folds, over a few seeds, that leave every class to learn from; otherwise those that leave most.
-
-    Groups are dealt out by their classes, so that a class of few groups can come to lie in one fold.
-    """
-    best: list[RowSplit] = []
-    most, n_classes = -1, len(np.unique(y))
-    for shift in range(TRIED_SEEDS):
-        dealt = StratifiedGroupKFold(n_folds, shuffle=True, random_state=(seed + shift) % 2**32)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # of classes with fewer rows than folds
-            folds = [(train, test) for train, test in dealt.split(y, y, groups) if len(test)]
-        left = min(len(np.unique(y[train])) if len(train) else 0 for train, _ in folds)
-        if left > most:
-            best, most = folds, left
-        if left == n_classes:
-            break
-    return best
-
-
-def error_of_mean(values: Array, groups: ArrayLike | None = None) -> Array:
-    """Return the standard error of the mean over the last axis, of which the rows of a group are not independent.
-
-    With one row or one group the error is infinite.
-
-    >>> float(error_of_mean(np.array([0.0, 0.0, 1.0, 1.0]), np.array([0, 0, 1, 1])))
-    0.5
-    """
-    n = n_groups = values.shape[-1]
-    if groups is not None:
-        names, codes = np.unique(groups, return_inverse=True)
-        n_groups = len(names)
-    if n_groups < 2:
-        return np.full(values.shape[:-1], np.inf)
-    if groups is None:
-        return np.asarray(np.std(values, axis=-1, ddof=1) / np.sqrt(n))
-    away = values - values.mean(axis=-1, keepdims=True)
-    sums = np.add.reduceat(away[..., np.argsort(codes, kind="stable")], _starts(codes), axis=-1)
-    return np.asarray(np.sqrt(np.square(sums).sum(axis=-1) * n_groups / (n_groups - 1)) / n)
-
-
-def resampled_rows(n_rows: int, groups: ArrayLike | None, rng: np.random.Generator) -> Indices:
-    """Draw as many rows as there are with replacement; of groups, as many whole groups as there are."""
-    if groups is None:
-        return rng.integers(n_rows, size=n_rows)
-    codes = np.unique(groups, return_inverse=True)[1]
-    members = np.split(np.argsort(codes, kind="stable"), _starts(codes)[1:])
-    return np.concatenate([members[drawn] for drawn in rng.integers(len(members), size=len(members))])
-
-
-def _starts(codes: Indices) -> Indices:
-    return np.unique(np.sort(codes), return_index=True)[1]
-
-
 def _about_rows(frame: pd.DataFrame, column: str, target: str, source: str, use: str, option: str) -> pd.Series:
     """Return a column, which may be the index; refuse the target, of which ``use`` states what it cannot be too."""
     if column == target:
@@ -339,32 +167,6 @@ def groups_of(frame: pd.DataFrame, column: str, target: str, source: str) -> pd.
             "one can be held out. Choose another column (--group)."
         )
     return pd.Series(codes, frame.index, name=column)
-
-
-def in_two_groups(y: NDArray[Any], groups: pd.Series, source: str) -> tuple[NDArray[np.bool_], list[str]]:
-    """Return which rows belong to classes of two groups or more, and a caveat where others are left out."""
-    classes, codes = np.unique(y, return_inverse=True)
-    n_groups = groups_by_class(y, groups)
-    if np.count_nonzero(n_groups >= 2) < 2:
-        raise ValueError(
-            f"{source}: every row of {counted(int((n_groups < 2).sum()), 'class', 'classes')} "
-            f"({listed(list(classes[n_groups < 2]))}) has the same {groups.name!r}; at least two classes must occur in "
-            "two groups, so that one can be held out. Choose another column (--group), or add groups."
-        )
-    caveat = (
-        f"Classes within a single {groups.name!r} cannot be held out together with it and were left out: "
-        f"{listed(list(classes[n_groups < 2]))}."
-    )
-    return n_groups[codes] >= 2, [caveat] if (n_groups < 2).any() else []
-
-
-def groups_by_class(y: NDArray[Any], groups: pd.Series) -> NDArray[np.intp]:
-    """Return the number of groups in which each class occurs, in the order of the classes.
-
-    >>> groups_by_class(np.array(["u", "u", "v"]), pd.Series([0, 1, 1])).tolist()
-    [2, 1]
-    """
-    return np.asarray(groups.groupby(y).nunique().sort_index(), dtype=np.intp)
 
 
 def times_of(
@@ -434,3 +236,205 @@ def weights_of(frame: pd.DataFrame, column: str, target: str, source: str, decim
             "(--weight)."
         )
     return pd.Series(read, frame.index, name=column)
+
+
+RowSplit: TypeAlias = tuple[Indices, Indices]  # rows to learn from, rows held out
+
+
+@dataclass(frozen=True, eq=False)
+class TimeOrder:
+    """The time of each row. Taken in the place of ``groups`` wherever rows are held out.
+
+    Attributes
+    ----------
+    times : array-like of shape (n_rows,)
+        Numbers or dates; rows of the same time are not separated.
+    name : str
+        What the times are called.
+    """
+
+    times: NDArray[Any]
+    name: str = "time"
+
+    def __post_init__(self) -> None:
+        times = np.array(self.times)
+        times.setflags(write=False)
+        object.__setattr__(self, "times", times)
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+    def __getitem__(self, rows: Any) -> TimeOrder:
+        return TimeOrder(self.times[rows], self.name)
+
+
+Separation: TypeAlias = pd.Series | TimeOrder  # the group of each row, or its time
+
+
+def taken(separation: Separation | None, rows: NDArray[Any]) -> Any:
+    """Return the groups or times of some of the rows, at positions from 0; None if there are none."""
+    if separation is None:
+        return None
+    return separation.iloc[rows] if isinstance(separation, pd.Series) else separation[rows]
+
+
+def n_different(separation: ArrayLike | TimeOrder) -> int:
+    """Return the number of groups, or of different times.
+
+    >>> n_different(["p", "q", "p"]), n_different(TimeOrder([3, 1, 2]))
+    (2, 3)
+    """
+    return len(np.unique(separation.times if isinstance(separation, TimeOrder) else separation))
+
+
+def groups_in(separation: Any) -> Any:
+    """Return groups, within which rows are not independent; None for times, and where there are none."""
+    return None if isinstance(separation, TimeOrder) else separation
+
+
+def groups_by_class(y: NDArray[Any], groups: pd.Series) -> NDArray[np.intp]:
+    """Return the number of groups in which each class occurs, in the order of the classes.
+
+    >>> groups_by_class(np.array(["u", "u", "v"]), pd.Series([0, 1, 1])).tolist()
+    [2, 1]
+    """
+    return np.asarray(groups.groupby(y).nunique().sort_index(), dtype=np.intp)
+
+
+def in_two_groups(y: NDArray[Any], groups: pd.Series, source: str) -> tuple[NDArray[np.bool_], list[str]]:
+    """Return which rows belong to classes of two groups or more, and a caveat where others are left out."""
+    classes, codes = np.unique(y, return_inverse=True)
+    n_groups = groups_by_class(y, groups)
+    if np.count_nonzero(n_groups >= 2) < 2:
+        raise ValueError(
+            f"{source}: every row of {counted(int((n_groups < 2).sum()), 'class', 'classes')} "
+            f"({listed(list(classes[n_groups < 2]))}) has the same {groups.name!r}; at least two classes must occur in "
+            "two groups, so that one can be held out. Choose another column (--group), or add groups."
+        )
+    caveat = (
+        f"Classes within a single {groups.name!r} cannot be held out together with it and were left out: "
+        f"{listed(list(classes[n_groups < 2]))}."
+    )
+    return n_groups[codes] >= 2, [caveat] if (n_groups < 2).any() else []
+
+
+TRIED_SEEDS = 10
+CHOSEN_AFTER = 0.5  # share of the rows, in time
+
+
+def split_rows(
+    y: NDArray[Any],
+    n_folds: int,
+    seed: int,
+    *,
+    stratified: bool,
+    groups: ArrayLike | TimeOrder | None = None,
+    first: float | None = CHOSEN_AFTER,
+) -> list[RowSplit]:
+    """Return folds of the rows, with the classes in proportion if ``stratified``; each row is held out once.
+
+    Rows of one group are in one fold, so that there are at most as many folds as groups. The rows of a single group are
+    split as if they had none. In time, folds are those of `forward_splits`, and the ``first`` rows are never held out:
+    half of them, because what is chosen on the others must suit all rows together, not the few of the beginning.
+
+    >>> [held_out.tolist() for _, held_out in split_rows(np.arange(4.0), 2, 0, stratified=False, groups=[0, 1, 1, 0])]
+    [[1, 2], [0, 3]]
+    """
+    if groups is None or (n_groups := n_different(groups)) < 2:
+        kind = StratifiedKFold if stratified else KFold
+        return list(kind(n_folds, shuffle=True, random_state=seed).split(y, y))
+    if isinstance(groups, TimeOrder):
+        return forward_splits(groups, n_folds, y if stratified else None, first)
+    n_folds = min(n_folds, n_groups)
+    if not stratified:
+        return list(GroupKFold(n_folds, shuffle=True, random_state=seed).split(y, y, groups))
+    return _in_proportion(y, n_folds, seed, groups)
+
+
+def forward_splits(
+    order: TimeOrder, n_folds: int, y: NDArray[Any] | None = None, first: float | None = None
+) -> list[RowSplit]:
+    """Return folds that follow each other in time; each is learned from all rows before it (an expanding window).
+
+    The first part is never held out. It has the share ``first`` of the rows, or is as large as a fold, and is longer
+    where that is needed for two rows of each of two classes ``y``; if they never come together, there is no fold. Rows
+    of the same time are in the same part.
+
+    >>> [(train.tolist(), test.tolist()) for train, test in forward_splits(TimeOrder([1, 1, 2, 3, 3]), 2)]
+    [([0, 1], [2]), ([0, 1, 2], [3, 4])]
+    """
+    place = np.unique(order.times, return_inverse=True)[1]
+    before = np.concatenate([[0], np.cumsum(np.bincount(place))])  # rows before each time, and all rows
+    last = int(place.max())
+    share = 1 / (n_folds + 1) if first is None else first
+    start = min(max(1, int(np.searchsorted(before, len(order) * share - 1e-9))), last)
+    if y is not None:
+        # the first time before which two classes have two rows each; one past the last if there is none
+        codes = np.unique(y, return_inverse=True)[1]
+        of_classes = (np.sort(place[codes == code]) for code in np.unique(codes))
+        second = sorted(times[1] for times in of_classes if len(times) > 1)
+        start = max(start, int(second[1]) + 1 if len(second) > 1 else last + 1)
+    if not 1 <= start <= last:
+        return []
+    middles = (before[start:-1] + before[start + 1 :]) / 2 - before[start]
+    fold_of_time = np.floor(middles * min(n_folds, len(middles)) / (before[-1] - before[start])).astype(np.intp)
+    firsts = start + np.unique(fold_of_time, return_index=True)[1]
+    ends = [*firsts[1:], len(before)]
+    return [
+        (np.flatnonzero(place < first), np.flatnonzero((place >= first) & (place < end)))
+        for first, end in zip(firsts, ends, strict=True)
+    ]
+
+
+def _in_proportion(y: NDArray[Any], n_folds: int, seed: int, groups: ArrayLike) -> list[RowSplit]:
+    """Return the first folds, over a few seeds, that leave every class to learn from; otherwise those that leave most.
+
+    Groups are dealt out by their classes, so that a class of few groups can come to lie in one fold.
+    """
+    best: list[RowSplit] = []
+    most, n_classes = -1, len(np.unique(y))
+    for shift in range(TRIED_SEEDS):
+        dealt = StratifiedGroupKFold(n_folds, shuffle=True, random_state=(seed + shift) % 2**32)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # of classes with fewer rows than folds
+            folds = [(train, test) for train, test in dealt.split(y, y, groups) if len(test)]
+        left = min(len(np.unique(y[train])) if len(train) else 0 for train, _ in folds)
+        if left > most:
+            best, most = folds, left
+        if left == n_classes:
+            break
+    return best
+
+
+def error_of_mean(values: Array, groups: ArrayLike | None = None) -> Array:
+    """Return the standard error of the mean over the last axis, of which the rows of a group are not independent.
+
+    With one row or one group the error is infinite.
+
+    >>> float(error_of_mean(np.array([0.0, 0.0, 1.0, 1.0]), np.array([0, 0, 1, 1])))
+    0.5
+    """
+    n = n_groups = values.shape[-1]
+    if groups is not None:
+        names, codes = np.unique(groups, return_inverse=True)
+        n_groups = len(names)
+    if n_groups < 2:
+        return np.full(values.shape[:-1], np.inf)
+    if groups is None:
+        return np.asarray(np.std(values, axis=-1, ddof=1) / np.sqrt(n))
+    away = values - values.mean(axis=-1, keepdims=True)
+    sums = np.add.reduceat(away[..., np.argsort(codes, kind="stable")], _starts(codes), axis=-1)
+    return np.asarray(np.sqrt(np.square(sums).sum(axis=-1) * n_groups / (n_groups - 1)) / n)
+
+
+def resampled_rows(n_rows: int, groups: ArrayLike | None, rng: np.random.Generator) -> Indices:
+    """Draw as many rows as there are with replacement; of groups, as many whole groups as there are."""
+    if groups is None:
+        return rng.integers(n_rows, size=n_rows)
+    codes = np.unique(groups, return_inverse=True)[1]
+    members = np.split(np.argsort(codes, kind="stable"), _starts(codes)[1:])
+    return np.concatenate([members[drawn] for drawn in rng.integers(len(members), size=len(members))])
+
+
+def _starts(codes: Indices) -> Indices:
+    return np.unique(np.sort(codes), return_index=True)[1]
