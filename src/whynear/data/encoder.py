@@ -226,7 +226,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         for name in map(str, frame):
             blocks.append(self._known(name, frame[name], what))
             if name in self._marked:
-                blocks.append(frame[name].isna().to_numpy(dtype=np.float64)[:, None])
+                blocks.append(np.asarray(frame[name].isna(), dtype=np.float64)[:, None])
         values = np.hstack(blocks)
         check_finite(values, self.made_, what)
         return pd.DataFrame(values, index=frame.index, columns=self.made_)
