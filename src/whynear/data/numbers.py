@@ -265,10 +265,6 @@ class Expected:
         """Return whether the numbers of a column may show how the table is written."""
         return self.numbers is None or column in self.numbers
 
-    def is_usual(self, column: str, sign: Decimal) -> bool:
-        """Return whether a sign in a column is no evidence on the other columns."""
-        return self.decimal == "," and sign == "." and column in self.plain
-
 
 NOTHING_KNOWN = Expected()
 
@@ -323,10 +319,9 @@ def decided(signs: Mapping[str, Signs], expected: Expected, usual: Decimal) -> t
     point is before decimals.
     """
     counted = {name: found for name, found in signs.items() if expected.counts(name)}
-    showing = {
-        sign: [name for name, found in counted.items() if found.shown == sign and not expected.is_usual(name, sign)]
-        for sign in DECIMALS
-    }
+    showing = {sign: [name for name, found in counted.items() if found.shown == sign] for sign in DECIMALS}
+    if expected.decimal == ",":  # a point in a column that had no decimal commas is no evidence on the others
+        showing["."] = [name for name in showing["."] if name not in expected.plain]
     is_mixed = all(showing.values())
     shown = next((sign for sign in DECIMALS if showing[sign] and not is_mixed), None)
     undecided = {name: found.example for name, found in counted.items() if found.is_open}

@@ -108,7 +108,8 @@ class TextTable:
 
     def completed(self, frame: pd.DataFrame, file: Callable[[], TextFile]) -> pd.DataFrame:
         """Return the rows of a file, which were parsed by themselves, as the rows of this table."""
-        numbers = [name for name in frame.columns if name in self.texts and not _is_text(frame[name])]
+        as_numbers = [name for name in frame.columns if name in self.texts and frame[name].notna().any()]
+        numbers = [name for name in as_numbers if not holds_strings(frame[name])]
         frame = frame.assign(**file().as_written(numbers)) if numbers else frame
         first = str(frame.columns[0])
         return frame if self.labels is None or first in self.columns else labelled(frame, first, self.labels)
@@ -257,7 +258,12 @@ class _Columns:
                 self._gaps.add(str(name))
             if gaps.all():
                 continue
-            kind = _kind(column)
+            if holds_strings(column):
+                kind = _TEXT
+            elif pd.api.types.is_float_dtype(column):
+                kind = _FLOATS
+            else:
+                kind = _WHOLE if pd.api.types.is_integer_dtype(column) else _TRUTH
             kinds.add(kind)
             if kind == _FLOATS and (column.dropna() % 1 != 0).any():
                 self._fractions.add(str(name))
@@ -316,15 +322,3 @@ class _Columns:
         numbers = {name for name in self._kinds if not self.is_text(name) or self._signs.get(name, Signs()).is_open}
         fractions = any(map(expected.counts, self._fractions & numbers))
         return "," if self._has_semicolons and not fractions else "."
-
-
-def _kind(column: pd.Series) -> str:
-    if holds_strings(column):
-        return _TEXT
-    if pd.api.types.is_float_dtype(column):
-        return _FLOATS
-    return _WHOLE if pd.api.types.is_integer_dtype(column) else _TRUTH
-
-
-def _is_text(column: pd.Series) -> bool:
-    return holds_strings(column) or bool(column.isna().all())
