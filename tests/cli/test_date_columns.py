@@ -7,7 +7,7 @@ import pytest
 import whynear as wn
 from tests.helpers.command_line import run
 from tests.helpers.dated_tables import numbers_like_days, visits, visits_model
-from whynear.data.dates import is_dated
+from whynear.data.cells import is_dated
 from whynear.report.page_data import page_data
 
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 
-from whynear.data.dates import ISO, DateColumn, date_formats, date_of, days, days_between, holds_dates
+from whynear.data.cells import ISO, DateColumn, date_formats, date_of, days, days_between, holds_dates
 
 DAY = 18292.0  # of 2020-01-31, since 1970-01-01
 

@@ -3,8 +3,7 @@ import pandas as pd
 import pytest
 from pandas.testing import assert_frame_equal
 
-from whynear.data.folder import files_of_table, name_of_folder
-from whynear.data.reading import read_file
+from whynear.data.reading import files_of_table, name_of_folder, read_file
 from whynear.datasets import read_table
 from whynear.large.parts import open_parts
 

@@ -3,9 +3,8 @@ import pandas as pd
 import pytest
 
 import whynear as wn
-from whynear.data.model_columns import ModelColumns
 from whynear.data.numbers import Expected
-from whynear.data.reading import NamedTable
+from whynear.data.reading import ModelColumns, NamedTable
 
 READINGS = {"a": "number ,", "b": "number-or-missing ,", "day": "date %d.%m.%Y", "code": "category"}
 COLUMNS = ModelColumns(("a", "b", "c", "day", "code", "kind"), ("code", "kind"), READINGS, {"a": ("?",), "c": ("-1",)})

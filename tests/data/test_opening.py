@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 
-from whynear.data.model_columns import ModelColumns
 from whynear.data.opening import is_vector, open_for, open_table, table_with_target
+from whynear.data.reading import ModelColumns
 
 
 @pytest.mark.parametrize("table", [np.zeros((4, 2)), [[1, 2]], None])

@@ -10,8 +10,7 @@ from sklearn.utils.estimator_checks import check_estimator
 from tests.helpers.gasoline import gasoline
 from whynear.data.problem import problem_from
 from whynear.data.reading import NamedTable
-from whynear.data.refusal import TableRefused
-from whynear.data.settings import Reading
+from whynear.data.settings import Reading, TableRefused
 from whynear.data.spectra import SpectralAxis, neighbour_likeness, recipe_name, recipes, spectral_axis
 from whynear.spectra import Baseline, SavitzkyGolay, StandardNormalVariate
 

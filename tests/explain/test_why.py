@@ -18,7 +18,7 @@ from tests.helpers.dated_tables import numbers_like_days, visits, visits_model
 from tests.helpers.explained_learners import LEARNERS, LocalVote, fitted, table
 from tests.helpers.notebook_html import HOSTILE, shown
 from whynear import GMLVQ, GRLVQ, LGRLVQ, LMNN, Explanation, Explanations, LocalMetric, MinimumNormRegressor, as_metric
-from whynear.data.dates import is_dated
+from whynear.data.cells import is_dated
 from whynear.explain import explain
 
 CASES = (0, 70, 77, 133)

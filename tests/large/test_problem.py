@@ -11,9 +11,8 @@ from tests.helpers.large_tables import messy_table
 from whynear.data.opening import open_table
 from whynear.data.problem import problem_from
 from whynear.data.reading import NamedTable
-from whynear.data.refusal import TableRefused
 from whynear.data.rows import numbered
-from whynear.data.settings import Reading, Splitting
+from whynear.data.settings import Reading, Splitting, TableRefused
 from whynear.large import problem
 from whynear.large.parts import open_parts
 from whynear.large.problem import PREDICTION_BYTES, STUDY_BYTES, MemoryLimit, problem_from_scan

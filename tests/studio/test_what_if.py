@@ -6,7 +6,7 @@ import pytest
 
 import whynear as wn
 from tests.helpers.dated_tables import numbers_like_days, visits
-from whynear.data.dates import is_dated
+from whynear.data.cells import is_dated
 from whynear.model.pipeline import FittedPipeline
 from whynear.studio.live import Live
 from whynear.studio.models import CaseQuery, FlipQuery

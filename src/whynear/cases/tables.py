@@ -15,8 +15,8 @@ from whynear.cases.case_base import CaseBase
 from whynear.cases.inputs import RowEncoding, case_metric, case_table, encoder_of
 from whynear.data.column_reading import ColumnReader
 from whynear.data.encoder import TableEncoder
-from whynear.data.model_columns import ModelColumns
 from whynear.data.opening import Table, open_for
+from whynear.data.reading import ModelColumns
 from whynear.data.rows import named_rows, place_of
 from whynear.data.settings import Reading
 from whynear.metric import Metric

@@ -100,18 +100,17 @@ def _target(
             raise _changed(name, f"has a target that begins {values[: len(begins)]}, expected {begins}")
         return values, None
     found = target.astype(str).str.strip("'\"")
-    labels = entry["labels"] if "labels" in entry else _labels_by_count(name, found, entry["counts"])
+    if "labels" in entry:
+        labels = entry["labels"]
+    else:
+        label_of = {int(count): str(label) for label, count in found.value_counts().items()}
+        if sorted(label_of) != sorted(entry["counts"]):
+            raise _changed(name, f"has classes of {sorted(label_of)} rows, expected {sorted(entry['counts'])}")
+        labels = [label_of[count] for count in entry["counts"]]
     if set(found) != set(labels):
         raise _changed(name, f"has the classes {sorted(set(found))}, expected {labels}")
     codes = found.map({label: code for code, label in enumerate(labels)})
     return codes.to_numpy(dtype=np.int64), list(entry.get("names", labels))
-
-
-def _labels_by_count(name: str, found: pd.Series, counts: list[int]) -> list[str]:
-    label_of = {int(count): str(label) for label, count in found.value_counts().items()}
-    if sorted(label_of) != sorted(counts):
-        raise _changed(name, f"has classes of {sorted(label_of)} rows, expected {sorted(counts)}")
-    return [label_of[count] for count in counts]
 
 
 def _changed(name: str, fact: str) -> ValueError:
@@ -206,31 +205,22 @@ def known_sets() -> list[KnownSet]:
     >>> next(known for known in known_sets() if known.name == "breast_cancer").classes
     2
     """
-    sets = {name: _downloaded(name) for name in TABLE}
-    sets |= {name: _bundled(name) for name in LOADERS}
-    if folder := os.environ.get("WHYNEAR_DATA"):
-        sets |= {path.stem: _kept(path) for path in Path(folder).glob("*.npz") if path.stem.isprintable()}
+    sets = {}
+    for name, entry in TABLE.items():
+        rows, features = entry["shape"]
+        classes, origin = entry.get("labels", entry.get("counts")), f"OpenML {entry['id']}, downloaded on first use"
+        sets[name] = KnownSet(name, rows, features, None if classes is None else len(classes), origin)
+    for name in LOADERS:
+        data = bundled(name)
+        rows, features = data.X.shape
+        sets[name] = KnownSet(name, rows, features, len(data.target_names), "scikit-learn")
+    for path in Path(os.environ["WHYNEAR_DATA"]).glob("*.npz") if os.environ.get("WHYNEAR_DATA") else ():
+        if path.stem.isprintable():
+            shape, classes = _shape(path, "X"), _shape(path, "target_names")
+            rows, features = shape if shape is not None and len(shape) == 2 else (None, None)
+            count = classes[0] if classes else None
+            sets[path.stem] = KnownSet(path.stem, rows, features, count, "file in WHYNEAR_DATA")
     return [sets[name] for name in sorted(sets)]
-
-
-def _downloaded(name: str) -> KnownSet:
-    entry = TABLE[name]
-    rows, features = entry["shape"]
-    classes = entry.get("labels", entry.get("counts"))
-    origin = f"OpenML {entry['id']}, downloaded on first use"
-    return KnownSet(name, rows, features, None if classes is None else len(classes), origin)
-
-
-def _bundled(name: str) -> KnownSet:
-    data = bundled(name)
-    rows, features = data.X.shape
-    return KnownSet(name, rows, features, len(data.target_names), "scikit-learn")
-
-
-def _kept(path: Path) -> KnownSet:
-    shape, classes = _shape(path, "X"), _shape(path, "target_names")
-    rows, features = shape if shape is not None and len(shape) == 2 else (None, None)
-    return KnownSet(path.stem, rows, features, classes[0] if classes else None, "file in WHYNEAR_DATA")
 
 
 def _shape(path: Path, array: str) -> tuple[int, ...] | None:
@@ -245,7 +235,7 @@ def _shape(path: Path, array: str) -> tuple[int, ...] | None:
 
 # sets of the papers, and replacements for them, that no public service offers in this form
 ONLY_AS_FILES = frozenset(
-    {
+    [
         "colon",
         "covertype_10k",
         "hia_hou_mordred",
@@ -255,7 +245,7 @@ ONLY_AS_FILES = frozenset(
         "sea",
         "weather",
         "wine_spectra",
-    }
+    ]
 )
 
 
@@ -298,7 +288,8 @@ def load(name: str, data_dir: str | os.PathLike[str] | None = None) -> Bunch:
         raise ValueError(f"name must be a plain name such as 'iris', without a path, got {name!r} instead.")
     looked: list[str] = []
     names: set[str] = set()
-    for folder, label in _folders(data_dir):
+    places = {"data_dir": data_dir, "$WHYNEAR_DATA": os.environ.get("WHYNEAR_DATA") or None}
+    for label, folder in ((label, Path(place)) for label, place in places.items() if place is not None):
         path = folder / f"{name}.npz"
         if path.is_file():
             return read_npz(path, name)
@@ -320,26 +311,17 @@ def load(name: str, data_dir: str | os.PathLike[str] | None = None) -> Bunch:
     else:
         looked.append("OpenML (not in the table of known sets)")
 
-    places = "; ".join(looked)
+    found = "; ".join(looked)
     remedy = f"Set the environment variable WHYNEAR_DATA to a folder that holds {name}.npz, or pass data_dir=<folder>"
     offer = f"Names that need no download: {', '.join(sorted(names | set(LOADERS)))}."
     if name in TABLE or name in ONLY_AS_FILES:
         online = ", or try again with a network connection" if name in TABLE else ""
-        raise FileNotFoundError(f"The data set {name!r} was not found. Looked in: {places}. {remedy}{online}. {offer}")
+        raise FileNotFoundError(f"The data set {name!r} was not found. Looked in: {found}. {remedy}{online}. {offer}")
     every = sorted(names | set(LOADERS) | set(TABLE) | ONLY_AS_FILES)
     close = difflib.get_close_matches(name, every, n=1)
     guess = f" Did you mean {close[0]!r}?" if close else ""
     raise ValueError(
-        f"name must be a known data set, got {name!r} instead.{guess} Looked in: {places}. {offer} "
+        f"name must be a known data set, got {name!r} instead.{guess} Looked in: {found}. {offer} "
         f"Names from OpenML: {', '.join(sorted(TABLE))}. "
         f"Names only from files: {', '.join(sorted(ONLY_AS_FILES))}. {remedy}."
     )
-
-
-def _folders(data_dir: str | os.PathLike[str] | None) -> list[tuple[Path, str]]:
-    folders = []
-    if data_dir is not None:
-        folders.append((Path(data_dir), "data_dir"))
-    if os.environ.get("WHYNEAR_DATA"):
-        folders.append((Path(os.environ["WHYNEAR_DATA"]), "$WHYNEAR_DATA"))
-    return folders

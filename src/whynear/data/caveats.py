@@ -53,7 +53,7 @@ def caveats_of_codes(X: pd.DataFrame) -> list[str]:
         for code in {values.min(), values.max()} if len(values) else ():
             others = values[values != code]
             count = len(values) - len(others)
-            if not _is_nines(code) or count < 2 or len(others) < 2 or others.min() == others.max():
+            if set(spelling(abs(code))) != {"9"} or count < 2 or len(others) < 2 or others.min() == others.max():
                 continue
             gap = min(abs(others.min() - code), abs(others.max() - code))
             if gap > others.max() - others.min():
@@ -64,10 +64,6 @@ def caveats_of_codes(X: pd.DataFrame) -> list[str]:
                     f"(--missing {written})."
                 )
     return said
-
-
-def _is_nines(value: float) -> bool:
-    return set(spelling(abs(value))) == {"9"}
 
 
 FEWEST_VALUES, MOST_VALUES = 3, 8  # of a column of codes

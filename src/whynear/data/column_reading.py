@@ -11,12 +11,22 @@ from datetime import datetime
 import numpy as np
 import pandas as pd
 
-from whynear.data.cells import MISSING_SIGNS, as_text, holds_strings, is_code, missing_signs, spelling
-from whynear.data.dates import ISO, date_formats, date_of, days, is_iso
+from whynear.data.cells import (
+    ISO,
+    MISSING_SIGNS,
+    as_text,
+    date_formats,
+    date_of,
+    days,
+    holds_strings,
+    is_code,
+    is_iso,
+    missing_signs,
+    spelling,
+)
 from whynear.data.numbers import Decimal, WrittenNumbers, numbers_or_missing, written_numbers
-from whynear.data.refusal import TableRefused
-from whynear.data.settings import Reading
-from whynear.utils.text import counted, listed
+from whynear.data.settings import Reading, TableRefused
+from whynear.utils.text import counted, joined, listed
 
 Codes = Mapping[str, tuple[str, ...]]  # that stand for missing values, by column
 CATEGORY, NUMBER, NUMBER_OR_MISSING, DATE = "category", "number", "number-or-missing", "date"
@@ -56,19 +66,15 @@ def _recorded(column: pd.Series, kind: str, how: str) -> pd.Series:
 
 def _dates(column: pd.Series, how: str) -> pd.Series:
     """Return dates of a format, or as ISO 8601 writes them, as days since 1970-01-01; these stay what they are."""
-    if pd.api.types.is_numeric_dtype(column) and _are_days(column, how):
-        return column
+    if pd.api.types.is_numeric_dtype(column):  # dates such as 20200131 have as many digits as their format
+        n_digits = len(datetime(2000, 12, 31).strftime(how))
+        if how == ISO or set(how) & set("-/. ") or (column.abs() < 10 ** (n_digits - 1)).any():
+            return column
     if (values := days(column, how)) is not None:
         return pd.Series(values, index=column.index)
     others = column.map(is_iso)
     written, rest = days(column.where(others), ISO), days(column.mask(others), how)
     return column if written is None or rest is None else pd.Series(np.where(others, written, rest), column.index)
-
-
-def _are_days(column: pd.Series, how: str) -> bool:
-    """Return whether numbers are days already: dates such as 20200131 have as many digits as their format."""
-    n_digits = len(datetime(2000, 12, 31).strftime(how))
-    return how == ISO or bool(set(how) & set("-/. ")) or bool((column.abs() < 10 ** (n_digits - 1)).any())
 
 
 def not_numbers_note(column: pd.Series, is_odd: pd.Series) -> str:
@@ -110,8 +116,9 @@ class ColumnReader:
         if name in self.reading.category:
             self.readings[name] = CATEGORY
             return as_text(column)
-        if (form := self._date_format(name)) is not None:
-            return self._date(column, form)
+        formats = [given.removeprefix(f"{name}=") for given in self.reading.date if given.startswith(f"{name}=%")]
+        if formats or name in self.reading.date:
+            return self._date(column, formats[-1] if formats else "")
         if name in self.reading.number and isinstance(column.dtype, pd.CategoricalDtype):
             column = column.astype(object)
         if not holds_strings(column):
@@ -153,19 +160,30 @@ class ColumnReader:
             for code, count in counts.items():
                 if code:  # an empty text is no sign
                     codes.setdefault(code, {})[name] = count
-        found = [_missing_note(code, columns, self._hint(code, columns)) for code, columns in codes.items()]
+        found = []
+        for code, columns in codes.items():
+            shown = ", ".join(f"{name!r} ({count:,})" for name, count in list(columns.items())[:5])
+            more = f" and {counted(len(columns) - 5, 'more column')}" if len(columns) > 5 else ""
+            texts = [name for name in columns if name not in self._written and code not in self.reading.missing]
+            hint = f"; --category {texts[0]!r} keeps it as a value" if texts else ""
+            values = counted(sum(columns.values()), "value")
+            found.append(f"{code!r} was taken as missing: {values}, in {shown}{more}{hint}.")
         ways: dict[str, list[str]] = {}
         for name, written in self._written.items():
             if written.how:
-                ways.setdefault(listed_plainly(written.how), []).append(name)
-        found += [_written_note(way, columns, self._written[columns[0]]) for way, columns in ways.items()]
-        found += [_censored_note(name, written) for name, written in self._written.items() if written.n_censored]
+                ways.setdefault(joined(written.how), []).append(name)
+        for way, names in ways.items():
+            text, number = self._written[names[0]].example
+            are = "is" if len(names) == 1 else "are"
+            found.append(
+                f"Column{'s' * (len(names) > 1)} {listed(names)} {are} written with {way}: {text!r} in {names[0]!r} "
+                f"was taken as {number:.12g}."
+            )
+        for name, written in self._written.items():
+            if written.n_censored:
+                values, such = counted(written.n_censored, "value is", "values are"), f"such as {written.censored!r}"
+                found.append(f"Column {name!r}: {values} only known as a limit, {such}: taken at the limit.")
         return [*found, *self._notes]
-
-    def _hint(self, code: str, columns: dict[str, int]) -> str:
-        """Return how a sign that was found to mean a missing value stays a category."""
-        texts = [name for name in columns if name not in self._written]
-        return f"; --category {texts[0]!r} keeps it as a value" if texts and code not in self.reading.missing else ""
 
     def _without_codes(self, column: pd.Series, codes: tuple[str, ...]) -> pd.Series:
         if not codes or not (where := is_code(column, codes)).any():
@@ -199,11 +217,8 @@ class ColumnReader:
             return pd.Series(np.nan, index=column.index, name=column.name)
         written, is_odd = numbers_or_missing(column, likely=self.decimal)
         if written is None:
-            fact = (
-                "holds no number"
-                if is_odd.sum() == column.notna().sum()
-                else "holds numbers that contradict each other"
-            )
+            is_none = is_odd.sum() == column.notna().sum()
+            fact = "holds no number" if is_none else "holds numbers that contradict each other"
             raise TableRefused(
                 f"{self.source}: column {name!r} {fact}, such as {str(column.dropna().iloc[0])!r} (--number {name!r}). "
                 f"Leave it out (--drop {name!r}).",
@@ -223,11 +238,6 @@ class ColumnReader:
         elif name not in self.reading.number and name not in self._missing:  # signs alone can make a column text
             self._notes.append(f"Column {name!r} holds numbers written as text: taken as numbers.")
         return pd.Series(written.values, index=column.index, name=column.name)
-
-    def _date_format(self, name: str) -> str | None:
-        """Return the format that was given for a column of dates, an empty one if none was, None for others."""
-        formats = [given.removeprefix(f"{name}=") for given in self.reading.date if given.startswith(f"{name}=%")]
-        return formats[-1] if formats else "" if name in self.reading.date else None
 
     def _date(self, column: pd.Series, form: str) -> pd.Series:
         name = str(column.name)
@@ -254,32 +264,3 @@ class ColumnReader:
             first, last = date_of(found.min()), date_of(found.max())
             self._notes.append(f"Column {name!r} holds dates from {first} to {last}: taken as days since 1970-01-01.")
         return pd.Series(values, index=column.index, name=column.name)
-
-
-def listed_plainly(words: tuple[str, ...]) -> str:
-    """Return words as in a sentence.
-
-    >>> listed_plainly(("commas", "points", "signs"))
-    'commas, points and signs'
-    """
-    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
-
-
-def _missing_note(code: str, columns: dict[str, int], hint: str) -> str:
-    total = sum(columns.values())
-    shown = ", ".join(f"{name!r} ({count:,})" for name, count in list(columns.items())[:5])
-    more = f" and {counted(len(columns) - 5, 'more column')}" if len(columns) > 5 else ""
-    times = counted(total, "value")
-    return f"{code!r} was taken as missing: {times}, in {shown}{more}{hint}."
-
-
-def _written_note(way: str, columns: list[str], written: WrittenNumbers) -> str:
-    text, number = written.example
-    are = "is" if len(columns) == 1 else "are"
-    columns_are = f"{'Column' if len(columns) == 1 else 'Columns'} {listed(columns)} {are} written with {way}"
-    return f"{columns_are}: {text!r} in {columns[0]!r} was taken as {number:.12g}."
-
-
-def _censored_note(name: str, written: WrittenNumbers) -> str:
-    values = counted(written.n_censored, "value is", "values are")
-    return f"Column {name!r}: {values} only known as a limit, such as {written.censored!r}: taken at the limit."

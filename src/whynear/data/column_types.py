@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections import Counter
 from dataclasses import dataclass
 from datetime import date, timedelta
 from numbers import Complex
@@ -11,16 +11,13 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from whynear.data.cells import text_counts
+from whynear.data.cells import holds_dates, is_dated, text_counts
 from whynear.data.column_reading import Codes
-from whynear.data.dates import holds_dates, is_dated
 from whynear.data.encoder import TableEncoder, holds_text, is_ordered
 from whynear.data.numbers import is_written_number
-from whynear.data.refusal import TableRefused
 from whynear.data.rows import numbers_in_file
-from whynear.data.settings import Categories, Impute
+from whynear.data.settings import Categories, Impute, TableRefused
 from whynear.utils.checks import choice
 from whynear.utils.columns import LARGEST_VALUE, SMALLEST_VALUE, as_numbers, check_finite, check_magnitudes, is_number
 from whynear.utils.text import counted, listed
@@ -35,10 +32,17 @@ def note_on_spellings(column: pd.Series, what: str) -> list[str]:
     Column 'sex' holds 'm' (2 rows) and 'M' (1 row), which differ only in case or blanks: they were taken as separate \
 categories. If they mean the same, write them alike in the table.
     """
-    found = [spelled for spelled in _spellings(text_counts(column)).values() if len(spelled) > 1]
+    spellings: dict[str, dict[str, int]] = {}
+    for text, count in text_counts(column).items():
+        spellings.setdefault("".join(text.casefold().split()), {})[text] = count
+    found = [
+        " and ".join(f"{text!r} ({counted(count, 'row')})" for text, count in Counter(spelled).most_common())
+        for spelled in spellings.values()
+        if len(spelled) > 1
+    ]
     if not found:
         return []
-    shown = "; ".join(_named(spelled) for spelled in found[:MOST_NAMED])
+    shown = "; ".join(found[:MOST_NAMED])
     more = f"; and {counted(len(found) - MOST_NAMED, 'more such text')}" if len(found) > MOST_NAMED else ""
     return [
         f"Column {str(column.name)!r} holds {shown}{more}, which differ only in case or blanks: they were taken as "
@@ -60,18 +64,6 @@ def note_on_blanks(column: pd.Series) -> list[str]:
         f"Column {str(column.name)!r}: categories that differ only in blanks around them were merged: "
         f"{listed(list(merged))}."
     ]
-
-
-def _spellings(counts: Mapping[str, int]) -> dict[str, dict[str, int]]:
-    found: dict[str, dict[str, int]] = {}
-    for text, count in counts.items():
-        found.setdefault("".join(text.casefold().split()), {})[text] = count
-    return found
-
-
-def _named(spelled: dict[str, int]) -> str:
-    most_frequent_first = sorted(spelled.items(), key=lambda item: -item[1])
-    return " and ".join(f"{text!r} ({counted(count, 'row')})" for text, count in most_frequent_first)
 
 
 MOST_CATEGORIES = 50  # of a column; with more it is taken for names
@@ -132,8 +124,13 @@ def features_of(
     X = pd.DataFrame({name: pd.Series(values) for name, values in columns.items()}).set_axis(frame.index)
     text = [name for name in X.columns if holds_text(X[name])]
     for name in text:
-        if name not in named and not is_ordered(X[name]):
-            _check_categories(X[name], source)
+        if name not in named and not is_ordered(X[name]) and (distinct := X[name].nunique()) > MOST_CATEGORIES:
+            raise TableRefused(
+                f"{source}: column {name!r} holds {distinct:,} different texts, such as "
+                f"{X[name].dropna().iloc[0][:30]!r}: too many to be categories. Leave it out (--drop {name!r}), or "
+                "merge some of them.",
+                drop=(str(name),),
+            )
     notes += _categories_note(X, [name for name in text if categories == "auto" and name not in named])
     for name in text:
         notes += [*note_on_blanks(frame[name]), *note_on_spellings(X[name], "categories")]
@@ -141,25 +138,15 @@ def features_of(
     _check_numbers(X.drop(columns=text), source)
     if impute is None and len(partly):
         raise _missing(X[partly], source)
-    needed = text or readings or missing or len(partly) or X.isna().any(axis=None)
-    return Features(X, _encoder(categories, impute, text, partly, readings, missing) if needed else None, notes)
-
-
-def _encoder(
-    categories: Categories | None,
-    impute: Impute | None,
-    text: list[str],
-    partly: pd.Index,
-    readings: dict[str, str] | None,
-    missing: Codes | None,
-) -> TableEncoder:
-    """Return the encoder; by itself it fills in missing values only where the table has some."""
-    automatic = impute == "auto"
+    if not (text or readings or missing or len(partly) or X.isna().any(axis=None)):
+        return Features(X, None, notes)
+    automatic = impute == "auto"  # fills in missing values only where the table has some
     fill: Literal["median", "most_frequent"] | None = None
     if impute is not None and (not automatic or len(partly)):
         fill = "most_frequent" if impute == "most_frequent" else "median"
     onehot: Literal["onehot"] | None = "onehot" if text or categories == "onehot" else None
-    return TableEncoder(onehot, fill, automatic and fill is not None, readings or None, missing or None)
+    encoder = TableEncoder(onehot, fill, automatic and fill is not None, readings or None, missing or None)
+    return Features(X, encoder, notes)
 
 
 def _feature(column: pd.Series, categories: Categories | None, is_named: bool) -> Any:
@@ -174,12 +161,8 @@ def _feature(column: pd.Series, categories: Categories | None, is_named: bool) -
     if values is not None:
         return values + 0.0  # -0.0 is 0.0
     kept = is_named or categories == "onehot" or (categories == "auto" and not _is_mostly_numbers(column))
-    if kept and holds_text(column) and not holds_dates(column):
-        return _texts(column)
-    return None
-
-
-def _texts(column: pd.Series) -> NDArray[Any]:
+    if not kept or not holds_text(column) or holds_dates(column):
+        return None
     texts = column.astype(object).where(column.notna(), None)
     return np.array([None if value is None else str(value).strip() for value in texts], dtype=object)
 
@@ -223,23 +206,20 @@ def _set_aside(name: str, column: pd.Series) -> str:
 
 def _categories_note(X: pd.DataFrame, text: list[str]) -> list[str]:
     ordered = [name for name in X.columns if is_ordered(X[name])]
-    notes = [
-        f"Column {name!r} holds ordered categories, taken as steps: {_steps(X[name])}; --category {name!r} ignores "
-        "their order."
-        for name in ordered
-    ]
+    notes = []
+    for name in ordered:
+        steps = list(map(str, X[name].cat.categories))
+        more = f" and {len(steps) - MOST_STEPS} more" if len(steps) > MOST_STEPS else ""
+        shown = " < ".join(steps[:MOST_STEPS]) + more
+        notes.append(
+            f"Column {name!r} holds ordered categories, taken as steps: {shown}; --category {name!r} ignores their "
+            "order."
+        )
     if plain := [name for name in text if name not in ordered]:
         shown = ", ".join(f"{name!r} ({X[name].nunique()})" for name in plain[:5])
         more = f" and {len(plain) - 5} more" if len(plain) > 5 else ""
         notes.append(f"Text was taken as categories in {shown}{more}; --drop COLUMN leaves a column out.")
     return notes
-
-
-def _steps(column: pd.Series) -> str:
-    """Return the ordered categories of a column in their order, the first few by name."""
-    categories = list(map(str, column.cat.categories))
-    more = f" and {len(categories) - MOST_STEPS} more" if len(categories) > MOST_STEPS else ""
-    return " < ".join(categories[:MOST_STEPS]) + more
 
 
 def _check_numbers(X: pd.DataFrame, source: str) -> None:
@@ -270,30 +250,15 @@ def _missing(X: pd.DataFrame, source: str) -> TableRefused:
     )
 
 
-def _check_categories(column: pd.Series, source: str) -> None:
-    if (distinct := column.nunique()) > MOST_CATEGORIES:
-        raise TableRefused(
-            f"{source}: column {column.name!r} holds {distinct:,} different texts, such as "
-            f"{column.dropna().iloc[0][:30]!r}: too many to be categories. Leave it out (--drop {column.name!r}), "
-            "or merge some of them.",
-            drop=(str(column.name),),
-        )
-
-
 def kind_of(column: pd.Series) -> str:
     """Return what a column holds instead of numbers, with the first such value and its row."""
-    row, value = _first_odd(column)
-    return f"{_kind(column, value)}, such as {str(value)[:30]!r} in row {numbers_in_file(column)[row]}"
-
-
-def _first_odd(column: pd.Series) -> tuple[int, Any]:
-    """Return row and value of the first entry that is no number; of the first entry if all can be read as numbers."""
     present = column.notna().to_numpy()
     odd = present & [not is_number(value) for value in column]
     if (text := odd & [isinstance(value, str) for value in column]).any():
         odd &= ~text | [not (isinstance(value, str) and is_written_number(value)) for value in column]
-    row = int(np.argmax(odd if odd.any() else present))
-    return row, column.iloc[row]
+    row = int(np.argmax(odd if odd.any() else present))  # the first entry if all can be read as numbers
+    value = column.iloc[row]
+    return f"{_kind(column, value)}, such as {str(value)[:30]!r} in row {numbers_in_file(column)[row]}"
 
 
 def _kind(column: pd.Series, value: object) -> str:

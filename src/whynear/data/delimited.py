@@ -152,8 +152,18 @@ def separator_of(rows: Callable[[str], Iterable[list[str]]], usual: str) -> str:
 
     ``rows`` gives the rows as a separator splits them.
     """
-    found = {separator: _first_two(rows(separator)) for separator in SEPARATORS}
-    if found[usual] and len(found[usual][0]) > 1 and not _splits_better(found, usual):
+
+    def first_two(separator: str) -> list[list[str]]:
+        try:
+            return list(islice((row for row in rows(separator) if not is_blank(row)), 2))
+        except csv.Error:  # wrong quotes
+            return []
+
+    found = {separator: first_two(separator) for separator in SEPARATORS}
+    lengths = {separator: [len(row) for row in rows] for separator, rows in found.items()}
+    is_uneven = len(set(lengths[usual])) != 1  # and another one splits header and first row evenly
+    better = is_uneven and any(len(set(n)) == 1 and n[0] > 1 for n in lengths.values() if len(n) > 1)
+    if found[usual] and len(found[usual][0]) > 1 and not better:
         return usual
     several = [separator for separator, first in found.items() if first and all(len(row) > 1 for row in first)]
     return max(several, key=lambda separator: len(found[separator][0]), default=usual)
@@ -169,22 +179,6 @@ def notes_on_separator(separator: str, usual: str) -> list[str]:
 def is_blank(row: list[str]) -> bool:
     """Return whether a row is that of an empty line."""
     return not row or (len(row) == 1 and row[0] != "" and not row[0].strip(" \t"))
-
-
-def _splits_better(found: dict[str, list[list[str]]], usual: str) -> bool:
-    """Return whether the usual separator splits header and first row unevenly, and another one evenly."""
-    lengths = {separator: [len(row) for row in rows] for separator, rows in found.items()}
-    if len(set(lengths[usual])) == 1:
-        return False
-    return any(len(set(counts)) == 1 and counts[0] > 1 for counts in lengths.values() if len(counts) > 1)
-
-
-def _first_two(rows: Iterable[list[str]]) -> list[list[str]]:
-    """Return the header and the first row; an empty list if their quotes are wrong."""
-    try:
-        return list(islice((row for row in rows if not is_blank(row)), 2))
-    except csv.Error:
-        return []
 
 
 def _without_nul(lines: Iterable[str], source: object) -> Iterator[str]:
@@ -234,8 +228,13 @@ class TextFile:
 
     def frame(self) -> pd.DataFrame:
         """Return the table: columns of plain numbers as numbers, of codes such as 007 and of all else as text."""
-        codes = _columns_of_codes(_Text(self.path, self.data), self.separator)
-        return self._parsed(dtype={self.names[place]: str for place in codes})
+        border = re.escape(f'{self.separator}"\r\n').encode()
+        if not re.search(rb"(?:^|[%b]) *[+-]?0\d+(?:\.\d*)? *(?=[%b]|$)" % (border, border), self.data):
+            return self._parsed()
+        rows = (row for row in split_rows(_lines(self.data), self.path, self.separator) if not is_blank(row))
+        next(rows)
+        codes = {place for row in rows for place, cell in enumerate(row) if _CODE.fullmatch(cell.strip())}
+        return self._parsed(dtype={self.names[place]: str for place in sorted(codes)})
 
     def as_written(self, columns: Sequence[str]) -> pd.DataFrame:
         """Return some of the columns as text."""
@@ -248,7 +247,8 @@ class TextFile:
         notes = {}
         for name, texts in self.as_written(large).items() if large else ():
             cells = (cell.strip() for cell in texts.dropna())
-            if rounded := next((cell for cell in cells if _is_rounded(cell)), ""):
+            whole = (cell for cell in cells if _WHOLE.fullmatch(cell))
+            if rounded := next((cell for cell in whole if int(float(cell)) != int(cell)), ""):
                 notes[str(name)] = (
                     f"Column {name!r} holds whole numbers of more than 15 digits, such as {rounded}, which as a "
                     f"number is rounded to {float(rounded):.0f}; --category {name!r} keeps them as they are."
@@ -258,7 +258,7 @@ class TextFile:
     def _parsed(self, **options: Any) -> pd.DataFrame:
         try:
             frame = pd.read_csv(
-                _Text(self.path, self.data).lines(),
+                _lines(self.data),
                 sep=self.separator,
                 header=0,
                 names=self.names,
@@ -275,54 +275,20 @@ class TextFile:
         return frame
 
 
-@dataclass(frozen=True, eq=False)
-class _Text:
-    """The content of a text file, in UTF-8."""
-
-    path: Path
-    data: bytes
-
-    def lines(self) -> io.TextIOWrapper:
-        return io.TextIOWrapper(io.BytesIO(self.data), encoding="utf-8")
-
-    def rows(self, separator: str) -> Any:
-        return split_rows(self.lines(), self.path, separator)
+def _lines(data: bytes) -> io.TextIOWrapper:
+    return io.TextIOWrapper(io.BytesIO(data), encoding="utf-8")
 
 
 def text_file(data: bytes, path: Path, delimiter: str, said: Sequence[str] = ()) -> TextFile:
     """Return the table in UTF-8 text; ``delimiter`` is the usual separator of such files, ``said`` are notes on it."""
-    text, notes = _Text(path, data), list(said)
-    first = text.lines().readline().rstrip("\n")
+    notes, first = list(said), _lines(data).readline().rstrip("\n")
     if separator := named_separator(first):
-        text = _Text(path, data[len(first.encode()) :])  # an empty line stays, so that lines are counted as in the file
+        data = data[len(first.encode()) :]  # an empty line stays, so that lines are counted as in the file
         notes.append(note_on_named_separator(first))
     else:
-        separator = separator_of(text.rows, delimiter)
+        separator = separator_of(lambda separator: split_rows(_lines(data), path, separator), delimiter)
         notes += notes_on_separator(separator, delimiter)
-    header, n_rows, n_empty = _check(text, separator)
-    names, _ = distinct_names(header)
-    if n_empty:
-        notes.append(f"Empty lines within the table were left out: {n_empty}.")
-    return TextFile(path, text.data, separator, header, names, n_rows, tuple(notes))
-
-
-def _columns_of_codes(text: _Text, separator: str) -> list[int]:
-    """Return the places of columns with codes such as 007, which would be parsed as 7."""
-    border = re.escape(f'{separator}"\r\n').encode()
-    if not re.search(rb"(?:^|[%b]) *[+-]?0\d+(?:\.\d*)? *(?=[%b]|$)" % (border, border), text.data):
-        return []
-    rows = text.rows(separator)
-    next(row for row in rows if not is_blank(row))
-    return sorted({place for row in rows for place, cell in enumerate(row) if _CODE.fullmatch(cell.strip())})
-
-
-def _is_rounded(cell: str) -> bool:
-    return _WHOLE.fullmatch(cell) is not None and int(float(cell)) != int(cell)
-
-
-def _check(text: _Text, separator: str) -> tuple[list[str], int, int]:
-    """Return the header, the number of rows and of empty lines within them."""
-    rows = checked_rows(text.lines(), text.path, separator)
+    rows = checked_rows(_lines(data), path, separator)
     header = next(rows)
     n_rows = n_empty = pending = 0
     for row in rows:
@@ -332,10 +298,12 @@ def _check(text: _Text, separator: str) -> tuple[list[str], int, int]:
             pending += 1
     if not n_rows:
         raise ValueError(
-            f"{text.path} must have rows below its header, got {len(header)} column names and no rows instead. "
+            f"{path} must have rows below its header, got {len(header)} column names and no rows instead. "
             "Add at least one row."
         )
-    return header, n_rows, n_empty
+    if n_empty:
+        notes.append(f"Empty lines within the table were left out: {n_empty}.")
+    return TextFile(path, data, separator, header, distinct_names(header)[0], n_rows, tuple(notes))
 
 
 def _misread(path: Path, fact: str) -> ValueError:
@@ -350,14 +318,14 @@ _SIGNED_NUMBER = re.compile(r"[-+](\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")  # such as 
 
 def csv_text(frame: pd.DataFrame) -> str:
     """Return a table as comma-separated values, none of which a spreadsheet evaluates as a formula."""
+
+    def safe_cell(value: Any) -> Any:
+        return value if not isinstance(value, str) or _SIGNED_NUMBER.fullmatch(value) else harmless(value)
+
     safe = frame.copy()
     for name in safe.columns:
-        safe[name] = [_safe(value) if isinstance(value, str) else value for value in safe[name]]
+        safe[name] = [safe_cell(value) for value in safe[name]]
     return str(safe.rename(columns=lambda name: harmless(printable(str(name)))).to_csv(index=False))
-
-
-def _safe(value: str) -> str:
-    return value if _SIGNED_NUMBER.fullmatch(value) else harmless(value)
 
 
 def write_csv(frame: pd.DataFrame, path: StrPath) -> None:

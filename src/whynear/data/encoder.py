@@ -13,9 +13,8 @@ from scipy import stats
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from whynear.data.cells import spelling
+from whynear.data.cells import DateColumn, holds_strings, spelling
 from whynear.data.column_reading import DATE, as_recorded
-from whynear.data.dates import DateColumn
 from whynear.utils.arrays import Array
 from whynear.utils.columns import as_numbers, check_finite, check_same_columns, is_number, numbers
 from whynear.utils.text import counted, listed
@@ -38,22 +37,17 @@ def as_known_categories(column: pd.Series, categories: Collection[str]) -> pd.Se
     meant: dict[Any, list[str]] = {}
     for name in sorted(known):
         meant.setdefault(_meaning(name), []).append(name)
-    written = {value: _written(value, known, meant) for value in unlike}
+    written = {}
+    for value in unlike:  # a category if it is a single one; otherwise a text as it is and a number in short
+        short = str(value) if isinstance(value, bool | np.bool_) else spelling(value)
+        same = [short] if short in known else meant.get(_meaning(short), [])
+        written[value] = same[0] if len(same) == 1 else value if isinstance(value, str) else short
     cells = [written.get(value, value) if _is_value(value) else value for value in column]
     return pd.Series(cells, index=column.index, name=column.name, dtype=object)
 
 
 def _is_value(value: Any) -> bool:
     return isinstance(value, str) or (is_number(value) and value == value)
-
-
-def _written(value: Any, known: Collection[str], meant: dict[Any, list[str]]) -> Any:
-    """Return the category that a value is, if it is a single one; otherwise a text as it is and a number in short."""
-    short = str(value) if isinstance(value, bool | np.bool_) else spelling(value)
-    same = [short] if short in known else meant.get(_meaning(short), [])
-    if len(same) == 1:
-        return same[0]
-    return value if isinstance(value, str) else short
 
 
 def _meaning(text: str) -> object:
@@ -228,8 +222,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def made_of(self, table: pd.DataFrame, what: str = "X") -> pd.DataFrame:
         """Return a table that has the columns in their order as `transform` does; ``what`` is its name in errors."""
         frame = self.read(table)
-        blocks = [self._block(str(name), frame[name], what) for name in frame]
-        values = np.hstack(blocks) if blocks else np.empty((len(frame), 0))
+        blocks = [np.empty((len(frame), 0))]
+        for name in map(str, frame):
+            blocks.append(self._known(name, frame[name], what))
+            if name in self._marked:
+                blocks.append(np.asarray(frame[name].isna(), dtype=np.float64)[:, None])
+        values = np.hstack(blocks)
         check_finite(values, self.made_, what)
         return pd.DataFrame(values, index=frame.index, columns=self.made_)
 
@@ -369,11 +367,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             if missing.any():
                 self.n_filled_[name] = int(missing.sum())
 
-    def _block(self, name: str, column: pd.Series[Any], what: str) -> Array:
-        """Return the columns made of a column."""
-        known = self._known(name, column, what)
-        return np.column_stack([known, column.isna()]) if name in self._marked else known
-
     def _places(self, name: str, column: pd.Series[Any]) -> Array:
         """Return the places of ordered categories in their order; the middle one for others."""
         known = {category: place for place, category in enumerate(self.orders_[name])}
@@ -416,9 +409,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
 def holds_text(column: pd.Series[Any]) -> bool:
     """Return whether a column holds text or categories, of any dtype."""
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        return True
-    return not pd.api.types.is_numeric_dtype(column) and any(isinstance(value, str) for value in column)
+    return isinstance(column.dtype, pd.CategoricalDtype) or holds_strings(column)
 
 
 def is_ordered(column: pd.Series[Any]) -> bool:

@@ -145,7 +145,11 @@ def make_relevance(
         )
     rng = generator(random_state)
 
-    hidden, y = _linear(n, h, rng) if target == "linear" else _parity(n, h, rng)
+    if target == "xor":
+        hidden, y = _parity(n, h, rng)
+    else:
+        hidden, y = rng.standard_normal((n, h)), np.zeros(n, dtype=np.int64)
+        y[np.argsort(hidden.sum(axis=1), kind="stable")[n // 2 :]] = 1
     copied = np.repeat(hidden[:, n_strong:], size, axis=1)
     copies = copied + noise * rng.standard_normal(copied.shape)
     useless = rng.standard_normal((n, n_irrelevant))
@@ -164,13 +168,6 @@ def make_relevance(
         groups=groups,
         hidden=hidden,
     )
-
-
-def _linear(n: int, h: int, rng: np.random.Generator) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    hidden = rng.standard_normal((n, h))
-    y = np.zeros(n, dtype=np.int64)
-    y[np.argsort(hidden.sum(axis=1), kind="stable")[n // 2 :]] = 1
-    return hidden, y
 
 
 def _parity(n: int, h: int, rng: np.random.Generator) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
@@ -244,7 +241,10 @@ def make_licorice(n_samples: int = 1000, random_state: Seed = None) -> Bunch:
     angle = rng.uniform(0, 2 * np.pi, n)
     along = rng.uniform(-HALF_LENGTH, HALF_LENGTH, n)
 
-    first, second = _across(AXES)
+    least = np.eye(3)[np.abs(AXES).argmin(axis=1)]
+    first = np.cross(AXES, least)  # of two unit vectors orthogonal to each axis and to each other
+    first /= np.linalg.norm(first, axis=1, keepdims=True)
+    second = np.cross(AXES, first)
     across = np.cos(angle)[:, None] * first[cylinder] + np.sin(angle)[:, None] * second[cylinder]
     points = CENTERS[cylinder] + along[:, None] * AXES[cylinder] + radius[:, None] * across
     return Bunch(
@@ -259,14 +259,6 @@ def make_licorice(n_samples: int = 1000, random_state: Seed = None) -> Bunch:
         core_radius=CORE_RADIUS,
         shell_radii=SHELL_RADII,
     )
-
-
-def _across(axes: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return two unit vectors orthogonal to each axis and to each other."""
-    least = np.eye(3)[np.abs(axes).argmin(axis=1)]
-    first = np.cross(axes, least)
-    first /= np.linalg.norm(first, axis=1, keepdims=True)
-    return first, np.cross(axes, first)
 
 
 N_POINTS = 64

@@ -85,7 +85,8 @@ def written_numbers(column: pd.Series, decimal: Decimal | None = None, likely: D
     if not counts or not fitting or not _other_values_are_numbers(column):
         return None
     parts = {text: part for text in counts if (part := _parts(text)) is not None}
-    if not _agreeing([_sign(part) for part in parts.values() if set(part["digits"]) & set("123456789")]):
+    units = {_sign(part) for part in parts.values() if set(part["digits"]) & set("123456789")}
+    if len(units - {""}) > 1 or units == {"", "%"}:  # not of one currency, or not all of them in percent
         return None
     chosen = likely if likely in fitting else fitting[0]
     numbers = {text: _value(part, chosen) for text, part in parts.items()}
@@ -179,8 +180,11 @@ def _signs_in(text: str) -> tuple[Decimal, ...]:
         whole, sign, decimals = simple.groups()
         is_either = sign is None or (len(decimals) == 3 and len(whole) <= 3 and whole != "0")
         return DECIMALS if is_either else ("," if sign == "," else ".",)
-    part = _parts(text)
-    return tuple(sign for sign in DECIMALS if part is not None and _fits(part, sign))
+    if (part := _parts(text)) is None:
+        return ()
+    found = {sign: _DIGITS[sign].fullmatch(part["digits"].strip()) for sign in DECIMALS}
+    # 1.234e5 is no 123400000
+    return tuple(sign for sign, digits in found.items() if digits and not (digits["group"] and part["power"]))
 
 
 def _parts(text: str) -> dict[str, Any] | None:
@@ -189,19 +193,8 @@ def _parts(text: str) -> dict[str, Any] | None:
     return None if cell is None else cell.groupdict()
 
 
-def _fits(part: dict[str, Any], decimal: Decimal) -> bool:
-    found = _DIGITS[decimal].fullmatch(part["digits"].strip())
-    return found is not None and not (found["group"] and part["power"])  # as 1.234e5 is no 123400000
-
-
 def _sign(part: dict[str, Any]) -> str:
     return part["before"] or part["after"] or ""
-
-
-def _agreeing(signs: list[str]) -> bool:
-    """Return whether values can be compared: of one currency, or all of them in percent."""
-    found = set(signs)
-    return len(found) <= 1 or (len(found) == 2 and "" in found and "%" not in found)
 
 
 def _value(part: dict[str, Any], decimal: Decimal) -> float:
@@ -221,13 +214,8 @@ def _values(column: pd.Series, numbers: dict[str, float]) -> Array:
     if isinstance(column.dtype, pd.StringDtype):
         codes, texts = pd.factorize(column)
         return np.array([*(numbers[text.strip()] for text in texts), math.nan])[codes]
-    return np.array([_number(value, numbers) for value in column], dtype=np.float64)
-
-
-def _number(value: Any, numbers: dict[str, float]) -> float:
-    if isinstance(value, str):
-        return numbers[value.strip()]
-    return math.nan if pd.isna(value) else float(value)
+    read = (numbers[v.strip()] if isinstance(v, str) else math.nan if pd.isna(v) else float(v) for v in column)
+    return np.fromiter(read, dtype=np.float64, count=len(column))
 
 
 def _how(parts: list[dict[str, Any]], decimal: Decimal) -> tuple[str, ...]:
@@ -276,10 +264,6 @@ class Expected:
     def counts(self, column: str) -> bool:
         """Return whether the numbers of a column may show how the table is written."""
         return self.numbers is None or column in self.numbers
-
-    def is_usual(self, column: str, sign: Decimal) -> bool:
-        """Return whether a sign in a column is no evidence on the other columns."""
-        return self.decimal == "," and sign == "." and column in self.plain
 
 
 NOTHING_KNOWN = Expected()
@@ -335,10 +319,9 @@ def decided(signs: Mapping[str, Signs], expected: Expected, usual: Decimal) -> t
     point is before decimals.
     """
     counted = {name: found for name, found in signs.items() if expected.counts(name)}
-    showing = {
-        sign: [name for name, found in counted.items() if found.shown == sign and not expected.is_usual(name, sign)]
-        for sign in DECIMALS
-    }
+    showing = {sign: [name for name, found in counted.items() if found.shown == sign] for sign in DECIMALS}
+    if expected.decimal == ",":  # a point in a column that had no decimal commas is no evidence on the others
+        showing["."] = [name for name in showing["."] if name not in expected.plain]
     is_mixed = all(showing.values())
     shown = next((sign for sign in DECIMALS if showing[sign] and not is_mixed), None)
     undecided = {name: found.example for name, found in counted.items() if found.is_open}

@@ -13,9 +13,8 @@ import numpy as np
 import pandas as pd
 
 from whynear.data.catalog import load
-from whynear.data.model_columns import ModelColumns
 from whynear.data.numbers import NOTHING_KNOWN, Expected
-from whynear.data.reading import NamedTable, read_file
+from whynear.data.reading import ModelColumns, NamedTable, read_file
 from whynear.data.rows import numbered
 from whynear.data.text_files import AUTO
 from whynear.utils.columns import check_dense, default_names, is_default
@@ -118,7 +117,12 @@ def table_with_target(X: Any, y: Any) -> NamedTable:
     if isinstance(features, pd.DataFrame):
         features = features.set_axis(_row_names(features.index, values.index), axis=0)
     opened = open_table(features)
-    name = _target_name(values.name, opened.frame.columns)
+    name = "class of the case" if "target" in opened.frame else "target"
+    if values.name is not None and (name := str(values.name)) in opened.frame:
+        raise ValueError(
+            f"X has a column {name!r}, which is also the name of y. If it is the target, give X without it, or its "
+            f"name alone: wn.study(X, {name!r}). If not, rename y."
+        )
     held = pd.concat([opened.frame, values.set_axis(opened.frame.index).rename(name)], axis=1)
     return replace(opened, frame=held, target=name)
 
@@ -165,14 +169,3 @@ def _row_names(of_features: pd.Index[Any], of_values: pd.Index[Any]) -> pd.Index
 
 def _reordered(first: pd.Index[Any], second: pd.Index[Any]) -> bool:
     return not first.equals(second) and first.sort_values().equals(second.sort_values())
-
-
-def _target_name(name: Any, columns: pd.Index[Any]) -> str:
-    if name is None:
-        return "target" if "target" not in columns else "class of the case"
-    if str(name) in columns:
-        raise ValueError(
-            f"X has a column {str(name)!r}, which is also the name of y. If it is the target, give X without it, or "
-            f"its name alone: wn.study(X, {str(name)!r}). If not, rename y."
-        )
-    return str(name)

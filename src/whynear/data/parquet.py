@@ -112,20 +112,12 @@ def read_parquet(path: Path) -> tuple[pd.DataFrame, list[str]]:
 
 def joined(parts: list[pd.Series]) -> pd.Series:
     """Return the batches of a column as one; batches of categories may have different ones."""
-    if len(parts) > 1 and _all_categories(parts):
-        values = pd.api.types.union_categoricals(parts, ignore_order=not _same_categories(parts))
-        return pd.Series(values)
+    # of one type: another file may hold the same column as text
+    kinds = {part.dtype.categories.dtype if isinstance(part.dtype, pd.CategoricalDtype) else None for part in parts}
+    if len(parts) > 1 and None not in kinds and len(kinds) == 1:
+        is_same = all(part.dtype == parts[0].dtype for part in parts)
+        return pd.Series(pd.api.types.union_categoricals(parts, ignore_order=not is_same))
     return pd.concat(parts, ignore_index=True) if parts else pd.Series(dtype=object)
-
-
-def _all_categories(parts: list[pd.Series]) -> bool:
-    """Return whether all batches hold categories of one type; another file may hold the same column as text."""
-    kinds = [part.dtype.categories.dtype if isinstance(part.dtype, pd.CategoricalDtype) else None for part in parts]
-    return None not in kinds and len(set(kinds)) == 1
-
-
-def _same_categories(parts: list[pd.Series]) -> bool:
-    return all(part.dtype == parts[0].dtype for part in parts)
 
 
 def name_of_index(column: str) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Literal
@@ -19,9 +19,7 @@ from whynear.data.cells import is_missing
 from whynear.data.column_reading import DATE, ColumnReader
 from whynear.data.column_types import features_of
 from whynear.data.encoder import TableEncoder, holds_text, is_ordered
-from whynear.data.numbers import Decimal
 from whynear.data.reading import NamedTable
-from whynear.data.refusal import TableRefused
 from whynear.data.rows import (
     Separation,
     TimeOrder,
@@ -34,10 +32,9 @@ from whynear.data.rows import (
     times_of,
     weights_of,
 )
-from whynear.data.settings import Reading, Splitting
+from whynear.data.settings import Reading, Splitting, TableRefused
 from whynear.data.spectra import SpectralAxis, spectral_axis
 from whynear.data.target import target_of
-from whynear.utils.columns import as_numbers
 from whynear.utils.text import counted, listed
 
 
@@ -55,16 +52,10 @@ _NAMES_ROWS = re.compile(r"(^|[\W_])(id|key|index|no|nr|number|row)$", re.IGNORE
 
 def preview(X: pd.DataFrame, readings: Mapping[str, str] = MappingProxyType({})) -> pd.DataFrame:
     """Return one row per feature: its name, what it holds (``kind``), its missing values and its distinct ones."""
-    rows = [
-        (
-            str(name),
-            "dates" if readings.get(str(name), "").startswith(DATE) else kind_of_column(X[name]),
-            int(X[name].isna().sum()),
-            X[name].nunique(),
-        )
-        for name in X
-    ]
-    return pd.DataFrame(rows, columns=["column", "kind", "missing", "distinct"])
+    dates = {name for name, how in readings.items() if how.startswith(DATE)}
+    kinds = ["dates" if str(name) in dates else kind_of_column(X[name]) for name in X]
+    missing, distinct = [int(X[name].isna().sum()) for name in X], [X[name].nunique() for name in X]
+    return pd.DataFrame({"column": list(map(str, X)), "kind": kinds, "missing": missing, "distinct": distinct})
 
 
 def kind_of_column(column: pd.Series) -> str:
@@ -76,8 +67,7 @@ def kind_of_column(column: pd.Series) -> str:
         return "constant"
     if holds_text(known):
         return "ordered categories" if is_ordered(known) else "categories"
-    values = as_numbers(known)
-    assert values is not None, "features are numbers or text"
+    values = known.to_numpy(dtype=np.float64)
     if np.isin(values, (0.0, 1.0)).all():
         return "yes or no"
     return "whole numbers" if (values == np.round(values)).all() else "numbers"
@@ -110,10 +100,9 @@ def summary(columns: pd.DataFrame, n_rows: int) -> str:
 def checked_target(table: NamedTable, target: Hashable | None, others: Iterable[str], reading: Reading) -> str:
     """Return the name of the target; refuse a table without one, and names that are no columns of the table."""
     predicted = table.target if target is None else str(target)
+    columns = f"Its columns are {listed(list(table.frame.columns), most=8)}."
     if predicted is None:
-        raise ValueError(
-            f"{table.source} needs a target: name the column to predict (--target COLUMN). {_columns(table.frame)}"
-        )
+        raise ValueError(f"{table.source} needs a target: name the column to predict (--target COLUMN). {columns}")
     dates = [
         given[: given.index("=%")] if given not in table.frame.columns and "=%" in given else given
         for given in reading.date
@@ -122,12 +111,8 @@ def checked_target(table: NamedTable, target: Hashable | None, others: Iterable[
         if name not in table.frame.columns:
             close = difflib.get_close_matches(name, list(table.frame.columns), n=1)
             guess = f" Did you mean {close[0]!r}?" if close else ""
-            raise ValueError(f"{table.source} has no column {name!r}.{guess} {_columns(table.frame)}")
+            raise ValueError(f"{table.source} has no column {name!r}.{guess} {columns}")
     return predicted
-
-
-def _columns(frame: pd.DataFrame) -> str:
-    return f"Its columns are {listed(list(frame.columns), most=8)}."
 
 
 TargetKind = Literal["classes", "numbers"]
@@ -244,30 +229,52 @@ def problem_from(
     reading, splitting = reading or Reading(), splitting or Splitting()
     categories = None if reading.strict and reading.categories == "auto" else reading.categories
     impute = None if reading.strict and reading.impute == "auto" else reading.impute
-    source, of_rows = table.source, _OfRows(splitting.group, splitting.time, reading.weight)
-    about_rows = of_rows.columns(table.frame)
+    source, group, time, weight = table.source, splitting.group, splitting.time, reading.weight
+    given = dict.fromkeys(name for name in (group, time, weight) if name is not None)
+    about_rows = [name for name in given if name != table.frame.index.name]
     frame, predicted, unnamed = _taken_columns(table, target, reading, about_rows)
     decimal, of_table = table.decided()
     reader = ColumnReader(source, reading, decimal)
-    frame = _read(frame, predicted, reader, about_rows)
-    frame, no_target = _with_target(frame, predicted, reading.drop_missing_target)
-    _check_four_rows(frame, source)
+    changed = {}
+    for name in frame.columns.difference(about_rows, sort=False):
+        column = frame[name]
+        read = reader.read_class(column) if name == predicted else reader.read(column)
+        if read is not column:
+            changed[name] = read
+    frame = frame.assign(**changed)
+    no_target = []
+    if reading.drop_missing_target and (gone := is_missing(frame[predicted])).any():
+        frame, rows = frame[~gone], counted(int(gone.sum()), "row has no value", "rows have no value")
+        no_target = [f"{rows} of the target and {'was' if gone.sum() == 1 else 'were'} left out."]
+    if len(frame) < 4:
+        rows = counted(len(frame), "row")
+        raise ValueError(f"{source} has {rows}; two classes with two rows each are needed at least. Add rows.")
     y, merged = target_of(frame[predicted], source, reading.bins, predicted in reading.number)
-    about = of_rows.read(frame, predicted, source, reading.date, decimal)
+    form = next((given.removeprefix(f"{time}=") for given in reading.date if given.startswith(f"{time}=%")), None)
+    about: dict[str, Any] = {
+        "groups": None if group is None else groups_of(frame, group, predicted, source),
+        "times": None if time is None else times_of(frame, time, predicted, source, form, decimal),
+        "weights": None if weight is None else weights_of(frame, weight, predicted, source, decimal),
+    }
     inputs = frame.drop(columns=[predicted, *about_rows])
     codes = reader.codes(inputs.columns)
     features = features_of(inputs, source, categories, impute, reading.category, reader.readings, codes)
     aside, numbered = _row_numbers(features.X, source, reading.number, reading.strict, categories == "auto")
     X = features.X.drop(columns=aside)
-    axis, on_axis = _spectrum(X, source, reading.spectra, reading.strict)
+    axis, on_axis = spectral_axis(X, source, reading.spectra)
+    if axis is not None and reading.spectra is None and reading.strict:
+        raise TableRefused(
+            f"{source}: the {len(axis.columns)} columns {axis.columns[0]!r} to {axis.columns[-1]!r} look like a "
+            "spectrum. Take them as one (--spectra), or as separate features (--no-spectra).",
+            spectra=True,
+        )
     kept, small = _learnable_rows(y, about["groups"], predicted, source)
     X, y = X[kept], y[kept]
     about = {name: None if part is None else part[kept] for name, part in about.items()}
     y.setflags(write=False)
     how_read = (*of_table, *reader.notes(), *features.notes, *numbered, *on_axis)
     constant, filled = unchanging(X), filled_in(X, y, impute)
-    repeated = note_on_repeated_names(X.index, splitting.group)
-    remarks = [*unnamed, *repeated, *remarks_on(X, y, about["groups"])]
+    remarks = [*unnamed, *note_on_repeated_names(X.index, group), *remarks_on(X, y, about["groups"])]
     return Problem(
         source=source,
         target=predicted,
@@ -277,37 +284,9 @@ def problem_from(
         encoder=features.encoder,
         columns=preview(X, reader.readings),
         decisions=(*how_read, *constant, *filled),
-        groups=about["groups"],
         axis=axis,
-        times=about["times"],
-        weights=about["weights"],
+        **about,
     )
-
-
-@dataclass(frozen=True)
-class _OfRows:
-    """The columns with the groups, the times and the weights of the rows."""
-
-    group: str | None
-    time: str | None
-    weight: str | None
-
-    def columns(self, frame: pd.DataFrame) -> list[str]:
-        """Return those of the columns that are not the index of the table."""
-        given = [name for name in (self.group, self.time, self.weight) if name is not None]
-        return [name for name in dict.fromkeys(given) if name != frame.index.name]
-
-    def read(
-        self, frame: pd.DataFrame, target: str, source: str, dates: Sequence[str], decimal: Decimal
-    ) -> dict[str, pd.Series | None]:
-        """Return the groups, the times and the weights of the rows, each under its name in a `Problem`."""
-        group, time, weight = self.group, self.time, self.weight
-        form = next((given.removeprefix(f"{time}=") for given in dates if given.startswith(f"{time}=%")), None)
-        return {
-            "groups": None if group is None else groups_of(frame, group, target, source),
-            "times": None if time is None else times_of(frame, time, target, source, form, decimal),
-            "weights": None if weight is None else weights_of(frame, weight, target, source, decimal),
-        }
 
 
 def _taken_columns(
@@ -324,41 +303,20 @@ def _taken_columns(
     return frame.drop(columns=[name for name in (*drop, *named_by) if name not in needed]), predicted, unnamed
 
 
-def _read(frame: pd.DataFrame, predicted: str, reader: ColumnReader, as_it_is: Sequence[str]) -> pd.DataFrame:
-    """Return the table with its columns read as they are written or named; only those that change are replaced."""
-    changed = {}
-    for name in frame.columns.difference(list(as_it_is), sort=False):
-        column = frame[name]
-        read = reader.read_class(column) if name == predicted else reader.read(column)
-        if read is not column:
-            changed[name] = read
-    return frame.assign(**changed)
-
-
-def _with_target(frame: pd.DataFrame, predicted: str, leave_out: bool) -> tuple[pd.DataFrame, list[str]]:
-    """Return the rows that have a target, if others are to be left out, and a caveat on these."""
-    gone = is_missing(frame[predicted])
-    if not leave_out or not gone.any():
-        return frame, []
-    rows = counted(int(gone.sum()), "row has no value", "rows have no value")
-    were = "was" if gone.sum() == 1 else "were"
-    return frame[~gone], [f"{rows} of the target and {were} left out."]
-
-
-def _check_four_rows(frame: pd.DataFrame, source: str) -> None:
-    if len(frame) < 4:
-        rows = counted(len(frame), "row", "rows")
-        raise ValueError(f"{source} has {rows}; two classes with two rows each are needed at least. Add rows.")
-
-
 def _learnable_rows(
     y: NDArray[Any], groups: pd.Series | None, predicted: str, source: str
 ) -> tuple[NDArray[np.bool_], list[str]]:
     """Return which rows can be learned from and held out, and caveats on others; of numbers these are all."""
     if kind_of_target(y) == "numbers":
         return np.ones(len(y), dtype=bool), []
-    kept, small = _classes_of_two(y)
-    _check_two_classes(y[kept], predicted, source)
+    classes, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
+    kept, single = counts[codes] >= 2, list(classes[counts < 2])
+    small = [f"Classes with a single row cannot be held out and were left out: {listed(single)}."] if single else []
+    if len(names := np.unique(y[kept])) < 2:
+        held = f"the single class {str(names[0])!r}" if len(names) else "no class with two rows"
+        raise ValueError(
+            f"{source}: column {predicted!r} holds {held}; at least two classes are needed. Choose another target."
+        )
     if groups is not None:
         in_groups, in_one = in_two_groups(y[kept], groups[kept], source)
         kept[kept] = in_groups
@@ -387,31 +345,3 @@ def _row_numbers(
         f"Column {name!r} looks like a row number, which says nothing about a case: leave it out with --drop {name!r}."
         for name in found
     ]
-
-
-def _spectrum(X: pd.DataFrame, source: str, given: bool | None, strict: bool) -> tuple[SpectralAxis | None, list[str]]:
-    """Return the axis of a spectrum among the columns, and the caveats on it."""
-    axis, said = spectral_axis(X, source, given)
-    if axis is not None and given is None and strict:
-        raise TableRefused(
-            f"{source}: the {len(axis.columns)} columns {axis.columns[0]!r} to {axis.columns[-1]!r} look like a "
-            "spectrum. Take them as one (--spectra), or as separate features (--no-spectra).",
-            spectra=True,
-        )
-    return axis, said
-
-
-def _check_two_classes(y: NDArray[Any], predicted: str, source: str) -> None:
-    if len(names := np.unique(y)) < 2:
-        held = f"the single class {str(names[0])!r}" if len(names) else "no class with two rows"
-        raise ValueError(
-            f"{source}: column {predicted!r} holds {held}; at least two classes are needed. Choose another target."
-        )
-
-
-def _classes_of_two(y: NDArray[Any]) -> tuple[NDArray[np.bool_], list[str]]:
-    """Return which rows belong to classes of two rows or more, and a caveat where others are left out."""
-    classes, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
-    small = classes[counts < 2]
-    caveat = f"Classes with a single row cannot be held out and were left out: {listed(list(small))}."
-    return counts[codes] >= 2, [caveat] if len(small) else []

@@ -1,32 +1,28 @@
-"""Tables from files: text, Parquet, Excel and folders."""
+"""Tables from files (text, Parquet, Excel, folders), and the columns of them that a fitted model takes."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from whynear.data.cells import as_text, holds_strings
+from whynear.data.column_reading import NUMBER, NUMBER_OR_MISSING, Codes, ColumnReader, as_recorded
 from whynear.data.delimited import BELOW_A_TITLE, distinct_names, has_unnamed_first, notes_on_names
-from whynear.data.folder import (
-    PARQUET,
-    check_alike,
-    files_of_table,
-    is_text_file,
-    joined_files,
-    name_of_folder,
-    parquet_files_with_rows,
-    readable,
-)
-from whynear.data.numbers import NOTHING_KNOWN, Decimal, Expected, decimal_of
-from whynear.data.parquet import read_parquet
-from whynear.data.text_files import AUTO, TEXT_ENDINGS, check_encoding
-from whynear.data.text_table import NOTES, labelled, labels_in, read_texts
-from whynear.utils.text import counted
+from whynear.data.encoder import TableEncoder
+from whynear.data.numbers import DECIMALS, NOTHING_KNOWN, Decimal, Expected, decimal_of
+from whynear.data.parquet import joined, parquet_facts, read_parquet
+from whynear.data.settings import Reading
+from whynear.data.text_files import AUTO, DELIMITERS, TEXT_ENDINGS, check_encoding, delimiter_of
+from whynear.data.text_table import NOTES, check_same_header, labelled, labels_in, read_texts, readable
+from whynear.utils.columns import is_default
+from whynear.utils.text import counted, listed
 
 
 def read_workbook(path: Path, expected: Expected = NOTHING_KNOWN) -> tuple[pd.DataFrame, list[str]]:
@@ -43,7 +39,13 @@ def read_workbook(path: Path, expected: Expected = NOTHING_KNOWN) -> tuple[pd.Da
     try:
         book = openpyxl.load_workbook(path, read_only=True, data_only=True)
         sheets = book.sheetnames
-        cells = list(_rows(book.worksheets[0]))
+        sheet = book.worksheets[0]
+        sheet.reset_dimensions()  # those stated in a file may be wrong, and rows beyond them would be left out
+        ends = (
+            (row, max((place for place, cell in enumerate(row) if cell is not None), default=-1) + 1)
+            for row in sheet.iter_rows(values_only=True)
+        )
+        cells = [row[:end] for row, end in ends]  # without the empty cells at their ends
         book.close()
     except PermissionError:
         raise
@@ -82,12 +84,112 @@ def read_workbook(path: Path, expected: Expected = NOTHING_KNOWN) -> tuple[pd.Da
     return labelled(frame, names[0], labels), [*notes, NOTES[labels]]
 
 
-def _rows(sheet: Any) -> Iterator[Sequence[Any]]:
-    """Yield the rows of a sheet without the empty cells at their ends."""
-    sheet.reset_dimensions()  # those stated in a file may be wrong, and rows beyond them would be left out
-    for row in sheet.iter_rows(values_only=True):
-        last = max((place for place, cell in enumerate(row) if cell is not None), default=-1)
-        yield row[: last + 1]
+PARQUET = ".parquet"
+TEXT = "text"
+_HIDDEN = (".", "_")  # first letters of the files that Spark and others add, such as _SUCCESS
+
+
+def name_of_folder(folder: Path) -> str:
+    """Return the name of a folder in messages and reports, with a slash."""
+    return f"{folder.resolve().name}/"
+
+
+def files_of_table(folder: Path) -> tuple[list[Path], list[str]]:
+    """Return the files of a folder that hold its table, in order, and notes on others.
+
+    Numbers within names count as numbers: ``part-2`` comes before ``part-10``.
+    """
+
+    def order(path: Path) -> tuple[list[tuple[int, int | str]], str]:
+        words = re.split(r"(\d+)", path.name)
+        return [(0, int(word)) if word.isdecimal() else (1, word) for word in words if word], path.name
+
+    shown = sorted((path for path in folder.iterdir() if not path.name.startswith(_HIDDEN)), key=order)
+    for path in shown:
+        if path.is_dir() and (held := [inner for inner in path.iterdir() if _kind(inner)]):
+            raise ValueError(
+                f"{folder} holds the folder {path.name!r} with tables of its own, such as {held[0].name!r}. "
+                "Move all files of the table into one folder."
+            )
+    files = [path for path in shown if path.is_file() and _kind(path)]
+    others = [path.name for path in shown if path not in files]
+    if not files:
+        found = f"got {listed(others)}" if others else "got an empty folder"
+        raise ValueError(
+            f"{folder} must hold Parquet files ({PARQUET}) or text files ({', '.join(DELIMITERS)}, "
+            f"each also with .gz), {found} instead. Name a folder with files of one table, or a file."
+        )
+    kinds = {_kind(path): path for path in reversed(files)}
+    if len(kinds) > 1:
+        one, another = list(kinds.values())[-2:]
+        raise ValueError(
+            f"{folder} holds files of different kinds, such as {one.name!r} and {another.name!r}. Keep the files of "
+            "one table and of one kind in the folder."
+        )
+    left_out = f"{counted(len(others), 'file', 'files')} of the folder that can hold no part of the table"
+    return files, [f"{left_out} {'was' if len(others) == 1 else 'were'} left out: {listed(others)}."] if others else []
+
+
+def parquet_files_with_rows(files: Sequence[Path]) -> tuple[list[Path], list[str]]:
+    """Return the Parquet files that have rows, and a note on those that have none."""
+    empty = [path for path in files if not parquet_facts(path).n_rows]
+    if len(empty) == len(files):
+        raise ValueError(f"{files[0].parent} must hold rows, got only files without any instead. Export it again.")
+    note = f"Files without rows were left out: {listed([path.name for path in empty])}."
+    return [path for path in files if path not in empty], [note] if empty else []
+
+
+def joined_files(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Return the rows of the files of a folder as one table."""
+    pieces = {name: _in_one_kind([frame[name] for frame in frames]) for name in frames[0].columns}
+    whole = pd.DataFrame({name: joined(parts) for name, parts in pieces.items()})
+    if all(is_default(frame.index) for frame in frames):
+        return whole
+    return whole.set_axis(frames[0].index.append([frame.index for frame in frames[1:]]), axis=0)
+
+
+def check_alike(files: Sequence[Path]) -> None:
+    """Refuse Parquet files whose columns differ in name or type, or of which some are the index."""
+    first = parquet_facts(files[0])
+    for path in files[1:]:
+        facts = parquet_facts(path)
+        check_same_header(files[0], first.names, path, facts.names)
+        if facts.index != first.index:
+            held = [f"the index {listed(index)}" if index else "no index" for index in (facts.index, first.index)]
+            raise ValueError(
+                f"{path} has {held[0]}, and {files[0].name} has {held[1]}. Export the files again, all with the same "
+                "index or all without one."
+            )
+        expected = dict(zip(first.names, first.kinds, strict=True))
+        for name, kind in zip(facts.names, facts.kinds, strict=True):
+            if None not in (kind, expected[name]) and kind != expected[name]:
+                raise ValueError(
+                    f"{path} holds {kind} in column {name!r}, and {files[0].name} holds {expected[name]}. Export the "
+                    "files again with one type for the column."
+                )
+
+
+def _in_one_kind(parts: list[pd.Series]) -> list[pd.Series]:
+    """Return the pieces of a column as text if one holds text: a sign such as '?' may stand in a single file."""
+    texts = [holds_strings(part) for part in parts]
+    if all(texts) or not any(texts):
+        return parts
+    return [
+        part if is_text or isinstance(part.dtype, pd.CategoricalDtype) else as_text(part)
+        for part, is_text in zip(parts, texts, strict=True)
+    ]
+
+
+def is_text_file(path: Path) -> bool:
+    """Return whether a file holds a table as text."""
+    return _kind(path) == TEXT
+
+
+def _kind(path: Path) -> str | None:
+    """Return the kind of a file of a table; all text files are of one kind."""
+    if path.suffix.lower() == PARQUET:
+        return PARQUET
+    return TEXT if delimiter_of(path) is not None else None
 
 
 WORKBOOK = ".xlsx"
@@ -207,3 +309,71 @@ def _read_folder(folder: Path, encoding: str, expected: Expected) -> NamedTable:
     tables = [read_file(path) for path in files]
     said = dict.fromkeys(note for table in tables for note in table.notes)
     return NamedTable(source, joined_files([table.frame for table in tables]), (*notes, *empty, *said))
+
+
+@dataclass(frozen=True, eq=False)
+class ModelColumns:
+    """The columns of a model, and how they were written in the table it was fitted to.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The columns.
+    texts : tuple of str
+        Those that hold categories.
+    readings : dict of str to str
+        How columns are read, and ``missing`` which of their values are missing: as in a `TableEncoder`.
+    """
+
+    names: tuple[str, ...]
+    texts: tuple[str, ...]
+    readings: Mapping[str, str]
+    missing: Codes
+
+    @classmethod
+    def behind(
+        cls, encoder: TableEncoder | None, names: Sequence[str], texts: Sequence[str] | None = None
+    ) -> ModelColumns:
+        """Return the columns that an encoder takes; ``texts`` may be known to other steps of a model."""
+        known: Any = ({}, {}) if encoder is None else (encoder.readings or {}, encoder.missing or {})
+        of_encoder = () if encoder is None else encoder.text_columns
+        return cls(tuple(names), tuple(of_encoder if texts is None else texts), *known)
+
+    @property
+    def plain(self) -> list[str]:
+        """The columns of numbers that were written plainly."""
+        return [name for name in self.names if name not in self.texts and name not in self.readings]
+
+    @property
+    def written(self) -> dict[Decimal, list[str]]:
+        """The columns of numbers that were not written plainly, by the sign before their decimals."""
+        ways = {sign: (f"{NUMBER} {sign}", f"{NUMBER_OR_MISSING} {sign}") for sign in DECIMALS}
+        return {sign: [name for name, how in self.readings.items() if how in ways[sign]] for sign in ways}
+
+    @property
+    def expected(self) -> Expected:
+        """How the tables of the model are written."""
+        signs = [sign for sign in DECIMALS if self.written[sign]]
+        numbers = [*self.plain, *(name for names in self.written.values() for name in names)]
+        return Expected(
+            decimal=signs[0] if len(signs) == 1 else None,
+            numbers=frozenset(numbers),
+            plain=frozenset(self.plain),
+            columns=frozenset(self.names),
+        )
+
+    def read(self, table: NamedTable) -> NamedTable:
+        """Return a table with numbers read as numbers, and notes on how.
+
+        Columns that were not written plainly are left to the encoder of the model, unless the table shows another sign
+        before the decimals than the table of the model had.
+        """
+        expected = self.expected
+        decimal, notes = table.decided(expected)
+        reader = ColumnReader(table.source, Reading(), decimal)
+        texts = [name for name in self.plain if name in table.frame.columns and holds_strings(table.frame[name])]
+        frame = table.frame.assign(**{name: reader.read(table.frame[name]) for name in texts})
+        if expected.decimal not in (None, decimal):
+            other = {name: self.readings[name][:-1] + decimal for names in self.written.values() for name in names}
+            frame = as_recorded(frame, other, {name: codes for name, codes in self.missing.items() if name in other})
+        return replace(table, frame=frame, notes=(*notes, *reader.notes()), decimal=decimal)

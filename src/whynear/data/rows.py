@@ -1,4 +1,8 @@
-"""Rows: their names, their order, and what keeps them together, apart or weighs them."""
+"""Rows: their names, their groups, times and weights, and the folds in which they are held out.
+
+A row has a name; columns of the table may give it a group, a time and a weight. Rows of a group are held out together,
+rows of a time order after all earlier ones, and the standard error of a mean counts groups where there are groups.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +15,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
 
-from whynear.data.cells import is_missing
-from whynear.data.dates import date_formats, days, holds_dates
+from whynear.data.cells import date_formats, days, holds_dates, is_missing
 from whynear.data.numbers import Decimal, numbers_or_texts_of_numbers
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.columns import is_default, names_of_rows, plain_name
@@ -130,6 +133,111 @@ def place_of(row: object, frame: pd.DataFrame, source: str) -> int:
     raise ValueError(f"{fact}. Name another row (--row), or give names that differ (--index COLUMN).")
 
 
+def _about_rows(frame: pd.DataFrame, column: str, target: str, source: str, use: str, option: str) -> pd.Series:
+    """Return a column, which may be the index; refuse the target, of which ``use`` states what it cannot be too."""
+    if column == target:
+        raise ValueError(
+            f"{source}: column {column!r} is the target, and cannot {use} too. Choose another column ({option})."
+        )
+    return frame[column] if column in frame.columns else frame.index.to_series()
+
+
+def _check_complete(values: pd.Series, column: str, source: str, lacks: str) -> None:
+    if (missing := is_missing(values)).any():
+        rows = counted(int(missing.sum()), "row")
+        raise ValueError(
+            f"{source}: column {column!r} {lacks} in {rows} (first: row {_row(values, missing)}). "
+            "Fill in what is missing, or remove such rows."
+        )
+
+
+def _row(rows: pd.DataFrame | pd.Series, wrong: np.ndarray) -> object:
+    """Return the name of the first row that is wrong."""
+    return plain_name(rows.index[int(wrong.argmax())])
+
+
+def groups_of(frame: pd.DataFrame, column: str, target: str, source: str) -> pd.Series:
+    """Return the number of the group of each row, under the name of its column, which may be that of the index."""
+    values = _about_rows(frame, column, target, source, "say which rows belong together", "--group")
+    _check_complete(values, column, source, "names no group")
+    codes, names = pd.factorize(values.astype(str).str.strip().to_numpy())
+    if len(names) < 2:
+        raise ValueError(
+            f"{source}: column {column!r} holds the single group {str(names[0])!r}; at least two are needed, so that "
+            "one can be held out. Choose another column (--group)."
+        )
+    return pd.Series(codes, frame.index, name=column)
+
+
+def times_of(
+    frame: pd.DataFrame, column: str, target: str, source: str, form: str | None = None, decimal: Decimal = "."
+) -> pd.Series:
+    """Return the time of each row, under the name of its column, which may be that of the index.
+
+    Dates become days since 1970-01-01, of the format ``form`` if it is given; numbers stay what they are. ``decimal``
+    is the sign before decimals where a text can be two numbers.
+    """
+    values = _about_rows(frame, column, target, source, "be the time", "--time")
+    _check_complete(values, column, source, "holds no time")
+    if form or holds_dates(values):
+        times = _dates(values, column, source, form)
+    else:
+        times = numbers_or_texts_of_numbers(values, decimal)
+        if (wrong := ~np.isfinite(times)).any():
+            first = str(values.iloc[int(wrong.argmax())])
+            raise ValueError(
+                f"{source}: column {column!r} holds {first!r} in row {_row(values, wrong)}, which is neither a date "
+                "nor a number. Choose another column (--time), or give the format of its dates (--date "
+                f"'{column}=%Y%m%d')."
+            )
+    if len(np.unique(times)) < 2:
+        raise ValueError(
+            f"{source}: column {column!r} holds the single time {str(values.iloc[0])!r}; at least two are needed, so "
+            "that later rows can be held out. Choose another column (--time)."
+        )
+    return pd.Series(times, frame.index, name=column)
+
+
+def _dates(values: pd.Series, column: str, source: str, form: str | None) -> np.ndarray:
+    formats = (form,) if form else date_formats(values)
+    if len(formats) == 2:
+        raise ValueError(
+            f"{source}: column {column!r} holds dates such as {str(values.iloc[0])!r}, whose day and month cannot be "
+            f"told apart. Give their format (--date '{column}={formats[0]}')."
+        )
+    found = days(values, formats[0]) if formats else None
+    if found is None or np.isnan(found).any():
+        raise ValueError(
+            f"{source}: column {column!r} holds dates that are not of one format, such as {str(values.iloc[0])!r}. "
+            f"Give their format (--date '{column}=%Y%m%d')."
+        )
+    return found
+
+
+def weights_of(frame: pd.DataFrame, column: str, target: str, source: str, decimal: Decimal = ".") -> pd.Series:
+    """Return the weight of each row, under the name of its column, which may be that of the index.
+
+    ``decimal`` is the sign before decimals where a text can be two numbers.
+    """
+    given = _about_rows(frame, column, target, source, "hold weights", "--weight")
+    missing = is_missing(given)
+    read = numbers_or_texts_of_numbers(given, decimal)
+    wrong = missing | ~np.isfinite(read) | (read < 0)
+    if wrong.any():
+        place = int(wrong.argmax())
+        value = "no value" if missing[place] else repr(str(given.iloc[place]))
+        raise ValueError(
+            f"{source}: column {column!r} holds {value} in row {_row(given, wrong)}; a weight must be a "
+            "finite number, and not negative. Mend or remove such rows, or choose another column (--weight)."
+        )
+    if not read.any():
+        raise ValueError(
+            f"{source}: column {column!r} holds no weight above zero, so that no row counts. Choose another column "
+            "(--weight)."
+        )
+    return pd.Series(read, frame.index, name=column)
+
+
 RowSplit: TypeAlias = tuple[Indices, Indices]  # rows to learn from, rows held out
 
 
@@ -184,43 +292,30 @@ def groups_in(separation: Any) -> Any:
     return None if isinstance(separation, TimeOrder) else separation
 
 
-def forward_splits(
-    order: TimeOrder, n_folds: int, y: NDArray[Any] | None = None, first: float | None = None
-) -> list[RowSplit]:
-    """Return folds that follow each other in time; each is learned from all rows before it (an expanding window).
+def groups_by_class(y: NDArray[Any], groups: pd.Series) -> NDArray[np.intp]:
+    """Return the number of groups in which each class occurs, in the order of the classes.
 
-    The first part is never held out. It has the share ``first`` of the rows, or is as large as a fold, and is longer
-    where that is needed for two rows of each of two classes ``y``; if they never come together, there is no fold. Rows
-    of the same time are in the same part.
-
-    >>> [(train.tolist(), test.tolist()) for train, test in forward_splits(TimeOrder([1, 1, 2, 3, 3]), 2)]
-    [([0, 1], [2]), ([0, 1, 2], [3, 4])]
+    >>> groups_by_class(np.array(["u", "u", "v"]), pd.Series([0, 1, 1])).tolist()
+    [2, 1]
     """
-    place = np.unique(order.times, return_inverse=True)[1]
-    before = np.concatenate([[0], np.cumsum(np.bincount(place))])  # rows before each time, and all rows
-    last = int(place.max())
-    share = 1 / (n_folds + 1) if first is None else first
-    start = min(max(1, int(np.searchsorted(before, len(order) * share - 1e-9))), last)
-    if y is not None:
-        start = max(start, _two_classes(place, y))
-    if not 1 <= start <= last:
-        return []
-    middles = (before[start:-1] + before[start + 1 :]) / 2 - before[start]
-    fold_of_time = np.floor(middles * min(n_folds, len(middles)) / (before[-1] - before[start])).astype(np.intp)
-    firsts = start + np.unique(fold_of_time, return_index=True)[1]
-    ends = [*firsts[1:], len(before)]
-    return [
-        (np.flatnonzero(place < first), np.flatnonzero((place >= first) & (place < end)))
-        for first, end in zip(firsts, ends, strict=True)
-    ]
+    return np.asarray(groups.groupby(y).nunique().sort_index(), dtype=np.intp)
 
 
-def _two_classes(place: Indices, y: NDArray[Any]) -> int:
-    """Return the first time before which two classes have two rows each; one past the last if there is none."""
-    codes = np.unique(y, return_inverse=True)[1]
-    of_classes = (np.sort(place[codes == code]) for code in np.unique(codes))
-    second = sorted(times[1] for times in of_classes if len(times) > 1)
-    return int(second[1]) + 1 if len(second) > 1 else int(place.max()) + 1
+def in_two_groups(y: NDArray[Any], groups: pd.Series, source: str) -> tuple[NDArray[np.bool_], list[str]]:
+    """Return which rows belong to classes of two groups or more, and a caveat where others are left out."""
+    classes, codes = np.unique(y, return_inverse=True)
+    n_groups = groups_by_class(y, groups)
+    if np.count_nonzero(n_groups >= 2) < 2:
+        raise ValueError(
+            f"{source}: every row of {counted(int((n_groups < 2).sum()), 'class', 'classes')} "
+            f"({listed(list(classes[n_groups < 2]))}) has the same {groups.name!r}; at least two classes must occur in "
+            "two groups, so that one can be held out. Choose another column (--group), or add groups."
+        )
+    caveat = (
+        f"Classes within a single {groups.name!r} cannot be held out together with it and were left out: "
+        f"{listed(list(classes[n_groups < 2]))}."
+    )
+    return n_groups[codes] >= 2, [caveat] if (n_groups < 2).any() else []
 
 
 TRIED_SEEDS = 10
@@ -254,6 +349,41 @@ def split_rows(
     if not stratified:
         return list(GroupKFold(n_folds, shuffle=True, random_state=seed).split(y, y, groups))
     return _in_proportion(y, n_folds, seed, groups)
+
+
+def forward_splits(
+    order: TimeOrder, n_folds: int, y: NDArray[Any] | None = None, first: float | None = None
+) -> list[RowSplit]:
+    """Return folds that follow each other in time; each is learned from all rows before it (an expanding window).
+
+    The first part is never held out. It has the share ``first`` of the rows, or is as large as a fold, and is longer
+    where that is needed for two rows of each of two classes ``y``; if they never come together, there is no fold. Rows
+    of the same time are in the same part.
+
+    >>> [(train.tolist(), test.tolist()) for train, test in forward_splits(TimeOrder([1, 1, 2, 3, 3]), 2)]
+    [([0, 1], [2]), ([0, 1, 2], [3, 4])]
+    """
+    place = np.unique(order.times, return_inverse=True)[1]
+    before = np.concatenate([[0], np.cumsum(np.bincount(place))])  # rows before each time, and all rows
+    last = int(place.max())
+    share = 1 / (n_folds + 1) if first is None else first
+    start = min(max(1, int(np.searchsorted(before, len(order) * share - 1e-9))), last)
+    if y is not None:
+        # the first time before which two classes have two rows each; one past the last if there is none
+        codes = np.unique(y, return_inverse=True)[1]
+        of_classes = (np.sort(place[codes == code]) for code in np.unique(codes))
+        second = sorted(times[1] for times in of_classes if len(times) > 1)
+        start = max(start, int(second[1]) + 1 if len(second) > 1 else last + 1)
+    if not 1 <= start <= last:
+        return []
+    middles = (before[start:-1] + before[start + 1 :]) / 2 - before[start]
+    fold_of_time = np.floor(middles * min(n_folds, len(middles)) / (before[-1] - before[start])).astype(np.intp)
+    firsts = start + np.unique(fold_of_time, return_index=True)[1]
+    ends = [*firsts[1:], len(before)]
+    return [
+        (np.flatnonzero(place < first), np.flatnonzero((place >= first) & (place < end)))
+        for first, end in zip(firsts, ends, strict=True)
+    ]
 
 
 def _in_proportion(y: NDArray[Any], n_folds: int, seed: int, groups: ArrayLike) -> list[RowSplit]:
@@ -308,141 +438,3 @@ def resampled_rows(n_rows: int, groups: ArrayLike | None, rng: np.random.Generat
 
 def _starts(codes: Indices) -> Indices:
     return np.unique(np.sort(codes), return_index=True)[1]
-
-
-def groups_of(frame: pd.DataFrame, column: str, target: str, source: str) -> pd.Series:
-    """Return the number of the group of each row, under the name of its column, which may be that of the index."""
-    if column == target:
-        raise ValueError(
-            f"{source}: column {column!r} is the target, and cannot say which rows belong together too. "
-            "Choose another column (--group)."
-        )
-    values = frame[column] if column in frame.columns else frame.index.to_series()
-    if (missing := is_missing(values)).any():
-        rows = counted(int(missing.sum()), "row", "rows")
-        raise ValueError(
-            f"{source}: column {column!r} names no group in {rows} (first: row {frame.index[int(missing.argmax())]}). "
-            "Fill in what is missing, or remove such rows."
-        )
-    codes, names = pd.factorize(values.astype(str).str.strip().to_numpy())
-    if len(names) < 2:
-        raise ValueError(
-            f"{source}: column {column!r} holds the single group {str(names[0])!r}; at least two are needed, so that "
-            "one can be held out. Choose another column (--group)."
-        )
-    return pd.Series(codes, frame.index, name=column)
-
-
-def in_two_groups(y: NDArray[Any], groups: pd.Series, source: str) -> tuple[NDArray[np.bool_], list[str]]:
-    """Return which rows belong to classes of two groups or more, and a caveat where others are left out."""
-    classes, codes = np.unique(y, return_inverse=True)
-    n_groups = groups_by_class(y, groups)
-    if np.count_nonzero(n_groups >= 2) < 2:
-        raise ValueError(
-            f"{source}: every row of {counted(int((n_groups < 2).sum()), 'class', 'classes')} "
-            f"({listed(list(classes[n_groups < 2]))}) has the same {groups.name!r}; at least two classes must occur in "
-            "two groups, so that one can be held out. Choose another column (--group), or add groups."
-        )
-    caveat = (
-        f"Classes within a single {groups.name!r} cannot be held out together with it and were left out: "
-        f"{listed(list(classes[n_groups < 2]))}."
-    )
-    return n_groups[codes] >= 2, [caveat] if (n_groups < 2).any() else []
-
-
-def groups_by_class(y: NDArray[Any], groups: pd.Series) -> NDArray[np.intp]:
-    """Return the number of groups in which each class occurs, in the order of the classes.
-
-    >>> groups_by_class(np.array(["u", "u", "v"]), pd.Series([0, 1, 1])).tolist()
-    [2, 1]
-    """
-    return np.asarray(groups.groupby(y).nunique().sort_index(), dtype=np.intp)
-
-
-def times_of(
-    frame: pd.DataFrame, column: str, target: str, source: str, form: str | None = None, decimal: Decimal = "."
-) -> pd.Series:
-    """Return the time of each row, under the name of its column, which may be that of the index.
-
-    Dates become days since 1970-01-01, of the format ``form`` if it is given; numbers stay what they are. ``decimal``
-    is the sign before decimals where a text can be two numbers.
-    """
-    if column == target:
-        raise ValueError(
-            f"{source}: column {column!r} is the target, and cannot be the time too. Choose another column (--time)."
-        )
-    values = frame[column] if column in frame.columns else frame.index.to_series()
-    if (missing := is_missing(values)).any():
-        rows = counted(int(missing.sum()), "row", "rows")
-        raise ValueError(
-            f"{source}: column {column!r} holds no time in {rows} (first: row {_row(frame, missing)}). "
-            "Fill in what is missing, or remove such rows."
-        )
-    is_date = form or holds_dates(values)
-    times = _dates(values, column, source, form) if is_date else _numbers(values, column, source, decimal)
-    if len(np.unique(times)) < 2:
-        raise ValueError(
-            f"{source}: column {column!r} holds the single time {str(values.iloc[0])!r}; at least two are needed, so "
-            "that later rows can be held out. Choose another column (--time)."
-        )
-    return pd.Series(times, frame.index, name=column)
-
-
-def _dates(values: pd.Series, column: str, source: str, form: str | None) -> np.ndarray:
-    formats = (form,) if form else date_formats(values)
-    if len(formats) == 2:
-        raise ValueError(
-            f"{source}: column {column!r} holds dates such as {str(values.iloc[0])!r}, whose day and month cannot be "
-            f"told apart. Give their format (--date '{column}={formats[0]}')."
-        )
-    found = days(values, formats[0]) if formats else None
-    if found is None or np.isnan(found).any():
-        raise ValueError(
-            f"{source}: column {column!r} holds dates that are not of one format, such as {str(values.iloc[0])!r}. "
-            f"Give their format (--date '{column}=%Y%m%d')."
-        )
-    return found
-
-
-def _numbers(values: pd.Series, column: str, source: str, decimal: Decimal) -> np.ndarray:
-    read = numbers_or_texts_of_numbers(values, decimal)
-    if (wrong := ~np.isfinite(read)).any():
-        first = str(values.iloc[int(wrong.argmax())])
-        raise ValueError(
-            f"{source}: column {column!r} holds {first!r} in row {_row(values, wrong)}, which is neither a date nor a "
-            f"number. Choose another column (--time), or give the format of its dates (--date '{column}=%Y%m%d')."
-        )
-    return read
-
-
-def _row(rows: pd.DataFrame | pd.Series, wrong: np.ndarray) -> object:
-    """Return the name of the first row that is wrong."""
-    return plain_name(rows.index[int(wrong.argmax())])
-
-
-def weights_of(frame: pd.DataFrame, column: str, target: str, source: str, decimal: Decimal = ".") -> pd.Series:
-    """Return the weight of each row, under the name of its column, which may be that of the index.
-
-    ``decimal`` is the sign before decimals where a text can be two numbers.
-    """
-    if column == target:
-        raise ValueError(
-            f"{source}: column {column!r} is the target, and cannot hold weights too. Choose another column (--weight)."
-        )
-    given = frame[column] if column in frame.columns else frame.index.to_series()
-    missing = is_missing(given)
-    read = numbers_or_texts_of_numbers(given, decimal)
-    wrong = missing | ~np.isfinite(read) | (read < 0)
-    if wrong.any():
-        place = int(wrong.argmax())
-        value = "no value" if missing[place] else repr(str(given.iloc[place]))
-        raise ValueError(
-            f"{source}: column {column!r} holds {value} in row {plain_name(frame.index[place])}; a weight must be a "
-            "finite number, and not negative. Mend or remove such rows, or choose another column (--weight)."
-        )
-    if not read.any():
-        raise ValueError(
-            f"{source}: column {column!r} holds no weight above zero, so that no row counts. Choose another column "
-            "(--weight)."
-        )
-    return pd.Series(read, frame.index, name=column)

@@ -1,14 +1,14 @@
-"""How a table becomes a problem, and which rows are held out together: names, defaults, limits and help.
+"""How a table becomes a problem, and which rows are held out together: names, defaults, limits and help; refusals.
 
 Nothing large is imported here, because the command line takes its options from this module when it starts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, get_args
 
 Categories = Literal["auto", "onehot"]
 Impute = Literal["auto", "median", "most_frequent"]
@@ -184,3 +184,57 @@ def _as_names(value: Any, *names: str) -> None:
     for name in names:
         if (given := getattr(value, name)) is not None:
             object.__setattr__(value, name, str(given))
+
+
+Made = TypeVar("Made")
+MOST_ROUNDS = 12  # of refusals that are collected into one suggestion
+
+
+class TableRefused(ValueError):
+    """A table that is not taken as it is, with the settings of a study that would take it.
+
+    ``settings`` are those that remedy what the message names. `with_suggestion` extends them by those that remedy
+    everything else, and sets ``is_tried``.
+    """
+
+    def __init__(self, message: str, **settings: Any) -> None:
+        super().__init__(message)
+        self.settings = settings
+        self.is_tried = False
+
+
+def with_suggestion(make: Callable[[Reading], Made], reading: Reading) -> Made:
+    """Call ``make`` with a reading; if it refuses, find further settings with which it does not, and raise.
+
+    The error then has all of them, so that a user needs one more try.
+    """
+    try:
+        return make(reading)
+    except TableRefused as refusal:
+        found = refusal.settings
+        for _ in range(MOST_ROUNDS):
+            other_reading = replace(reading, **merged({name: getattr(reading, name) for name in found}, found))
+            try:
+                make(other_reading)
+            except TableRefused as other:
+                found = merged(found, other.settings)
+            except ValueError:
+                break
+            else:
+                refusal.settings, refusal.is_tried = found, True
+                refusal.add_note(f"Try: reading={written(other_reading)}")
+                break
+        raise
+
+
+def merged(settings: Mapping[str, Any], others: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings with others added: tuples are joined, everything else is replaced.
+
+    >>> merged({"drop": ("a",), "strict": True}, {"drop": ("b",)})
+    {'drop': ('a', 'b'), 'strict': True}
+    """
+    result = dict(settings)
+    for name, value in others.items():
+        before = result.get(name, ())
+        result[name] = tuple(dict.fromkeys((*before, *value))) if isinstance(value, tuple) else value
+    return result

@@ -250,13 +250,13 @@ def recipe_name(steps: Sequence[SpectralTransformer]) -> str:
     >>> recipe_name([StandardNormalVariate(), SavitzkyGolay(derivative=1)])
     'SNV and first derivative'
     """
-    return " and ".join(map(_name, steps)) or NONE
 
+    def name(step: SpectralTransformer) -> str:
+        if isinstance(step, SavitzkyGolay):
+            return _DERIVATIVES[step.derivative] if step.derivative < 3 else f"derivative {step.derivative}"
+        return "baseline" if isinstance(step, Baseline) else "SNV"
 
-def _name(step: SpectralTransformer) -> str:
-    if isinstance(step, SavitzkyGolay):
-        return _DERIVATIVES[step.derivative] if step.derivative < 3 else f"derivative {step.derivative}"
-    return "baseline" if isinstance(step, Baseline) else "SNV"
+    return " and ".join(map(name, steps)) or NONE
 
 
 FEWEST_CHANNELS = 20  # to be taken as a spectrum by default

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from whynear.data.cells import as_text, is_missing
 from whynear.data.column_types import kind_of, note_on_spellings
-from whynear.data.refusal import TableRefused
 from whynear.data.rows import numbers_in_file
+from whynear.data.settings import TableRefused
 from whynear.utils.checks import whole
 from whynear.utils.columns import as_numbers, rows_at
 from whynear.utils.text import listed
@@ -45,7 +45,17 @@ def bin_target(y: ArrayLike, n_bins: int = 3) -> NDArray[np.int64]:
     [0, 2, 1, 0, 2, 1]
     """
     n_bins = whole("n_bins", n_bins, 2)
-    values = _finite_column(y)
+    try:
+        values = np.asarray(y, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError("y must be numeric, got values that are not numbers instead.") from None
+    if values.ndim != 1 or not len(values):
+        raise ValueError(f"y must be one column with at least one row, got shape {values.shape} instead.")
+    if len(bad := np.flatnonzero(~np.isfinite(values))):
+        raise ValueError(
+            f"y must be finite, got {len(bad)} missing or infinite values instead, in rows {rows_at(bad, y)}. "
+            "Drop these rows first."
+        )
     distinct, place, counts = np.unique(values, return_inverse=True, return_counts=True)
     if len(distinct) < n_bins:
         raise ValueError(
@@ -53,22 +63,6 @@ def bin_target(y: ArrayLike, n_bins: int = 3) -> NDArray[np.int64]:
         )
     cuts = _balanced_cuts(np.cumsum(counts), n_bins)
     return np.searchsorted(cuts, place, side="left").astype(np.int64)
-
-
-def _finite_column(y: ArrayLike) -> NDArray[np.float64]:
-    try:
-        values = np.asarray(y, dtype=float)
-    except (TypeError, ValueError):
-        raise ValueError("y must be numeric, got values that are not numbers instead.") from None
-    if values.ndim != 1 or not len(values):
-        raise ValueError(f"y must be one column with at least one row, got shape {values.shape} instead.")
-    bad = np.flatnonzero(~np.isfinite(values))
-    if len(bad):
-        raise ValueError(
-            f"y must be finite, got {len(bad)} missing or infinite values instead, in rows {rows_at(bad, y)}. "
-            "Drop these rows first."
-        )
-    return values
 
 
 def _balanced_cuts(cumulative: NDArray[np.int64], n_bins: int) -> NDArray[np.int64]:

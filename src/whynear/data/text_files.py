@@ -14,7 +14,7 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from whynear.data.refusal import TableRefused
+from whynear.data.settings import TableRefused
 
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
 USUAL_DELIMITER = ","  # where no ending names one
@@ -110,8 +110,9 @@ def as_utf_8(data: bytes, path: object, encoding: str = AUTO) -> tuple[bytes, li
         data = data[len(codecs.BOM_UTF8) :]
     known = supposed_encoding(data) if encoding == AUTO else encoding
     if fault := _first_fault(data, known, marked * len(codecs.BOM_UTF8)):
-        other = _single_byte(data) if encoding == AUTO and not fault.is_end else None
-        if other is None or _first_fault(data, other):
+        other = "cp1252" if WINDOWS_ONLY.search(data) else "latin-1"
+        may_be_other = encoding == AUTO and not fault.is_end and not UTF_8_LETTER.search(data)
+        if not may_be_other or _first_fault(data, other):
             raise wrong_encoding(path, known, fault, data)
         known = other
     if codecs.lookup(known).name == "utf-8":
@@ -147,13 +148,6 @@ def supposed_encoding(data: bytes) -> str:
         if len(start) > 3 and 2 * zeros.count(0) > len(zeros) and 0 not in others:
             return name
     return "utf-8"
-
-
-def _single_byte(data: bytes) -> str | None:
-    """Return the encoding of text that is not UTF-8; None if some of it is."""
-    if UTF_8_LETTER.search(data):
-        return None
-    return "cp1252" if WINDOWS_ONLY.search(data) else "latin-1"
 
 
 def _first_fault(data: bytes, encoding: str, offset: int = 0) -> Fault | None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
@@ -13,12 +14,11 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.util import hash_array
 
-from whynear.data.cells import holds_strings
-from whynear.data.dates import holds_dates
+from whynear.data.cells import holds_dates, holds_strings
 from whynear.data.delimited import TextFile, has_unnamed_first, notes_on_names, text_file
-from whynear.data.folder import check_same_header, readable
 from whynear.data.numbers import NOTHING_KNOWN, Decimal, Expected, Signs, decided, has_fractions, signs_of
 from whynear.data.text_files import AUTO, USUAL_DELIMITER, as_utf_8, delimiter_of, opened_text
+from whynear.utils.text import listed
 
 Labels = Literal["numbers", "some numbers", "names"]
 # Different whole numbers in any order number rows that were sorted or drawn anew, if so many of measured values would
@@ -108,10 +108,34 @@ class TextTable:
 
     def completed(self, frame: pd.DataFrame, file: Callable[[], TextFile]) -> pd.DataFrame:
         """Return the rows of a file, which were parsed by themselves, as the rows of this table."""
-        numbers = [name for name in frame.columns if name in self.texts and not _is_text(frame[name])]
+        as_numbers = [name for name in frame.columns if name in self.texts and frame[name].notna().any()]
+        numbers = [name for name in as_numbers if not holds_strings(frame[name])]
         frame = frame.assign(**file().as_written(numbers)) if numbers else frame
         first = str(frame.columns[0])
         return frame if self.labels is None or first in self.columns else labelled(frame, first, self.labels)
+
+
+@contextmanager
+def readable(path: Path) -> Iterator[None]:
+    """Raise errors that name a file or folder which may not be read."""
+    try:
+        yield
+    except PermissionError as error:
+        if error.errno is None:  # a file of the folder is named
+            raise
+        raise PermissionError(f"{path} must be readable; it is not. Change its permissions.") from None
+
+
+def check_same_header(first: Path, expected: Sequence[str], other: Path, names: Sequence[str]) -> None:
+    """Refuse a file whose columns are not those of the first one; their order may differ."""
+    lacking = [name for name in expected if name not in set(names)]
+    surplus = [name for name in names if name not in set(expected)]
+    facts = [f"lacks {listed(lacking)}"] * bool(lacking) + [f"has the further {listed(surplus)}"] * bool(surplus)
+    if facts:
+        raise ValueError(
+            f"{other} {' and '.join(facts)}, compared with {first.name}. All files of a folder must have the same "
+            "columns: correct this file, or move it elsewhere."
+        )
 
 
 def open_text_file(path: Path, encoding: str = AUTO) -> TextFile:
@@ -234,7 +258,12 @@ class _Columns:
                 self._gaps.add(str(name))
             if gaps.all():
                 continue
-            kind = _kind(column)
+            if holds_strings(column):
+                kind = _TEXT
+            elif pd.api.types.is_float_dtype(column):
+                kind = _FLOATS
+            else:
+                kind = _WHOLE if pd.api.types.is_integer_dtype(column) else _TRUTH
             kinds.add(kind)
             if kind == _FLOATS and (column.dropna() % 1 != 0).any():
                 self._fractions.add(str(name))
@@ -293,15 +322,3 @@ class _Columns:
         numbers = {name for name in self._kinds if not self.is_text(name) or self._signs.get(name, Signs()).is_open}
         fractions = any(map(expected.counts, self._fractions & numbers))
         return "," if self._has_semicolons and not fractions else "."
-
-
-def _kind(column: pd.Series) -> str:
-    if holds_strings(column):
-        return _TEXT
-    if pd.api.types.is_float_dtype(column):
-        return _FLOATS
-    return _WHOLE if pd.api.types.is_integer_dtype(column) else _TRUTH
-
-
-def _is_text(column: pd.Series) -> bool:
-    return holds_strings(column) or bool(column.isna().all())

@@ -94,14 +94,6 @@ class Kind(NamedTuple):
     n_samples: int = 200
 
 
-def _relevance(n: int, rng: np.random.Generator, **settings: Any) -> Bunch:
-    return make_relevance(n, random_state=rng, **settings)
-
-
-def _xor(n: int, rng: np.random.Generator) -> Bunch:
-    return make_xor(n, random_state=rng)
-
-
 def _linear(
     n: int,
     rng: np.random.Generator,
@@ -150,14 +142,9 @@ def _sums(n: int, rng: np.random.Generator) -> Bunch:
     return _bunch({"c": c}, weak, noise, _upper_half(a + 2 * b + 1.5 * c), hidden)
 
 
-def _ring(n: int, rng: np.random.Generator) -> Bunch:
+def _of_two(n: int, rng: np.random.Generator, *, classes: Callable[[Array], Labels]) -> Bunch:
     hidden = rng.standard_normal((n, 2))
-    return _pair(hidden, _upper_half((hidden**2).sum(axis=1)), rng)
-
-
-def _interaction(n: int, rng: np.random.Generator) -> Bunch:
-    hidden = rng.standard_normal((n, 2))
-    return _pair(hidden, (hidden.prod(axis=1) > 0).astype(np.int64), rng)
+    return _pair(hidden, classes(hidden), rng)
 
 
 def _class_covariance(n: int, rng: np.random.Generator) -> Bunch:
@@ -235,10 +222,10 @@ _many_blocks = partial(_linear, lone=2, blocks=2, size=4, noise=3, noise_blocks=
 _null_wide = partial(_null, **_wide.keywords)
 
 KINDS: Mapping[str, Kind] = {
-    "relevance linear": Kind(_relevance),
-    "relevance xor": Kind(partial(_relevance, target="xor")),
-    "relevance many": Kind(partial(_relevance, n_strong=3, n_weak_groups=2, n_irrelevant=20)),
-    "xor": Kind(_xor),
+    "relevance linear": Kind(lambda n, rng: make_relevance(n, random_state=rng)),
+    "relevance xor": Kind(lambda n, rng: make_relevance(n, target="xor", random_state=rng)),
+    "relevance many": Kind(lambda n, rng: make_relevance(n, 3, 2, n_irrelevant=20, random_state=rng)),
+    "xor": Kind(lambda n, rng: make_xor(n, random_state=rng)),
     "linear 50": Kind(_linear, 50),
     "linear 200": Kind(_linear),
     "linear 1000": Kind(_linear, 1000),
@@ -255,8 +242,8 @@ KINDS: Mapping[str, Kind] = {
     "proxy 0.5": Kind(partial(_proxy, rho=0.5)),
     "proxy 0.9": Kind(partial(_proxy, rho=0.9)),
     "sums": Kind(_sums),
-    "ring": Kind(_ring),
-    "interaction": Kind(_interaction),
+    "ring": Kind(partial(_of_two, classes=lambda hidden: _upper_half((hidden**2).sum(axis=1)))),
+    "interaction": Kind(partial(_of_two, classes=lambda hidden: (hidden.prod(axis=1) > 0).astype(np.int64))),
     "class covariance": Kind(_class_covariance),
     "sick": Kind(_sick),
     "null": Kind(_null),

@@ -346,13 +346,14 @@ def explain_cases(model: FittedPipeline, table: pd.DataFrame) -> Iterator[Explan
 
     All rows are encoded at once, but searched one by one: a row among others would differ from it alone in last digits.
     """
-    seen = model.seen(table)
+    made = model.encoded(table)
+    seen = model.behind(made)
     each, learner = seen.iloc if isinstance(seen, pd.DataFrame) else np.ascontiguousarray(seen), model.learner
     if hasattr(learner, "evidence_by_row"):
         evidence = learner.evidence_by_row(seen)
     else:
         evidence = (learner.evidence(each[[row]]) for row in range(len(table)))
-    values = np.asarray(model.numbers(table) if model.coordinates == "columns" else seen)
+    values = np.asarray(made if model.coordinates == "columns" else seen)
     unusual = unusual_values(model, table, seen)
     for row, behind in enumerate(evidence):
         why = _Votes(model, each[[row]], behind).explained(values[row], unusual[row])

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from whynear.data.dates import days_between
+from whynear.data.cells import days_between
 from whynear.model.pipeline import FittedPipeline
 from whynear.utils.arrays import Indices, plain_values, python_value
 from whynear.utils.text import listed, short_number

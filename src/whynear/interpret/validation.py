@@ -50,7 +50,7 @@ class Split(NamedTuple):
         if not self.takes_metrics:
             X, X_val, k = self.rows(), self.model.numbers(self.X_val), getattr(last, "n_neighbors", N_NEIGHBORS)
             return lambda metric: _Vote(metric, X, self.y, k).of_both(X, X_val)
-        seen = [self.model.seen(self.model.table(cases)) for cases in (self.X, self.X_val)]
+        seen = [self.model.seen(self.model.matched(cases)) for cases in (self.X, self.X_val)]
         frames = isinstance(seen[0], pd.DataFrame)
         both = pd.concat(seen) if frames else np.concatenate([np.asarray(part) for part in seen])
         n_train = len(both) - len(np.asarray(seen[1]))
@@ -114,7 +114,10 @@ def splits(
             model = learner
         except NotFittedError:
             model = clone(learner).fit(X, y, **weights_for(learner, sample_weight))
-        yield Split(X, y, X_val, np.asarray(y_val), FittedPipeline.of(model))
+        fitted = FittedPipeline.of(model)
+        if hasattr(fitted.learner, "with_metric"):
+            X, X_val = fitted.table(X), fitted.table(X_val)
+        yield Split(X, y, X_val, np.asarray(y_val), fitted)
         return
     regression = is_regressor(learner)
     folds = FOLDS if regression else max(2, min(FOLDS, _largest_class(y)))

@@ -9,10 +9,16 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from whynear.data.folder import check_alike, files_of_table, is_text_file, name_of_folder, parquet_files_with_rows
 from whynear.data.numbers import NOTHING_KNOWN, Decimal, Expected, decimal_of_pieces
 from whynear.data.parquet import BATCH_ROWS, TEXT, UNNAMED_INDEX, parquet_batches, parquet_facts
-from whynear.data.reading import read_file
+from whynear.data.reading import (
+    check_alike,
+    files_of_table,
+    is_text_file,
+    name_of_folder,
+    parquet_files_with_rows,
+    read_file,
+)
 from whynear.data.text_files import AUTO
 from whynear.data.text_table import TextTable, open_texts
 

@@ -16,11 +16,10 @@ import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator
 
-from whynear.data.folder import is_text_file
 from whynear.data.numbers import Decimal
 from whynear.data.opening import Table, open_table
 from whynear.data.parquet import name_of_index
-from whynear.data.reading import NamedTable
+from whynear.data.reading import NamedTable, is_text_file
 from whynear.data.rows import named_rows
 from whynear.data.text_files import AUTO
 from whynear.large.parts import has_parts, open_parts, rows_and_columns

@@ -16,9 +16,9 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from whynear.data.dates import DateColumn
+from whynear.data.cells import DateColumn
 from whynear.data.encoder import TableEncoder
-from whynear.data.model_columns import ModelColumns
+from whynear.data.reading import ModelColumns
 from whynear.data.spectra import recipe_name
 from whynear.metric.base import Metric, rebuild
 from whynear.metric.steps import KeptColumns, Step, Units, estimators_of, kept_columns, linear_steps
@@ -167,7 +167,14 @@ class FittedPipeline:
         return values if self.encoder is None else self.encoder.sums(values)
 
     def table(self, X: Any, what: str = "X") -> pd.DataFrame:
-        """Return rows with the columns of the table in their order: matched by name if X has names, else by place."""
+        """Return what `matched` returns, as finite numbers where no encoder takes it."""
+        return self._checked(self.matched(X, what), what)
+
+    def matched(self, X: Any, what: str = "X") -> pd.DataFrame:
+        """Return rows with the columns of the table in their order: matched by name if X has names, else by place.
+
+        Enough for rows that were checked before, such as those that the model was fitted to or that it predicted.
+        """
         if isinstance(X, pd.Series):
             X = X.to_frame().T
         elif not isinstance(X, pd.DataFrame):
@@ -176,7 +183,7 @@ class FittedPipeline:
             if values.ndim not in (1, 2):
                 raise ValueError(f"{what} must be one case or a table of cases, got shape {values.shape} instead.")
             X = pd.DataFrame(np.atleast_2d(values))
-        return self._checked(self._matched(X, what), what)
+        return self._in_order(X, what)
 
     def numbers(self, X: Any) -> Any:
         """Return X in the columns of the metric; unchanged if it has these already."""
@@ -192,8 +199,7 @@ class FittedPipeline:
         """Return rows that ``table`` returned with their spectra preprocessed, in the columns of the table."""
         if not self.preprocessed:
             return table
-        made = self.numbers(table)
-        values = np.asarray(made)[:, [self.made.index(name) for name in self.preprocessed]]
+        values = np.asarray(self.encoded(table))[:, [self.made.index(name) for name in self.preprocessed]]
         return table.assign(**dict(zip(self.preprocessed, values.T, strict=True)))
 
     @cached_property
@@ -209,12 +215,21 @@ class FittedPipeline:
         """Return rows with all dates written as ISO 8601 does."""
         return table if self.table_encoder is None else self.table_encoder.with_dates(table)
 
+    def encoded(self, table: pd.DataFrame) -> Any:
+        """Return the columns made, of rows that ``table`` returned."""
+        if self.encoder is not None:
+            return self.encoder.transform(table)
+        return table if self.named else table.to_numpy()
+
     def seen(self, table: pd.DataFrame) -> Any:
         """Return the input of the learner, for rows that ``table`` returned."""
-        X: Any = table if self.named else table.to_numpy()
-        if self.encoder is not None:
-            X = self.encoder.transform(table)
-        return self._behind_encoder(X)
+        return self.behind(self.encoded(table))
+
+    def behind(self, X: Any) -> Any:
+        """Return the input of the learner, for rows in the columns made."""
+        for step in self.steps:
+            X = step.transform(X)
+        return X
 
     @property
     def coordinates(self) -> Literal["columns", "steps"]:
@@ -286,11 +301,6 @@ class FittedPipeline:
         blocks = blocks_of(first) if isinstance(first, ColumnTransformer) else ()
         return tuple(self.columns[place] for block in blocks if block.imputers for place in block.inputs)
 
-    def _behind_encoder(self, X: Any) -> Any:
-        for step in self.steps:
-            X = step.transform(X)
-        return X
-
     def _is_encoded(self, X: Any) -> bool:
         """Return whether X has the columns made: by name; without names, by their number if the model has names."""
         names = column_names(X)
@@ -320,9 +330,9 @@ class FittedPipeline:
         zeros: Any = np.zeros((1, len(self.made)))
         if self.named:
             zeros = pd.DataFrame(zeros, columns=list(self.made))
-        return np.asarray(self._behind_encoder(zeros))[0]
+        return np.asarray(self.behind(zeros))[0]
 
-    def _matched(self, table: pd.DataFrame, what: str) -> pd.DataFrame:
+    def _in_order(self, table: pd.DataFrame, what: str) -> pd.DataFrame:
         names = column_names(table)
         if names is not None and (self.named or set(names) == set(self.columns)):
             repeated = [name for name, count in Counter(names).items() if count > 1]
@@ -342,7 +352,8 @@ class FittedPipeline:
         """Return the table as finite numbers; unchanged if an encoder or a step that is not linear follows."""
         if self.encoder is not None or self._parts is None:
             return table
-        table = pd.DataFrame({name: numbers(table[name], what) for name in table}, index=table.index)
+        if not (table.dtypes == np.float64).all():
+            table = pd.DataFrame({name: numbers(table[name], what) for name in table}, index=table.index)
         values = table.to_numpy()
         if self.filled_columns:
             mended = np.isin(self.columns, self.filled_columns) & np.isnan(values)

@@ -110,11 +110,14 @@ def seen_by(model: Any, X: Any) -> Array | None:
 
 
 def _held(model: Any, X: Any) -> tuple[LabelledCases, Array] | None:
-    """Return the cases of a classifier, and the rows of X in its coordinates; None for one without cases."""
+    """Return the cases of a classifier, and the rows of X in its coordinates; None for one without cases.
+
+    It was fitted to the rows, or predicted them: they are not checked again.
+    """
     fitted = FittedPipeline.of(model)
     if issparse(X) or not may_have_cases(fitted.learner):
         return None
-    seen = fitted.seen(fitted.table(X))
+    seen = fitted.seen(fitted.matched(X))
     held = labelled_cases(fitted.learner, seen)
     return None if held is None else (held, np.ascontiguousarray(seen, dtype=np.float64))
 

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from whynear.data.cells import MISSING_SIGNS
-from whynear.data.dates import ISO, date_formats, days
+from whynear.data.cells import ISO, MISSING_SIGNS, date_formats, days
 from whynear.data.numbers import DECIMALS, Decimal, plain_number
 from whynear.utils.arrays import Array
 

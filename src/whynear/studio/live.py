@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from whynear.data.dates import DateColumn
+from whynear.data.cells import DateColumn
 from whynear.data.problem import Problem
 from whynear.learn import Slider
 from whynear.metric import Metric

@@ -174,8 +174,8 @@ def explained_cases(
 def explanations(
     model: FittedPipeline, rows: pd.DataFrame, bands: Bands | None = None
 ) -> Iterator[Explanation | ValueExplanation]:
-    """Explain each row by a model fitted without it."""
-    for why in explain_each(model, model.table(rows, "X")):
+    """Explain each row of a `Problem` by a model fitted to others."""
+    for why in explain_each(model, rows):
         yield why if bands is None else bands.summed(why)
 
 
@@ -227,7 +227,7 @@ def _unusual_counts(X: pd.DataFrame, comparison: Comparison) -> Indices:
     """Return for each row the number of values unlike those of the rows that its model was fitted to."""
     counts = np.zeros(len(X), dtype=np.intp)
     for fitted, held_out in comparison.by_model(np.arange(len(X))):
-        table = fitted.table(X.iloc[held_out])
+        table = X.iloc[held_out]
         counts[held_out] = [len(found) for found in unusual_values(fitted, table, fitted.seen(table))]
     return counts
 

@@ -12,8 +12,7 @@ from sklearn.utils.validation import has_fit_parameter
 from whynear.data.opening import is_vector, open_table, table_with_target
 from whynear.data.problem import Problem, problem_from
 from whynear.data.reading import NamedTable
-from whynear.data.refusal import TableRefused, with_suggestion
-from whynear.data.settings import Reading
+from whynear.data.settings import Reading, TableRefused, with_suggestion
 from whynear.learn import LEARNERS
 from whynear.study.methods import COMPARED, n_varying
 from whynear.study.settings import ClassWeight, StudySettings

@@ -15,9 +15,8 @@ from sklearn.pipeline import Pipeline
 
 from whynear.data.opening import Table, open_table
 from whynear.data.problem import Problem, problem_from
-from whynear.data.refusal import with_suggestion
 from whynear.data.rows import Separation, groups_in, taken
-from whynear.data.settings import Reading, Splitting
+from whynear.data.settings import Reading, Splitting, with_suggestion
 from whynear.learn import LEARNERS
 from whynear.study.comparison import with_directions
 from whynear.study.errors import remember_errors

@@ -78,7 +78,7 @@ def place_numbers(model: Any, X: pd.DataFrame, rows: pd.DataFrame) -> Array:
     parts = LinearParts(fitted)
 
     def contributions(table: pd.DataFrame) -> Array:
-        return parts.contributions(np.asarray(fitted.seen(fitted.table(table)), dtype=np.float64))
+        return parts.contributions(np.asarray(fitted.seen(fitted.matched(table)), dtype=np.float64))
 
     plane = Plane.of(_alike(contributions(X)))
 

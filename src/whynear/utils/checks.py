@@ -61,7 +61,10 @@ def number(
 ) -> float:
     """Return ``value`` as a float; raise ParameterError outside the limits. ``above`` replaces ``least``."""
     if isinstance(value, Real) and not isinstance(value, bool):
-        size = _as_float(value)
+        try:
+            size = float(value)
+        except OverflowError:  # of an integer
+            size = np.inf
         if np.isfinite(size) and (size >= least if above is None else size > above) and size <= most and size < below:
             return size
     limits = [f">= {least:g}" if above is None else f"> {above:g}"]
@@ -84,13 +87,6 @@ def check_parameters(
         value = getattr(estimator, name)
         if value is not None or not optional:
             check(name, value, **limits)
-
-
-def _as_float(value: Real) -> float:
-    try:
-        return float(value)
-    except OverflowError:  # of an integer
-        return np.inf
 
 
 def _refused(name: str, needed: str, value: object, why: str) -> ParameterError:

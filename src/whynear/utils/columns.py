@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from numbers import Real
 from typing import Any
@@ -128,7 +128,10 @@ def as_numbers(column: pd.Series, *, text: bool = False) -> Array | None:
     if not (pd.api.types.is_object_dtype(column) or (text and pd.api.types.is_string_dtype(column))):
         return None
     missing = column.isna().to_numpy()
-    if not all(is_number(value) or (text and _is_plain(value)) for value in column[~missing]):
+    if not all(
+        is_number(value) or (text and isinstance(value, str) and _PLAIN_NUMBER.fullmatch(value.strip()))
+        for value in column[~missing]
+    ):
         return None
     return np.array([math.nan if gone else _float(value) for value, gone in zip(column, missing, strict=True)])
 
@@ -183,8 +186,14 @@ def check_plain(X: Any, what: str = "X") -> None:
                 f"{what} holds dates or durations{column}, which would be taken as plain numbers. Turn them into "
                 "numbers first, for example into days since the first."
             )
-    for label, cells in _columns_of_objects(X):
-        if (found := next((one for one in enumerate(cells) if _is_text(one[1])), None)) is not None:
+    columns: Iterable[tuple[str, Any]] = ()  # that may hold text: categories and strings of pandas are objects too
+    if isinstance(X, pd.DataFrame):
+        columns = ((str(X.columns[j]), X.iloc[:, j]) for j, kind in enumerate(X.dtypes) if kind.kind == "O")
+    elif isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "OSU":
+        columns = zip(default_names(X.shape[1]), X.T, strict=True)
+    for label, cells in columns:
+        texts = (one for one in enumerate(cells) if isinstance(one[1], str) and not reads_as_number(one[1]))
+        if (found := next(texts, None)) is not None:
             place = f"column {label!r}, row {rows_at(found[:1], X)}"
             raise ValueError(
                 f"{what} holds {found[1][:60]!r} in {place}, which is not a number. Encode the column as numbers "
@@ -237,7 +246,8 @@ def check_same_columns(names: Sequence[str], expected: Sequence[str], what: str 
     """Refuse columns that are missing, surplus or in another order, by name."""
     if tuple(names) == tuple(expected):
         return
-    missing, surplus = _without(expected, names), _without(names, expected)
+    given, known = set(names), set(expected)
+    missing, surplus = [name for name in expected if name not in given], [name for name in names if name not in known]
     differences = [f"lacks {listed(missing)}" if missing else "", f"has unknown {listed(surplus)}" if surplus else ""]
     if missing or surplus:
         raise ValueError(f"{what} {' and '.join(filter(None, differences))}. Select the columns {listed(expected)}.")
@@ -286,34 +296,11 @@ def check_magnitudes(values: Array, names: Sequence[str], what: str = "X", *, by
         )
 
 
-def _columns_of_objects(X: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the columns that may hold text, with their names."""
-    if isinstance(X, pd.DataFrame):
-        for place, kind in enumerate(X.dtypes):
-            if kind.kind == "O":  # categories and strings of pandas are too
-                yield str(X.columns[place]), X.iloc[:, place]
-    elif isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "OSU":
-        yield from zip(default_names(X.shape[1]), X.T, strict=True)
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str) and not reads_as_number(value)
-
-
-def _is_plain(value: object) -> bool:
-    return isinstance(value, str) and _PLAIN_NUMBER.fullmatch(value.strip()) is not None
-
-
 def _float(value: Any) -> float:
     try:
         return float(value)
     except OverflowError:  # refused later, as any other infinity
         return math.inf
-
-
-def _without(names: Sequence[str], others: Sequence[str]) -> list[str]:
-    known = set(others)
-    return [name for name in names if name not in known]
 
 
 def _counted(names: Sequence[str], counts: NDArray[Any]) -> str:
