@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from whynear.metric import base
 from whynear.metric.base import Metric, finite, frozen, frozen_weights, unscaled
-from whynear.metric.diagonal import DiagonalMetric
-from whynear.metric.linear import LinearMetric, linear_parts
+from whynear.metric.linear import DiagonalMetric, LinearMetric, linear_parts
 from whynear.metric.steps import Units
 from whynear.utils.arrays import Array
 from whynear.utils.threads import run_in_chunks

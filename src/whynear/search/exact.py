@@ -10,11 +10,17 @@ from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator
 
 from whynear.metric.base import Metric, finite
-from whynear.metric.diagonal import DiagonalMetric
-from whynear.metric.linear import LinearMetric
+from whynear.metric.linear import (
+    PRECISION,
+    DiagonalMetric,
+    LinearMetric,
+    any_sparse,
+    diagonal_pairs,
+    linear_pairs,
+    sparse_table,
+)
 from whynear.metric.local import LocalMetric
 from whynear.metric.minkowski import MinkowskiMetric
-from whynear.metric.sparse import PRECISION, any_sparse, diagonal_pairs, linear_pairs, sparse_table
 from whynear.model.as_metric import as_metric
 from whynear.search.engines import Engine, Everything, Products, Tree
 from whynear.utils.arrays import Array, Indices
