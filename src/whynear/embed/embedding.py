@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from itertools import cycle
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -19,14 +20,13 @@ from whynear.model.pipeline import FittedPipeline
 from whynear.search import NeighborSearch
 from whynear.search.exact import searchable
 from whynear.utils.arrays import Array
-from whynear.utils.axes import CLASS_COLORS
+from whynear.utils.axes import CLASS_COLORS, new_axes
 from whynear.utils.checks import Seed, choice, number, seed_of, whole
 from whynear.utils.text import counted
 from whynear.utils.threads import row_blocks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.lines import Line2D
 
 
 def embedded_classes(embedding: ArrayLike, y: ArrayLike) -> tuple[Array, NDArray[Any], NDArray[np.intp]]:
@@ -116,9 +116,11 @@ def embed(
     learner_or_metric = FittedPipeline.of_any(learner_or_metric)
     given, X, _ = metric_and_rows(learner_or_metric, X)
     metric = searchable(given)
-    n_neighbors = (
-        _n_neighbors(learner_or_metric, metric) if n_neighbors is None else whole("n_neighbors", n_neighbors, 2)
-    )
+    if n_neighbors is None:
+        last = getattr(learner_or_metric, "learner", None)
+        voting = isinstance(metric, LocalMetric) and not hasattr(last, "prototypes_")
+        n_neighbors = getattr(last, "n_neighbors", DEFAULT_NEIGHBORS - 1) + 1 if voting else DEFAULT_NEIGHBORS
+    n_neighbors = whole("n_neighbors", n_neighbors, 2)
     number("min_dist", min_dist, most=1)
     choice("method", method, get_args(Method))
     rows = metric.table(X)
@@ -142,13 +144,6 @@ def embed(
         return lay_out(_euclidean(distances), distances, distances)
     anchors = lay_out(metric, metric.anchors, weighted(metric, metric.anchors))
     return anchors if _are_anchors(metric, rows) else between(NeighborSearch(metric), rows, n_neighbors, anchors)
-
-
-def _n_neighbors(learner: Any, metric: Metric) -> int:
-    last = getattr(learner, "learner", None)
-    if isinstance(metric, LocalMetric) and not hasattr(last, "prototypes_"):
-        return int(getattr(last, "n_neighbors", DEFAULT_NEIGHBORS - 1)) + 1
-    return DEFAULT_NEIGHBORS
 
 
 def embedding_score(embedding: ArrayLike, y: ArrayLike, n_neighbors: int = 5) -> float:
@@ -248,7 +243,8 @@ def place_after(model: Any, X: pd.DataFrame, points: Array, further: pd.DataFram
     if not isinstance(metric, LocalMetric):
         mapped = metric.map(made)
         plane = Plane.of(mapped) if mapped.shape[1] > 2 else None
-        return by_blocks(lambda rows: _at(plane, metric.map(rows_of(rows))), further)
+        at = on_plane if plane is None else plane.at
+        return by_blocks(lambda rows: at(metric.map(rows_of(rows))), further)
     by_prototypes = has_prototypes(model, metric, metric.table(made))
 
     def coordinates(rows: pd.DataFrame) -> Array:
@@ -258,10 +254,6 @@ def place_after(model: Any, X: pd.DataFrame, points: Array, further: pd.DataFram
     known = coordinates(X)
     search = NeighborSearch(DiagonalMetric(np.ones(known.shape[1])), known)
     return by_blocks(lambda rows: between(search, coordinates(rows), N_NEAREST, points), further)
-
-
-def _at(plane: Plane | None, mapped: Array) -> Array:
-    return on_plane(mapped) if plane is None else plane.at(mapped)
 
 
 def by_blocks(place: Coordinates, further: pd.DataFrame) -> Array:
@@ -301,6 +293,8 @@ def plot_embedding(embedding: ArrayLike, y: ArrayLike, ax: Axes | None = None, e
     >>> [text.get_text() for text in ax.get_legend().get_texts()][:2]
     ['cat', 'dog']
     """
+    from matplotlib.lines import Line2D  # imported when needed, because it takes long
+
     points, classes, codes = embedded_classes(embedding, y)
     if points.shape[1] != 2:
         raise ValueError(f"embedding must have 2 columns to be drawn, got {points.shape[1]} instead.")
@@ -310,10 +304,7 @@ def plot_embedding(embedding: ArrayLike, y: ArrayLike, ax: Axes | None = None, e
             f"errors must hold True or False for each of the {len(points)} points, "
             f"got shape {marked.shape} of {marked.dtype} instead."
         )
-    if ax is None:
-        from matplotlib import pyplot as plt
-
-        _, ax = plt.subplots(figsize=(6, 4.5), layout="constrained")
+    ax = ax or new_axes(6, 4.5)
     size = float(np.clip(180 / len(points) ** 0.35, 6, 36))
     # Large classes first, so that they do not cover small ones.
     for code in np.argsort(-np.bincount(codes), kind="stable"):
@@ -329,11 +320,14 @@ def plot_embedding(embedding: ArrayLike, y: ArrayLike, ax: Axes | None = None, e
             alpha=0.85,
             gid=f"class-{code}",
         )
-    handles = [_handle(code, str(name)) for code, name in enumerate(classes)]
+    point = partial(Line2D, [], [], linestyle="")
+    looks = zip(classes, cycle(CLASS_COLORS), cycle(MARKERS), strict=False)
+    handles = [point(color=color, marker=marker, markersize=6, label=str(name)) for name, color, marker in looks]
     if errors is not None:
         across, up = points[marked].T
         ax.scatter(across, up, s=3 * size, marker="o", edgecolors="black", facecolors="none", linewidths=0.6)
-        handles.append(_ring(f"error ({marked.sum()} of {len(points)})"))
+        ring: dict[str, Any] = {"color": "black", "marker": "o", "markersize": 9, "markerfacecolor": "none"}
+        handles.append(point(label=f"error ({marked.sum()} of {len(points)})", **ring))
     ax.set_aspect("equal", adjustable="datalim")
     ax.set_xticks([])
     ax.set_yticks([])
@@ -350,18 +344,3 @@ def plot_embedding(embedding: ArrayLike, y: ArrayLike, ax: Axes | None = None, e
     for text in legend.get_texts():
         text.set_parse_math(False)
     return ax
-
-
-def _handle(code: int, name: str) -> Line2D:
-    color, marker = CLASS_COLORS[code % len(CLASS_COLORS)], MARKERS[code % len(MARKERS)]
-    return _point(color=color, marker=marker, markersize=6, label=name)
-
-
-def _ring(name: str) -> Line2D:
-    return _point(color="black", marker="o", markersize=9, markerfacecolor="none", label=name)
-
-
-def _point(**looks: Any) -> Line2D:
-    from matplotlib.lines import Line2D  # imported when needed, because it takes long
-
-    return Line2D([], [], linestyle="", **looks)

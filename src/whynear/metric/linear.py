@@ -21,7 +21,15 @@ from whynear.utils.threads import row_blocks
 PRECISION = 1e-8
 
 
-class LinearMetric(Metric):
+class _GlobalMetric(Metric):
+    def sq_distances(self, X: ArrayLike, Y: ArrayLike | None = None) -> Array:
+        """Return squared distances between the rows of X and of Y, also sparse; exactly zero for equal rows."""
+        if any_sparse(X, Y):
+            return self.between(sparse_table(self, X), None if Y is None else sparse_table(self, Y, "Y"))
+        return super().sq_distances(X, Y)
+
+
+class LinearMetric(_GlobalMetric):
     r"""The squared distance :math:`d(x, y) = \|\Omega (x - y)\|^2` with :math:`\Lambda = \Omega^T \Omega`.
 
     Parameters
@@ -68,12 +76,6 @@ class LinearMetric(Metric):
         """Return `map` of an array that `table` returned, which is not checked again."""
         return X @ self.omega.T
 
-    def sq_distances(self, X: ArrayLike, Y: ArrayLike | None = None) -> Array:
-        """Return squared distances between the rows of X and of Y, also sparse; exactly zero for equal rows."""
-        if any_sparse(X, Y):
-            return self.between(sparse_table(self, X), None if Y is None else sparse_table(self, Y, "Y"))
-        return super().sq_distances(X, Y)
-
     def between(self, X: Any, Y: Any = None) -> Array:
         """Return `sq_distances` of checked rows, all of them sparse or none."""
         first, second = X, X if Y is None else Y
@@ -110,7 +112,7 @@ class LinearMetric(Metric):
         return f"{self.omega.shape[0]} x {self.n_features}"
 
 
-class DiagonalMetric(Metric):
+class DiagonalMetric(_GlobalMetric):
     r"""The squared distance :math:`d(x, y) = \sum_l w_l (x_l - y_l)^2`, never stored as a matrix.
 
     Parameters
@@ -149,12 +151,6 @@ class DiagonalMetric(Metric):
     def mapped(self, X: Array) -> Array:
         """Return `map` of an array that `table` returned, which is not checked again."""
         return X * np.sqrt(self.weights)
-
-    def sq_distances(self, X: ArrayLike, Y: ArrayLike | None = None) -> Array:
-        """Return squared distances between the rows of X and of Y, also sparse; exactly zero for equal rows."""
-        if any_sparse(X, Y):
-            return self.between(sparse_table(self, X), None if Y is None else sparse_table(self, Y, "Y"))
-        return super().sq_distances(X, Y)
 
     def between(self, X: Any, Y: Any = None) -> Array:
         """Return `sq_distances` of checked rows, all of them sparse or none."""

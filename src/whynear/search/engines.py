@@ -1,6 +1,6 @@
 """The engines of exact search, their compiled distances, and the rounding errors of matrix products."""
 
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -140,18 +140,11 @@ def list_length(k: int) -> int:
     return 2 * k + 64
 
 
-class Engine(Protocol):
-    """Lists candidates ``found[n, :counts[n]]``; a count below zero or beyond the list means that there is no list."""
-
-    def row_bytes(self, k: int, /) -> int:
-        """Return the memory of one query."""
-
-    def candidates(self, queries: Array, k: int, skipped: Indices, /) -> tuple[Indices, Indices]:
-        """Return the numbers of the cases that may be among the k nearest of each query, and their counts."""
-
-
 class Everything:
-    """No short list: every query is compared with all cases."""
+    """No short list: every query is compared with all cases.
+
+    An engine lists candidates ``found[n, :counts[n]]``; a count below zero or beyond the list means that there is none.
+    """
 
     def __init__(self, n_cases: int) -> None:
         self.n_cases = n_cases
@@ -274,6 +267,9 @@ class Products:
             return np.hstack([np.square(scaled), scaled, one])
         mapped = self.metric.mapped(centred) / self.unit
         return np.hstack([mapped, np.einsum("nc,nc->n", mapped, mapped)[:, None], one])
+
+
+Engine = Everything | Tree | Products
 
 
 def _largest(values: Array, axis: int | None = None) -> Array:

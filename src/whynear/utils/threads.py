@@ -36,15 +36,13 @@ def n_threads(n_jobs: int | None = None) -> int:
     """
     if n_jobs is not None and (n_jobs == 0 or isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral)):
         raise ValueError(f"n_jobs={n_jobs!r} has no meaning. Use None or -1 for all cores, or an integer >= 1.")
-    return min(_threads_asked_for(n_jobs), getattr(_SHARE, "n_threads", MOST_THREADS))
-
-
-def _threads_asked_for(n_jobs: int | None) -> int:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if n_jobs is None:
         limit = os.environ.get("OMP_NUM_THREADS", "")
-        return max(1, min(cores, int(limit) if limit.isdigit() else cores))
-    return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)
+        threads = min(cores, int(limit) if limit.isdigit() else cores)
+    else:
+        threads = n_jobs if n_jobs > 0 else cores + 1 + n_jobs
+    return min(max(1, threads), getattr(_SHARE, "n_threads", MOST_THREADS))
 
 
 @contextmanager
@@ -84,15 +82,11 @@ def run_in_chunks(
                 return
             work(start, min(start + chunk, n_items))
 
-    def work_off_on_a_share() -> None:
-        with share_of_threads(available // threads):
-            work_off()
-
     if threads <= 1:
         work_off()
         return
     with one_blas_thread(), ThreadPoolExecutor(threads) as pool:
-        futures = [pool.submit(work_off_on_a_share) for _ in range(threads)]
+        futures = [pool.submit(share_of_threads(available // threads)(work_off)) for _ in range(threads)]
         try:
             pending = set(futures)
             while pending:

@@ -218,7 +218,8 @@ class Processes:
         """
         todo = deque(pieces)
         with contextlib.ExitStack() as stack:
-            here = self._all_here(pieces)
+            starts_nothing = self.also_here and self._pool is None
+            here = not self.n_others or (starts_nothing and sum(piece.weight for piece in pieces) < WORTH_STARTING)
             if not here:
                 try:
                     path = stack.enter_context(in_a_file(shared))
@@ -243,12 +244,6 @@ class Processes:
         if self._pool is not None:
             self._pool.close()
             self._pool = None
-
-    def _all_here(self, pieces: Sequence[Piece]) -> bool:
-        if not self.n_others:
-            return True
-        started = self._pool is not None
-        return self.also_here and not started and sum(piece.weight for piece in pieces) < WORTH_STARTING
 
     def _send(self, piece: Piece, path: str | None) -> Future[Done | Failed]:
         if self._pool is None:
