@@ -164,7 +164,6 @@ def _candidates(candidates: Sequence[int] | None, rank: int) -> list[int]:
 
 
 def _scores(tried: Sequence[int], held_out: Sequence[Split], scheme: str, regression: bool) -> list[dict[str, float]]:
-    """Return the results at each number of directions, averaged over maps and splits."""
     results: dict[int, list[dict[str, float]]] = {K: [] for K in tried}
     for split in held_out:
         predict = split.predictor()

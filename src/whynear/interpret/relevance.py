@@ -401,5 +401,4 @@ def strengths(lower: Array, upper: Array, floor: float, unknown: NDArray[np.bool
 
 
 def _threshold(upper: Array, floor: float, unknown: NDArray[np.bool_]) -> float:
-    """Return the floor times the largest known upper bound, but never less than rounding."""
     return max(floor, ROUNDING) * float(upper[~unknown].max(initial=0.0))

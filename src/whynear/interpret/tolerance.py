@@ -182,7 +182,6 @@ def _candidates(candidates: Sequence[float] | None) -> list[float]:
 
 
 def _losses(split: Split, tried: Sequence[float], regression: bool) -> list[tuple[Array, Array]]:
-    """Return the losses of training and validation rows at each tolerance."""
     predict, found = split.predictor(), []
     for metric in least_norm_metrics(split.model, split.rows(), tried):
         both = zip(predict(metric), (split.y, split.y_val), strict=True)

@@ -84,16 +84,6 @@ def listed_full(
             out[n, k] = full_sq_distance(X[n], cases[i], omegas[i if omegas.shape[0] > 1 else 0])
 
 
-def listed_sq_distances(
-    X: NDArray[Any], cases: NDArray[Any], maps: NDArray[Any], indices: NDArray[Any], out: NDArray[Any]
-) -> None:
-    """Fill out[n, k] with the squared distance from X[n] to case indices[n, k], under one map or one per case.
-
-    Maps are diagonals of shape (n_maps, d), or full ones of shape (n_maps, c, d).
-    """
-    (listed_diagonal if maps.ndim == 2 else listed_full)(X, cases, maps, indices, out)
-
-
 class Metric(ABC):
     """A frozen distance between cases with named features.
 
@@ -121,7 +111,6 @@ class Metric(ABC):
         units: Units | None,
         d: int,
     ) -> None:
-        """Set all attributes, once; the last step of every constructor."""
         if units not in (None, *get_args(Units)):
             raise ValueError(f"units must be one of {', '.join(get_args(Units))}, got {units!r} instead.")
         if scale is None:
@@ -289,8 +278,8 @@ class Metric(ABC):
         The same pair gives the same number in any block, which a matrix product does not guarantee. Arguments are not
         checked: X and the cases (a local metric's anchors) come from ``table``.
         """
-        sq = np.empty(indices.shape)
-        listed_sq_distances(X, cases, self._stacked_maps(), indices, sq)
+        sq, maps = np.empty(indices.shape), self._stacked_maps()
+        (listed_diagonal if maps.ndim == 2 else listed_full)(X, cases, maps, indices, sq)
         return finite(sq)
 
     @abstractmethod
@@ -311,7 +300,7 @@ class Metric(ABC):
 
 def rebuild(
     kind: Callable[..., Metric],
-    feature_names: Sequence[str],
+    feature_names: Sequence[str] | None,
     arrays: Mapping[str, NDArray[Any]],
     units: Units | None = None,
 ) -> Metric:

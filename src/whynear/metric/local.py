@@ -143,7 +143,6 @@ class LocalMetric(Metric):
         return places
 
     def _anchors_at(self, Y: Array, what: str) -> NDArray[np.intp]:
-        """Return the number of the anchor in each row of Y."""
         places = [self._places.get(row.tobytes()) for row in Y + 0.0]
         for i, place in enumerate(places):
             if place is None:

@@ -102,7 +102,6 @@ def combined(blocks: Sequence[tuple[Indices, Sequence[Step], float]], n_inputs: 
 
 
 def _matrix(inputs: Indices, steps: Sequence[Step], factor: float, n_inputs: int) -> Array:
-    """Return the linear map of one block, a row per output."""
     matrix = np.zeros((len(inputs), n_inputs))
     matrix[np.arange(len(inputs)), inputs] = 1.0
     for step in steps:

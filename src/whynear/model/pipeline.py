@@ -315,12 +315,10 @@ class FittedPipeline:
 
     @cached_property
     def _kept(self) -> KeptColumns | None:
-        """The columns that reach the learner; None if steps mix columns."""
         return None if self._parts is None else kept_columns(self._parts, len(self.made))
 
     @cached_property
     def _origin(self) -> Array:
-        """A row of zeros in the columns made, as the input of the learner."""
         zeros: Any = np.zeros((1, len(self.made)))
         if self.named:
             zeros = pd.DataFrame(zeros, columns=list(self.made))

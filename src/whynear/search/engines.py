@@ -273,6 +273,5 @@ Engine = Everything | Tree | Products
 
 
 def _largest(values: Array, axis: int | None = None) -> Array:
-    """Return the largest absolute value, or one if all are zero."""
     peak = np.abs(values).max(axis=axis)
     return np.where(peak > 0, peak, 1.0)

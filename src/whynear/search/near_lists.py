@@ -82,7 +82,6 @@ def _compare(
 
 
 def _nearest(sq: Floats, numbers: Numbers, near: Numbers, first: int, last: int) -> None:
-    """Fill near with the nearest cases of the heaps, nearest first."""
     order = np.argsort(sq[first:last], axis=1)[:, : near.shape[1]]
     near[first:last] = np.take_along_axis(numbers[first:last], order, axis=1)
 

@@ -157,7 +157,6 @@ def _is_number(value: object) -> bool:
 
 
 def _number(value: Any) -> str:
-    """Return a number as text with three or four significant digits, whole numbers with all."""
     if isinstance(value, Integral) or (np.isfinite(value) and value == round(value) and abs(value) < 1e6):
         return f"{int(value):,}".replace("-", "−")
     if not np.isfinite(value):

@@ -139,7 +139,8 @@ class _OneThread:
     def held(self) -> Iterator[None]:
         with self.lock:
             if not self.n_inside:
-                self.limit = _libraries().limit(limits=1, user_api=self.kind)
+                # A library is loaded by importing a module.
+                self.limit = _libraries_of(len(sys.modules)).limit(limits=1, user_api=self.kind)
             self.n_inside += 1
         try:
             yield
@@ -154,11 +155,6 @@ _FORKED = Event()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_FORKED.set)
 _ONE_OF_BLAS, _ONE_OF_OPENMP = _OneThread("blas"), _OneThread("openmp")
-
-
-def _libraries() -> ThreadpoolController:
-    """Return the controller of the libraries of this process."""
-    return _libraries_of(len(sys.modules))  # a library is loaded by importing a module
 
 
 @lru_cache(maxsize=1)

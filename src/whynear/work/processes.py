@@ -240,7 +240,6 @@ class Processes:
             self._pool = None
 
     def _end(self) -> None:
-        """End the processes at once, since one of them was killed."""
         if self._pool is not None:
             self._pool.close()
             self._pool = None
