@@ -80,7 +80,7 @@ class LinearMetric(_GlobalMetric):
         """Return `sq_distances` of checked rows, all of them sparse or none."""
         first, second = X, X if Y is None else Y
         if any_sparse(X):
-            return sparse_linear(self.omega, first, second)
+            return _sparse_linear(self, first, second)
         if not (first.size and second.size):
             return np.zeros((len(first), len(second)))
         centre = second.mean(axis=0)
@@ -99,6 +99,10 @@ class LinearMetric(_GlobalMetric):
 
     def _parts(self, differences: Array, _anchor: int = 0, /) -> Array:
         return linear_parts(self.omega, differences)
+
+    def pairs(self, first: csr_array, second: csr_array) -> Array:
+        """Return squared distances of sparse rows to the same rows of another table, from their differences."""
+        return np.square((first - second) @ self.omega.T).sum(axis=1)
 
     def relevances(self) -> Array:
         """Return the diagonal of Lambda, sum_i omega_il^2 for each feature l."""
@@ -156,7 +160,7 @@ class DiagonalMetric(_GlobalMetric):
         """Return `sq_distances` of checked rows, all of them sparse or none."""
         Y = X if Y is None else Y
         if any_sparse(X):
-            return sparse_diagonal(self.weights, X, Y)
+            return _sparse_diagonal(self, X, Y)
         if not (X.size and Y.size):
             return np.zeros((len(X), len(Y)))
         return finite(cdist(X, Y, "sqeuclidean", w=self.weights))
@@ -166,6 +170,10 @@ class DiagonalMetric(_GlobalMetric):
 
     def _parts(self, differences: Array, _anchor: int = 0, /) -> Array:
         return self.weights * np.square(differences)
+
+    def pairs(self, first: csr_array, second: csr_array) -> Array:
+        """Return squared distances of sparse rows to the same rows of another table, from their differences."""
+        return np.square(_lengths(csr_array((first - second).multiply(np.sqrt(self.weights)[None]))))
 
     def relevances(self) -> Array:
         """Return the weights."""
@@ -214,41 +222,32 @@ def sparse_table(metric: Metric, X: Any, what: str = "X") -> csr_array:
     return rows
 
 
-def sparse_linear(omega: Array, first: csr_array, second: csr_array) -> Array:
+def _sparse_linear(metric: LinearMetric, first: csr_array, second: csr_array) -> Array:
     r"""Return :math:`\|\Omega (x - y)\|^2` for all rows x and y, from :math:`\Omega x` and :math:`\Omega y`.
 
     Time O(nnz k + n m k) for k rows of the map and n and m rows; memory O(n m).
     """
+    omega = metric.omega
     sq = finite(cdist(first @ omega.T, second @ omega.T, "sqeuclidean"))
     size = np.linalg.norm(omega)
     rounding = _unit(first, second) * size * (_lengths(first)[:, None] + _lengths(second))
     for i, j in _pairs(np.argwhere(np.sqrt(sq) * PRECISION <= rounding), len(omega)):
-        sq[i, j] = linear_pairs(omega, first[i], second[j])
+        sq[i, j] = metric.pairs(first[i], second[j])
     return sq
 
 
-def linear_pairs(omega: Array, first: csr_array, second: csr_array) -> Array:
-    """Return the squared distance of each row of one table to the same row of another, from their difference."""
-    return np.square((first - second) @ omega.T).sum(axis=1)
-
-
-def sparse_diagonal(weights: Array, first: csr_array, second: csr_array) -> Array:
+def _sparse_diagonal(metric: DiagonalMetric, first: csr_array, second: csr_array) -> Array:
     r"""Return :math:`\sum_l w_l (x_l - y_l)^2 = x^T W x + y^T W y - 2 x^T W y` for all rows x and y.
 
     Time and memory O(n m) and that of one sparse product.
     """
-    root = np.sqrt(weights)[None]
+    root = np.sqrt(metric.weights)[None]
     ours, theirs = csr_array(first.multiply(root)), csr_array(second.multiply(root))
     norms = np.square(_lengths(ours))[:, None] + np.square(_lengths(theirs))
     sq = finite(norms - 2.0 * (ours @ theirs.T).toarray())
     for i, j in _pairs(np.argwhere(sq * PRECISION <= _unit(first, second) * norms), 1):
-        sq[i, j] = diagonal_pairs(weights, first[i], second[j])
+        sq[i, j] = metric.pairs(first[i], second[j])
     return sq
-
-
-def diagonal_pairs(weights: Array, first: csr_array, second: csr_array) -> Array:
-    """Return the squared distance of each row of one table to the same row of another, from their difference."""
-    return np.square(_lengths(csr_array((first - second).multiply(np.sqrt(weights)[None]))))
 
 
 def _unit(first: csr_array, second: csr_array) -> float:

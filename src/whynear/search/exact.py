@@ -11,15 +11,7 @@ from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator
 
 from whynear.metric.base import Metric, finite
-from whynear.metric.linear import (
-    PRECISION,
-    DiagonalMetric,
-    LinearMetric,
-    any_sparse,
-    diagonal_pairs,
-    linear_pairs,
-    sparse_table,
-)
+from whynear.metric.linear import PRECISION, DiagonalMetric, LinearMetric, any_sparse, sparse_table
 from whynear.metric.local import LocalMetric
 from whynear.metric.minkowski import MinkowskiMetric
 from whynear.model.as_metric import as_metric
@@ -49,11 +41,7 @@ def nearest_sparse(
         found[left_out, skipped[rows][left_out]] = np.inf
         bound = np.partition(found, k - 1, axis=1)[:, k - 1] * (1 + 4 * PRECISION)
         place, number = np.nonzero(found <= bound[:, None])
-        pairs = queries[rows[place]], cases[number]
-        if isinstance(metric, LinearMetric):
-            measured = linear_pairs(metric.omega, *pairs)
-        else:
-            measured = diagonal_pairs(metric.weights, *pairs)
+        measured = metric.pairs(queries[rows[place]], cases[number])
         order = np.lexsort((number, measured, place))
         first = np.searchsorted(place, np.arange(len(rows)))  # places are sorted before and after
         chosen = order[first[:, None] + np.arange(k)]
