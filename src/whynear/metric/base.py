@@ -89,6 +89,8 @@ class Metric(ABC):
 
     Attributes
     ----------
+    maps : ndarray
+        The weights, or the linear map; of a local metric one entry per anchor.
     feature_names : tuple of str
         The columns the distance is stated in; ``x0``, ``x1``, ... without names.
     scale : ndarray of shape (n_features,) or None
@@ -98,6 +100,7 @@ class Metric(ABC):
         What a relevance of ``as_learned()`` refers to. Metrics that differ only in this are equal.
     """
 
+    maps: Array
     feature_names: tuple[str, ...]
     scale: Array | None
     units: Units
@@ -105,12 +108,25 @@ class Metric(ABC):
 
     def _settle(
         self,
-        fields: Mapping[str, Array | None],
+        fields: Mapping[str, tuple[ArrayLike | None, int]],
         feature_names: Sequence[str] | None,
         scale: ArrayLike | None,
         units: Units | None,
-        d: int,
     ) -> None:
+        """Set all attributes, once, from arrays and their dimensions: anchors, if there are any, and one of maps."""
+        arrays = {name: None if array is None else frozen(array, name, ndim) for name, (array, ndim) in fields.items()}
+        (maps,) = (array for name, array in arrays.items() if array is not None and name != "anchors")
+        if arrays.get("weights") is not None and (maps < 0).any():
+            raise ValueError(
+                f"weights must be non-negative (they are the diagonal of Lambda), got {maps.min():.4g} instead."
+            )
+        d = maps.shape[-1]
+        anchors = arrays.get("anchors")
+        if anchors is not None and anchors.shape != (len(maps), d):
+            raise ValueError(
+                f"weights or omegas must fit the {anchors.shape[0]} anchors with {anchors.shape[1]} features, "
+                f"got {len(maps)} maps of {d} features instead."
+            )
         if units not in (None, *get_args(Units)):
             raise ValueError(f"units must be one of {', '.join(get_args(Units))}, got {units!r} instead.")
         if scale is None:
@@ -119,13 +135,12 @@ class Metric(ABC):
             scale = np.asarray(scale, dtype=np.float64)
             if scale.shape != (d,) or not (scale > 0).all():
                 raise ValueError(f"scale must hold {d} positive numbers, got {scale} instead.")
-            maps = [array for name, array in fields.items() if array is not None and name != "anchors"]
-            if any(array[..., np.isinf(scale)].any() for array in maps):
+            if maps[..., np.isinf(scale)].any():
                 raise ValueError("scale is infinite, for a column the learner never saw, where the map is not zero.")
             units = units or ("per unit" if (scale[np.isfinite(scale)] == 1).all() else "per scaled unit")
             scale = read_only(scale)
-        vars(self).update(fields, feature_names=check_names(feature_names, d), scale=scale, units=units)
-        vars(self)["_array_names"] = (*fields, "scale")
+        vars(self).update(arrays, maps=maps, feature_names=check_names(feature_names, d), scale=scale, units=units)
+        vars(self)["_array_names"] = (*arrays, "scale")
 
     def __setattr__(self, name: str, value: Any) -> NoReturn:
         raise AttributeError(f"{type(self).__name__} is frozen: make a new value to change {name}.")
@@ -278,13 +293,9 @@ class Metric(ABC):
         The same pair gives the same number in any block, which a matrix product does not guarantee. Arguments are not
         checked: X and the cases (a local metric's anchors) come from ``table``.
         """
-        sq, maps = np.empty(indices.shape), self._stacked_maps()
+        sq, maps = np.empty(indices.shape), self.maps if "anchors" in self._array_names else self.maps[None]
         (listed_diagonal if maps.ndim == 2 else listed_full)(X, cases, maps, indices, sq)
         return finite(sq)
-
-    @abstractmethod
-    def _stacked_maps(self) -> Array:
-        """Return maps of shape (n_maps, n_components, n_features), or diagonals of shape (n_maps, n_features)."""
 
     def _differences(self, x: ArrayLike, y: ArrayLike) -> Array:
         """Return the differences x - y row by row, a single one for two single cases."""
@@ -342,16 +353,6 @@ def frozen(values: ArrayLike, name: str, ndim: int) -> Array:
 def read_only(array: Array) -> Array:
     """Return a copy that cannot be made writable again: its memory belongs to immutable bytes."""
     return np.frombuffer(array.tobytes(), dtype=np.float64).reshape(array.shape)
-
-
-def frozen_weights(weights: ArrayLike, ndim: int) -> Array:
-    """Return a read-only copy of weights; negative ones are refused."""
-    values = frozen(weights, "weights", ndim)
-    if (values < 0).any():
-        raise ValueError(
-            f"weights must be non-negative (they are the diagonal of Lambda), got {values.min():.4g} instead."
-        )
-    return values
 
 
 def unscaled(values: Array, scale: Array) -> Array:

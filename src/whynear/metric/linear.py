@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.sparse import csr_array, issparse
 from scipy.spatial.distance import cdist
 
-from whynear.metric.base import Metric, finite, frozen, frozen_weights, unscaled
+from whynear.metric.base import Metric, finite, unscaled
 from whynear.metric.steps import Units
 from whynear.utils.arrays import Array
 from whynear.utils.columns import LARGEST_VALUE, SMALLEST_VALUE
@@ -61,8 +61,7 @@ class LinearMetric(_GlobalMetric):
         scale: ArrayLike | None = None,
         units: Units | None = None,
     ) -> None:
-        omega = frozen(omega, "omega", ndim=2)
-        self._settle({"omega": omega}, feature_names, scale, units, omega.shape[1])
+        self._settle({"omega": (omega, 2)}, feature_names, scale, units)
 
     def matrix(self) -> Array:
         """Return Lambda = omega^T omega, of shape (n_features, n_features)."""
@@ -93,9 +92,6 @@ class LinearMetric(_GlobalMetric):
             i, j = close[pairs].T
             sq[i, j] = np.square((first[i] - second[j]) @ self.omega.T).sum(axis=1)
         return sq
-
-    def _stacked_maps(self) -> Array:
-        return self.omega[None]
 
     def _parts(self, differences: Array, _anchor: int = 0, /) -> Array:
         return linear_parts(self.omega, differences)
@@ -141,8 +137,7 @@ class DiagonalMetric(_GlobalMetric):
         scale: ArrayLike | None = None,
         units: Units | None = None,
     ) -> None:
-        weights = frozen_weights(weights, ndim=1)
-        self._settle({"weights": weights}, feature_names, scale, units, len(weights))
+        self._settle({"weights": (weights, 1)}, feature_names, scale, units)
 
     def matrix(self) -> Array:
         """Return Lambda as a full matrix of shape (n_features, n_features)."""
@@ -164,9 +159,6 @@ class DiagonalMetric(_GlobalMetric):
         if not (X.size and Y.size):
             return np.zeros((len(X), len(Y)))
         return finite(cdist(X, Y, "sqeuclidean", w=self.weights))
-
-    def _stacked_maps(self) -> Array:
-        return self.weights[None]
 
     def _parts(self, differences: Array, _anchor: int = 0, /) -> Array:
         return self.weights * np.square(differences)
