@@ -5,7 +5,7 @@ from sklearn.decomposition import PCA
 
 from tests.helpers.embeddings import local_metric, random_cases
 from whynear import DiagonalMetric, LocalMetric
-from whynear.embed import layout
+from whynear.embed import embedding as layout
 from whynear.search import NeighborSearch
 
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from whynear.metric.evidence import Evidence, votes_by_class
+from whynear.metric.base import Evidence, votes_by_class
 
 
 def evidence(n_queries):

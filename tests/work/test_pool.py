@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from tests.helpers.pieces import additions, is_gone
-from whynear.work.pool import Pool, borrowed, import_ahead, started_ahead
-from whynear.work.processes import Processes
+from whynear.work.processes import Pool, Processes, borrowed, import_ahead, started_ahead
 
 MODULE = "wave"  # of the standard library, and imported by nothing here
 TABLE = {"table": {"x": np.arange(3.0)}}
@@ -48,7 +47,7 @@ def test_an_interrupt_while_processes_start_ahead_leaves_no_pool(monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("whynear.work.pool.import_ahead", interrupted)
+    monkeypatch.setattr("whynear.work.processes.import_ahead", interrupted)
     with pytest.raises(KeyboardInterrupt), started_ahead(1):
         pass
     assert borrowed(1) is None

@@ -20,7 +20,8 @@ from scipy.spatial import cKDTree
 from whynear.cases.store import Change, Ids, Store, Vectors
 from whynear.metric import DiagonalMetric, LinearMetric, LocalMetric, Metric
 from whynear.metric.base import finite
-from whynear.search.products import FARTHEST_FACTOR, GlobalForm, LocalForm, Products, may_be_nearest
+from whynear.search.engines import FARTHEST_FACTOR
+from whynear.search.products import GlobalForm, LocalForm, Products, may_be_nearest
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.files import remove_halves, sync_folder, write_whole
 from whynear.utils.threads import row_blocks

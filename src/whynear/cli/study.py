@@ -79,7 +79,7 @@ def _processes_ahead(engine: str, n_jobs: int | None) -> AbstractContextManager[
     if engine != "processes" or n_jobs == 0:
         return nullcontext()
     from whynear.utils.threads import n_threads
-    from whynear.work.pool import started_ahead
+    from whynear.work.processes import started_ahead
 
     return started_ahead(n_threads(n_jobs) - 1, "whynear.study.stages")
 
@@ -135,7 +135,7 @@ class StudySteps(StepList):
     def finished(self, part: str, value: Any) -> None:
         """Print what is known of the table, and keep finished parts in case of an interrupt."""
         from whynear.report.files import check_no_other_study
-        from whynear.work.pool import import_ahead
+        from whynear.work.processes import import_ahead
 
         if part == "problem":
             out, settings = self.unfinished.folder.parent, self.settings

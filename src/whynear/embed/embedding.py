@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
+from itertools import cycle
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -12,21 +15,143 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_array, check_random_state, column_or_1d
 
-from whynear.embed.layout import Plane, between, on_plane, principal_plane, umap_layout
 from whynear.metric import DiagonalMetric, LocalMetric, Metric
+from whynear.metric.projection import principal_directions, turned_up
 from whynear.model.as_metric import metric_and_rows
 from whynear.model.pipeline import FittedPipeline
-from whynear.search import NeighborSearch
-from whynear.search.exact import searchable
-from whynear.utils.arrays import Array
-from whynear.utils.axes import CLASS_COLORS
+from whynear.search import CandidateSearch, NeighborSearch
+from whynear.search.exact import AnyMetric, nearest_listed, searchable
+from whynear.utils.arrays import Array, Indices
+from whynear.utils.axes import CLASS_COLORS, new_axes
 from whynear.utils.checks import Seed, choice, number, seed_of, whole
 from whynear.utils.text import counted
 from whynear.utils.threads import row_blocks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.lines import Line2D
+
+
+# With more cases neighbours are approximate: the time of an exact search grows with the square of their number.
+EXACT_CASES = 20_000
+
+# With fewer points UMAP mostly shows its random start.
+FEWEST_CASES = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Plane:
+    """The plane through the mean of points along their first two principal directions.
+
+    The sign is fixed: the largest entry of each direction is positive.
+    """
+
+    mean: Array
+    directions: Array
+
+    @classmethod
+    def of(cls, points: Array) -> Plane:
+        """Return the plane of points; it has fewer directions if they have."""
+        return cls(points.mean(axis=0), turned_up(principal_directions(points).vectors[:, :2]))
+
+    def at(self, points: Array) -> Array:
+        """Return where points lie on the plane, zeros for directions that it does not have."""
+        return on_plane((points - self.mean) @ self.directions)
+
+
+def principal_plane(points: Array) -> Array:
+    """Return the points on their own principal plane."""
+    return Plane.of(points).at(points)
+
+
+def on_plane(points: Array) -> Array:
+    """Return points of at most two coordinates with zeros added up to two."""
+    return np.pad(points, [(0, 0), (0, 2 - points.shape[1])])
+
+
+def between(search: NeighborSearch, rows: Array, n_nearest: int, points: Array) -> Array:
+    """Return the mean position of the cases nearest to each row, with weights 1 / d^2; only of those at zero."""
+    sq, nearest = search.nearest(rows, min(n_nearest, len(points)))
+    votes: Array = np.divide(sq[:, :1], sq, out=np.ones_like(sq), where=sq > 0)
+    return np.einsum("nk,nkc->nc", votes / votes.sum(axis=1, keepdims=True), points[nearest])
+
+
+def neighbor_graph(metric: AnyMetric, cases: Array, n_neighbors: int, seed: int) -> tuple[Indices, Array]:
+    """Return the numbers of the nearest other cases of each case and their distances; column 0 is the case itself.
+
+    A local metric measures each distance by the map of the other case. Memory O(n n_neighbors).
+    """
+    n, others = len(cases), n_neighbors - 1
+    indices, sq = np.empty((n, n_neighbors), dtype=np.intp), np.zeros((n, n_neighbors))
+    indices[:, 0] = np.arange(n)
+    given = None if isinstance(metric, LocalMetric) else cases
+    if n <= EXACT_CASES:
+        sq[:, 1:], indices[:, 1:] = NeighborSearch(metric, given).nearest(cases, others, exclude=indices[:, 0])
+    else:
+        n_candidates = min(max(64, 2 * n_neighbors), n - 1)
+        lists = CandidateSearch(metric, given, n_candidates=n_candidates, random_state=seed).lists
+        for rows in row_blocks(n, row_bytes=64 * n_candidates):
+            listed, own = lists[rows], indices[rows, 0]
+            counts = np.full(len(listed), n_candidates)
+            sq[rows, 1:], indices[rows, 1:] = nearest_listed(metric, cases[rows], cases, others, listed, counts, own)
+    return indices, np.sqrt(sq)
+
+
+def umap_layout(
+    metric: AnyMetric, cases: Array, coordinates: Array, *, n_neighbors: int, min_dist: float, seed: int
+) -> Array:
+    """Return the positions of the cases by UMAP over their neighbours under the metric.
+
+    UMAP uses ``coordinates`` only to place unconnected parts of the graph. With too few cases, or without UMAP, the
+    result is their principal plane.
+    """
+    if len(cases) < FEWEST_CASES:
+        return principal_plane(coordinates)
+    try:
+        UMAP = _umap()
+    except ImportError as missing:
+        warnings.warn(
+            f"UMAP is not installed ({missing}): the map shows the first two principal directions of the coordinates "
+            "that UMAP would have seen. For UMAP: pip install 'whynear[embed]'",
+            UserWarning,
+            stacklevel=3,
+        )
+        return principal_plane(coordinates)
+    n_neighbors = min(n_neighbors, len(cases) - 1)
+    indices, distances = neighbor_graph(metric, cases, n_neighbors, seed)
+    with warnings.catch_warnings():
+        _ignore_warnings_of_umap()
+        # One thread: with several the result would depend on their timing.
+        umap = UMAP(
+            n_neighbors=n_neighbors,
+            min_dist=min_dist,
+            precomputed_knn=(indices, _divided(distances, distances[np.isfinite(distances)].mean()), None),
+            random_state=seed,
+            n_jobs=1,
+        )
+        centred = coordinates - coordinates.mean(axis=0)
+        positions = umap.fit_transform(_divided(centred, np.linalg.norm(centred, axis=1).max()))
+    return np.asarray(positions, dtype=np.float64)
+
+
+def _umap() -> Any:
+    """Return the class UMAP; imported when needed, because that takes seconds."""
+    with warnings.catch_warnings():
+        _ignore_warnings_of_umap()
+        from umap import UMAP
+    return UMAP
+
+
+def _ignore_warnings_of_umap() -> None:
+    """Ignore the warnings of UMAP for its developers, and on new data, unconnected parts and missing extras."""
+    for category in (DeprecationWarning, PendingDeprecationWarning, FutureWarning, ImportWarning):
+        warnings.simplefilter("ignore", category)
+    for message in (r"precomputed_knn\[2\]", "Graph is not fully connected"):
+        warnings.filterwarnings("ignore", message, UserWarning)
+
+
+def _divided(values: Array, size: float) -> NDArray[np.float32]:
+    """Return values divided by a size, in float32, in which UMAP computes; the unit does not change its result."""
+    return (values / (size or 1.0)).astype(np.float32)
 
 
 def embedded_classes(embedding: ArrayLike, y: ArrayLike) -> tuple[Array, NDArray[Any], NDArray[np.intp]]:
@@ -116,9 +241,11 @@ def embed(
     learner_or_metric = FittedPipeline.of_any(learner_or_metric)
     given, X, _ = metric_and_rows(learner_or_metric, X)
     metric = searchable(given)
-    n_neighbors = (
-        _n_neighbors(learner_or_metric, metric) if n_neighbors is None else whole("n_neighbors", n_neighbors, 2)
-    )
+    if n_neighbors is None:
+        last = getattr(learner_or_metric, "learner", None)
+        voting = isinstance(metric, LocalMetric) and not hasattr(last, "prototypes_")
+        n_neighbors = getattr(last, "n_neighbors", DEFAULT_NEIGHBORS - 1) + 1 if voting else DEFAULT_NEIGHBORS
+    n_neighbors = whole("n_neighbors", n_neighbors, 2)
     number("min_dist", min_dist, most=1)
     choice("method", method, get_args(Method))
     rows = metric.table(X)
@@ -142,13 +269,6 @@ def embed(
         return lay_out(_euclidean(distances), distances, distances)
     anchors = lay_out(metric, metric.anchors, weighted(metric, metric.anchors))
     return anchors if _are_anchors(metric, rows) else between(NeighborSearch(metric), rows, n_neighbors, anchors)
-
-
-def _n_neighbors(learner: Any, metric: Metric) -> int:
-    last = getattr(learner, "learner", None)
-    if isinstance(metric, LocalMetric) and not hasattr(last, "prototypes_"):
-        return int(getattr(last, "n_neighbors", DEFAULT_NEIGHBORS - 1)) + 1
-    return DEFAULT_NEIGHBORS
 
 
 def embedding_score(embedding: ArrayLike, y: ArrayLike, n_neighbors: int = 5) -> float:
@@ -248,7 +368,8 @@ def place_after(model: Any, X: pd.DataFrame, points: Array, further: pd.DataFram
     if not isinstance(metric, LocalMetric):
         mapped = metric.map(made)
         plane = Plane.of(mapped) if mapped.shape[1] > 2 else None
-        return by_blocks(lambda rows: _at(plane, metric.map(rows_of(rows))), further)
+        at = on_plane if plane is None else plane.at
+        return by_blocks(lambda rows: at(metric.map(rows_of(rows))), further)
     by_prototypes = has_prototypes(model, metric, metric.table(made))
 
     def coordinates(rows: pd.DataFrame) -> Array:
@@ -258,10 +379,6 @@ def place_after(model: Any, X: pd.DataFrame, points: Array, further: pd.DataFram
     known = coordinates(X)
     search = NeighborSearch(DiagonalMetric(np.ones(known.shape[1])), known)
     return by_blocks(lambda rows: between(search, coordinates(rows), N_NEAREST, points), further)
-
-
-def _at(plane: Plane | None, mapped: Array) -> Array:
-    return on_plane(mapped) if plane is None else plane.at(mapped)
 
 
 def by_blocks(place: Coordinates, further: pd.DataFrame) -> Array:
@@ -301,6 +418,8 @@ def plot_embedding(embedding: ArrayLike, y: ArrayLike, ax: Axes | None = None, e
     >>> [text.get_text() for text in ax.get_legend().get_texts()][:2]
     ['cat', 'dog']
     """
+    from matplotlib.lines import Line2D  # imported when needed, because it takes long
+
     points, classes, codes = embedded_classes(embedding, y)
     if points.shape[1] != 2:
         raise ValueError(f"embedding must have 2 columns to be drawn, got {points.shape[1]} instead.")
@@ -310,10 +429,7 @@ def plot_embedding(embedding: ArrayLike, y: ArrayLike, ax: Axes | None = None, e
             f"errors must hold True or False for each of the {len(points)} points, "
             f"got shape {marked.shape} of {marked.dtype} instead."
         )
-    if ax is None:
-        from matplotlib import pyplot as plt
-
-        _, ax = plt.subplots(figsize=(6, 4.5), layout="constrained")
+    ax = ax or new_axes(6, 4.5)
     size = float(np.clip(180 / len(points) ** 0.35, 6, 36))
     # Large classes first, so that they do not cover small ones.
     for code in np.argsort(-np.bincount(codes), kind="stable"):
@@ -329,11 +445,14 @@ def plot_embedding(embedding: ArrayLike, y: ArrayLike, ax: Axes | None = None, e
             alpha=0.85,
             gid=f"class-{code}",
         )
-    handles = [_handle(code, str(name)) for code, name in enumerate(classes)]
+    point = partial(Line2D, [], [], linestyle="")
+    looks = zip(classes, cycle(CLASS_COLORS), cycle(MARKERS), strict=False)
+    handles = [point(color=color, marker=marker, markersize=6, label=str(name)) for name, color, marker in looks]
     if errors is not None:
         across, up = points[marked].T
         ax.scatter(across, up, s=3 * size, marker="o", edgecolors="black", facecolors="none", linewidths=0.6)
-        handles.append(_ring(f"error ({marked.sum()} of {len(points)})"))
+        ring: dict[str, Any] = {"color": "black", "marker": "o", "markersize": 9, "markerfacecolor": "none"}
+        handles.append(point(label=f"error ({marked.sum()} of {len(points)})", **ring))
     ax.set_aspect("equal", adjustable="datalim")
     ax.set_xticks([])
     ax.set_yticks([])
@@ -350,18 +469,3 @@ def plot_embedding(embedding: ArrayLike, y: ArrayLike, ax: Axes | None = None, e
     for text in legend.get_texts():
         text.set_parse_math(False)
     return ax
-
-
-def _handle(code: int, name: str) -> Line2D:
-    color, marker = CLASS_COLORS[code % len(CLASS_COLORS)], MARKERS[code % len(MARKERS)]
-    return _point(color=color, marker=marker, markersize=6, label=name)
-
-
-def _ring(name: str) -> Line2D:
-    return _point(color="black", marker="o", markersize=9, markerfacecolor="none", label=name)
-
-
-def _point(**looks: Any) -> Line2D:
-    from matplotlib.lines import Line2D  # imported when needed, because it takes long
-
-    return Line2D([], [], linestyle="", **looks)

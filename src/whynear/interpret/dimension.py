@@ -14,11 +14,11 @@ from sklearn.base import BaseEstimator, is_regressor
 from whynear.data.rows import TimeOrder
 from whynear.interpret.intervals import relevance_intervals
 from whynear.interpret.null_space import quadratic_and_rows, rank_of, regularized_at
-from whynear.interpret.validation import CRITERIA, Split, splits
+from whynear.interpret.validation import Split, mark_choice, splits
 from whynear.metric import Metric
 from whynear.utils import html
 from whynear.utils.arrays import ByValue
-from whynear.utils.axes import LINE_COLORS, new_axes, tidy
+from whynear.utils.axes import LINE_COLORS, new_axes
 from whynear.utils.checks import choice
 from whynear.utils.text import counted
 
@@ -65,15 +65,9 @@ class EffectiveDimension(ByValue):
         for name, color, line, marker in zip(shown[::-1], LINE_COLORS, ("-", "--"), ("o", "s"), strict=False):
             label = str(name).replace("_", " ")
             ax.plot(kept, curve[name], line, color=color, marker=marker, markersize=4, label=label)
-        ax.axvline(self.best, color="0.35", linestyle=":", linewidth=1)
-        place = (self.best, 0.03)
-        ax.annotate(f" best: {self.best}", place, xycoords=("data", "axes fraction"), color="0.35", fontsize="small")
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-        ax.set_xlabel("effective dimension (directions of the data kept)")
-        ax.set_ylabel(CRITERIA[self.criterion])
-        tidy(ax, "y")
-        ax.legend(frameon=False, fontsize="small")
-        return ax
+        across = "effective dimension (directions of the data kept)"
+        return mark_choice(ax, self.best, f" best: {self.best}", across, self.criterion)
 
     def _repr_html_(self) -> str:
         kept = self.curve["effective_dim"].to_numpy(dtype=np.float64)
@@ -170,7 +164,6 @@ def _candidates(candidates: Sequence[int] | None, rank: int) -> list[int]:
 
 
 def _scores(tried: Sequence[int], held_out: Sequence[Split], scheme: str, regression: bool) -> list[dict[str, float]]:
-    """Return the results at each number of directions, averaged over maps and splits."""
     results: dict[int, list[dict[str, float]]] = {K: [] for K in tried}
     for split in held_out:
         predict = split.predictor()
@@ -185,8 +178,8 @@ def _scores(tried: Sequence[int], held_out: Sequence[Split], scheme: str, regres
                     }
                 )
             else:
-                errors = float(np.mean(train != split.y)), float(np.mean(validation != split.y_val))
-                results[K].append({"train_error": errors[0], "validation_error": errors[1]})
+                wrong = float(np.mean(train != split.y)), float(np.mean(validation != split.y_val))
+                results[K].append(dict(zip(("train_error", "validation_error"), wrong, strict=True)))
     return [{name: float(np.mean([one[name] for one in found])) for name in found[0]} for found in results.values()]
 
 

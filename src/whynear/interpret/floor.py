@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -52,14 +51,6 @@ class Floor(float):
 
     def __repr__(self) -> str:
         return f"Floor({float(self):.4g}, confidence={self.confidence:.3f})"
-
-
-@dataclass(frozen=True)
-class _Round:
-    """One table with probes added: their number, and the seed of their permutations."""
-
-    n_probes: int
-    seed: np.random.SeedSequence
 
 
 def relevance_floor(
@@ -129,33 +120,30 @@ def relevance_floor(
     size = max(1, min(varying // 2, MOST_AT_ONCE))
     sizes = [min(size, n_probes - start) for start in range(0, n_probes, size)]
     seeds = np.random.SeedSequence(seed_of(random_state)).spawn(len(sizes))
-    rounds = [_Round(n, seed) for n, seed in zip(sizes, seeds, strict=True)]
-    settings = {"effective_dim": effective_dim, "slack": slack}
-    shared = {"learner": learner, "frame": frame, "y": np.asarray(y), "settings": settings}
-    pieces = [Piece(_bounds, {"one": one}) for one in rounds]
+    shared = {"learner": learner, "frame": frame, "y": np.asarray(y), "effective_dim": effective_dim, "slack": slack}
+    pieces = [Piece(_bounds, {"n_probes": n, "seed": seed}) for n, seed in zip(sizes, seeds, strict=True)]
     with start_workers(engine, n_jobs or 1, address) as workers:
         results = {piece: done.result for piece, done in results_of(workers, pieces, shared)}
     return Floor(bound for piece in pieces for bound in results[piece])
 
 
-def _bounds(one: _Round, learner: BaseEstimator, frame: pd.DataFrame, y: Any, settings: dict[str, Any]) -> list[float]:
+def _bounds(
+    n_probes: int,
+    seed: np.random.SeedSequence,
+    learner: BaseEstimator,
+    frame: pd.DataFrame,
+    y: Any,
+    effective_dim: int | None,
+    slack: float,
+) -> list[float]:
     """Fit the learner with probes added; return the relative upper bounds of the probes."""
-    rng = np.random.default_rng(one.seed)
+    rng = np.random.default_rng(seed)
     varying = np.flatnonzero(np.ptp(frame.to_numpy(dtype=float), axis=0) > 0)
     places = varying if len(varying) else np.arange(frame.shape[1])
-    columns = rng.choice(places, one.n_probes, replace=one.n_probes > len(places))
+    columns = rng.choice(places, n_probes, replace=n_probes > len(places))
     probes = {f"probe {i}": rng.permutation(frame.iloc[:, column]) for i, column in enumerate(columns)}
     together = pd.concat([frame, pd.DataFrame(probes, index=frame.index)], axis=1)
-    kept = settings["effective_dim"]
     model = clone(learner).fit(together, y)
-    if kept is not None:
-        kept = min(kept + one.n_probes, rank_of(model, together))
-    relevance = relevance_intervals(
-        model,
-        together,
-        effective_dim=kept,
-        slack=settings["slack"],
-        n_jobs=1,
-    )
-    largest = relevance.upper.max()
-    return (relevance.upper[-one.n_probes :] / largest if largest > 0 else np.zeros(one.n_probes)).tolist()
+    kept = None if effective_dim is None else min(effective_dim + n_probes, rank_of(model, together))
+    upper = relevance_intervals(model, together, effective_dim=kept, slack=slack, n_jobs=1).upper
+    return (upper[-n_probes:] / (upper.max() or 1.0)).tolist()

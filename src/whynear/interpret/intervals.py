@@ -225,15 +225,8 @@ def relevance_intervals(
             bounds.append(_unbounded(problem, budget, given.n_features))
             unknown[problem.live] = True
             continue
-        ends = programs.extremes(
-            start,
-            budget,
-            np.repeat(places, 2),
-            np.tile([1.0, -1.0], len(places)),
-            n_jobs=n_jobs,
-            time_limit=time_limit,
-            progress=count,
-        )
+        programs_of = np.repeat(places, 2), np.tile([1.0, -1.0], len(places))
+        ends = programs.extremes(start, budget, *programs_of, n_jobs=n_jobs, time_limit=time_limit, progress=count)
         row, failed = _row_bounds(problem, start, budget, places, ends, given.n_features, extremes)
         bounds.append(row)
         unknown |= failed
@@ -264,7 +257,6 @@ def relevance_intervals(
 
 
 def _least_norm(problem: RowProblem) -> programs.LeastNorm | None:
-    """The map of least norm, or None if no solver finds it."""
     try:
         return programs.least_norm(problem.U, problem.b, problem.t)
     except ArithmeticError:
@@ -273,23 +265,12 @@ def _least_norm(problem: RowProblem) -> programs.LeastNorm | None:
 
 def _unbounded(problem: RowProblem, budget: float, d: int) -> RowBounds:
     """Return safe bounds of a row without a map of least norm: that norm is at most the norm of the row itself."""
-    norm = float(np.abs(problem.map).sum())
+    row, norm = problem.map, float(np.abs(problem.map).sum())
     upper = np.zeros(d)
     upper[problem.live] = budget * norm
     nothing = np.zeros((d, 1), dtype=np.intp), np.zeros((d, 1))
-    return RowBounds(
-        np.zeros(d),
-        upper,
-        -upper,
-        upper,
-        norm,
-        problem.map,
-        problem.anchor,
-        problem.share,
-        problem.map,
-        nothing,
-        nothing,
-    )
+    served = problem.anchor, problem.share
+    return RowBounds(np.zeros(d), upper, -upper, upper, norm, row, *served, row, nothing, nothing)
 
 
 def _worth_solving(
@@ -343,17 +324,7 @@ def _row_bounds(
         weights[problem.live[places]] = start.mu * found.weights[which::2]
         return columns, weights
 
-    row = RowBounds(
-        lower=spread(lower),
-        upper=spread(upper),
-        low=spread(low),
-        high=spread(high),
-        mu=start.mu,
-        map=problem.map,
-        anchor=problem.anchor,
-        share=problem.share,
-        least=spread(start.weights),
-        _lowest=maps(1),
-        _highest=maps(0),
-    )
+    lower, upper, low, high, least = map(spread, (lower, upper, low, high, start.weights))
+    served = problem.anchor, problem.share
+    row = RowBounds(lower, upper, low, high, start.mu, problem.map, *served, least, maps(1), maps(0))
     return row, failed

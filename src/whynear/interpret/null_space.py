@@ -249,11 +249,15 @@ def times(metric: LinearMetric | DiagonalMetric, vectors: Array) -> Array:
 
 def restated(omega: Array, feature_names: Sequence[str], scale: Array | None, units: Units) -> LinearMetric:
     """A map in the coordinates of a learner, stated in the columns before they were divided by the scale."""
-    return LinearMetric(omega * _inverse(scale), feature_names, scale, units)
+    return LinearMetric(omega if scale is None else omega * (1.0 / scale), feature_names, scale, units)
 
 
-def _inverse(scale: Array | None) -> Array | float:
-    return 1.0 if scale is None else 1.0 / scale  # zero for columns that the learner does not have
+def restated_locally(metric: LocalMetric, maps: Sequence[Array]) -> LocalMetric:
+    """A local metric with other maps in the coordinates of its learner; rows of zeros are added to the shorter ones."""
+    width = max(1, *(len(omega) for omega in maps))
+    omegas = np.stack([np.pad(omega, [(0, width - len(omega)), (0, 0)]) for omega in maps])
+    omegas = omegas if metric.scale is None else omegas * (1.0 / metric.scale)
+    return LocalMetric(metric.anchors, None, omegas, metric.feature_names, metric.scale, metric.units)
 
 
 def _projected(metric: LinearMetric | DiagonalMetric, directions: Directions) -> Array:
@@ -271,7 +275,7 @@ def _regularize_local(metric: LocalMetric, X: ArrayLike, effective_dim: int | No
             mine = np.vstack([mine, learned.anchors[i]])
         directions = everything if len(mine) < 2 else principal_directions(mine)
         if effective_dim is not None and effective_dim < directions.rank:
-            directions = Directions(directions.vectors, directions.singular_values, effective_dim, directions.tolerance)
+            directions = replace(directions, effective_dim=effective_dim)
         maps.append(_projected(one, directions))
     alone = np.count_nonzero(np.bincount(served, minlength=len(metric)) < 2)
     if alone:
@@ -279,10 +283,7 @@ def _regularize_local(metric: LocalMetric, X: ArrayLike, effective_dim: int | No
             f"{alone} of {len(metric)} maps serve fewer than two rows; they were projected on the directions of all.",
             stacklevel=3,
         )
-    width = max(len(omega) for omega in maps)
-    omegas = np.stack([np.vstack([omega, np.zeros((width - len(omega), omega.shape[1]))]) for omega in maps])
-    omegas = omegas * _inverse(metric.scale)
-    return LocalMetric(metric.anchors, None, omegas, metric.feature_names, metric.scale, metric.units)
+    return restated_locally(metric, maps)
 
 
 MOST_MAPS = 100

@@ -189,12 +189,7 @@ class _Batch:
     """Programs that are solved together, all from the basis of the map of least norm."""
 
     def __init__(
-        self,
-        start: LeastNorm,
-        budget: float,
-        features: Indices,
-        signs: Array,
-        most_pivots: int | None,
+        self, start: LeastNorm, budget: float, features: Indices, signs: Array, most_pivots: int | None
     ) -> None:
         self.start, self.budget, self.features, self.signs = start, budget, features, signs
         n, d, rows = len(features), *start.U.shape[:1], start.U.shape[1] + 1
@@ -208,6 +203,7 @@ class _Batch:
         left = self.right - np.append(np.where(start.at_upper, self.spans, 0.0), 0.0)
         self.xs = np.tile(np.maximum(inverse @ left, 0.0), (n, 1))
         self.ys = signs[:, None] * ((features[:, None] == first) * 1.0 - (features[:, None] + d == first)) @ inverse
+        self._programs = features, signs, self.bases, self.inverses, self.xs, self.at_upper, self.ys
         self.states = np.full(n, simplex.RUNNING)
         self.stalls = np.zeros(n, dtype=np.int64)
         self.pivots = np.zeros(n, dtype=np.int64)
@@ -229,24 +225,9 @@ class _Batch:
             self.states[self.states == simplex.OPTIMAL] = simplex.RUNNING
             U = self.start.U.astype(precision)
             while len(active := np.flatnonzero(self.states == simplex.RUNNING)):
-                simplex.advance(
-                    active,
-                    np.matmul(self.ys[active, :-1].astype(precision), U.T),
-                    self.start.U,
-                    self.spans,
-                    self.features,
-                    self.signs,
-                    self.bases,
-                    self.inverses,
-                    self.xs,
-                    self.at_upper,
-                    self.ys,
-                    self.states,
-                    self.stalls,
-                    self.pivots,
-                    self.most_pivots,
-                    tolerance,
-                )
+                prices = np.matmul(self.ys[active, :-1].astype(precision), U.T)
+                progress = self.states, self.stalls, self.pivots, self.most_pivots
+                simplex.advance(active, prices, self.start.U, self.spans, *self._programs, *progress, tolerance)
 
     def _matrices(self, bases: Indices) -> Array:
         """Basis matrices of shape (n, K + 1, K + 1), with the row of the budget."""
@@ -261,19 +242,7 @@ class _Batch:
         """
         error = np.empty(len(self.bases))
         with np.errstate(all="ignore"):
-            simplex.refine(
-                self.start.U,
-                self.spans,
-                self.right,
-                self.features,
-                self.signs,
-                self.bases,
-                self.inverses,
-                self.xs,
-                self.at_upper,
-                self.ys,
-                error,
-            )
+            simplex.refine(self.start.U, self.spans, self.right, *self._programs, error)
             prices = self.ys[:, :-1] @ self.start.U.T
             prices[np.arange(len(prices)), self.features] -= self.signs
             gap = np.maximum(prices.max(axis=1), -prices.min(axis=1)) - self.ys[:, -1]

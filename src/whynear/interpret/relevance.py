@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -34,16 +34,12 @@ STYLES: dict[str, dict[str, Any]] = {
     "irrelevant": {"color": "#9aa3ab", "marker": "|", "hatch": None},
     "unknown": {"color": "#b03060", "marker": "x", "hatch": None},
 }
-
-
-def draw_intervals(relevance: Relevance, ax: Axes | None, most: int) -> Axes:
-    """Draw the intervals as lines, one per feature, or as areas along an axis of many features."""
-    if len(relevance.feature_names) > most:
-        return _draw_along(relevance, ax or new_axes(8, 3.4))
-    return _draw_lines(relevance, ax or new_axes(6.5, 1.6 + 0.26 * len(relevance.feature_names)))
+FLOOR: dict[str, Any] = {"color": "0.35", "linestyle": ":", "linewidth": 1}
 
 
 def _draw_lines(relevance: Relevance, ax: Axes) -> Axes:
+    from matplotlib.lines import Line2D
+
     order = np.lexsort((np.arange(len(relevance.upper)), -relevance.upper, -relevance.lower))[::-1]
     for place, j in enumerate(order):
         style = STYLES[str(relevance.strength[j])]
@@ -61,11 +57,11 @@ def _draw_lines(relevance: Relevance, ax: Axes) -> Axes:
         label.set_parse_math(False)
     ax.set_ylim(-0.7, len(order) - 0.3)
     ax.set_xlim(left=0.0)
-    _floor_line(relevance, ax.axvline)
+    ax.axvline(relevance.threshold, **FLOOR)
     ax.set_xlabel(f"relevance interval ({relevance.units})")
     tidy(ax, "x")
     handles = [_handle(kind) for kind in STYLES if (relevance.strength == kind).any()]
-    _legend(ax, [*handles, _floor_handle()])
+    _legend(ax, [*handles, Line2D([], [], label="floor", **FLOOR)])
     return ax
 
 
@@ -84,14 +80,14 @@ def _draw_along(relevance: Relevance, ax: Axes) -> Axes:
     handles = [
         Patch(label="must matter (lower bound)", **must),
         Patch(label="can matter (upper bound)", **can),
-        _floor_handle(),
+        Line2D([], [], label="floor", **FLOOR),
     ]
     unknown = relevance.strength == "unknown"
     if unknown.any():
         style = STYLES["unknown"]
         ax.plot(place[unknown], np.zeros(unknown.sum()), style["marker"], color=style["color"], clip_on=False, zorder=3)
         handles.append(Line2D([], [], linestyle="", marker=style["marker"], color=style["color"], label="unknown"))
-    _floor_line(relevance, ax.axhline)
+    ax.axhline(relevance.threshold, **FLOOR)
     ax.set_xlim(0.5, len(place) + 0.5)
     ax.set_ylim(bottom=0)
     ax.set_xlabel("feature, in the order of the table")
@@ -99,16 +95,6 @@ def _draw_along(relevance: Relevance, ax: Axes) -> Axes:
     tidy(ax, "y")
     _legend(ax, handles)
     return ax
-
-
-def _floor_line(relevance: Relevance, line: Callable[..., object]) -> None:
-    line(relevance.threshold, color="0.35", linestyle=":", linewidth=1)
-
-
-def _floor_handle() -> Line2D:
-    from matplotlib.lines import Line2D
-
-    return Line2D([], [], color="0.35", linestyle=":", linewidth=1, label="floor")
 
 
 def _handle(kind: str) -> Line2D | Patch:
@@ -383,7 +369,9 @@ class Relevance(ByValue):
 
     def plot(self, ax: Axes | None = None, most: int = 40) -> Axes:
         """Draw the intervals: one line per feature, or along their axis where there are more than ``most``."""
-        return draw_intervals(self, ax, most)
+        if len(self.feature_names) > most:
+            return _draw_along(self, ax or new_axes(8, 3.4))
+        return _draw_lines(self, ax or new_axes(6.5, 1.6 + 0.26 * len(self.feature_names)))
 
     def _repr_html_(self) -> str:
         must = np.where(self.strength == "strong", self.lower, 0.0)  # those that must matter first, then those that can
@@ -413,5 +401,4 @@ def strengths(lower: Array, upper: Array, floor: float, unknown: NDArray[np.bool
 
 
 def _threshold(upper: Array, floor: float, unknown: NDArray[np.bool_]) -> float:
-    """Return the floor times the largest known upper bound, but never less than rounding."""
     return max(floor, ROUNDING) * float(upper[~unknown].max(initial=0.0))

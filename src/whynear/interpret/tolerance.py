@@ -13,12 +13,18 @@ from sklearn.base import BaseEstimator, is_regressor
 
 from whynear.data.rows import TimeOrder, error_of_mean, groups_in, resampled_rows
 from whynear.interpret import programs
-from whynear.interpret.null_space import maps_with_directions, quadratic_and_rows, restated, row_problems
-from whynear.interpret.validation import CRITERIA, Split, splits
-from whynear.metric import DiagonalMetric, LinearMetric, LocalMetric, Metric
+from whynear.interpret.null_space import (
+    maps_with_directions,
+    quadratic_and_rows,
+    restated,
+    restated_locally,
+    row_problems,
+)
+from whynear.interpret.validation import Split, mark_choice, splits
+from whynear.metric import LinearMetric, LocalMetric, Metric
 from whynear.utils import html
 from whynear.utils.arrays import Array, ByValue
-from whynear.utils.axes import LINE_COLORS, new_axes, tidy
+from whynear.utils.axes import LINE_COLORS, new_axes
 from whynear.utils.checks import number
 
 if TYPE_CHECKING:
@@ -71,14 +77,8 @@ class RelevanceTolerance(ByValue):
         ax.errorbar(curve["tolerance"], curve[self.criterion], curve["standard_error"], label=named, **look)
         look = {"color": LINE_COLORS[1], "marker": "s", "markersize": 4}
         ax.plot(curve["tolerance"], curve[train], "--", label=str(train).replace("_", " "), **look)
-        ax.axvline(self.best, color="0.35", linestyle=":", linewidth=1)
-        look = {"xycoords": ("data", "axes fraction"), "color": "0.35", "fontsize": "small"}
-        ax.annotate(f" chosen: {self.best:g}", (self.best, 0.03), **look)
-        ax.set_xlabel("tolerance (share of the effect of the map)")
-        ax.set_ylabel(CRITERIA[self.criterion])
-        tidy(ax, "y")
-        ax.legend(frameon=False, fontsize="small")
-        return ax
+        across = "tolerance (share of the effect of the map)"
+        return mark_choice(ax, self.best, f" chosen: {self.best:g}", across, self.criterion)
 
     def _repr_html_(self) -> str:
         tried = self.curve["tolerance"].to_numpy(dtype=np.float64)
@@ -182,7 +182,6 @@ def _candidates(candidates: Sequence[float] | None) -> list[float]:
 
 
 def _losses(split: Split, tried: Sequence[float], regression: bool) -> list[tuple[Array, Array]]:
-    """Return the losses of training and validation rows at each tolerance."""
     predict, found = split.predictor(), []
     for metric in least_norm_metrics(split.model, split.rows(), tried):
         both = zip(predict(metric), (split.y, split.y_val), strict=True)
@@ -207,29 +206,13 @@ def least_norm_metrics(
                 row = np.zeros(len(problem.map))
                 row[problem.live] = start.mu * start.weights
             maps[problem.anchor].append(row)
-        yield (
-            _local(given, maps)
-            if isinstance(given, LocalMetric)
-            else restated(
-                np.array(maps[None]) if maps[None] else np.zeros((1, given.n_features)),
-                given.feature_names,
-                given.scale,
-                given.units,
+        found = {anchor: np.array(own).reshape(-1, given.n_features) for anchor, own in maps.items()}
+        if isinstance(given, LocalMetric):  # anchors that serve fewer than two rows keep their maps
+            learned = given.as_learned()
+            own = (
+                np.sqrt(learned.maps)[:, None] * np.eye(given.n_features) if learned.omegas is None else learned.omegas
             )
-        )
-
-
-def _local(given: LocalMetric, maps: dict[int | None, list[Array]]) -> LocalMetric:
-    """Return the local metric with other maps; anchors that serve fewer than two rows keep their own."""
-    learned = given.as_learned()
-    own: list[Array] = []
-    for anchor, one in enumerate(learned):
-        if anchor in maps:
-            own.append(np.array(maps[anchor]).reshape(-1, given.n_features))
+            yield restated_locally(given, [found.get(anchor, omega) for anchor, omega in enumerate(own)])
         else:
-            assert isinstance(one, LinearMetric | DiagonalMetric)
-            own.append(np.diag(np.sqrt(one.weights)) if isinstance(one, DiagonalMetric) else one.omega)
-    width = max(1, *(len(omega) for omega in own))
-    omegas = np.stack([np.vstack([omega, np.zeros((width - len(omega), given.n_features))]) for omega in own])
-    scale = 1.0 if given.scale is None else 1.0 / given.scale
-    return LocalMetric(given.anchors, None, omegas * scale, given.feature_names, given.scale, given.units)
+            omega = found[None] if len(found[None]) else np.zeros((1, given.n_features))
+            yield restated(omega, given.feature_names, given.scale, given.units)

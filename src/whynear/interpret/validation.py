@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -17,7 +18,11 @@ from whynear.metric import Metric
 from whynear.model.pipeline import FittedPipeline, weights_for
 from whynear.search import NeighborSearch
 from whynear.search.voting import Votes, vote_weights
+from whynear.utils.axes import tidy
 from whynear.utils.columns import check_dense
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 PredictBoth = Callable[[Metric], tuple[NDArray[Any], NDArray[Any]]]
 CRITERIA = {
@@ -49,7 +54,7 @@ class Split(NamedTuple):
         last = self.model.learner
         if not self.takes_metrics:
             X, X_val, k = self.rows(), self.model.numbers(self.X_val), getattr(last, "n_neighbors", N_NEIGHBORS)
-            return lambda metric: _Vote(metric, X, self.y, k).of_both(X, X_val)
+            return partial(_voted, X, X_val, np.asarray(self.y), k)
         seen = [self.model.seen(self.model.matched(cases)) for cases in (self.X, self.X_val)]
         frames = isinstance(seen[0], pd.DataFrame)
         both = pd.concat(seen) if frames else np.concatenate([np.asarray(part) for part in seen])
@@ -71,22 +76,29 @@ class Split(NamedTuple):
         return hasattr(self.model.learner, "with_metric")
 
 
-class _Vote:
-    """The vote of the nearest rows, each by its inverse squared distance; rows at distance zero vote alone."""
+def _voted(
+    X: ArrayLike, X_val: ArrayLike, y: NDArray[Any], k: int, metric: Metric
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return votes of the nearest rows, each by its inverse squared distance; rows at distance zero vote alone."""
+    search = NeighborSearch(metric, X)
+    classes, codes = np.unique(y, return_inverse=True)
 
-    def __init__(self, metric: Metric, X: ArrayLike, y: ArrayLike, k: int) -> None:
-        self.search = NeighborSearch(metric, X)
-        self.classes, self.codes = np.unique(np.asarray(y), return_inverse=True)
-        self.k = k
+    def predict(cases: ArrayLike, exclude: NDArray[np.intp] | None) -> NDArray[Any]:
+        sq, indices = search.nearest(cases, min(k, len(codes) - (exclude is not None)), exclude=exclude)
+        return classes[Votes(sq, indices, vote_weights(sq)).by_class(codes, len(classes)).argmax(axis=1)]
 
-    def of_both(self, X: ArrayLike, X_val: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:
-        return self._of(X, True), self._of(X_val, False)
+    return predict(X, np.arange(len(codes))), predict(X_val, None)
 
-    def _of(self, cases: ArrayLike, same: bool) -> NDArray[Any]:
-        k = min(self.k, len(self.codes) - same)
-        sq, indices = self.search.nearest(cases, k, exclude=np.arange(len(self.codes)) if same else None)
-        votes = Votes(sq, indices, vote_weights(sq)).by_class(self.codes, len(self.classes))
-        return self.classes[votes.argmax(axis=1)]
+
+def mark_choice(ax: Axes, best: float, text: str, across: str, criterion: str) -> Axes:
+    """Mark the choice in a curve of validation results, and label its axes."""
+    ax.axvline(best, color="0.35", linestyle=":", linewidth=1)
+    ax.annotate(text, (best, 0.03), xycoords=("data", "axes fraction"), color="0.35", fontsize="small")
+    ax.set_xlabel(across)
+    ax.set_ylabel(CRITERIA[criterion])
+    tidy(ax, "y")
+    ax.legend(frameon=False, fontsize="small")
+    return ax
 
 
 def splits(
@@ -107,7 +119,12 @@ def splits(
         raise ValueError("X_val and y_val belong together: give both or neither.")
     check_dense(X)
     y = np.asarray(y)
-    groups = _checked_groups(groups, len(y), X_val)
+    if groups is not None:
+        if X_val is not None:
+            raise ValueError("groups belong to a cross-validation: give them, or X_val and y_val.")
+        groups = groups if isinstance(groups, TimeOrder) else np.asarray(groups)
+        if len(groups) != len(y):
+            raise ValueError(f"groups must have as many rows as y, got {len(groups)} and {len(y)} instead.")
     if X_val is not None:
         try:
             check_is_fitted(learner)
@@ -120,7 +137,7 @@ def splits(
         yield Split(X, y, X_val, np.asarray(y_val), fitted)
         return
     regression = is_regressor(learner)
-    folds = FOLDS if regression else max(2, min(FOLDS, _largest_class(y)))
+    folds = FOLDS if regression else max(2, min(FOLDS, int(np.unique(y, return_counts=True)[1].max())))
     for train, test in split_rows(y, folds, 0, stratified=not regression, groups=groups):
         weights = None if sample_weight is None else np.asarray(sample_weight)[train]
         if weights is not None:
@@ -133,17 +150,3 @@ def splits(
         held_out = None if groups_in(groups) is None else groups[test]
         model = clone(learner).fit(X_train, y[train], **weights_for(learner, weights))
         yield Split(X_train, y[train], X_test, y[test], FittedPipeline.of(model), held_out)
-
-
-def _checked_groups(groups: Any, n_rows: int, X_val: Any) -> NDArray[Any] | TimeOrder | None:
-    if groups is None:
-        return None
-    if X_val is not None:
-        raise ValueError("groups belong to a cross-validation: give them, or X_val and y_val.")
-    if len(held := groups if isinstance(groups, TimeOrder) else np.asarray(groups)) != n_rows:
-        raise ValueError(f"groups must have as many rows as y, got {len(held)} and {n_rows} instead.")
-    return held
-
-
-def _largest_class(y: NDArray[Any]) -> int:
-    return int(np.unique(y, return_counts=True)[1].max())

@@ -1,12 +1,13 @@
-"""What all metrics share, and the compiled distances of local ones."""
+"""What all metrics share, the compiled distances of local ones, and the cases behind predictions."""
 
 from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NoReturn, Self, get_args
+from typing import Any, Literal, NoReturn, Self, get_args
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from whynear.metric.steps import Units
 from whynear.utils import html
-from whynear.utils.arrays import Array
+from whynear.utils.arrays import Array, ByValue, Indices
 from whynear.utils.columns import LARGEST_VALUE, SMALLEST_VALUE, check_columns, check_features, check_names
 from whynear.utils.compiling import njit
 
@@ -83,21 +84,13 @@ def listed_full(
             out[n, k] = full_sq_distance(X[n], cases[i], omegas[i if omegas.shape[0] > 1 else 0])
 
 
-def listed_sq_distances(
-    X: NDArray[Any], cases: NDArray[Any], maps: NDArray[Any], indices: NDArray[Any], out: NDArray[Any]
-) -> None:
-    """Fill out[n, k] with the squared distance from X[n] to case indices[n, k], under one map or one per case.
-
-    Maps are diagonals of shape (n_maps, d), or full ones of shape (n_maps, c, d).
-    """
-    (listed_diagonal if maps.ndim == 2 else listed_full)(X, cases, maps, indices, out)
-
-
 class Metric(ABC):
     """A frozen distance between cases with named features.
 
     Attributes
     ----------
+    maps : ndarray
+        The weights, or the linear map; of a local metric one entry per anchor.
     feature_names : tuple of str
         The columns the distance is stated in; ``x0``, ``x1``, ... without names.
     scale : ndarray of shape (n_features,) or None
@@ -107,6 +100,7 @@ class Metric(ABC):
         What a relevance of ``as_learned()`` refers to. Metrics that differ only in this are equal.
     """
 
+    maps: Array
     feature_names: tuple[str, ...]
     scale: Array | None
     units: Units
@@ -114,13 +108,25 @@ class Metric(ABC):
 
     def _settle(
         self,
-        fields: Mapping[str, Array | None],
+        fields: Mapping[str, tuple[ArrayLike | None, int]],
         feature_names: Sequence[str] | None,
         scale: ArrayLike | None,
         units: Units | None,
-        d: int,
     ) -> None:
-        """Set all attributes, once; the last step of every constructor."""
+        """Set all attributes, once, from arrays and their dimensions: anchors, if there are any, and one of maps."""
+        arrays = {name: None if array is None else frozen(array, name, ndim) for name, (array, ndim) in fields.items()}
+        (maps,) = (array for name, array in arrays.items() if array is not None and name != "anchors")
+        if arrays.get("weights") is not None and (maps < 0).any():
+            raise ValueError(
+                f"weights must be non-negative (they are the diagonal of Lambda), got {maps.min():.4g} instead."
+            )
+        d = maps.shape[-1]
+        anchors = arrays.get("anchors")
+        if anchors is not None and anchors.shape != (len(maps), d):
+            raise ValueError(
+                f"weights or omegas must fit the {anchors.shape[0]} anchors with {anchors.shape[1]} features, "
+                f"got {len(maps)} maps of {d} features instead."
+            )
         if units not in (None, *get_args(Units)):
             raise ValueError(f"units must be one of {', '.join(get_args(Units))}, got {units!r} instead.")
         if scale is None:
@@ -129,13 +135,12 @@ class Metric(ABC):
             scale = np.asarray(scale, dtype=np.float64)
             if scale.shape != (d,) or not (scale > 0).all():
                 raise ValueError(f"scale must hold {d} positive numbers, got {scale} instead.")
-            maps = [array for name, array in fields.items() if array is not None and name != "anchors"]
-            if any(array[..., np.isinf(scale)].any() for array in maps):
+            if maps[..., np.isinf(scale)].any():
                 raise ValueError("scale is infinite, for a column the learner never saw, where the map is not zero.")
             units = units or ("per unit" if (scale[np.isfinite(scale)] == 1).all() else "per scaled unit")
             scale = read_only(scale)
-        vars(self).update(fields, feature_names=check_names(feature_names, d), scale=scale, units=units)
-        vars(self)["_array_names"] = (*fields, "scale")
+        vars(self).update(arrays, maps=maps, feature_names=check_names(feature_names, d), scale=scale, units=units)
+        vars(self)["_array_names"] = (*arrays, "scale")
 
     def __setattr__(self, name: str, value: Any) -> NoReturn:
         raise AttributeError(f"{type(self).__name__} is frozen: make a new value to change {name}.")
@@ -288,13 +293,9 @@ class Metric(ABC):
         The same pair gives the same number in any block, which a matrix product does not guarantee. Arguments are not
         checked: X and the cases (a local metric's anchors) come from ``table``.
         """
-        sq = np.empty(indices.shape)
-        listed_sq_distances(X, cases, self._stacked_maps(), indices, sq)
+        sq, maps = np.empty(indices.shape), self.maps if "anchors" in self._array_names else self.maps[None]
+        (listed_diagonal if maps.ndim == 2 else listed_full)(X, cases, maps, indices, sq)
         return finite(sq)
-
-    @abstractmethod
-    def _stacked_maps(self) -> Array:
-        """Return maps of shape (n_maps, n_components, n_features), or diagonals of shape (n_maps, n_features)."""
 
     def _differences(self, x: ArrayLike, y: ArrayLike) -> Array:
         """Return the differences x - y row by row, a single one for two single cases."""
@@ -310,7 +311,7 @@ class Metric(ABC):
 
 def rebuild(
     kind: Callable[..., Metric],
-    feature_names: Sequence[str],
+    feature_names: Sequence[str] | None,
     arrays: Mapping[str, NDArray[Any]],
     units: Units | None = None,
 ) -> Metric:
@@ -354,16 +355,6 @@ def read_only(array: Array) -> Array:
     return np.frombuffer(array.tobytes(), dtype=np.float64).reshape(array.shape)
 
 
-def frozen_weights(weights: ArrayLike, ndim: int) -> Array:
-    """Return a read-only copy of weights; negative ones are refused."""
-    values = frozen(weights, "weights", ndim)
-    if (values < 0).any():
-        raise ValueError(
-            f"weights must be non-negative (they are the diagonal of Lambda), got {values.min():.4g} instead."
-        )
-    return values
-
-
 def unscaled(values: Array, scale: Array) -> Array:
     """Return maps (weights, with the squared scale) in the coordinates of the learner; zero in columns it lacks."""
     seen = np.isfinite(scale)
@@ -375,3 +366,63 @@ def finite(sq_distances: Array) -> Array:
     if not np.isfinite(sq_distances).all():
         raise ValueError("Squared distances overflow. Scale the columns, for example with StandardScaler.")
     return sq_distances
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence(ByValue):
+    """For each of n predicted cases the m prototypes or training cases that vote, nearest first.
+
+    Attributes
+    ----------
+    cases : ndarray of shape (n_cases, n_features)
+        All prototypes or training cases, in the coordinates of the learner.
+    labels : ndarray of shape (n_cases,)
+        Their classes.
+    indices : ndarray of shape (n, m)
+        Which of them vote.
+    sq_distances : ndarray of shape (n, m)
+        Their squared distances under the learner's metric.
+    votes : ndarray of shape (n, m)
+        What each adds to the support of its class; never negative.
+    classes : ndarray of shape (n_classes,)
+        The classes, sorted.
+    row_names : ndarray of shape (n_cases,) or None
+        The names of the training rows; None where they are not known, and for prototypes.
+    prototypes : bool
+        Whether prototypes vote, which are no rows of a table.
+    """
+
+    cases: Array
+    labels: NDArray[Any]
+    indices: Indices
+    sq_distances: Array
+    votes: Array
+    classes: NDArray[Any]
+    row_names: NDArray[Any] | None = None
+    prototypes: bool = False
+
+    @property
+    def kind(self) -> Literal["row", "case", "prototype"]:
+        """What votes: rows that have names, training cases without a name, or prototypes."""
+        if self.prototypes:
+            return "prototype"
+        return "case" if self.row_names is None else "row"
+
+    def names(self, numbers: Indices) -> NDArray[Any]:
+        """Return the names of those with these places; without names they are numbered from 1."""
+        return numbers + 1 if self.row_names is None else self.row_names[numbers]
+
+    def support(self) -> Array:
+        """Return the votes summed by class, of shape (n, n_classes); a prediction is the class of largest support."""
+        if self.indices.size < len(self.labels):  # look up the classes of the fewer: of the votes, or of all cases
+            codes = np.searchsorted(self.classes, self.labels[self.indices])
+        else:
+            codes = np.searchsorted(self.classes, self.labels)[self.indices]
+        return votes_by_class(codes, self.votes, len(self.classes))
+
+
+def votes_by_class(codes: Indices, votes: Array, n_classes: int) -> Array:
+    """Return the votes of each row summed by class, of shape (n, n_classes); ``codes`` has the class of each vote."""
+    totals = np.zeros((len(codes), n_classes))
+    np.add.at(totals, (np.arange(len(codes))[:, None], codes), votes)
+    return totals

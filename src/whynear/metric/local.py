@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from whynear.metric import base
-from whynear.metric.base import Metric, finite, frozen, frozen_weights, unscaled
-from whynear.metric.diagonal import DiagonalMetric
-from whynear.metric.linear import LinearMetric, linear_parts
+from whynear.metric.base import Metric, finite, unscaled
+from whynear.metric.linear import DiagonalMetric, LinearMetric, linear_parts
 from whynear.metric.steps import Units
 from whynear.utils.arrays import Array
 from whynear.utils.threads import run_in_chunks
@@ -58,25 +57,8 @@ class LocalMetric(Metric):
     ) -> None:
         if (weights is None) == (omegas is None):
             raise ValueError("LocalMetric takes either weights (diagonal maps) or omegas (full maps), exactly one.")
-        anchors = frozen(anchors, "anchors", ndim=2)
-        weights = None if weights is None else frozen_weights(weights, ndim=2)
-        omegas = None if omegas is None else frozen(omegas, "omegas", ndim=3)
-        self._settle(
-            {"anchors": anchors, "weights": weights, "omegas": omegas}, feature_names, scale, units, anchors.shape[1]
-        )
-        shape = (self.maps.shape[0], self.maps.shape[-1])
-        if shape != anchors.shape:
-            raise ValueError(
-                f"weights or omegas must fit the {anchors.shape[0]} anchors with {anchors.shape[1]} features, "
-                f"got {shape[0]} maps of {shape[1]} features instead."
-            )
-
-    @property
-    def maps(self) -> Array:
-        """The weights or the omegas, whichever the metric has; one entry per anchor."""
-        maps = self.omegas if self.weights is None else self.weights
-        assert maps is not None
-        return maps
+        fields = {"anchors": (anchors, 2), "weights": (weights, 2), "omegas": (omegas, 3)}
+        self._settle(fields, feature_names, scale, units)
 
     def __len__(self) -> int:
         return len(self.anchors)
@@ -101,9 +83,6 @@ class LocalMetric(Metric):
 
         run_in_chunks(measure, len(X), chunk=1 + 20_000_000 // (1 + maps.size))
         return finite(sq)
-
-    def _stacked_maps(self) -> Array:
-        return self.maps
 
     def contributions(self, x: ArrayLike, y: ArrayLike) -> Array:
         """Return what each feature adds to the squared distance from x to the anchor y, under the map of y."""
@@ -144,7 +123,6 @@ class LocalMetric(Metric):
         return places
 
     def _anchors_at(self, Y: Array, what: str) -> NDArray[np.intp]:
-        """Return the number of the anchor in each row of Y."""
         places = [self._places.get(row.tobytes()) for row in Y + 0.0]
         for i, place in enumerate(places):
             if place is None:

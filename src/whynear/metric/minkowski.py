@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from whynear.metric.base import Metric, finite, frozen_weights, read_only, unscaled
+from whynear.metric.base import Metric, finite, read_only, unscaled
 from whynear.metric.steps import Units
 from whynear.utils.arrays import Array
 from whynear.utils.columns import LARGEST_VALUE, SMALLEST_VALUE
@@ -45,11 +45,10 @@ class MinkowskiMetric(Metric):
         scale: ArrayLike | None = None,
         units: Units | None = None,
     ) -> None:
-        weights = frozen_weights(weights, ndim=1)
+        self._settle({"weights": (weights, 1)}, feature_names, scale, units)
         orders = np.unique(np.asarray(p, dtype=np.float64))
         if len(orders) != 1 or not (np.isfinite(orders[0]) and orders[0] >= 1):
             raise ValueError(f"p must be one finite number of at least 1, got {p!r} instead.")
-        self._settle({"weights": weights}, feature_names, scale, units, len(weights))
         vars(self)["p"] = float(orders[0])
 
     def arrays(self) -> dict[str, Array]:
@@ -100,9 +99,6 @@ class MinkowskiMetric(Metric):
                 f"weight reaches {reach:.3g}. Scale the columns, for example with StandardScaler."
             )
         return values
-
-    def _stacked_maps(self) -> Array:
-        raise TypeError(f"{type(self).__name__} has no linear maps.")
 
     def _size(self) -> str:
         return f"order {self.p:g}, {self.n_features}"

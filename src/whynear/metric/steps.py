@@ -32,13 +32,6 @@ class Scaling:
     scale: Array
     standard: NDArray[np.bool_]
 
-    @property
-    def n_inputs(self) -> int:
-        """Number of columns before the step."""
-        return len(self.scale)
-
-    n_outputs = n_inputs
-
 
 @dataclass(frozen=True, eq=False)
 class Selection:
@@ -47,27 +40,12 @@ class Selection:
     kept: Indices
     n_inputs: int
 
-    @property
-    def n_outputs(self) -> int:
-        """Number of columns after the step."""
-        return len(self.kept)
-
 
 @dataclass(frozen=True, eq=False)
 class Mixing:
     """Form new coordinates from all columns: components x."""
 
     components: Array
-
-    @property
-    def n_inputs(self) -> int:
-        """Number of columns before the step."""
-        return self.components.shape[1]
-
-    @property
-    def n_outputs(self) -> int:
-        """Number of columns after the step."""
-        return self.components.shape[0]
 
 
 Step = Scaling | Selection | Mixing

@@ -9,15 +9,14 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 
 from whynear.metric.base import Metric, rebuild
-from whynear.metric.diagonal import DiagonalMetric
-from whynear.metric.linear import LinearMetric
+from whynear.metric.linear import DiagonalMetric, LinearMetric
 from whynear.metric.local import LocalMetric
 from whynear.metric.minkowski import MinkowskiMetric
 from whynear.metric.steps import Mixing, Scaling, Selection, Step, Units, linear_steps, transformed, units_of
 from whynear.model.encoders import SpectralEncoder
 from whynear.model.pipeline import FittedPipeline
 from whynear.utils.arrays import Array
-from whynear.utils.columns import check_same_columns, column_names, default_names
+from whynear.utils.columns import check_same_columns, column_names
 
 
 def as_metric(
@@ -109,7 +108,6 @@ def _named(metric: Metric, feature_names: Sequence[str] | None, units: Units) ->
 
 
 def _of_model(model: FittedPipeline) -> tuple[Metric, Units]:
-    """Return the metric of a model in the columns its encoder makes, or those of its table, and its units."""
     metric = getattr(model.learner, "metric_", None)
     if metric is not None and not isinstance(metric, Metric):
         raise TypeError(f"metric_ of {type(model.learner).__name__} must be a metric value, got {metric!r} instead.")
@@ -117,7 +115,12 @@ def _of_model(model: FittedPipeline) -> tuple[Metric, Units]:
     chain = [(estimator, linear_steps(estimator)) for estimator in estimators]
     parts = [step for _, steps in chain for step in steps]
     if metric is None:
-        metric = DiagonalMetric(np.ones(parts[-1].n_outputs if parts else len(model.made)))
+        n_outputs = len(model.made)
+        if parts:
+            match parts[-1]:
+                case Scaling(last) | Selection(last) | Mixing(last):
+                    n_outputs = len(last)
+        metric = DiagonalMetric(np.ones(n_outputs))
     for estimator, steps in reversed(chain):
         if isinstance(metric, LocalMetric):
             shift = transformed(estimator, np.zeros((1, estimator.n_features_in_)))
@@ -152,7 +155,7 @@ def _before(metric: Metric, step: Step) -> Metric:
                 arrays["anchors"] = arrays["anchors"] @ np.linalg.pinv(components).T
             elif len(arrays["omega"]) > components.shape[1]:  # a tall map: R of its QR gives the same distances
                 arrays["omega"] = np.asarray(np.linalg.qr(arrays["omega"], mode="r"))
-    return rebuild(kind, default_names(step.n_inputs), arrays)
+    return rebuild(kind, None, arrays)
 
 
 def _minkowski_before(metric: MinkowskiMetric, step: Step) -> Metric:

@@ -16,7 +16,6 @@ from sklearn.preprocessing import OneHotEncoder
 from whynear.data.encoder import TableEncoder, kept_apart
 from whynear.data.spectra import SpectralTransformer
 from whynear.metric.steps import (
-    KeptColumns,
     Mixing,
     Scaling,
     Selection,
@@ -43,28 +42,6 @@ class Summing(Protocol):
 
     def decoded(self, values: ArrayLike) -> list[Any]:
         """Return one case in the features."""
-
-
-class Encoder(Summing, Protocol):
-    """An encoder of a table into columns of numbers: a `TableEncoder`, a `ColumnEncoder` or a `SpectralEncoder`."""
-
-    made_: list[str]
-    sources_: list[str]
-
-    def transform(self, table: pd.DataFrame, /) -> pd.DataFrame:
-        """Return the columns made of a table."""
-
-    @property
-    def text_columns(self) -> tuple[str, ...]:
-        """The columns that hold categories."""
-
-    @property
-    def filled_columns(self) -> tuple[str, ...]:
-        """The columns in which missing values are filled in."""
-
-    @property
-    def known_categories(self) -> dict[str, list[Any]]:
-        """The training categories of each column that holds categories."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,21 +93,15 @@ def combined(blocks: Sequence[tuple[Indices, Sequence[Step], float]], n_inputs: 
     parts: list[Step] = []
     if not np.array_equal(order, np.arange(n_inputs)):
         parts.append(Selection(order, n_inputs))
-    scaling = _scaling(found, [factor for _, _, factor in blocks])
-    return parts if scaling is None else [*parts, scaling]
-
-
-def _scaling(kept: Sequence[KeptColumns], factors: Sequence[float]) -> Scaling | None:
-    changed = [one.scaled | (factor != 1) for one, factor in zip(kept, factors, strict=True)]
-    if not any(part.any() for part in changed):
-        return None
-    divisors = [one.divisor / factor for one, factor in zip(kept, factors, strict=True)]
-    standard = [one.scaled & one.standard & (factor == 1) for one, factor in zip(kept, factors, strict=True)]
-    return Scaling(np.concatenate(divisors), np.concatenate(standard))
+    scalings = [(one, factor) for one, (_, _, factor) in zip(found, blocks, strict=True)]
+    if any((one.scaled | (factor != 1)).any() for one, factor in scalings):
+        divisor = np.concatenate([one.divisor / factor for one, factor in scalings])
+        standard = np.concatenate([one.scaled & one.standard & (factor == 1) for one, factor in scalings])
+        parts.append(Scaling(divisor, standard))
+    return parts
 
 
 def _matrix(inputs: Indices, steps: Sequence[Step], factor: float, n_inputs: int) -> Array:
-    """Return the linear map of one block, a row per output."""
     matrix = np.zeros((len(inputs), n_inputs))
     matrix[np.arange(len(inputs)), inputs] = 1.0
     for step in steps:
@@ -399,6 +370,9 @@ class SpectralEncoder:
         made = pd.DataFrame({name: numbers(table[name], "X") for name in table}, index=table.index)
         check_finite(made.to_numpy(), self.feature_names_in_, "X")
         return made
+
+
+Encoder = TableEncoder | ColumnEncoder | SpectralEncoder
 
 
 def split_spectra(estimators: Sequence[Any], columns: Sequence[str]) -> tuple[SpectralEncoder, int] | None:

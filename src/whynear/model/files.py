@@ -31,8 +31,7 @@ from sklearn.preprocessing import (
 from whynear.data.encoder import TableEncoder
 from whynear.data.spectra import Baseline, SavitzkyGolay, StandardNormalVariate
 from whynear.metric.base import Metric, rebuild
-from whynear.metric.diagonal import DiagonalMetric
-from whynear.metric.linear import LinearMetric
+from whynear.metric.linear import DiagonalMetric, LinearMetric
 from whynear.metric.local import LocalMetric
 from whynear.metric.minkowski import MinkowskiMetric
 from whynear.utils.archive import TOO_LARGE, ArchiveError, read_archive, write_archive

@@ -87,7 +87,11 @@ class FittedPipeline:
             raise TypeError("A Pipeline of 'passthrough' steps alone has no metric. Add a learner.")
         first, *behind = estimators
         names = getattr(first, "feature_names_in_", None)
-        columns = default_names(_n_columns(first)) if names is None else tuple(map(str, names))
+        if names is None:  # without ``n_features_in_`` as many columns as the metric has
+            learned = getattr(getattr(first, "metric_", None), "n_features", 0)
+            columns = default_names(int(getattr(first, "n_features_in_", learned)))
+        else:
+            columns = tuple(map(str, names))
         encoder: Encoder | None = None
         steps = estimators[:-1]
         if (spectral := split_spectra(estimators, columns)) is not None:
@@ -255,7 +259,7 @@ class FittedPipeline:
 
     def as_seen(self, metric: Metric) -> Metric:
         """Return a metric of the columns made in the order of the learner, which a step may have changed."""
-        order = None if self._kept is None else self._kept.numbers
+        order = self.reached
         if order is None or (np.diff(order) > 0).all():
             return metric
         arrays = {name: array[..., order] for name, array in metric.as_learned().arrays().items()}
@@ -313,7 +317,7 @@ class FittedPipeline:
 
     @cached_property
     def _parts(self) -> tuple[Step, ...] | None:
-        """The steps after the encoder as linear maps; None if one of them is not linear."""
+        # The steps after the encoder as linear maps; None if one of them is not linear.
         try:
             return tuple(part for step in self.steps for part in linear_steps(step))
         except (TypeError, ValueError):
@@ -321,12 +325,10 @@ class FittedPipeline:
 
     @cached_property
     def _kept(self) -> KeptColumns | None:
-        """The columns that reach the learner; None if steps mix columns."""
         return None if self._parts is None else kept_columns(self._parts, len(self.made))
 
     @cached_property
     def _origin(self) -> Array:
-        """A row of zeros in the columns made, as the input of the learner."""
         zeros: Any = np.zeros((1, len(self.made)))
         if self.named:
             zeros = pd.DataFrame(zeros, columns=list(self.made))
@@ -360,12 +362,6 @@ class FittedPipeline:
             values = np.where(mended, 0.0, values)
         check_finite(values, self.columns, what)
         return table
-
-
-def _n_columns(first: Any) -> int:
-    """Return how many columns the first estimator takes; without ``n_features_in_`` that of its metric."""
-    known = getattr(first, "n_features_in_", None)
-    return getattr(getattr(first, "metric_", None), "n_features", 0) if known is None else int(known)
 
 
 def class_codes(y: ArrayLike, n: int) -> tuple[NDArray[Any], NDArray[np.intp]]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import repeat
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
@@ -80,12 +80,8 @@ class UnusualValue:
 
 def kinds_known(model: FittedPipeline) -> tuple[UnusualKind, ...]:
     """Return the kinds that can be found for a model: one of an older file has no training ranges."""
-    kinds: dict[UnusualKind, bool] = {
-        "filled_in": bool(model.filled_columns),
-        "out_of_range": _range_of(model) is not None,
-        "unseen_category": bool(model.known_categories),
-    }
-    return tuple(kind for kind, known in kinds.items() if known)
+    known = bool(model.filled_columns), _range_of(model) is not None, bool(model.known_categories)
+    return tuple(kind for kind, one in zip(get_args(UnusualKind), known, strict=True) if one)
 
 
 def unusual_values(model: FittedPipeline, table: pd.DataFrame, seen: Any) -> list[list[UnusualValue]]:
@@ -172,17 +168,12 @@ class _Inputs:
         if kind == "unseen_category":
             known = tuple(map(str, self.model.known_categories[name]))
             return UnusualValue(name, kind, self._texts(place).iloc[row], categories=known)
-        low, high = self._ranges[:, self.model.sources.index(name)].tolist()
+        limits = _range_of(self.model)
+        assert limits is not None, "something is out of range"
+        low, high = np.sort(self.model.values(limits)[:, self.model.sources.index(name)]).tolist()
         value = self._held(row, place) if name in self.model.preprocessed else self.table.iloc[row, place]
         value, low, high = (self.model.shown_value(name, number) for number in (value, low, high))
         return UnusualValue(name, kind, value, low=low, high=high)
-
-    @cached_property
-    def _ranges(self) -> Array:
-        """The training range of each column made, in the units of the table."""
-        limits = _range_of(self.model)
-        assert limits is not None, "something is out of range"
-        return np.sort(self.model.values(limits), axis=0)
 
     def _held(self, row: int, place: int) -> Any:
         """Return the value of a column as it reached the learner, in the units of the table; None if it is mixed."""

@@ -14,7 +14,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils import get_tags
 
 from whynear.metric import DiagonalMetric, LocalMetric, Metric
-from whynear.metric.evidence import votes_by_class
+from whynear.metric.base import votes_by_class
 from whynear.metric.steps import estimators_of
 from whynear.model.pipeline import FittedPipeline
 from whynear.search.exact import ExactSearch

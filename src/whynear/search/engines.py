@@ -1,15 +1,13 @@
-"""The engines of exact search, and their compiled distances."""
+"""The engines of exact search, their compiled distances, and the rounding errors of matrix products."""
 
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.neighbors import KDTree
 
-from whynear.metric.diagonal import DiagonalMetric
-from whynear.metric.linear import LinearMetric
+from whynear.metric.linear import DiagonalMetric, LinearMetric
 from whynear.metric.local import LocalMetric
-from whynear.search.products import FARTHEST_FACTOR, absolute_errors, relative_error
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.compiling import njit
 from whynear.utils.threads import n_threads, one_blas_thread, run_in_chunks
@@ -114,9 +112,27 @@ QUERIES_AT_ONCE = 512
 SCORES_AT_ONCE = 1 << 18  # of one thread, which then stay in its cache
 SCORES_PER_CHUNK = 1 << 26  # for some tenths of a second
 TREE_SLACK = 1e-9  # far above the rounding of mapped coordinates, far below any difference that matters
-
+FLOAT32_ROUNDING = 2.0**-24
+FARTHEST_FACTOR = 1e4  # of a query, in units of the cases; beyond it rounding near zero would count
 
 Floats = NDArray[np.float32]
+
+
+def relative_error(n_terms: int) -> float:
+    """The part 4 g of the bound, by which the error grows with the distance."""
+    return 4 * _error_of_terms(n_terms)
+
+
+def absolute_errors(constants: Array, n_terms: int) -> NDArray[np.float32]:
+    """The part 6 g c_i of the bound for cases with the constants c_i.
+
+    What is added covers what float32 loses below its smallest normal number, times the farthest factor.
+    """
+    return (6 * _error_of_terms(n_terms) * constants + 1e-33 * n_terms).astype(np.float32)
+
+
+def _error_of_terms(n_terms: int) -> float:
+    return 1.05 * (n_terms + 8) * FLOAT32_ROUNDING
 
 
 def list_length(k: int) -> int:
@@ -124,18 +140,11 @@ def list_length(k: int) -> int:
     return 2 * k + 64
 
 
-class Engine(Protocol):
-    """Lists candidates ``found[n, :counts[n]]``; a count below zero or beyond the list means that there is no list."""
-
-    def row_bytes(self, k: int, /) -> int:
-        """Return the memory of one query."""
-
-    def candidates(self, queries: Array, k: int, skipped: Indices, /) -> tuple[Indices, Indices]:
-        """Return the numbers of the cases that may be among the k nearest of each query, and their counts."""
-
-
 class Everything:
-    """No short list: every query is compared with all cases."""
+    """No short list: every query is compared with all cases.
+
+    An engine lists candidates ``found[n, :counts[n]]``; a count below zero or beyond the list means that there is none.
+    """
 
     def __init__(self, n_cases: int) -> None:
         self.n_cases = n_cases
@@ -260,7 +269,9 @@ class Products:
         return np.hstack([mapped, np.einsum("nc,nc->n", mapped, mapped)[:, None], one])
 
 
+Engine = Everything | Tree | Products
+
+
 def _largest(values: Array, axis: int | None = None) -> Array:
-    """Return the largest absolute value, or one if all are zero."""
     peak = np.abs(values).max(axis=axis)
     return np.where(peak > 0, peak, 1.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,9 @@ from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator
 
 from whynear.metric.base import Metric, finite
-from whynear.metric.diagonal import DiagonalMetric
-from whynear.metric.linear import LinearMetric
+from whynear.metric.linear import PRECISION, DiagonalMetric, LinearMetric, any_sparse, sparse_table
 from whynear.metric.local import LocalMetric
 from whynear.metric.minkowski import MinkowskiMetric
-from whynear.metric.sparse import PRECISION, any_sparse, diagonal_pairs, linear_pairs, sparse_table
 from whynear.model.as_metric import as_metric
 from whynear.search.engines import Engine, Everything, Products, Tree
 from whynear.utils.arrays import Array, Indices
@@ -24,14 +23,6 @@ from whynear.utils.text import counted
 from whynear.utils.threads import row_blocks, run_in_chunks
 
 SPARSE_BYTES = 64 << 20
-
-
-def sparse_cases(metric: LinearMetric | DiagonalMetric, Y: Any) -> csr_array:
-    """Return a checked copy of sparse cases to search among."""
-    cases = sparse_table(metric, Y, "Y")
-    if not cases.shape[0]:
-        raise ValueError("Y must have at least one row to search among, got none.")
-    return cases
 
 
 def nearest_sparse(
@@ -50,18 +41,12 @@ def nearest_sparse(
         found[left_out, skipped[rows][left_out]] = np.inf
         bound = np.partition(found, k - 1, axis=1)[:, k - 1] * (1 + 4 * PRECISION)
         place, number = np.nonzero(found <= bound[:, None])
-        measured = _measured(metric, queries[rows[place]], cases[number])
+        measured = metric.pairs(queries[rows[place]], cases[number])
         order = np.lexsort((number, measured, place))
         first = np.searchsorted(place, np.arange(len(rows)))  # places are sorted before and after
         chosen = order[first[:, None] + np.arange(k)]
         sq[rows], indices[rows] = measured[chosen], number[chosen]
     return sq, indices
-
-
-def _measured(metric: LinearMetric | DiagonalMetric, first: csr_array, second: csr_array) -> Array:
-    if isinstance(metric, LinearMetric):
-        return linear_pairs(metric.omega, first, second)
-    return diagonal_pairs(metric.weights, first, second)
 
 
 AnyMetric = LinearMetric | DiagonalMetric | LocalMetric | MinkowskiMetric
@@ -83,35 +68,37 @@ class ExactSearch:
         self.metric, self.n_jobs = metric, n_jobs
         self.cases: Any = cases.view()  # sparse in a `NeighborSearch` of sparse cases
         self.cases.setflags(write=False)
-        self._engine: Engine | None = _engine_for(metric, cases, n_jobs)
+        self._engine: Engine | None
+        if isinstance(metric, MinkowskiMetric) or (isinstance(metric, LocalMetric) and metric.weights is None):
+            self._engine = Everything(len(cases))
+        elif isinstance(metric, LocalMetric):
+            self._engine = Products(metric, cases, n_jobs)
+        else:
+            few = len(metric.omega) if isinstance(metric, LinearMetric) else np.count_nonzero(metric.weights)
+            self._engine = (Tree if few <= TREE_COMPONENTS else Products)(metric, cases, n_jobs)
 
     def find(self, queries: Array, k: int, skipped: Indices | None = None) -> tuple[Array, Indices]:
         """Return squared distances and numbers of the k nearest cases of each query, without ``skipped[n]``."""
         assert self._engine is not None, "sparse cases have a search of their own"
         skipped = np.full(len(queries), -1) if skipped is None else skipped
         sq, indices = np.empty((len(queries), k)), np.empty((len(queries), k), dtype=np.intp)
-        for rows in row_blocks(len(queries), row_bytes=self._engine.row_bytes(k), budget=QUERY_BYTES):
-            found, counts = self._engine.candidates(queries[rows], k, skipped[rows])
-            sq[rows], indices[rows] = nearest_listed(
-                self.metric, queries[rows], self.cases, k, found, counts, skipped[rows]
-            )
-            self._measure_all(queries, k, rows.start + np.flatnonzero(_unlisted(found, counts)), skipped, sq, indices)
-        return finite(sq), indices
-
-    def _measure_all(
-        self, queries: Array, k: int, chosen: Indices, skipped: Indices, sq: Array, indices: Indices
-    ) -> None:
-        """Compare the chosen queries with all cases, where there is no short list."""
         everything = np.arange(len(self.cases))
 
-        def measure(start: int, stop: int) -> None:
-            rows = chosen[start:stop]
+        def measure(alone: Indices, start: int, stop: int) -> None:
+            rows = alone[start:stop]
             listed, counts = np.tile(everything, (len(rows), 1)), np.full(len(rows), len(everything))
             sq[rows], indices[rows] = nearest_listed(
                 self.metric, queries[rows], self.cases, k, listed, counts, skipped[rows]
             )
 
-        run_in_chunks(measure, len(chosen), chunk=1 + 500_000 // len(everything), n_jobs=self.n_jobs)
+        for rows in row_blocks(len(queries), row_bytes=self._engine.row_bytes(k), budget=QUERY_BYTES):
+            found, counts = self._engine.candidates(queries[rows], k, skipped[rows])
+            sq[rows], indices[rows] = nearest_listed(
+                self.metric, queries[rows], self.cases, k, found, counts, skipped[rows]
+            )
+            alone = rows.start + np.flatnonzero(_unlisted(found, counts))  # without a short list
+            run_in_chunks(partial(measure, alone), len(alone), chunk=1 + 500_000 // len(everything), n_jobs=self.n_jobs)
+        return finite(sq), indices
 
 
 class NeighborSearch(ExactSearch):
@@ -156,7 +143,7 @@ class NeighborSearch(ExactSearch):
         value = searchable(metric)
         if any_sparse(Y) and isinstance(value, LinearMetric | DiagonalMetric):
             self.metric, self.n_jobs, self._engine = value, n_jobs, None  # sparse cases are compared without an engine
-            self.cases = sparse_cases(value, Y)
+            self.cases = _not_empty(sparse_table(value, Y, "Y"))
         else:
             super().__init__(value, searched_cases(value, Y), n_jobs)
 
@@ -178,18 +165,12 @@ class NeighborSearch(ExactSearch):
         sq_distances, indices : ndarrays of shape (n_queries, k)
             In ascending order; equal distances in the order of their numbers.
         """
-        if self._engine is None:
-            return self._nearest_sparse(X, k, exclude)
-        queries = self.metric.table(X)
-        skipped = checked_exclude(exclude, len(queries), len(self.cases))
-        check_k(k, len(self.cases), excluding=bool((skipped >= 0).any()))
-        return self.find(queries, k, skipped)
-
-    def _nearest_sparse(self, X: ArrayLike, k: int, exclude: ArrayLike | None) -> tuple[Array, Indices]:
+        queries: Any = self.metric.table(X) if self._engine is not None else sparse_table(self.metric, X)
+        skipped = checked_exclude(exclude, queries.shape[0], self.cases.shape[0])
+        check_k(k, self.cases.shape[0], excluding=bool((skipped >= 0).any()))
+        if self._engine is not None:
+            return self.find(queries, k, skipped)
         assert isinstance(self.metric, LinearMetric | DiagonalMetric), "other metrics take no sparse cases"
-        queries, n_cases = sparse_table(self.metric, X), self.cases.shape[0]
-        skipped = checked_exclude(exclude, queries.shape[0], n_cases)
-        check_k(k, n_cases, excluding=bool((skipped >= 0).any()))
         return nearest_sparse(self.metric, self.cases, queries, k, skipped)
 
 
@@ -244,8 +225,11 @@ def searched_cases(metric: Metric, Y: ArrayLike | None) -> Array:
         return metric.anchors
     if Y is None:
         raise ValueError(f"Y is missing: {type(metric).__name__} holds no cases to search among.")
-    cases = metric.table(Y, "Y").copy()
-    if not len(cases):
+    return _not_empty(metric.table(Y, "Y").copy())
+
+
+def _not_empty(cases: Any) -> Any:
+    if not cases.shape[0]:
         raise ValueError("Y must have at least one row to search among, got none.")
     return cases
 
@@ -273,12 +257,3 @@ def checked_exclude(exclude: ArrayLike | None, n_queries: int, n_cases: int) -> 
     if skipped.size and not (skipped.min() >= -1 and skipped.max() < n_cases):
         raise ValueError(f"exclude must hold numbers from -1 to {n_cases - 1}, got {skipped.min()} to {skipped.max()}.")
     return skipped.astype(np.intp)
-
-
-def _engine_for(metric: AnyMetric, cases: Array, n_jobs: int | None) -> Engine:
-    if isinstance(metric, MinkowskiMetric):
-        return Everything(len(cases))
-    if isinstance(metric, LocalMetric):
-        return Everything(len(cases)) if metric.weights is None else Products(metric, cases, n_jobs)
-    n_components = metric.omega.shape[0] if isinstance(metric, LinearMetric) else np.count_nonzero(metric.weights)
-    return (Tree if n_components <= TREE_COMPONENTS else Products)(metric, cases, n_jobs)

@@ -50,10 +50,13 @@ def near_lists(
     def in_parallel(work: Callable[[int, int], None], n_items: int, at_once: int) -> None:
         run_in_chunks(work, n_items, chunk=at_once, n_jobs=n_jobs)
 
+    sq, numbers = np.full((n, length), np.inf, dtype=np.float32), np.full((n, length), -1, dtype=np.int32)
     if known is None:
-        sq, numbers = _found_by_trees(cases, length, seed, in_parallel)
+        rng = np.random.default_rng(seed)
+        for _ in range(N_TREES):
+            order, edges = _tree(cases, max(3 * length, SMALLEST_LEAF), rng)
+            in_parallel(partial(_compare, cases, order, edges, sq, numbers), len(edges) - 1, LEAVES_AT_ONCE)
     else:
-        sq, numbers = np.empty((n, length), dtype=np.float32), np.empty((n, length), dtype=np.int32)
         in_parallel(partial(_measure, cases, known, sq, numbers), n, CASES_AT_ONCE)
     for _ in range(N_ROUNDS):
         near = np.empty((n, min(NEAREST_COMPARED, length)), dtype=np.int32)
@@ -61,19 +64,6 @@ def near_lists(
         in_parallel(partial(compare_with_neighbors, cases, near, sq, numbers), n, CASES_AT_ONCE)
     in_parallel(partial(_nearest, sq, numbers, numbers), n, CASES_AT_ONCE)
     return numbers.astype(np.intp)
-
-
-def _found_by_trees(
-    cases: Floats, length: int, seed: int, in_parallel: Callable[[Callable[[int, int], None], int, int], None]
-) -> tuple[Floats, Numbers]:
-    """Return the heaps of the nearest cases that share a leaf of a tree."""
-    n, rng = len(cases), np.random.default_rng(seed)
-    sq, numbers = np.full((n, length), np.inf, dtype=np.float32), np.full((n, length), -1, dtype=np.int32)
-    for _ in range(N_TREES):
-        order, edges = _tree(cases, max(3 * length, SMALLEST_LEAF), rng)
-        compare = partial(_compare, cases, order, edges, sq, numbers)
-        in_parallel(compare, len(edges) - 1, LEAVES_AT_ONCE)
-    return sq, numbers
 
 
 def _measure(cases: Floats, known: NDArray[np.intp], sq: Floats, numbers: Numbers, first: int, last: int) -> None:
@@ -92,32 +82,23 @@ def _compare(
 
 
 def _nearest(sq: Floats, numbers: Numbers, near: Numbers, first: int, last: int) -> None:
-    """Fill near with the nearest cases of the heaps, nearest first."""
     order = np.argsort(sq[first:last], axis=1)[:, : near.shape[1]]
     near[first:last] = np.take_along_axis(numbers[first:last], order, axis=1)
 
 
 def _tree(cases: Floats, leaf: int, rng: np.random.Generator) -> tuple[Numbers, NDArray[np.intp]]:
     """Return the cases in the order of the leaves of a tree, and where each leaf begins."""
-    n = len(cases)
-    order = np.arange(n, dtype=np.int32)
-    depth = max(0, int(np.ceil(np.log2(n / leaf))))
-    edges = np.array([0, n], dtype=np.intp)
-    for _ in range(depth):
-        pairs = rng.integers(0, 1 << 30, (len(edges) - 1, 2))
-        edges = _split(cases, order, edges, pairs)
-    return order, edges
-
-
-def _split(cases: Floats, order: Numbers, edges: NDArray[np.intp], pairs: NDArray[np.int64]) -> NDArray[np.intp]:
-    """Divide each part of the order at the median along the line through two of its cases."""
+    order, edges = np.arange(len(cases), dtype=np.int32), np.array([0, len(cases)], dtype=np.intp)
     along = np.empty(len(order), np.float32)
-    project(cases, order, edges, pairs, along)
-    middles = (edges[:-1] + edges[1:]) // 2
-    for first, middle, last in zip(edges[:-1], middles, edges[1:], strict=True):
-        # Sorting is not compiled, which would take seconds.
-        order[first:last] = order[first:last][np.argpartition(along[first:last], middle - first)]
-    return np.append(np.column_stack([edges[:-1], middles]).ravel(), edges[-1])
+    for _ in range(int(np.ceil(np.log2(len(cases) / leaf)))):
+        # Each part is divided at the median along the line through two of its cases.
+        project(cases, order, edges, rng.integers(0, 1 << 30, (len(edges) - 1, 2)), along)
+        middles = (edges[:-1] + edges[1:]) // 2
+        for first, middle, last in zip(edges[:-1], middles, edges[1:], strict=True):
+            # Sorting is not compiled, which would take seconds.
+            order[first:last] = order[first:last][np.argpartition(along[first:last], middle - first)]
+        edges = np.append(np.column_stack([edges[:-1], middles]).ravel(), edges[-1])
+    return order, edges
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})

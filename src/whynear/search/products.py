@@ -1,4 +1,4 @@
-"""Exact search among many cases by matrix products, and its rounding errors."""
+"""Exact search among many cases by matrix products."""
 
 from __future__ import annotations
 
@@ -8,30 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whynear.metric import DiagonalMetric, LinearMetric, LocalMetric
+from whynear.search.engines import FARTHEST_FACTOR, Floats, absolute_errors, relative_error
 from whynear.utils.arrays import Array, Indices
 
-FLOAT32_ROUNDING = 2.0**-24
-FARTHEST_FACTOR = 1e4  # of a query, in units of the cases; beyond it rounding near zero would count
-
-
-def relative_error(n_terms: int) -> float:
-    """The part 4 g of the bound, by which the error grows with the distance."""
-    return 4 * _error_of_terms(n_terms)
-
-
-def absolute_errors(constants: Array, n_terms: int) -> NDArray[np.float32]:
-    """The part 6 g c_i of the bound for cases with the constants c_i.
-
-    What is added covers what float32 loses below its smallest normal number, times the farthest factor.
-    """
-    return (6 * _error_of_terms(n_terms) * constants + 1e-33 * n_terms).astype(np.float32)
-
-
-def _error_of_terms(n_terms: int) -> float:
-    return 1.05 * (n_terms + 8) * FLOAT32_ROUNDING
-
-
-Floats = NDArray[np.float32]
 GlobalMetric = LinearMetric | DiagonalMetric
 CASES_AT_ONCE = 4096  # a longer product waits for threads that other programs may hold up
 SHIFT_TERMS = 1  # the shift is one term more

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from whynear.metric.evidence import votes_by_class
+from whynear.metric.base import votes_by_class
 from whynear.search.exact import ExactSearch
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.threads import run_in_chunks

@@ -49,7 +49,8 @@ def check_learner(learner: BaseEstimator, expected_failed_checks: Mapping[str, s
     Traceback (most recent call last):
     AssertionError: it has no attribute metric_
     """
-    run_checks(repr(learner), [*_scikit_learn_checks(learner, expected_failed_checks), *_own_checks(learner)])
+    own = [(name, partial(check, learner, *table())) for name, check in CHECKS.items()]
+    run_checks(repr(learner), [*_scikit_learn_checks(learner, expected_failed_checks), *own])
 
 
 def _scikit_learn_checks(learner: Learner, expected: Mapping[str, str] | None) -> Iterator[Check]:
@@ -65,11 +66,6 @@ def _scikit_learn_checks(learner: Learner, expected: Mapping[str, str] | None) -
 def _pass_on(result: dict[str, Any]) -> None:
     if result["status"] == "failed":
         raise result["exception"]
-
-
-def _own_checks(learner: Learner) -> Iterator[Check]:
-    for name, check in CHECKS.items():
-        yield name, partial(check, learner)
 
 
 def table(n: int = 90, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
@@ -90,36 +86,31 @@ def fitted(learner: Learner, X: Any, y: Any) -> Learner:
     return fresh.fit(X, y)
 
 
-def _has_a_metric(learner: Learner) -> None:
-    X, y = table()
+def _has_a_metric(learner: Learner, X: pd.DataFrame, y: np.ndarray) -> None:
     metric = fitted(learner, X, y).metric_
     assert isinstance(metric, Metric), f"metric_ must be a metric value, got {type(metric).__name__}"
     assert metric.feature_names == NAMES, f"metric_ has the names {metric.feature_names}"
     check_metric(metric, X)
 
 
-def _predicts(learner: Learner) -> None:
-    X, y = table()
+def _predicts(learner: Learner, X: pd.DataFrame, y: np.ndarray) -> None:
     accuracy = np.mean(fitted(learner, X, y).predict(X) == y)
     assert accuracy > 0.8, f"the accuracy on three well separated classes is {accuracy:.2f}"
 
 
-def _probabilities_fit_predictions(learner: Learner) -> None:
-    X, y = table()
+def _probabilities_fit_predictions(learner: Learner, X: pd.DataFrame, y: np.ndarray) -> None:
     model = fitted(learner, X, y)
     probabilities = _finite_probabilities(model, X)
     assert_array_equal(model.classes_[probabilities.argmax(axis=1)], model.predict(X))
 
 
-def _seeded(learner: Learner) -> None:
-    X, y = table()
+def _seeded(learner: Learner, X: pd.DataFrame, y: np.ndarray) -> None:
     first, second = fitted(learner, X, y), fitted(learner, X, y)
     assert first.metric_ == second.metric_, "two fits with one seed give different metrics"
     assert_array_equal(first.predict_proba(X), second.predict_proba(X), "one seed, different probabilities")
 
 
-def _maps_by_its_metric(learner: Learner) -> None:
-    X, y = table()
+def _maps_by_its_metric(learner: Learner, X: pd.DataFrame, y: np.ndarray) -> None:
     model = fitted(learner, X, y)
     if hasattr(model, "transform") and isinstance(model.metric_, LinearMetric):
         mapped = model.transform(X)
@@ -127,9 +118,8 @@ def _maps_by_its_metric(learner: Learner) -> None:
         assert len(model.get_feature_names_out()) == mapped.shape[1], "get_feature_names_out does not fit transform"
 
 
-def _gives_evidence(learner: Learner) -> None:
+def _gives_evidence(learner: Learner, X: pd.DataFrame, y: np.ndarray) -> None:
     """Check that the cases behind a prediction have the distances of the metric, and that their votes decide."""
-    X, y = table()
     model = fitted(learner, X, y)
     if not hasattr(model, "evidence"):
         return
@@ -142,10 +132,9 @@ def _gives_evidence(learner: Learner) -> None:
     assert_allclose(evidence.sq_distances, sq, rtol=1e-6, atol=1e-9)
 
 
-def _survives_a_file(learner: Learner) -> None:
+def _survives_a_file(learner: Learner, X: pd.DataFrame, y: np.ndarray) -> None:
     if type(learner) not in ESTIMATORS.values():
         return
-    X, y = table()
     model = fitted(learner, X, y)
     with TemporaryDirectory() as folder:
         save(model, f"{folder}/learner")
@@ -154,7 +143,7 @@ def _survives_a_file(learner: Learner) -> None:
     assert_array_equal(again.predict_proba(X), model.predict_proba(X), "the loaded learner predicts otherwise")
 
 
-def _documents_its_defaults(learner: Learner) -> None:
+def _documents_its_defaults(learner: Learner, _X: pd.DataFrame, _y: np.ndarray) -> None:
     """Check that every parameter is in the section Parameters, and that a default there is that of the signature."""
     section = re.split(r"\n\S[^\n]*\n-+\n", (inspect.getdoc(type(learner)) or "").partition("Parameters\n-")[2])[0]
     documented: dict[str, str] = {}
@@ -170,8 +159,7 @@ def _documents_its_defaults(learner: Learner) -> None:
             assert repr(ast.literal_eval(value.strip())) == real, f"{name}: documented {value.strip()}, really {real}"
 
 
-def _input_untouched(learner: Learner) -> None:
-    X, y = table()
+def _input_untouched(learner: Learner, X: pd.DataFrame, y: np.ndarray) -> None:
     values = X.to_numpy().copy()
     given, labels = values.copy(), y.copy()
     model = fitted(learner, given, labels)
@@ -180,8 +168,7 @@ def _input_untouched(learner: Learner) -> None:
     assert_array_equal(labels, y, "y was modified")
 
 
-def _missing_values(learner: Learner) -> None:
-    X, y = table()
+def _missing_values(learner: Learner, X: pd.DataFrame, y: np.ndarray) -> None:
     model = fitted(learner, X, y)
     broken = X.copy()
     broken.iloc[[3, 7], 2] = np.nan
@@ -190,8 +177,7 @@ def _missing_values(learner: Learner) -> None:
         refused("a missing value in predict", fact, model.predict, broken)
 
 
-def _infinities(learner: Learner) -> None:
-    X, y = table()
+def _infinities(learner: Learner, X: pd.DataFrame, y: np.ndarray) -> None:
     model = fitted(learner, X, y)
     broken = X.copy()
     broken.iloc[3, 1] = -np.inf
@@ -200,8 +186,7 @@ def _infinities(learner: Learner) -> None:
         refused("an infinity in predict", fact, model.predict, broken)
 
 
-def _missing_target(learner: Learner) -> None:
-    X, y = table()
+def _missing_target(learner: Learner, X: pd.DataFrame, y: np.ndarray) -> None:
     labels = y.astype(object)
     labels[17] = None
     refused("a missing target", "18", clone(learner).fit, X, labels)
@@ -210,36 +195,31 @@ def _missing_target(learner: Learner) -> None:
     refused("a missing target", "42", clone(learner).fit, X, numbers)
 
 
-def _constant_column(learner: Learner) -> None:
-    X, y = table()
+def _constant_column(learner: Learner, X: pd.DataFrame, y: np.ndarray) -> None:
     X = X.assign(age=7.0, colour=0.0)
     model = fitted(learner, X, y)
     assert np.isfinite(model.metric_.relevances()).all(), "a relevance is not finite"
     _finite_probabilities(model, X)
 
 
-def _copies(learner: Learner) -> None:
-    X, y = table()
+def _copies(learner: Learner, X: pd.DataFrame, y: np.ndarray) -> None:
     twice, labels = pd.concat([X, X]), np.concatenate([y, y])
     model = fitted(learner, twice, labels)
     _finite_probabilities(model, X)
     assert np.mean(model.predict(X) == y) > 0.8, "copies spoil the prediction"
 
 
-def _contradicting_copies(learner: Learner) -> None:
-    X, y = table()
+def _contradicting_copies(learner: Learner, X: pd.DataFrame, y: np.ndarray) -> None:
     twice, labels = pd.concat([X, X.iloc[:9]]), np.concatenate([y, np.roll(y[:9], 1)])
     certainty = _finite_probabilities(fitted(learner, twice, labels), X.iloc[:9]).max(axis=1)
     assert (certainty < 1).all(), "a case with two labels is predicted with certainty one"
 
 
-def _single_class(learner: Learner) -> None:
-    X, _ = table()
+def _single_class(learner: Learner, X: pd.DataFrame, _y: np.ndarray) -> None:
     refused("a single class", "'fox'", clone(learner).fit, X, np.repeat("fox", len(X)))
 
 
-def _tiny_class(learner: Learner) -> None:
-    X, y = table()
+def _tiny_class(learner: Learner, X: pd.DataFrame, y: np.ndarray) -> None:
     labels = y.copy()
     labels[0] = "ant"
     model = fitted(learner, X, labels)
@@ -247,7 +227,7 @@ def _tiny_class(learner: Learner) -> None:
     _finite_probabilities(model, X)
 
 
-def _more_columns_than_rows(learner: Learner) -> None:
+def _more_columns_than_rows(learner: Learner, _X: pd.DataFrame, _y: np.ndarray) -> None:
     X, y = table(12)
     wide = np.hstack([X, X @ np.ones((5, 30)), X])
     model = fitted(learner, wide, y)
@@ -255,8 +235,7 @@ def _more_columns_than_rows(learner: Learner) -> None:
     check_metric(model.metric_, wide)
 
 
-def _few_rows_and_columns(learner: Learner) -> None:
-    X, y = table()
+def _few_rows_and_columns(learner: Learner, X: pd.DataFrame, y: np.ndarray) -> None:
     one = X[["width"]]
     model = fitted(learner, one, y)
     assert np.mean(model.predict(one) == y) > 0.6, "one telling column is not enough"
@@ -264,8 +243,7 @@ def _few_rows_and_columns(learner: Learner) -> None:
     refused("an empty table", "0 sample", clone(learner).fit, X.iloc[:0], y[:0])
 
 
-def _other_columns(learner: Learner) -> None:
-    X, y = table()
+def _other_columns(learner: Learner, X: pd.DataFrame, y: np.ndarray) -> None:
     odd = X.set_axis(np.repeat("row", len(X)))
     model = fitted(learner, odd, y)
     assert_array_equal(model.predict(odd), fitted(learner, X, y).predict(X))
@@ -274,8 +252,7 @@ def _other_columns(learner: Learner) -> None:
     refused("a surplus column", "weight", model.predict, X.assign(weight=1.0))
 
 
-def _magnitudes(learner: Learner) -> None:
-    X, y = table()
+def _magnitudes(learner: Learner, X: pd.DataFrame, y: np.ndarray) -> None:
     for factor in (1e300, 1e-300, 1e100, 1e-100):
         for scaled in (X * factor, X.assign(width=X["width"] * factor)):
             try:
@@ -287,8 +264,7 @@ def _magnitudes(learner: Learner) -> None:
             assert accuracy > 0.6, f"values of {factor:g} are accepted, and the accuracy falls to {accuracy:.2f}"
 
 
-def _layouts(learner: Learner) -> None:
-    X, y = table()
+def _layouts(learner: Learner, X: pd.DataFrame, y: np.ndarray) -> None:
     values = np.round(X.to_numpy() * 8)
     readonly = values.copy()
     readonly.setflags(write=False)
@@ -323,7 +299,7 @@ def _finite_probabilities(model: Learner, X: Any) -> np.ndarray:
     return probabilities
 
 
-CHECKS: dict[str, Callable[[Learner], None]] = {
+CHECKS: dict[str, Callable[[Learner, pd.DataFrame, np.ndarray], None]] = {
     "metric_ is a value with the table's names and obeys the laws": _has_a_metric,
     "separated classes are predicted": _predicts,
     "probabilities fit the predictions": _probabilities_fit_predictions,

@@ -203,7 +203,14 @@ def _end(entry: zipfile.ZipInfo) -> int:
 def _array(name: str, data: bytes, promised: dict[str, Any]) -> NDArray[Any]:
     """Return the array in the ``.npy`` file ``data``, once its checksum, dtype and shape are checked."""
     _require(hashlib.sha256(data).hexdigest() == promised.get("sha256"), f"the checksum of its part {name} is wrong")
-    start, shape, fortran, dtype = _layout(name, data)
+    stream = BytesIO(data)
+    readers = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}  # 10 kB at most, no pickle
+    try:
+        shape, fortran, dtype = readers[npy.read_magic(stream)](stream)
+    except Exception as error:  # numpy's parsers raise many kinds of errors on invalid text
+        raise ArchiveError(f"its part {name} has no valid npy header; {_RESTORE}") from error
+    _require(dtype.str in DTYPES, f"its part {name} holds {dtype!s:.80}, which is not a plain number")
+    start = stream.tell()
     fits = all(type(n) is int and n >= 0 for n in shape) and math.prod(shape) * dtype.itemsize == len(data) - start
     _require(fits, f"its part {name} states the shape {shape!s:.80}, which does not fit its bytes")
     stored: NDArray[Any] = np.ndarray(shape, dtype, buffer=data, offset=start, order="F" if fortran else "C")
@@ -211,15 +218,3 @@ def _array(name: str, data: bytes, promised: dict[str, Any]) -> NDArray[Any]:
     _require(dtype.kind != "b" or array.view(np.uint8).max(initial=0) <= 1, f"its part {name} is not boolean")
     array.setflags(write=False)
     return array
-
-
-def _layout(name: str, data: bytes) -> tuple[int, tuple[int, ...], bool, np.dtype[Any]]:
-    """Return start, shape, order and dtype from numpy's reader of literal headers (10 kB at most, no pickle)."""
-    stream = BytesIO(data)
-    readers = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
-    try:
-        shape, fortran, dtype = readers[npy.read_magic(stream)](stream)
-    except Exception as error:  # numpy's parsers raise many kinds of errors on invalid text
-        raise ArchiveError(f"its part {name} has no valid npy header; {_RESTORE}") from error
-    _require(dtype.str in DTYPES, f"its part {name} holds {dtype!s:.80}, which is not a plain number")
-    return stream.tell(), shape, fortran, dtype

@@ -63,7 +63,6 @@ class _WholeFiles(IndexDataCacheFile):
 
 
 def _kept_whole(function: Any) -> Any:
-    """Return a compiled function, with its files kept as `_WholeFiles` does."""
     files = getattr(getattr(function, "_cache", None), "_cache_file", None)
     if type(files) is IndexDataCacheFile:
         files.__class__ = _WholeFiles

@@ -63,12 +63,8 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[Any]], more: str = "")
     cells = [list(row) for row in rows]
     first = cells[0] if cells else [""] * len(columns)
     head = Markup("").join(_cell("th", name, _is_number(value)) for name, value in zip(columns, first, strict=True))
-    body = Markup("").join(
-        Markup('<tr style="{}">{}</tr>').format(
-            _ROW, Markup("").join(_cell("td", value, _is_number(value)) for value in row)
-        )
-        for row in cells
-    )
+    lines = (Markup("").join(_cell("td", value, _is_number(value)) for value in row) for row in cells)
+    body = Markup("").join(Markup('<tr style="{}">{}</tr>').format(_ROW, line) for line in lines)
     frame = '<table style="{}"><thead><tr style="{}">{}</tr></thead><tbody>{}</tbody></table>'
     return Markup(frame).format(_TABLE, _ROW, head, body) + (note(more) if more else "")
 
@@ -156,16 +152,11 @@ def in_percent(share: float) -> str:
     return "< 0.1%" if 0 < share < 0.0005 else f"{100 * share:.1f}%"
 
 
-def _name(value: object) -> Markup:
-    return escape(short_name(printable(str(value))))
-
-
 def _is_number(value: object) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool | np.bool_)
 
 
 def _number(value: Any) -> str:
-    """Return a number as text with three or four significant digits, whole numbers with all."""
     if isinstance(value, Integral) or (np.isfinite(value) and value == round(value) and abs(value) < 1e6):
         return f"{int(value):,}".replace("-", "−")
     if not np.isfinite(value):
@@ -175,8 +166,9 @@ def _number(value: Any) -> str:
 
 def _cell(tag: str, value: Any, right: bool) -> Markup:
     style = f"text-align:{'right' if right else 'left'};padding:2px 12px 2px 0;border:0"
-    content = _number(value) if _is_number(value) else value if isinstance(value, Markup) else _name(value)
-    return Markup('<{0} style="{1}">{2}</{0}>').format(Markup(tag), style, content)
+    if not isinstance(value, Markup):
+        value = _number(value) if _is_number(value) else short_name(printable(str(value)))
+    return Markup('<{0} style="{1}">{2}</{0}>').format(Markup(tag), style, value)
 
 
 def _layer(image: str, start: float, stop: float, within: tuple[float, float], least: str = "2px") -> str:

@@ -36,15 +36,13 @@ def n_threads(n_jobs: int | None = None) -> int:
     """
     if n_jobs is not None and (n_jobs == 0 or isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral)):
         raise ValueError(f"n_jobs={n_jobs!r} has no meaning. Use None or -1 for all cores, or an integer >= 1.")
-    return min(_threads_asked_for(n_jobs), getattr(_SHARE, "n_threads", MOST_THREADS))
-
-
-def _threads_asked_for(n_jobs: int | None) -> int:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if n_jobs is None:
         limit = os.environ.get("OMP_NUM_THREADS", "")
-        return max(1, min(cores, int(limit) if limit.isdigit() else cores))
-    return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)
+        threads = min(cores, int(limit) if limit.isdigit() else cores)
+    else:
+        threads = n_jobs if n_jobs > 0 else cores + 1 + n_jobs
+    return min(max(1, threads), getattr(_SHARE, "n_threads", MOST_THREADS))
 
 
 @contextmanager
@@ -84,15 +82,11 @@ def run_in_chunks(
                 return
             work(start, min(start + chunk, n_items))
 
-    def work_off_on_a_share() -> None:
-        with share_of_threads(available // threads):
-            work_off()
-
     if threads <= 1:
         work_off()
         return
     with one_blas_thread(), ThreadPoolExecutor(threads) as pool:
-        futures = [pool.submit(work_off_on_a_share) for _ in range(threads)]
+        futures = [pool.submit(share_of_threads(available // threads)(work_off)) for _ in range(threads)]
         try:
             pending = set(futures)
             while pending:
@@ -145,7 +139,8 @@ class _OneThread:
     def held(self) -> Iterator[None]:
         with self.lock:
             if not self.n_inside:
-                self.limit = _libraries().limit(limits=1, user_api=self.kind)
+                # A library is loaded by importing a module.
+                self.limit = _libraries_of(len(sys.modules)).limit(limits=1, user_api=self.kind)
             self.n_inside += 1
         try:
             yield
@@ -160,11 +155,6 @@ _FORKED = Event()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_FORKED.set)
 _ONE_OF_BLAS, _ONE_OF_OPENMP = _OneThread("blas"), _OneThread("openmp")
-
-
-def _libraries() -> ThreadpoolController:
-    """Return the controller of the libraries of this process."""
-    return _libraries_of(len(sys.modules))  # a library is loaded by importing a module
 
 
 @lru_cache(maxsize=1)

@@ -1,12 +1,16 @@
-"""Work in processes of this machine, which share large arrays."""
+"""Work in processes of this machine, which can be started before there is work for them, and share large arrays."""
 
 from __future__ import annotations
 
 import contextlib
+import importlib
 import mmap
+import os
 import pickle
+import signal
 import tempfile
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Future
@@ -16,15 +20,121 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
+from joblib.externals.loky import ProcessPoolExecutor
+from joblib.externals.loky.backend import resource_tracker
 from joblib.externals.loky.process_executor import BrokenProcessPool
 
+from whynear.utils.lazy import nothing_collected
 from whynear.work.pieces import Done, Failed, Piece, Task, try_piece, versions
-from whynear.work.pool import Pool, borrowed
 
 try:
     import cloudpickle
 except ImportError:  # joblib before 1.6 brings its own
     from joblib.externals import cloudpickle
+
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
+SECONDS_TO_END = 5.0
+
+
+class Pool:
+    """Processes with one thread each, which start when the first call is sent to them, and end with this process."""
+
+    def __init__(self, n_processes: int) -> None:
+        self.n_processes, self.lent = n_processes, False
+        self._executor = ProcessPoolExecutor(
+            n_processes, env=ONE_THREAD, initializer=_end_with, initargs=(os.getpid(),)
+        )
+
+    def submit(self, work: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        """Send a call to one of the processes."""
+        with _not_interrupted():
+            return self._executor.submit(work, *arguments)
+
+    def close(self) -> None:
+        """End the processes, whatever they do."""
+        if self in _AHEAD:
+            _AHEAD.remove(self)
+        # The executor does not wait for the thread that sends its calls. It holds the last references to semaphores,
+        # and if it is stopped by the end of this process while it removes them, a warning is printed.
+        sending = getattr(getattr(self._executor, "_call_queue", None), "_thread", None)
+        self._executor.shutdown(wait=True, kill_workers=True)
+        if sending is not None:
+            sending.join(SECONDS_TO_END)
+
+    def give_back(self) -> None:
+        """Give the pool back to its owner if it was started ahead; end it otherwise."""
+        self.lent = False
+        if self not in _AHEAD:
+            self.close()
+
+
+_AHEAD: list[Pool] = []
+
+
+@contextlib.contextmanager
+def started_ahead(n_processes: int, *modules: str) -> Iterator[None]:
+    """Start a pool for later callers with as many processes, which import modules meanwhile."""
+    if n_processes < 1:
+        yield
+        return
+    pool = Pool(n_processes)
+    _AHEAD.append(pool)
+    try:
+        import_ahead(*modules)
+        yield
+    finally:
+        if pool in _AHEAD:
+            pool.close()
+
+
+def borrowed(n_processes: int) -> Pool | None:
+    """Return a pool that was started ahead, if it has this number of processes; it must be given back or closed."""
+    for pool in _AHEAD:
+        if pool.n_processes == n_processes and not pool.lent:
+            pool.lent = True
+            return pool
+    return None
+
+
+def import_ahead(*modules: str) -> None:
+    """Import modules in the processes that were started ahead, when they have no other work."""
+    for pool in _AHEAD:
+        for _ in range(pool.n_processes):
+            with contextlib.suppress(RuntimeError):  # a process was killed, which shows when work is sent
+                pool.submit(_import, modules)
+
+
+def _import(modules: tuple[str, ...]) -> None:
+    with nothing_collected():
+        for module in modules:
+            importlib.import_module(module)
+
+
+@contextlib.contextmanager
+def _not_interrupted() -> Iterator[None]:
+    """Keep Ctrl-C from processes that start here, also before they can ignore it; this one gets it afterwards."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    resource_tracker.ensure_running()  # it would change the mask where it starts later
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _end_with(parent: int) -> None:
+    """Ignore interrupts, since the parent handles them and ends this process; end too if the parent was killed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(0.5)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
 
 ALIGNMENT = 64  # bytes, at a multiple of which each array begins
 
@@ -108,7 +218,8 @@ class Processes:
         """
         todo = deque(pieces)
         with contextlib.ExitStack() as stack:
-            here = self._all_here(pieces)
+            starts_nothing = self.also_here and self._pool is None
+            here = not self.n_others or (starts_nothing and sum(piece.weight for piece in pieces) < WORTH_STARTING)
             if not here:
                 try:
                     path = stack.enter_context(in_a_file(shared))
@@ -129,16 +240,9 @@ class Processes:
             self._pool = None
 
     def _end(self) -> None:
-        """End the processes at once, since one of them was killed."""
         if self._pool is not None:
             self._pool.close()
             self._pool = None
-
-    def _all_here(self, pieces: Sequence[Piece]) -> bool:
-        if not self.n_others:
-            return True
-        started = self._pool is not None
-        return self.also_here and not started and sum(piece.weight for piece in pieces) < WORTH_STARTING
 
     def _send(self, piece: Piece, path: str | None) -> Future[Done | Failed]:
         if self._pool is None:

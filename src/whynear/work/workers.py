@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from whynear.utils.threads import n_threads
 from whynear.work.pieces import Done, Failed, Piece, Task, try_piece, versions
@@ -92,37 +92,22 @@ def connected(n_workers: int | None, address: str | None) -> Iterator[DaskCluste
             "prints (--address)."
         ) from None
     with client:
-        _check_workers(client, address)
+        start = f"dask worker {address} --nworkers auto --nthreads 1"
+        try:
+            client.wait_for_workers(1, timeout=SECONDS_FOR_A_WORKER)
+        except TimeoutError:
+            raise OSError(f"The scheduler at address={address!r} has no workers. Start some: {start}") from None
+        if any(n_threads > 1 for n_threads in client.nthreads().values()):
+            raise ValueError(
+                f"address={address!r}: the workers there have several threads, which would change CPU times and sums. "
+                f"Start them with one thread each: {start}"
+            )
         yield DaskCluster(client)
-
-
-def _check_workers(client: Any, address: str) -> None:
-    start = f"dask worker {address} --nworkers auto --nthreads 1"
-    try:
-        client.wait_for_workers(1, timeout=SECONDS_FOR_A_WORKER)
-    except TimeoutError:
-        raise OSError(f"The scheduler at address={address!r} has no workers. Start some: {start}") from None
-    if any(n_threads > 1 for n_threads in client.nthreads().values()):
-        raise ValueError(
-            f"address={address!r}: the workers there have several threads, which would change CPU times and sums. "
-            f"Start them with one thread each: {start}"
-        )
 
 
 Engine = Literal["processes", "dask"]
 ENGINES = ("processes", "dask")
-Results = Iterator[tuple[Piece, Done | Failed]]
-
-
-class Workers(Protocol):
-    """Runs pieces; `n_workers` is how many at once."""
-
-    @property
-    def n_workers(self) -> int:
-        """The number of pieces that run at once."""
-
-    def run(self, pieces: Sequence[Piece], shared: Mapping[str, Any] | None = None) -> Results:
-        """Yield each piece with its result, when it is finished; `shared` are arguments of all, sent only once."""
+Workers = Processes | DaskCluster
 
 
 @contextlib.contextmanager
