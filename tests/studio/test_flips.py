@@ -1,9 +1,9 @@
 import pytest
 
 from whynear.data.dates import is_dated
+from whynear.studio.live import smallest_flips, what_if
 from whynear.studio.models import CaseQuery, FlipQuery
 from whynear.studio.store import Refused
-from whynear.studio.what_if import smallest_flips, what_if
 
 
 def test_the_changed_case_is_predicted_otherwise(live):

@@ -3,7 +3,8 @@ from typing import get_args
 
 import pytest
 
-from whynear.studio.models import Shown, View, lines_for
+from whynear.studio.models import View
+from whynear.studio.python_views import Shown, lines_for
 from whynear.study.settings import StudySettings
 
 HOSTILE = "x'); import os; os.system('rm -rf /') #\n"

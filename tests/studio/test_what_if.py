@@ -7,10 +7,9 @@ import pytest
 import whynear as wn
 from tests.helpers.dated_tables import numbers_like_days, visits
 from whynear.model.pipeline import FittedPipeline
-from whynear.studio.live import Live
+from whynear.studio.live import Live, case_of, what_if
 from whynear.studio.models import CaseQuery
 from whynear.studio.store import NotFound, Refused
-from whynear.studio.what_if import case_of, what_if
 from whynear.study.settings import StudySettings
 
 

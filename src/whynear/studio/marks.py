@@ -85,7 +85,7 @@ def keep(live: Live, marks: Marked) -> Kept:
     path = live.folder.parent / CASE_BASE
     with wn.CaseBase(path, learned) as base:
         if not len(base):
-            base.add(live.numbers(), [{live.target: plain_values(label)} for label in live.problem.y])
+            base.add(live.numbers, [{live.target: plain_values(label)} for label in live.problem.y])
         n_cases = len(base)
     code = f"import whynear as wn\n\nwith wn.CaseBase({str(path)!r}) as base:\n    print(base.like(1, k=5).frame())"
     return Kept(file=str(path), cases=n_cases, python=code)
@@ -96,7 +96,7 @@ def study_metric(live: Live) -> Metric:
     metric = as_metric(live.model)
     if not isinstance(metric, LocalMetric):
         return metric
-    deviations = live.numbers().to_numpy().std(axis=0)
+    deviations = live.numbers.to_numpy().std(axis=0)
     weights = np.divide(metric.mean_shares(), deviations**2, out=np.zeros(len(deviations)), where=deviations > 0)
     return DiagonalMetric(weights, metric.feature_names)
 
@@ -108,7 +108,7 @@ def learned_metric(live: Live, triples: tuple[Triple, ...]) -> Metric | None:
 
 def _sq_distances(live: Live, metric: Metric, query: int | str) -> Array:
     """Return the squared distances of all rows from one, which itself is the farthest."""
-    values = live.numbers().to_numpy()
+    values = live.numbers.to_numpy()
     sq = metric.sq_distances(values[[live.place_of(query)]], values)[0].copy()
     sq[live.place_of(query)] = np.inf
     return sq
@@ -127,13 +127,13 @@ def _ranks(sq_distances: Array) -> Indices:
 def _agreeing(live: Live, metric: Metric, triples: Sequence[Triple]) -> float | None:
     if not triples:
         return None
-    values, (queries, alike, unlike) = live.numbers().to_numpy(), np.array(triples).T
+    values, (queries, alike, unlike) = live.numbers.to_numpy(), np.array(triples).T
     near, far = (metric.sq_distances_at(values[queries], values, cases[:, None])[:, 0] for cases in (alike, unlike))
     return float((near < far).mean())
 
 
 def _weights(live: Live, metric: Metric) -> dict[str, float]:
-    per_deviation = metric.relevances() * live.numbers().to_numpy().var(axis=0)
+    per_deviation = metric.relevances() * live.numbers.to_numpy().var(axis=0)
     shares = per_deviation / max(float(per_deviation.sum()), 1e-300)
     return dict(zip(metric.feature_names, shares.tolist(), strict=True))
 

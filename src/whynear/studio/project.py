@@ -297,4 +297,5 @@ def _same(first: Path, second: Path) -> bool:
 
 Say = Callable[[dict[str, Any]], None]
 FITS, NEW, RESULTS = "fits", "new", "study"
+DATA_FILE, POINTS_FILE = "page.json", "points.bin"  # of the page, beside the results
 OLDER = "older"  # results that are being replaced
