@@ -24,6 +24,7 @@ from whynear.utils.columns import (
     check_features,
     check_plain,
     column_names,
+    default_names,
     is_default,
     names_of_rows,
     numbers,
@@ -129,7 +130,11 @@ def case_table(X: ArrayLike | pd.DataFrame, columns: Sequence[str], what: str = 
         names = column_names(X)
         if names is not None and sorted(names) == sorted(columns):
             X = X[list(columns)]
-        X = pd.DataFrame(_numbers(X, what), columns=X.columns)
+        if all(pd.api.types.is_numeric_dtype(kind) for kind in X.dtypes):
+            values = X.to_numpy(dtype=np.float64, na_value=np.nan)
+        else:
+            values = np.column_stack([numbers(column, what) for _, column in X.items()])
+        X = pd.DataFrame(values, columns=X.columns)
     return check_features(X, columns, what)
 
 
@@ -205,7 +210,8 @@ def case_metric(obj: Metric | BaseEstimator) -> Metric:
     is summed.
     """
     metric = as_metric(obj)
-    if isinstance(metric, LinearMetric) and len(metric.omega) == 1 and _is_regressor(obj):
+    of_numbers = isinstance(obj, BaseEstimator) and is_regressor(obj)
+    if of_numbers and isinstance(metric, LinearMetric) and len(metric.omega) == 1:
         metric = _column_by_column(metric, FittedPipeline.of(obj).sources)
     return metric_of_table(obj, metric)
 
@@ -220,12 +226,9 @@ def fitting_metric(obj: Metric | BaseEstimator, columns: Sequence[str] | None) -
         arrays = {name: array[..., places] for name, array in metric.arrays().items()}
         return rebuild(type(metric), columns, arrays)
     if len(metric.feature_names) != len(columns):
-        raise ValueError(
-            f"The metric has {counted(metric.n_features, 'feature')} and the case base "
-            f"{counted(len(columns), 'column')}. "
-            "Learn the metric on the columns of the base."
-        )
-    if not _unnamed(metric.feature_names):
+        sizes = f"{counted(metric.n_features, 'feature')} and the case base {counted(len(columns), 'column')}"
+        raise ValueError(f"The metric has {sizes}. Learn the metric on the columns of the base.")
+    if metric.feature_names != tuple(default_names(metric.n_features)):
         check_columns(metric.feature_names, columns, "The metric")
     return rebuild(type(metric), columns, metric.arrays())
 
@@ -237,20 +240,6 @@ def _column_by_column(metric: LinearMetric, sources: Sequence[str]) -> Metric:
         return DiagonalMetric(np.square(metric.omega[0]), metric.feature_names, metric.scale, metric.units)
     omega = np.where(np.array(sources) == np.array(columns)[:, None], metric.omega[0], 0.0)
     return LinearMetric(omega, metric.feature_names, metric.scale, metric.units)
-
-
-def _is_regressor(obj: Any) -> bool:
-    return isinstance(obj, BaseEstimator) and is_regressor(obj)
-
-
-def _unnamed(names: Sequence[str]) -> bool:
-    return tuple(names) == tuple(f"x{place}" for place in range(len(names)))
-
-
-def _numbers(X: pd.DataFrame, what: str) -> Array:
-    if all(pd.api.types.is_numeric_dtype(kind) for kind in X.dtypes):
-        return X.to_numpy(dtype=np.float64, na_value=np.nan)
-    return np.column_stack([numbers(column, what) for _, column in X.items()])
 
 
 def _number(value: Any, name: object) -> float:

@@ -368,7 +368,7 @@ def scan(
     """
     columns = {name: ColumnStatistics() for name in table.columns if name != target}
     classes, sample = ClassCounts(target in table.texts), RowSample(n_sample, seed)
-    rows = _TellingRows()
+    shown: list[pd.DataFrame] = []
     for part in table.parts:
         for batch in table.batches(part, n_rows):
             first = int(batch.index[0])
@@ -382,9 +382,9 @@ def scan(
                 sample.add(batch, of_batch.to_numpy())
             if classes.too_many:
                 sample.forget_classes()
-            rows.keep(batch, columns)
-    drawn = sample.frame()
-    rare_rows = rows.frame(columns)
+            shown.append(_rows_shown(batch, columns))
+    drawn, pieces = sample.frame(), [piece for piece in shown if len(piece)]
+    rare_rows = _rows_shown(joined_rows(pieces), columns) if pieces else pd.DataFrame()
     return Scan(columns, classes, drawn, rare_rows[~rare_rows.index.isin(drawn.index)])
 
 
@@ -392,23 +392,6 @@ def _without_codes(column: pd.Series, codes: tuple[str, ...]) -> pd.Series:
     return column.mask(is_code(column, codes)) if codes else column
 
 
-class _TellingRows:
-    """The rows that statistics of columns name."""
-
-    def __init__(self) -> None:
-        self._pieces: list[pd.DataFrame] = []
-
-    def keep(self, batch: pd.DataFrame, columns: dict[str, ColumnStatistics]) -> None:
-        if not len(batch):
-            return
-        first, last = int(batch.index[0]), int(batch.index[-1])
-        shown = {row for statistics in columns.values() for row in statistics.shown.values()}
-        if new := sorted(row for row in shown if first <= row <= last):
-            self._pieces.append(batch.loc[new])
-
-    def frame(self, columns: dict[str, ColumnStatistics]) -> pd.DataFrame:
-        shown = {row for statistics in columns.values() for row in statistics.shown.values()}
-        if not self._pieces:
-            return pd.DataFrame()
-        frame = joined_rows(self._pieces)
-        return frame[frame.index.isin(list(shown))]
+def _rows_shown(batch: pd.DataFrame, columns: dict[str, ColumnStatistics]) -> pd.DataFrame:
+    """Return the rows that statistics of columns name."""
+    return batch[batch.index.isin([row for statistics in columns.values() for row in statistics.shown.values()])]

@@ -47,24 +47,24 @@ def ranking(live: Live, marks: Marked, query: int | str, k: int = 10) -> Ranking
     triples = places_of_triples(live, marks)
     before, learned = study_metric(live), learned_metric(live, tuple(triples))
     of_study = _sq_distances(live, before, query)
-    of_marks = None if learned is None else _sq_distances(live, learned, query)
-    ranks, new_ranks = _ranks(of_study), None if of_marks is None else _ranks(of_marks)
+    now = of_study if learned is None else _sq_distances(live, learned, query)
+    ranks, new_ranks = _ranks(of_study), _ranks(now)
     own = {live.place_of(found): alike for asked, found, alike in marks if asked == query}
-    nearest = np.argsort(of_study if of_marks is None else of_marks, kind="stable")[:k].tolist()
-    shown = dict.fromkeys([*nearest, *own])
+    shown = dict.fromkeys([*np.argsort(now, kind="stable")[:k].tolist(), *own])
+    here = live.place_of(query)
     return Ranking(
         query=query,
-        values=_values(live, live.place_of(query)),
-        label=plain_values(live.problem.y[live.place_of(query)]),
+        values=live.shown_values(live.problem.X.iloc[[here]]),
+        label=plain_values(live.problem.y[here]),
         found=[
             Found(
                 row=live.row_names[place],
                 label=plain_values(live.problem.y[place]),
-                distance=float(np.sqrt((of_study if of_marks is None else of_marks)[place])),
+                distance=float(np.sqrt(now[place])),
                 rank_before=int(ranks[place]),
-                rank_after=None if new_ranks is None else int(new_ranks[place]),
+                rank_after=None if learned is None else int(new_ranks[place]),
                 alike=own.get(place),
-                values=_values(live, place),
+                values=live.shown_values(live.problem.X.iloc[[place]]),
             )
             for place in shown
         ],
@@ -108,14 +108,10 @@ def learned_metric(live: Live, triples: tuple[Triple, ...]) -> Metric | None:
 
 def _sq_distances(live: Live, metric: Metric, query: int | str) -> Array:
     """Return the squared distances of all rows from one, which itself is the farthest."""
-    values = live.numbers.to_numpy()
-    sq = metric.sq_distances(values[[live.place_of(query)]], values)[0].copy()
-    sq[live.place_of(query)] = np.inf
+    values, here = live.numbers.to_numpy(), live.place_of(query)
+    sq = metric.sq_distances(values[[here]], values)[0].copy()
+    sq[here] = np.inf
     return sq
-
-
-def _values(live: Live, place: int) -> dict[str, Any]:
-    return live.shown_values(live.problem.X.iloc[[place]])
 
 
 def _ranks(sq_distances: Array) -> Indices:

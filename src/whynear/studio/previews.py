@@ -131,13 +131,29 @@ def preview(table: str | Path, target: str | None, settings: StudySettings) -> P
     given = replace(given, frame=_countable(given.frame))
     targets = likely_targets(given)
     target = (given.target or targets[0]) if target is None else target
+    problem = refusal = None
     try:
         problem = learnable_problem(table, target, settings, opened)
     except (ValueError, TypeError) as error:
         suggestion = getattr(error, "settings", {}) if getattr(error, "is_tried", False) else {}
         refusal = Refusal(message=str(error), suggestion=suggestion)
-        return _shown(given, target, targets, settings, None, refusal)
-    return _shown(given, target, targets, settings, problem, None)
+    kinds = {} if problem is None else {row["column"]: row for row in problem.columns.to_dict("records")}
+    needs = None if problem is None else cost_of(problem, settings)
+    return Preview(
+        source=given.source,
+        rows=len(given.frame),
+        columns=[_column(given.frame[name], kinds, target, settings, problem) for name in given.frame.columns],
+        head=[[_text(value) for value in row] for row in given.frame.head(HEAD_ROWS).itertuples(index=False)],
+        targets=targets,
+        target=target,
+        target_kind=None if problem is None else problem.kind,
+        classes=[] if problem is None else [(printable(name), count) for name, count in problem.classes],
+        range=None if problem is None else problem.range,
+        summary="" if problem is None else problem.summary,
+        consequences=[] if problem is None else consequences(problem, settings),
+        cost=None if needs is None else Cost(seconds=needs.seconds, bytes=needs.n_bytes, text=str(needs)),
+        refusal=refusal,
+    )
 
 
 def likely_targets(table: NamedTable) -> list[str]:
@@ -156,33 +172,6 @@ def cost_of(problem: Problem, settings: StudySettings) -> Estimate:
     """Return the time and the memory that a study of this problem will take."""
     shape, spectra = problem.numbers().shape, problem.axis is not None
     return estimate(*shape, len(problem.classes), learners_for(settings), settings.splitting.folds, spectra=spectra)
-
-
-def _shown(
-    table: NamedTable,
-    target: str,
-    targets: list[str],
-    settings: StudySettings,
-    problem: Problem | None,
-    refusal: Refusal | None,
-) -> Preview:
-    kinds = {} if problem is None else {row["column"]: row for row in problem.columns.to_dict("records")}
-    needs = None if problem is None else cost_of(problem, settings)
-    return Preview(
-        source=table.source,
-        rows=len(table.frame),
-        columns=[_column(table.frame[name], kinds, target, settings, problem) for name in table.frame.columns],
-        head=[[_text(value) for value in row] for row in table.frame.head(HEAD_ROWS).itertuples(index=False)],
-        targets=targets,
-        target=target,
-        target_kind=None if problem is None else problem.kind,
-        classes=[] if problem is None else [(printable(name), count) for name, count in problem.classes],
-        range=None if problem is None else problem.range,
-        summary="" if problem is None else problem.summary,
-        consequences=[] if problem is None else consequences(problem, settings),
-        cost=None if needs is None else Cost(seconds=needs.seconds, bytes=needs.n_bytes, text=str(needs)),
-        refusal=refusal,
-    )
 
 
 def _column(
