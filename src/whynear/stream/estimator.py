@@ -248,9 +248,12 @@ class SelfAdjustingMemory(VotingCases, ClassifierMixin, BaseEstimator):
 
         A case of the long-term memory may be the mean of several, and has the number of the latest of them.
         """
-        rows = predict_inputs(self, X)
+        return self.evidence_of(predict_inputs(self, X))
+
+    def evidence_of(self, cases: Array) -> Evidence:
+        """The evidence of checked cases."""
         self._check_any_case()
-        return self._state.evidence(rows, self.classes_)
+        return self._state.evidence(cases, self.classes_)
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """The class of largest support; of equal ones the first."""
