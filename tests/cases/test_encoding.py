@@ -13,8 +13,8 @@ import whynear as wn
 from tests.helpers.case_bases import slow_nearest
 from tests.helpers.measured_tables import houses, model_of_houses
 from tests.helpers.mixed_tables import MIXED, model_of, model_of_patients, patients
-from whynear.cases import case_metric, rerank_by
-from whynear.cases.inputs import RowEncoding, encoder_of
+from whynear.cases.inputs import RowEncoding, case_metric, encoder_of
+from whynear.cases.tables import rerank_by
 from whynear.spectra import SavitzkyGolay, StandardNormalVariate
 
 LEARNERS = {

@@ -3,7 +3,8 @@ import pandas as pd
 import pytest
 
 from whynear import CaseBase, DiagonalMetric
-from whynear.cases import numbers_out_of_range, tables
+from whynear.cases import tables
+from whynear.cases.tables import numbers_out_of_range
 
 ROWS = np.array([[0.0, -5.0], [1.5, 2.0], [3.0, 0.1]])
 NAMES = ["width", "height"]

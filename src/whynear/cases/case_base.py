@@ -258,7 +258,7 @@ class CaseBase:
         another encoder than that of the base is refused.
         """
         if self._encoding is not None:
-            self._encoding.check_same(encoder_of(metric))
+            self._encoding.check(encoder_of(metric))
         value = fitting_metric(metric, self._features)
         if value == self.metric:
             return

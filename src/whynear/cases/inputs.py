@@ -71,19 +71,16 @@ class RowEncoding:
         """Return parts of the columns made, one row per case, summed for each column of the table."""
         return pd.DataFrame(self.encoder.sums(parts), parts.index, list(self.columns))
 
-    def check_same(self, other: TableEncoder | None) -> None:
-        """Refuse the encoder of a model that may make other numbers of a row; a model without one is accepted."""
-        if other is not None:
-            self._check(other, set(_names(other)) == set(self.columns), "Make a new case base with this model.")
+    def check(self, other: TableEncoder | None, *, part: bool = False) -> None:
+        """Refuse the encoder of a model that may make other numbers of a row; with ``part`` it may take some columns.
 
-    def check_part(self, other: TableEncoder | None) -> None:
-        """Refuse the same of a model that may take some of the columns only."""
-        if other is not None:
-            self._check(other, set(_names(other)) <= set(self.columns), "Use a model learned from the same table.")
-
-    def _check(self, other: TableEncoder, fits: bool, remedy: str) -> None:
+        A model without an encoder is accepted.
+        """
+        if other is None:
+            return
         columns = _names(other)
-        if not fits:
+        remedy = "Use a model learned from the same table." if part else "Make a new case base with this model."
+        if not set(columns) <= set(self.columns) or not (part or len(columns) == len(self.columns)):
             raise ValueError(
                 f"The model takes the columns {listed(columns)}, and the case base {listed(self.columns)}. {remedy}"
             )

@@ -150,7 +150,7 @@ def rerank_by(model: Any, encoder: TableEncoder | None = None) -> Rerank:
     With the encoder of the base, a model that encodes one of the columns in another way is refused.
     """
     if encoder is not None:
-        RowEncoding(encoder).check_part(encoder_of(model))
+        RowEncoding(encoder).check(encoder_of(model), part=True)
     metric = case_metric(model)
 
     def rerank(query: pd.Series, cases: pd.DataFrame, _payloads: list[dict[str, Any]]) -> Array:

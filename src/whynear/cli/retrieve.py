@@ -12,7 +12,6 @@ from rich.console import Console
 from rich.table import Table
 
 import whynear as wn
-from whynear import cases
 from whynear.cli import options
 from whynear.cli.shell import errors_in_a_sentence, plain, warnings_in_a_sentence
 from whynear.utils.text import counted, printable, short_number
@@ -55,6 +54,8 @@ def retrieve(
 ) -> None:
     """Store cases in a file, and find the nearest ones to a given case."""
     with errors_in_a_sentence(debug):
+        from whynear.cases import tables as cases  # here, since it imports pandas
+
         if sum(choice is not None for choice in (query, values, like)) > 1:
             raise ValueError("--query, --values and --like are three ways to give one case. Use one of them.")
         if filter_k is not None and rerank is None:

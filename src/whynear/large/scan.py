@@ -151,7 +151,7 @@ class ColumnStatistics:
     ----------
     n_rows, missing, infinite : int
         The number of its rows, of missing values and of infinite ones.
-    minimum, maximum, mean : float
+    minimum, maximum : float
         Of its finite numbers; NaN without any.
     levels : Counter of str
         The number of rows of each text; of more than 1,000 different ones, only those of signs for missing values.
@@ -161,19 +161,13 @@ class ColumnStatistics:
     """
 
     def __init__(self) -> None:
-        self.n_rows = self.missing = self.infinite = self._n_numbers = 0
-        self.minimum = self.maximum = self.mean = math.nan
-        self._sum_of_squares = 0.0
+        self.n_rows = self.missing = self.infinite = 0
+        self.minimum = self.maximum = math.nan
         self.levels: Counter[str] = Counter()
         self.has_many_levels = False
         self.shown: dict[str, int] = {}
         self._shapes: set[str] = set()
         self._distinct = DistinctValues()
-
-    @property
-    def deviation(self) -> float:
-        """The standard deviation of the finite numbers, with n - 1; NaN for fewer than two."""
-        return math.sqrt(self._sum_of_squares / (self._n_numbers - 1)) if self._n_numbers > 1 else math.nan
 
     @property
     def distinct(self) -> int:
@@ -218,18 +212,6 @@ class ColumnStatistics:
             self.minimum, self.shown["least"] = float(numbers[least]), int(column.index[least])
         if not numbers[largest] <= self.maximum:
             self.maximum, self.shown["largest"] = float(numbers[largest]), int(column.index[largest])
-        self._add_moments(numbers)
-
-    def _add_moments(self, numbers: NDArray[np.float64]) -> None:
-        """Join mean and sum of squares with those of a batch (Chan, Golub, LeVeque 1979)."""
-        n, before = len(numbers), self._n_numbers
-        with np.errstate(over="ignore", invalid="ignore"):  # of magnitudes that are refused later
-            mean = float(numbers.mean())
-            difference = mean - (self.mean if before else mean)
-            self._sum_of_squares += float(np.square(numbers - mean).sum())
-            self._sum_of_squares += difference * difference * (before * n / (before + n))
-            self.mean = (self.mean if before else mean) + difference * (n / (before + n))
-        self._n_numbers += n
 
     def _add_texts(self, column: pd.Series) -> None:
         codes, values = pd.factorize(column.astype(object).to_numpy())

@@ -54,6 +54,11 @@ MODEL, LOCKED, RECORD = "model.whynear", "locked.whynear", "study.json"
 Triple = tuple[int, int, int]  # places of a row, of one like it and of one unlike it
 
 
+@lru_cache(maxsize=MOST_KEPT)
+def _loaded(path: Path, _changed: int) -> Any:
+    return load(path)
+
+
 @dataclass(frozen=True, eq=False)
 class Live:
     """The table and the models of a finished study."""
@@ -76,13 +81,7 @@ class Live:
         path = self.folder / LOCKED
         if not path.exists():
             raise NotFound("No features of this study are locked.")
-        key = path, path.stat().st_mtime_ns
-        with _LOCK:
-            if key not in _MODELS:
-                _MODELS[key] = load(path)
-            while len(_MODELS) > MOST_KEPT:
-                _MODELS.popitem(last=False)
-            return _MODELS[key]
+        return _loaded(path, path.stat().st_mtime_ns)
 
     @cached_property
     def row_names(self) -> list[int | str]:
@@ -142,7 +141,6 @@ class Live:
 
 _KEPT: OrderedDict[Path, Live] = OrderedDict()
 _LOCK = Lock()
-_MODELS: OrderedDict[tuple[Path, int], Any] = OrderedDict()
 
 
 def live_study(project: Project, row: Row) -> Live:

@@ -60,6 +60,11 @@ class Shown:
         kept = {name: value for name, value in self.settings.changed().items() if name not in ONLY_OF_STUDIES}
         return f"wn.learn_table({_words(self.table, self.target, {'learner': self.learner, **kept, **changes})})"
 
+    @property
+    def without_features(self) -> str:
+        """The call that fits the learner without the features."""
+        return self.learned(drop=[*self.settings.reading.drop, *self.features])
+
 
 def lines_for(view: View, shown: Shown) -> str:
     """Return the code that makes what a view shows."""
@@ -74,10 +79,6 @@ def _case(shown: Shown) -> str:
     )
 
 
-def _what_if(shown: Shown) -> str:
-    return f"{shown.model}\n{shown.case}\nprint(wn.explain_row(model, case, row={shown.row!r}))"
-
-
 def _flip(shown: Shown) -> str:
     columns = "columns = list(model.feature_names_in_)"
     return f"{shown.model}\n{shown.case}\n{columns}\nprint(wn.flips(model, case[columns], X[columns]).frame())"
@@ -86,24 +87,18 @@ def _flip(shown: Shown) -> str:
 def _leave_out(shown: Shown) -> str:
     seed, weighted = shown.settings.random_state, shown.settings.reading.weight is not None
     left = f"{list(shown.features)!r}, {_rows('problem', weighted)}, random_state={seed}"
-    dropped = [*shown.settings.reading.drop, *shown.features]
     kept = f"{_rows('fewer.problem', weighted)}, random_state={seed}"
     judged = f"fewer.model, fewer.problem.X, fewer.problem.y, {kept}"
     return (
         f"{shown.model}\nproblem = {shown.learned()}.problem\n"
         f"print(wn.leave_out(model, problem.X, problem.y, {left}))\n"
-        f"fewer = {shown.learned(drop=dropped)}\n"
+        f"fewer = {shown.without_features}\n"
         f"print(wn.verdicts({judged}).frame())"
     )
 
 
 def _rows(problem: str, weighted: bool) -> str:
     return f"groups={problem}.separation" + (f", sample_weight={problem}.weights" if weighted else "")
-
-
-def _lock(shown: Shown) -> str:
-    dropped = [*shown.settings.reading.drop, *shown.features]
-    return f"smaller = {shown.learned(drop=dropped)}\nwn.save(smaller.model, 'smaller.whynear')"
 
 
 def _marks(shown: Shown) -> str:
@@ -123,10 +118,10 @@ _LINES: dict[str, Callable[[Shown], str]] = {
     "errors": lambda shown: f"{shown.study}\nprint(study.errors.to_dict())",
     "map": lambda shown: f"{shown.study}\nprint({{name: points.shape for name, points in study.maps.items()}})",
     "case": _case,
-    "what-if": _what_if,
+    "what-if": lambda shown: f"{shown.model}\n{shown.case}\nprint(wn.explain_row(model, case, row={shown.row!r}))",
     "flip": _flip,
     "leave-out": _leave_out,
-    "lock": _lock,
+    "lock": lambda shown: f"smaller = {shown.without_features}\nwn.save(smaller.model, 'smaller.whynear')",
     "marks": _marks,
     "compare": lambda shown: f"print(wn.compare_studies({shown.results!r}, {shown.other!r}).sentences())",
 }
