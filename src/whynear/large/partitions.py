@@ -76,8 +76,9 @@ def dask_module() -> Any:
 def partitions_of(collection: Any, what: str = "X") -> list[Any]:
     """Return the partitions of rows as delayed objects, in order."""
     dask = dask_module()
-    of_delayed = dask.delayed(None).__class__
-    if isinstance(collection, list | tuple) and collection and all(isinstance(one, of_delayed) for one in collection):
+    from dask.delayed import Delayed
+
+    if isinstance(collection, list | tuple) and collection and all(isinstance(part, Delayed) for part in collection):
         return list(collection)
     if not dask.is_dask_collection(collection) or not hasattr(collection, "to_delayed"):
         raise TypeError(
