@@ -20,9 +20,9 @@ from benchmarks import table
 from whynear.learn import LEARNERS
 from whynear.studio.guard import Keys
 from whynear.studio.project import Project
+from whynear.studio.routes import Studio
 from whynear.studio.runner import Runner
 from whynear.studio.server import make_app
-from whynear.studio.workshop import Studio
 
 ADDRESS = "http://127.0.0.1:8777"
 MEASURED_PAGE = ("ready", "click", "ask", "zoom")

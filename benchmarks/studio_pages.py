@@ -19,11 +19,11 @@ from selenium.webdriver.chrome.service import Service
 
 import whynear as wn
 from whynear.studio.guard import Keys
-from whynear.studio.page import write_page_data
 from whynear.studio.project import Project
+from whynear.studio.routes import Studio
 from whynear.studio.runner import Runner
 from whynear.studio.server import free_socket, make_app
-from whynear.studio.workshop import Studio
+from whynear.studio.worker import write_page_data
 from whynear.study.learnable import learnable_problem
 from whynear.study.maps import placed_rows_of
 from whynear.study.settings import COMPARED_ROWS, StudySettings

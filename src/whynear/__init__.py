@@ -10,10 +10,8 @@ __version__ = "0.2.0"
 __all__ = make_lazy(
     __name__,
     {
-        "whynear.cases": (
-            "CaseBase",
-            "Retrieval",
-        ),
+        "whynear.cases.case_base": ("CaseBase",),
+        "whynear.cases.retrieval": ("Retrieval",),
         "whynear.data.encoder": ("TableEncoder",),
         "whynear.data.settings": (
             "Reading",
@@ -74,10 +72,8 @@ __all__ = make_lazy(
             "CandidateSearch",
             "NeighborSearch",
         ),
-        "whynear.stream": (
-            "SelfAdjustingMemory",
-            "StreamHistory",
-        ),
+        "whynear.stream.estimator": ("SelfAdjustingMemory",),
+        "whynear.stream.history": ("StreamHistory",),
         "whynear.study.compare": ("compare_studies",),
         "whynear.study.learning": ("learn_table",),
         "whynear.study.prediction": (
@@ -102,8 +98,8 @@ if TYPE_CHECKING:
     from whynear import distributed as distributed
     from whynear import ranking as ranking
     from whynear import spectra as spectra
-    from whynear.cases import CaseBase as CaseBase
-    from whynear.cases import Retrieval as Retrieval
+    from whynear.cases.case_base import CaseBase as CaseBase
+    from whynear.cases.retrieval import Retrieval as Retrieval
     from whynear.data.encoder import TableEncoder as TableEncoder
     from whynear.data.settings import Reading as Reading
     from whynear.data.settings import Splitting as Splitting
@@ -146,8 +142,8 @@ if TYPE_CHECKING:
     from whynear.report import Study as Study
     from whynear.search import CandidateSearch as CandidateSearch
     from whynear.search import NeighborSearch as NeighborSearch
-    from whynear.stream import SelfAdjustingMemory as SelfAdjustingMemory
-    from whynear.stream import StreamHistory as StreamHistory
+    from whynear.stream.estimator import SelfAdjustingMemory as SelfAdjustingMemory
+    from whynear.stream.history import StreamHistory as StreamHistory
     from whynear.study.compare import compare_studies as compare_studies
     from whynear.study.learning import learn_table as learn_table
     from whynear.study.prediction import explain_row as explain_row

@@ -12,7 +12,7 @@ from tests.helpers.case_bases import slow_nearest
 from tests.helpers.measured_tables import houses, model_of_houses, numbers
 from tests.helpers.mixed_tables import MIXED, model_of, model_of_patients, patients
 from whynear import DiagonalMetric, LinearMetric, MinimumNormRegressor, as_metric, explain
-from whynear.cases import numbers_out_of_range, rerank_by, tables
+from whynear.cases import tables
 from whynear.cases.case_base import CaseBase
 from whynear.cases.inputs import (
     RowEncoding,
@@ -23,6 +23,7 @@ from whynear.cases.inputs import (
     fitting_metric,
     query_case,
 )
+from whynear.cases.tables import numbers_out_of_range, rerank_by
 from whynear.spectra import SavitzkyGolay, StandardNormalVariate
 
 

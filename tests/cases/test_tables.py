@@ -7,7 +7,7 @@ import pytest
 import whynear as wn
 from tests.helpers.decimal_tables import as_file, as_folder, measured_rows, model_of_commas
 from tests.helpers.mixed_tables import model_of_patients, patients
-from whynear.cases import add_table, rerank_by, row_of
+from whynear.cases.tables import add_table, rerank_by, row_of
 
 TABLE = pd.DataFrame({"a": [1.0, 2.0, 4.0], "b": [0.0, 1.0, 0.0], "name": ["x", None, "z"]})
 METRIC = wn.DiagonalMetric([1.0, 1.0], ["a", "b"])

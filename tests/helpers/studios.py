@@ -7,12 +7,12 @@ from fastapi.testclient import TestClient
 
 from whynear.model.files import save
 from whynear.studio.guard import Keys
-from whynear.studio.page import write_page_data
 from whynear.studio.project import Project, new_id
+from whynear.studio.routes import Studio
 from whynear.studio.runner import Relearner
 from whynear.studio.server import make_app
 from whynear.studio.store import WrongState
-from whynear.studio.workshop import Studio
+from whynear.studio.worker import write_page_data
 
 PORT = 8777
 ADDRESS = f"http://127.0.0.1:{PORT}"

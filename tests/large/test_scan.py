@@ -135,9 +135,7 @@ def test_numbers_have_the_statistics_of_pandas_whatever_the_batches(values, n_ro
     statistics, column = gathered(pd.Series(values, dtype=float), n_rows)
     assert (statistics.n_rows, statistics.missing) == (len(column), column.isna().sum())
     assert statistics.distinct == column.nunique()
-    found = [statistics.minimum, statistics.maximum, statistics.mean, statistics.deviation]
-    expected = [column.min(), column.max(), column.mean(), column.std()]
-    assert_allclose(found, expected, rtol=1e-9, atol=1e-6)
+    assert_allclose([statistics.minimum, statistics.maximum], [column.min(), column.max()], rtol=1e-9, atol=1e-6)
 
 
 @given(TEXTS, st.integers(1, 70))
@@ -183,9 +181,9 @@ def test_signs_are_counted_among_many_texts(monkeypatch):
     assert statistics.distinct == 12
 
 
-def test_infinities_are_counted_and_take_no_part_in_the_mean():
+def test_infinities_are_counted_and_take_no_part_in_the_range():
     statistics, _ = gathered(pd.Series([1.0, np.inf, 3.0, -np.inf]), 2)
-    assert (statistics.infinite, statistics.mean, statistics.maximum, statistics.shown["infinite"]) == (2, 2.0, 3.0, 2)
+    assert (statistics.infinite, statistics.maximum, statistics.shown["infinite"]) == (2, 3.0, 2)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import whynear as wn
 from tests.helpers.slow_memory import drifting_stream
 from whynear.stream.kernels import add_weighted, move_case_weights
-from whynear.stream.packing import packed, unpacked
+from whynear.stream.state import packed, unpacked
 
 SMALL = {"n_neighbors": 3, "min_size": 8, "max_size": 60, "random_state": 1}
 

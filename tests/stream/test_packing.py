@@ -8,7 +8,7 @@ import whynear as wn
 from tests.helpers.slow_memory import drifting_stream
 from whynear.stream.history import COLUMNS
 from whynear.stream.kernels import FIRST_SLOT, N_LEVELS
-from whynear.stream.packing import DERIVED_ARRAYS, packed, unpacked
+from whynear.stream.state import DERIVED_ARRAYS, packed, unpacked
 
 SMALL = {"n_neighbors": 3, "min_size": 8, "max_size": 60, "random_state": 1}
 

@@ -2,9 +2,9 @@ import pytest
 
 from whynear.model.pipeline import FittedPipeline
 from whynear.studio.fewer_features import learner_name, leave_out, left_out, lock, unlock
+from whynear.studio.live import what_if
 from whynear.studio.models import CaseQuery, LeaveOutQuery
 from whynear.studio.store import NotFound, Refused
-from whynear.studio.what_if import what_if
 
 SEPALS = ["sepal length (cm)", "sepal width (cm)"]
 PETALS = ["petal length (cm)", "petal width (cm)"]

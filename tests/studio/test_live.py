@@ -37,7 +37,7 @@ def test_there_is_no_locked_model_before_one_is_locked(live):
 
 
 def test_numbers_are_the_table_where_it_has_only_numbers(live, iris):
-    np.testing.assert_array_equal(live.numbers().to_numpy(), iris[0].to_numpy())
+    np.testing.assert_array_equal(live.numbers.to_numpy(), iris[0].to_numpy())
 
 
 def test_dates_have_a_range_of_dates(dated_live):

@@ -31,7 +31,7 @@ def test_the_nearest_rows_are_those_of_the_metric_of_the_study(live, iris):
 
 def marks_by(column, live):
     """Marks of several queries: cases are like one if they are near in this column."""
-    values = live.numbers()[column].to_numpy()
+    values = live.numbers[column].to_numpy()
     rng, marks = np.random.default_rng(0), []
     for query in rng.choice(len(values), 12, replace=False).tolist():
         for case in rng.choice(len(values), 8, replace=False).tolist():

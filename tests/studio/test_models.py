@@ -12,10 +12,9 @@ from whynear.studio.models import (
     NewStudy,
     Refusal,
     Settings,
-    Shown,
     View,
-    lines_for,
 )
+from whynear.studio.python_views import Shown, lines_for
 from whynear.study.settings import SETTINGS, StudySettings
 
 

@@ -4,10 +4,10 @@ from typing import get_args
 
 import pytest
 
-from whynear.studio.models import CaseQuery, FlipQuery, PythonQuery, Shown, View, lines_for
-from whynear.studio.python_views import python_of
+from whynear.studio.live import smallest_flips, what_if
+from whynear.studio.models import CaseQuery, FlipQuery, PythonQuery, View
+from whynear.studio.python_views import Shown, lines_for, python_of
 from whynear.studio.store import Refused
-from whynear.studio.what_if import smallest_flips, what_if
 from whynear.study.settings import StudySettings
 
 OF_STUDIES = ("study", "features", "sets", "errors", "map", "case")  # they make the study again
@@ -15,7 +15,7 @@ OF_STUDIES = ("study", "features", "sets", "errors", "map", "case")  # they make
 
 def printed(flowers, live, tmp_path, monkeypatch, **query):
     studio, number = flowers
-    code = python_of(studio, live, number, PythonQuery(**query)).code
+    code = python_of(studio.project, live, number, PythonQuery(**query)).code
     monkeypatch.chdir(tmp_path)
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
@@ -56,12 +56,12 @@ def test_code_that_would_not_run_is_refused_with_what_is_missing(flowers, live):
     while studio.store.marks(number):
         studio.store.unmark(number)
     with pytest.raises(Refused, match="mark one case"):
-        python_of(studio, live, number, PythonQuery(view="marks"))
+        python_of(studio.project, live, number, PythonQuery(view="marks"))
     with pytest.raises(Refused, match="at least one"):
-        python_of(studio, live, number, PythonQuery(view="leave-out"))
+        python_of(studio.project, live, number, PythonQuery(view="leave-out"))
 
 
 def test_another_study_is_needed_to_compare(flowers, live):
     studio, number = flowers
     with pytest.raises(Refused, match="compare with"):
-        python_of(studio, live, number, PythonQuery(view="compare"))
+        python_of(studio.project, live, number, PythonQuery(view="compare"))

@@ -3,10 +3,9 @@ import pytest
 import whynear as wn
 from tests.helpers.studies import grade_study, measured, octane_study
 from tests.helpers.studios import add_finished, client_of, idle_studio
-from whynear.studio.fewer_features import leave_out, left_out
+from whynear.studio.fewer_features import leave_out, left_out, moved, moves_between, run_relearning
 from whynear.studio.live import live_study
 from whynear.studio.models import LeaveOutQuery
-from whynear.studio.relearning import moved, moves_between, run_relearning
 
 
 def live_of(folder, study, table, **settings):

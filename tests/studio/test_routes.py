@@ -7,7 +7,7 @@ from tests.helpers.studies import small_study, with_rows
 from tests.helpers.studios import add_finished, client_of
 from whynear.report.packed_rows import packed_rows
 from whynear.studio import project
-from whynear.studio.routes import compared
+from whynear.studio.routes import compare
 from whynear.studio.server import hosts_of
 from whynear.studio.store import NotFound
 
@@ -219,7 +219,7 @@ def test_no_path_is_a_table(client, table):
 def test_two_studies_are_compared_under_their_names(flowers):
     studio, number = flowers
     other = add_finished(studio.project, small_study(), example="iris", name="again")
-    found = compared(studio, number, other).differences
+    found = compare(studio, number, other).differences
     assert (found["first"]["name"], found["second"]["name"]) == ("flowers", "again")
     assert found["difference"] == 0
     assert found["changed"] == []
@@ -228,7 +228,7 @@ def test_two_studies_are_compared_under_their_names(flowers):
 def test_a_study_that_is_not_there_is_named(flowers):
     studio, number = flowers
     with pytest.raises(NotFound):
-        compared(studio, number, "none")
+        compare(studio, number, "none")
 
 
 def test_the_api_describes_itself(client):

@@ -8,10 +8,9 @@ import whynear as wn
 from tests.helpers.dated_tables import numbers_like_days, visits
 from whynear.data.cells import is_dated
 from whynear.model.pipeline import FittedPipeline
-from whynear.studio.live import Live
+from whynear.studio.live import Live, case_of, smallest_flips, what_if
 from whynear.studio.models import CaseQuery, FlipQuery
 from whynear.studio.store import NotFound, Refused
-from whynear.studio.what_if import case_of, smallest_flips, what_if
 from whynear.study.settings import StudySettings
 
 

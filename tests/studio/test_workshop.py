@@ -1,8 +1,8 @@
 import pytest
 
 from whynear.studio.models import NewStudy, changed_settings
+from whynear.studio.routes import example_named, examples
 from whynear.studio.store import NotFound, Refused, WrongState
-from whynear.studio.workshop import example_named, examples
 from whynear.study.settings import StudySettings
 
 
@@ -15,7 +15,7 @@ def test_a_study_waits_with_its_settings(studio):
         folds=3, drop=("petal width (cm)",)
     )
     with pytest.raises(WrongState, match="waiting"):
-        studio.finished(number)
+        studio.store.finished(number)
 
 
 def test_a_study_needs_one_table(studio):

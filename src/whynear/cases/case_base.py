@@ -163,7 +163,7 @@ class CaseBase:
         texts = payload_texts(payloads, len(vectors))
         if not len(vectors):
             return np.empty(0, dtype=np.int64)
-        with self._changing(vectors.nbytes + sum(len(text or "") for text in texts)) as before:
+        with self._viewing(vectors.nbytes + sum(len(text or "") for text in texts)) as before:
             check_measurable(self._metric, vectors, "row {} of X", range(len(vectors)))
             return self._store.insert(before, vectors, texts, row_names(X))
 
@@ -246,7 +246,7 @@ class CaseBase:
         wanted = np.unique(checked_ids(ids))
         if not len(wanted):
             return
-        with self._changing() as before:
+        with self._viewing(needed=0) as before:
             self._store.cases.vectors(wanted, len(self._features))
             self._store.delete(before, wanted)
         self._index.forget()
@@ -258,11 +258,11 @@ class CaseBase:
         another encoder than that of the base is refused.
         """
         if self._encoding is not None:
-            self._encoding.check_same(encoder_of(metric))
+            self._encoding.check(encoder_of(metric))
         value = fitting_metric(metric, self._features)
         if value == self.metric:
             return
-        with self._changing() as before:
+        with self._viewing(needed=0) as before:
             for ids, vectors in self._store.cases.vectors_after(0, len(self._features)):
                 check_measurable(value, vectors, "the stored case {}", ids)
             self._store.put_metric(before, value)
@@ -336,17 +336,9 @@ class CaseBase:
         return Cases(X, *self._store.cases.details(ids))
 
     @contextmanager
-    def _viewing(self) -> Iterator[Change]:
-        """Open a view of one state of the base with its metric."""
-        with self._lock, self._store.reading() as change:
+    def _viewing(self, needed: int | None = None) -> Iterator[Change]:
+        """Open a view of one state of the base; with ``needed`` bytes, a transaction that changes it."""
+        with self._lock, self._store.reading() if needed is None else self._store.writing(needed) as change:
             if not self._store.holds(self._metric):
                 self._metric = self._store.metric()
             yield change
-
-    @contextmanager
-    def _changing(self, needed: int = 0) -> Iterator[Change]:
-        """Open a transaction of about that many bytes; yields the state before it."""
-        with self._lock, self._store.writing(needed) as before:
-            if not self._store.holds(self._metric):
-                self._metric = self._store.metric()
-            yield before

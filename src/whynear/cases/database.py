@@ -70,7 +70,11 @@ def _explained(error: sqlite3.Error, path: Path, needed: int) -> Exception:
         case sqlite3.SQLITE_CORRUPT:
             return damaged(path, str(error))
         case sqlite3.SQLITE_FULL:
-            need = f"it needs about {needed} bytes, {_free(path)}, and the case base is as it was"
+            try:
+                free = f"{shutil.disk_usage(os.path.dirname(os.path.realpath(path))).free} bytes are free there"
+            except OSError:
+                free = "the free space there is unknown"
+            need = f"it needs about {needed} bytes, {free}, and the case base is as it was"
             return OSError(errno.ENOSPC, f"{path} could not be written (the disk is full): {need}.")
         case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_PERM | sqlite3.SQLITE_CANTOPEN:
             return PermissionError(
@@ -81,13 +85,6 @@ def _explained(error: sqlite3.Error, path: Path, needed: int) -> Exception:
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
             return TimeoutError(f"{path} is locked by another program. Try again when it has finished.")
     return CaseBaseError(f"{path} cannot be used as a case base ({error}). {_RESTORE}.")
-
-
-def _free(path: Path) -> str:
-    try:
-        return f"{shutil.disk_usage(os.path.dirname(os.path.realpath(path))).free} bytes are free there"
-    except OSError:
-        return "the free space there is unknown"
 
 
 class WriterNote:
@@ -133,7 +130,7 @@ def _is_running(process: int) -> bool:
     except (ProcessLookupError, OverflowError):
         return False
     except OSError:  # it runs, for another user
-        return True
+        pass
     return True
 
 

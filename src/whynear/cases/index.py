@@ -137,16 +137,14 @@ class Index:
         available = len(self.ids) - (0 if skipped is None else int(skipped.sum()))
         if not available:
             return Nearest(np.empty(0, dtype=np.intp), np.empty(0))
-        listed = self._short_list(metric, query, min(k, available), skipped)
-        vectors = None
+        listed, vectors = self._short_list(metric, query, min(k, available), skipped), None
         if isinstance(metric, LocalMetric):
             assert self.places is not None
             sq = metric.sq_distances_at(query[None], metric.anchors, self.places[listed][None])[0]
-        elif 4 * metric.n_features * len(listed) <= MOST_BYTES_KEPT:
-            vectors = np.concatenate(list(self._vectors(store, metric.n_features, listed)))
-            sq = _sq_distances(metric, query, vectors)
         else:
             blocks = self._vectors(store, metric.n_features, listed)
+            if 4 * metric.n_features * len(listed) <= MOST_BYTES_KEPT:
+                blocks = iter([vectors := np.concatenate(list(blocks))])
             sq = np.concatenate([_sq_distances(metric, query, block) for block in blocks])
         order = np.lexsort((listed, finite(sq)))[:k]
         return Nearest(listed[order], sq[order], None if vectors is None else vectors[order])

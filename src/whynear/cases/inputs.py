@@ -24,6 +24,7 @@ from whynear.utils.columns import (
     check_features,
     check_plain,
     column_names,
+    default_names,
     is_default,
     names_of_rows,
     numbers,
@@ -70,19 +71,16 @@ class RowEncoding:
         """Return parts of the columns made, one row per case, summed for each column of the table."""
         return pd.DataFrame(self.encoder.sums(parts), parts.index, list(self.columns))
 
-    def check_same(self, other: TableEncoder | None) -> None:
-        """Refuse the encoder of a model that may make other numbers of a row; a model without one is accepted."""
-        if other is not None:
-            self._check(other, set(_names(other)) == set(self.columns), "Make a new case base with this model.")
+    def check(self, other: TableEncoder | None, *, part: bool = False) -> None:
+        """Refuse the encoder of a model that may make other numbers of a row; with ``part`` it may take some columns.
 
-    def check_part(self, other: TableEncoder | None) -> None:
-        """Refuse the same of a model that may take some of the columns only."""
-        if other is not None:
-            self._check(other, set(_names(other)) <= set(self.columns), "Use a model learned from the same table.")
-
-    def _check(self, other: TableEncoder, fits: bool, remedy: str) -> None:
+        A model without an encoder is accepted.
+        """
+        if other is None:
+            return
         columns = _names(other)
-        if not fits:
+        remedy = "Use a model learned from the same table." if part else "Make a new case base with this model."
+        if not set(columns) <= set(self.columns) or not (part or len(columns) == len(self.columns)):
             raise ValueError(
                 f"The model takes the columns {listed(columns)}, and the case base {listed(self.columns)}. {remedy}"
             )
@@ -129,7 +127,11 @@ def case_table(X: ArrayLike | pd.DataFrame, columns: Sequence[str], what: str = 
         names = column_names(X)
         if names is not None and sorted(names) == sorted(columns):
             X = X[list(columns)]
-        X = pd.DataFrame(_numbers(X, what), columns=X.columns)
+        if all(pd.api.types.is_numeric_dtype(kind) for kind in X.dtypes):
+            values = X.to_numpy(dtype=np.float64, na_value=np.nan)
+        else:
+            values = np.column_stack([numbers(column, what) for _, column in X.items()])
+        X = pd.DataFrame(values, columns=X.columns)
     return check_features(X, columns, what)
 
 
@@ -205,7 +207,8 @@ def case_metric(obj: Metric | BaseEstimator) -> Metric:
     is summed.
     """
     metric = as_metric(obj)
-    if isinstance(metric, LinearMetric) and len(metric.omega) == 1 and _is_regressor(obj):
+    of_numbers = isinstance(obj, BaseEstimator) and is_regressor(obj)
+    if of_numbers and isinstance(metric, LinearMetric) and len(metric.omega) == 1:
         metric = _column_by_column(metric, FittedPipeline.of(obj).sources)
     return metric_of_table(obj, metric)
 
@@ -220,12 +223,9 @@ def fitting_metric(obj: Metric | BaseEstimator, columns: Sequence[str] | None) -
         arrays = {name: array[..., places] for name, array in metric.arrays().items()}
         return rebuild(type(metric), columns, arrays)
     if len(metric.feature_names) != len(columns):
-        raise ValueError(
-            f"The metric has {counted(metric.n_features, 'feature')} and the case base "
-            f"{counted(len(columns), 'column')}. "
-            "Learn the metric on the columns of the base."
-        )
-    if not _unnamed(metric.feature_names):
+        sizes = f"{counted(metric.n_features, 'feature')} and the case base {counted(len(columns), 'column')}"
+        raise ValueError(f"The metric has {sizes}. Learn the metric on the columns of the base.")
+    if metric.feature_names != tuple(default_names(metric.n_features)):
         check_columns(metric.feature_names, columns, "The metric")
     return rebuild(type(metric), columns, metric.arrays())
 
@@ -237,20 +237,6 @@ def _column_by_column(metric: LinearMetric, sources: Sequence[str]) -> Metric:
         return DiagonalMetric(np.square(metric.omega[0]), metric.feature_names, metric.scale, metric.units)
     omega = np.where(np.array(sources) == np.array(columns)[:, None], metric.omega[0], 0.0)
     return LinearMetric(omega, metric.feature_names, metric.scale, metric.units)
-
-
-def _is_regressor(obj: Any) -> bool:
-    return isinstance(obj, BaseEstimator) and is_regressor(obj)
-
-
-def _unnamed(names: Sequence[str]) -> bool:
-    return tuple(names) == tuple(f"x{place}" for place in range(len(names)))
-
-
-def _numbers(X: pd.DataFrame, what: str) -> Array:
-    if all(pd.api.types.is_numeric_dtype(kind) for kind in X.dtypes):
-        return X.to_numpy(dtype=np.float64, na_value=np.nan)
-    return np.column_stack([numbers(column, what) for _, column in X.items()])
 
 
 def _number(value: Any, name: object) -> float:

@@ -110,16 +110,13 @@ class Retrieval:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything in types that JSON has."""
-        cases: list[dict[str, Any]] = []
-        for place, case in enumerate(self.ids.tolist()):
-            distance = float(self.sq_distances[place])
-            entry: dict[str, Any] = {"id": case, "row": self.rows[place], "sq_distance": distance}
-            if self.similarities is not None:
-                entry["similarity"] = float(self.similarities[place])
-            entry["payload"] = self.payloads[place]
-            if self.contributions is not None:
-                entry["contributions"] = self.contributions.iloc[place].to_dict()
-            cases.append(entry)
+        columns = {"id": self.ids.tolist(), "row": self.rows, "sq_distance": self.sq_distances.tolist()}
+        if self.similarities is not None:
+            columns["similarity"] = self.similarities.tolist()
+        columns["payload"] = self.payloads
+        if self.contributions is not None:
+            columns["contributions"] = [parts.to_dict() for _, parts in self.contributions.iterrows()]
+        cases = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
         return {
             "cases": cases,
             "n_filtered": self.n_filtered,
@@ -208,8 +205,7 @@ def _contributions(filtered: Filtered, order: NDArray[np.intp]) -> pd.DataFrame:
     query = filtered.query.to_numpy()
     if isinstance(metric, LocalMetric) and filtered.places is not None:
         # by number, because equal anchors may have different maps
-        chosen = filtered.places[order]
-        parts = [metric[place].contributions(query, metric.anchors[place]) for place in chosen]
+        parts = [metric[place].contributions(query, metric.anchors[place]) for place in filtered.places[order]]
     else:
         parts = [metric.contributions(query, case) for case in cases.to_numpy()]
     frame = pd.DataFrame(np.reshape(parts, cases.shape), index=cases.index, columns=cases.columns)

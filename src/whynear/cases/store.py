@@ -52,12 +52,9 @@ class CaseRows:
             (case, vector_sum(case, blob), blob, details_sum(case, others.get(case), text), text)
             for case, blob, text in zip(ids.tolist(), blobs, payloads, strict=True)
         )
-        if self.checked:
-            self._database.execute_many("INSERT INTO cases VALUES (?, ?, ?, ?, ?)", rows)
-        else:
-            self._database.execute_many(
-                "INSERT INTO cases VALUES (?, ?, ?)", ((row[0], row[2], row[4]) for row in rows)
-            )
+        places = "?, ?, ?, ?, ?" if self.checked else "?, ?, ?"
+        kept = rows if self.checked else ((row[0], row[2], row[4]) for row in rows)
+        self._database.execute_many(f"INSERT INTO cases VALUES ({places})", kept)
         if others:
             self._database.execute(ROW_NAMES)
             self._database.execute_many("INSERT INTO row_names VALUES (?, ?)", others.items())
@@ -104,7 +101,11 @@ class CaseRows:
 
     def id_of(self, name: Any) -> int:
         """Return the id of the one case with this name."""
-        found, path = self._ids_of(str(name)), self._database.path
+        path, query, values = self._database.path, "SELECT id FROM cases WHERE CAST(id AS TEXT) = ?", [str(name)]
+        if self._has_names():
+            query += " AND id NOT IN (SELECT id FROM row_names) UNION SELECT id FROM row_names WHERE name IN (?, ?)"
+            values += [str(name), json.dumps(str(name))]
+        found = [case for (case,) in self._database.execute(query, values)]
         if not found:
             raise ValueError(f"{path} holds no case of the row {name!s}. Use names that retrieve returns.")
         if len(found) > 1:
@@ -114,14 +115,7 @@ class CaseRows:
                 "each table names that differ (--index)."
             )
         self.details(np.array(found))  # refused if the name is not the one that was stored
-        return found[0]
-
-    def _ids_of(self, name: str) -> list[int]:
-        query, values = "SELECT id FROM cases WHERE CAST(id AS TEXT) = ?", [name]
-        if self._has_names():
-            query += " AND id NOT IN (SELECT id FROM row_names) UNION SELECT id FROM row_names WHERE name IN (?, ?)"
-            values += [name, json.dumps(name)]
-        return [case for (case,) in self._database.execute(query, values)]
+        return int(found[0])
 
     def _has_names(self) -> bool:
         return self._database.first("SELECT 1 FROM sqlite_master WHERE name = 'row_names'") is not None
@@ -130,9 +124,8 @@ class CaseRows:
         """Return id, value and checksum of each case."""
         found = self._by_id(f"{column}, {self._sum(what)}", "cases", ids)
         if missing := [case for case in ids.tolist() if case not in found]:
-            raise ValueError(
-                f"{self._database.path} holds no case with the id {missing[0]}. Use ids that add returned."
-            )
+            path = self._database.path
+            raise ValueError(f"{path} holds no case with the id {missing[0]}. Use ids that add returned.")
         return [found[case] for case in ids.tolist()]
 
     def _by_id(self, columns: str, table: str, ids: Ids) -> dict[int, Any]:

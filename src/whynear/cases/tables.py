@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 
 from whynear.cases.case_base import CaseBase
 from whynear.cases.inputs import RowEncoding, case_metric, case_table, encoder_of
+from whynear.cases.retrieval import Rerank
 from whynear.data.column_reading import ColumnReader
 from whynear.data.encoder import TableEncoder
 from whynear.data.opening import Table, open_for
@@ -40,19 +41,16 @@ def numbers_out_of_range(base: CaseBase, case: Array | pd.DataFrame | Mapping[st
     """
     if not 0 < len(base) <= MOST_COMPARED:
         return []
-    given = {str(name): number for name, value in _named(base, case) if np.isfinite(number := _as_number(value))}
+    if isinstance(case, np.ndarray):
+        case = dict(zip(base.columns, case.tolist(), strict=True))
+    named = (case.iloc[0] if isinstance(case, pd.DataFrame) else case).items()
+    given = {str(name): number for name, value in named if np.isfinite(number := _as_number(value))}
     found = []
     for name, (low, high) in _ranges(base, list(given)).items():
         slack = ROUNDING * max(abs(low), abs(high))
         if not low - slack <= given[name] <= high + slack:
             found.append(UnusualValue(name, "out_of_range", given[name], low=low, high=high))
     return found
-
-
-def _named(base: CaseBase, case: Array | pd.DataFrame | Mapping[str, Any]) -> list[tuple[Any, Any]]:
-    if isinstance(case, np.ndarray):
-        return list(zip(base.columns, case.tolist(), strict=True))
-    return list((case.iloc[0] if isinstance(case, pd.DataFrame) else case).items())
 
 
 def _ranges(base: CaseBase, names: list[str]) -> dict[str, tuple[float, float]]:
@@ -71,9 +69,6 @@ def _as_number(value: Any) -> float:
         return float(value)
     except (TypeError, ValueError):
         return np.nan
-
-
-Rerank = Callable[[pd.Series, pd.DataFrame, list[dict[str, Any]]], Array]
 
 
 def add_table(
@@ -155,7 +150,7 @@ def rerank_by(model: Any, encoder: TableEncoder | None = None) -> Rerank:
     With the encoder of the base, a model that encodes one of the columns in another way is refused.
     """
     if encoder is not None:
-        RowEncoding(encoder).check_part(encoder_of(model))
+        RowEncoding(encoder).check(encoder_of(model), part=True)
     metric = case_metric(model)
 
     def rerank(query: pd.Series, cases: pd.DataFrame, _payloads: list[dict[str, Any]]) -> Array:
@@ -174,15 +169,11 @@ def _notes_on_reading(X: pd.DataFrame, columns: ModelColumns, encoder: TableEnco
         for name in names:
             reader.read(X[name])
         yield from reader.notes()
-    if filled := _rows_filled_in(X, encoder):
-        yield f"{counted(filled, 'row has', 'rows have')} missing values that were filled in."
-
-
-def _rows_filled_in(X: pd.DataFrame, encoder: TableEncoder) -> int:
-    """Return how many rows have missing values that the encoder fills in."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # given when the rows were added
-        return int(encoder.read(X)[list(encoder.filled_columns)].isna().any(axis=1).sum())
+        filled = int(encoder.read(X)[list(encoder.filled_columns)].isna().any(axis=1).sum())
+    if filled:
+        yield f"{counted(filled, 'row has', 'rows have')} missing values that were filled in."
 
 
 def _features(frame: pd.DataFrame, columns: Sequence[str], source: str) -> pd.DataFrame:

@@ -51,13 +51,5 @@ def _whynear(
     """Which features truly decide that two cases are near?"""
 
 
-app.command()(study)
-app.command()(learn)
-app.command()(predict)
-app.command()(explain)
-app.command()(retrieve)
-app.command()(stream)
-app.command()(compare)
-app.command()(datasets)
-app.command()(studio)
-app.command()(reproduce)
+for command in (study, learn, predict, explain, retrieve, stream, compare, datasets, studio, reproduce):
+    app.command()(command)

@@ -42,31 +42,22 @@ def explain(
     """Explain the prediction of a saved model for one row of a table."""
     with errors_in_a_sentence(debug):
         if plot is not None:
-            _check_figure(plot)
+            if plot.suffix.lower() not in FIGURE_ENDINGS:
+                kind = plot.suffix or "no extension"
+                raise ValueError(f"{plot} must end in {', '.join(FIGURE_ENDINGS)}, got {kind} instead (--plot).")
+            check_file(plot)
         with warnings_in_a_sentence():
             why = wn.explain_row(model, table, row, index=index, encoding=encoding)
             if plot is not None:
-                _draw(why, plot)
+                from whynear.explain.case_explanation import write_figure  # here, since it imports matplotlib
+
+                write_figure(why, plot, MOST_FEATURES)
         if as_json:
             typer.echo(json.dumps(why.to_dict()))
         else:
             _show(Console(), why)
         if plot is not None:
             typer.echo(f"Drawn: {printable(str(plot))}", err=as_json)
-
-
-def _check_figure(path: Path) -> None:
-    if path.suffix.lower() not in FIGURE_ENDINGS:
-        raise ValueError(
-            f"{path} must end in {', '.join(FIGURE_ENDINGS)}, got {path.suffix or 'no extension'} instead (--plot)."
-        )
-    check_file(path)
-
-
-def _draw(why: wn.Explanation | wn.ValueExplanation, path: Path) -> None:
-    from whynear.explain.case_explanation import write_figure
-
-    write_figure(why, path, MOST_FEATURES)
 
 
 def _show(console: Console, why: wn.Explanation | wn.ValueExplanation) -> None:

@@ -48,25 +48,34 @@ def predict(
     with errors_in_a_sentence(debug):
         if out is not None:
             check_file(out)
-            _check_not_input(out, model, Path(table))
+            if out.exists() and any(path.exists() and out.samefile(path) for path in (model, Path(table))):
+                raise ValueError(f"{out} is an input and would be overwritten. Choose another file with --out.")
             if out.suffix.lower() == ".parquet":
                 asked = {"accuracy": accuracy, "confidence": confidence}
                 _to_parquet(model, table, out, index=index, encoding=encoding, memory=memory, as_json=as_json, **asked)
                 return
-        _check_fits(table, encoding, memory)
-        from whynear.study.prediction import headed_by, unusual_rows  # here, since it imports pandas
+        from whynear.data.delimited import write_csv  # here, since they import pandas
+        from whynear.large.prediction import is_too_large
+        from whynear.study.prediction import headed_by, unusual_rows
+        from whynear.utils.arrays import plain_values
 
+        if is_too_large(table, encoding, memory):
+            raise ValueError(
+                f"{table} has too many rows to be predicted in memory. Write the predictions as Parquet, batch by "
+                "batch: --out predictions.parquet."
+            )
         with warnings_in_a_sentence():
             predicted = wn.predict_table(
                 model, table, index=index, encoding=encoding, accuracy=accuracy, confidence=confidence
             )
-        rows = unusual_rows(predicted)
-        _say(rows, predicted.attrs.get("promise", ""), rows["accepted_unusual"], rows["accepted"])
+        found = unusual_rows(predicted)
+        _say(found, predicted.attrs.get("promise", ""), found["accepted_unusual"], found["accepted"])
         if out is not None:
-            _write(headed_by(predicted, predicted.attrs["index"]), out)
+            write_csv(headed_by(predicted, predicted.attrs["index"]), out)
             typer.echo(f"{counted(len(predicted), 'row', 'rows')} written: {printable(str(out))}", err=as_json)
         if as_json:
-            typer.echo(_json(predicted))
+            rows = plain_values(predicted.to_dict("records"))
+            typer.echo(json.dumps({"source": predicted.attrs["source"], "predictions": rows}, allow_nan=False))
         elif out is None:
             _show(Console(), predicted)
 
@@ -83,59 +92,19 @@ def _to_parquet(model: Path, table: str, out: Path, *, as_json: bool, **settings
     typer.echo(f"{counted(written.n_rows, 'row', 'rows')} written: {printable(str(out))}")
 
 
-def _check_fits(table: str, encoding: str, memory: str | None) -> None:
-    from whynear.large.prediction import is_too_large  # here, since it imports pandas
-
-    if is_too_large(table, encoding, memory):
-        raise ValueError(
-            f"{table} has too many rows to be predicted in memory. Write the predictions as Parquet, batch by batch: "
-            "--out predictions.parquet."
-        )
-
-
 def _say(unusual: Mapping[str, int], promise: str, n_unlike: int, n_accepted: int) -> None:
-    """Say what the predictions rest on, what is promised, and for which rows it is not."""
-    for sentence in (_caution(unusual), promise, _beyond_the_promise(n_unlike, n_accepted)):
-        if sentence:
-            typer.echo(sentence, err=True)
-
-
-def _caution(unusual: Mapping[str, int]) -> str:
-    """Return how many predictions rest on unusual numbers; empty if none does. A note has named new categories."""
-    facts = [
+    """Print what the predictions rest on, what is promised, and for how many accepted rows it is not."""
+    facts = [  # a note has named new categories
         f"{counted(unusual[kind], 'row has', 'rows have')} {what} ({kind})"
         for kind, what in CAUTIONS.items()
         if unusual.get(kind)
     ]
-    return f"Caution: {', '.join(facts)}." if facts else ""
-
-
-def _beyond_the_promise(n_unlike: int, n_accepted: int) -> str:
-    """Return how many of the accepted rows are unlike those that the promise speaks of; empty if none is."""
-    if not n_unlike:
-        return ""
-    have = "has" if n_unlike == 1 else "have"
-    rows = counted(n_accepted, "accepted row")
-    return f"Caution: {n_unlike:,} of {rows} {have} such values, and a promise is for rows like those of the study."
-
-
-def _check_not_input(out: Path, *inputs: Path) -> None:
-    for path in inputs:
-        if out.exists() and path.exists() and out.samefile(path):
-            raise ValueError(f"{out} is an input and would be overwritten. Choose another file with --out.")
-
-
-def _write(predicted: pd.DataFrame, out: Path) -> None:
-    from whynear.data.delimited import write_csv
-
-    write_csv(predicted, out)
-
-
-def _json(predicted: pd.DataFrame) -> str:
-    from whynear.utils.arrays import plain_values
-
-    rows = plain_values(predicted.to_dict("records"))
-    return json.dumps({"source": predicted.attrs["source"], "predictions": rows}, allow_nan=False)
+    caution = f"Caution: {', '.join(facts)}." if facts else ""
+    rows, have = counted(n_accepted, "accepted row"), "has" if n_unlike == 1 else "have"
+    beyond = f"{n_unlike:,} of {rows} {have} such values, and a promise is for rows like those of the study."
+    for sentence in (caution, promise, f"Caution: {beyond}" if n_unlike else ""):
+        if sentence:
+            typer.echo(sentence, err=True)
 
 
 def _show(console: Console, predicted: pd.DataFrame) -> None:

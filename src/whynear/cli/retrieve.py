@@ -12,7 +12,6 @@ from rich.console import Console
 from rich.table import Table
 
 import whynear as wn
-from whynear import cases
 from whynear.cli import options
 from whynear.cli.shell import errors_in_a_sentence, plain, warnings_in_a_sentence
 from whynear.utils.text import counted, printable, short_number
@@ -55,7 +54,12 @@ def retrieve(
 ) -> None:
     """Store cases in a file, and find the nearest ones to a given case."""
     with errors_in_a_sentence(debug):
-        _check_choices(query, values, like, rerank, filter_k)
+        from whynear.cases import tables as cases  # here, since it imports pandas
+
+        if sum(choice is not None for choice in (query, values, like)) > 1:
+            raise ValueError("--query, --values and --like are three ways to give one case. Use one of them.")
+        if filter_k is not None and rerank is None:
+            raise ValueError(f"--filter {filter_k} needs --rerank. Add a model with --rerank, or leave out --filter.")
         with warnings_in_a_sentence():
             model = None if metric is None else wn.load(metric)
             if build is None and metric is None and not base.exists():
@@ -76,7 +80,8 @@ def retrieve(
                     case = cases.row_of(query, row, opened.columns, opened.encoder, index=index, encoding=encoding)
                     found = opened.retrieve(case, **how)
                 elif values is not None:
-                    case = _case_of_values(values, opened)
+                    empty = "" if opened.encoder is None else None  # which an encoder fills in
+                    case = {name: value or empty for name, value in _named_values(values).items()}
                     found = opened.retrieve(case, **how)
                 for value in [] if case is None else cases.numbers_out_of_range(opened, case):
                     name, number = printable(repr(value.column)), short_number(value.value)
@@ -88,15 +93,6 @@ def retrieve(
                     typer.echo(json.dumps(found.to_dict()))
                 else:
                     print_found(Console(), found)
-
-
-def _check_choices(
-    query: str | None, values: str | None, like: str | None, rerank: Path | None, filter_k: int | None
-) -> None:
-    if sum(choice is not None for choice in (query, values, like)) > 1:
-        raise ValueError("--query, --values and --like are three ways to give one case. Use one of them.")
-    if filter_k is not None and rerank is None:
-        raise ValueError(f"--filter {filter_k} needs --rerank. Add a model with --rerank, or leave out --filter.")
 
 
 def _named_values(text: str) -> dict[str, str]:
@@ -117,12 +113,6 @@ def _named_values(text: str) -> dict[str, str]:
     return values
 
 
-def _case_of_values(text: str, base: wn.CaseBase) -> dict[str, str | None]:
-    """Return the values of a case; empty ones are missing where an encoder can fill them in."""
-    values = _named_values(text)
-    return {name: None if base.encoder is not None and not value else value for name, value in values.items()}
-
-
 def _describe(base: wn.CaseBase, as_json: bool) -> None:
     facts = {"cases": len(base), "columns": list(base.columns), "metric": repr(base.metric)}
     if as_json:
@@ -140,17 +130,13 @@ def print_found(console: Console, found: wn.Retrieval) -> None:
     console.print(_case_table(found))
     if found.contributions is not None:
         console.print(_contribution_table(found.contributions, found.rows))
-    console.print(_times(found), style="dim", highlight=False)
+    filtering, ranking = (short_number(1e3 * seconds, 3) for seconds in (found.filter_seconds, found.rerank_seconds))
+    times = f"{counted(found.n_filtered, 'case')} filtered in {filtering} ms, re-ranked in {ranking} ms"
+    times = f"found in {filtering} ms" if found.similarities is None else times
+    console.print(times, style="dim", highlight=False)
     filled_in = [str(value) for value in found.unusual if value.kind == "filled_in"]  # a note has named new categories
     if filled_in:
         console.print(f"Caution, the query rests on {plain(' and on '.join(filled_in))}.", highlight=False)
-
-
-def _times(found: wn.Retrieval) -> str:
-    filtering, ranking = (short_number(1e3 * seconds, 3) for seconds in (found.filter_seconds, found.rerank_seconds))
-    if found.similarities is None:
-        return f"found in {filtering} ms"
-    return f"{counted(found.n_filtered, 'case')} filtered in {filtering} ms, re-ranked in {ranking} ms"
 
 
 def _case_table(found: wn.Retrieval) -> Table:

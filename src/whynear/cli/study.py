@@ -150,12 +150,12 @@ def print_problem(console: Console, problem: Problem, settings: StudySettings) -
     """Print the size and the columns of the table, and for a large one the expected time and memory."""
     console.print(f"{plain(problem.source)}: {problem.summary}", highlight=False)
     console.print(f"target {plain(repr(problem.target))}: {_values(problem)}", highlight=False)
-    if problem.groups is not None:
-        n_groups = f"{problem.groups.nunique():,} groups, each held out as a whole"
-        console.print(f"group {plain(repr(problem.groups.name))}: {n_groups}", highlight=False)
-    if problem.times is not None:
-        n_times = f"{problem.times.nunique():,} different times, later rows held out"
-        console.print(f"time {plain(repr(problem.times.name))}: {n_times}", highlight=False)
+    for what, column, words in (
+        ("group", problem.groups, "groups, each held out as a whole"),
+        ("time", problem.times, "different times, later rows held out"),
+    ):
+        if column is not None:
+            console.print(f"{what} {plain(repr(column.name))}: {column.nunique():,} {words}", highlight=False)
     for decision in problem.decisions:
         console.print(f"- {plain(decision)}", soft_wrap=True, highlight=False)
     from whynear.study.learnable import learners_for  # here, since it imports the learners

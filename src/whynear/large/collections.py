@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -92,12 +93,8 @@ class ReadTable:
         """The rows of all blocks and their targets here, every ``step``-th of the table."""
         ends = np.cumsum([summary.n_rows for summary in self.summaries])
         firsts = [(summary.n_rows - end) % step for summary, end in zip(self.summaries, ends.tolist(), strict=True)]
-        found = computed(
-            [
-                task(_every, block, rows=slice(first, None, step))
-                for block, first in zip(self.blocks, firsts, strict=True)
-            ]
-        )
+        pairs = zip(self.blocks, firsts, strict=True)
+        found = computed([task(_every, block, rows=slice(first, None, step)) for block, first in pairs])
         X, targets = zip(*found, strict=True)
         return np.concatenate(X), np.concatenate(targets)
 
@@ -109,7 +106,7 @@ def read_table(learner: Any, pairs: Sequence[tuple[Any, Any]], *, classes: bool,
     names of the rows are fetched. Sets ``n_features_in_``, ``feature_names_in_`` and ``input_range_`` of the learner.
     """
     read = kept([task(_read_classes if classes else _read_numbers, *pair, named=named) for pair in pairs])
-    summaries = computed([task(_summary_of, part) for part in read])
+    summaries = computed([task(itemgetter(2), part) for part in read])
     filled = [summary for summary in summaries if summary.n_rows]
     for place, summary in enumerate(summaries):
         if summary.n_rows != summary.n_targets:
@@ -164,15 +161,8 @@ def _every(block: tuple[Any, Any, Summary], rows: slice) -> tuple[Array, NDArray
     return block[0][rows].astype(np.float64), block[1][rows]
 
 
-def _summary(
-    X: Any,
-    values: NDArray[Any],
-    n_targets: int,
-    missing: int,
-    labels: NDArray[Any],
-    counts: NDArray[np.intp],
-    index: pd.Index[Any] | None,
-) -> Summary:
+def _summary(X: Any, values: NDArray[Any], n_targets: int, *of_targets: Any) -> Summary:
+    """Return the summary of a partition; ``of_targets`` are its last four parts."""
     nans, infinities = np.isnan(values).sum(axis=0), np.isinf(values).sum(axis=0)
     if len(values):
         ends = np.array([values.min(axis=0), values.max(axis=0)], dtype=np.float64)
@@ -180,13 +170,7 @@ def _summary(
         ends = np.full((2, values.shape[1]), np.inf) * [[1.0], [-1.0]]
     head = X.iloc[:HEAD_ROWS] if isinstance(X, pd.DataFrame) else np.asarray(X)[:HEAD_ROWS]
     head = head.copy()  # a view would keep the whole partition in memory a second time
-    return Summary(
-        len(values), n_targets, column_names(X), head, nans, infinities, ends, missing, labels, counts, index
-    )
-
-
-def _summary_of(read: tuple[Any, Any, Summary]) -> Summary:
-    return read[2]
+    return Summary(len(values), n_targets, column_names(X), head, nans, infinities, ends, *of_targets)
 
 
 def stored_numbers(X: Any) -> NDArray[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -57,26 +58,20 @@ def cut_space(sample: Array, depth: int) -> Cut | None:
 
 def members(cut: Cut | None, X: Array) -> list[tuple[Indices, NDArray[np.bool_]]]:
     """The rows that each region takes, borders included, and which of these are its own: every row in one region."""
-    found: list[tuple[Indices, NDArray[np.bool_]]] = []
-    _collect(cut, X, np.arange(len(X)), np.ones(len(X), dtype=bool), found)
-    return found
+    return list(_members(cut, X, np.arange(len(X)), np.ones(len(X), dtype=bool)))
 
 
-def _collect(
-    cut: Cut | None,
-    X: Array,
-    rows: Indices,
-    own: NDArray[np.bool_],
-    found: list[tuple[Indices, NDArray[np.bool_]]],
-) -> None:
+def _members(
+    cut: Cut | None, X: Array, rows: Indices, own: NDArray[np.bool_]
+) -> Iterator[tuple[Indices, NDArray[np.bool_]]]:
     if cut is None:
-        found.append((rows, own))
+        yield rows, own
         return
     values = X[rows, cut.column]
     below = values < cut.value
     for side, seen, within in ((cut.below, values < cut.high, below), (cut.above, values >= cut.low, ~below)):
         seen = seen | within
-        _collect(side, X, rows[seen], (own & within)[seen], found)
+        yield from _members(side, X, rows[seen], (own & within)[seen])
 
 
 REGION_ROWS = 100_000
@@ -124,34 +119,21 @@ class RegionalTraining:
         seeing those across its borders too.
         """
         n = len(X)
+        how: dict[str, Any] = {"seed": seed, "watch": watch, "n_jobs": n_jobs}
         if n <= REGION_ROWS:
-            return fit_local_metrics(X, codes, weights, settings, seed=seed, watch=watch, n_jobs=n_jobs)
+            return fit_local_metrics(X, codes, weights, settings, **how)
         weights = weights / weights.mean()
-        step = -(-n // SAMPLE_ROWS)
-        sample = X[::step]
-        found = fit_local_metrics(
-            sample, codes[::step], weights[::step], settings, seed=seed, watch=watch, n_jobs=n_jobs
-        )
+        some = slice(None, None, -(-n // SAMPLE_ROWS))
+        sample = X[some]
+        found = fit_local_metrics(sample, codes[some], weights[some], settings, **how)
         depth = int(np.ceil(np.log2(n / REGION_ROWS)))
         class_weights = np.zeros(settings.rule.n_classes)
         class_weights[codes] = weights
         regions = self._regions(cut_space(sample * found.factors, depth), found.factors, class_weights)
         unit = _unit(regions, settings.rule.n_neighbors, seed)
-        trained = computed(
-            [
-                task(
-                    _train,
-                    region,
-                    unit=unit,
-                    start=found.start,
-                    schedule=found.local,
-                    rule=settings.rule,
-                    n_candidates=settings.n_candidates,
-                    seed=seed,
-                )
-                for region in regions
-            ]
-        )
+        of_all = {"unit": unit, "start": found.start, "schedule": found.local, "rule": settings.rule, "seed": seed}
+        of_all["n_candidates"] = settings.n_candidates
+        trained = computed([task(_train, region, **of_all) for region in regions])
         return _joined(replace(found, factors=found.factors / unit), trained, n)
 
     def _regions(self, cut: Cut | None, factors: Array, class_weights: Array) -> list[Any]:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import lru_cache, partial
 from itertools import chain
+from operator import itemgetter
 from threading import Lock
 from typing import Any
 from uuid import uuid4
@@ -75,7 +76,9 @@ def dask_module() -> Any:
 def partitions_of(collection: Any, what: str = "X") -> list[Any]:
     """Return the partitions of rows as delayed objects, in order."""
     dask = dask_module()
-    if isinstance(collection, list | tuple) and collection and all(map(_is_delayed, collection)):
+    from dask.delayed import Delayed
+
+    if isinstance(collection, list | tuple) and collection and all(isinstance(part, Delayed) for part in collection):
         return list(collection)
     if not dask.is_dask_collection(collection) or not hasattr(collection, "to_delayed"):
         raise TypeError(
@@ -101,7 +104,10 @@ def paired_partitions(X: Any, y: Any) -> list[tuple[Any, Any]]:
         _check_numbers(X.npartitions, y.npartitions)
         # Dask may read several files as one partition, and fewer of a table than of one of its columns.
         together = X.assign(**{TARGET: y[y.columns[0]] if y.ndim == 2 else y})
-        return [(task(_without_target, part), task(_target_alone, part)) for part in partitions_of(together)]
+        return [
+            (task(pd.DataFrame.drop, part, columns=TARGET), task(itemgetter(TARGET), part))
+            for part in partitions_of(together)
+        ]
     rows, targets = partitions_of(X), partitions_of(y, "y")
     _check_numbers(len(rows), len(targets))
     return list(zip(rows, targets, strict=True))
@@ -115,14 +121,6 @@ def _check_numbers(n_of_rows: int, n_of_targets: int) -> None:
         )
 
 
-def _without_target(table: pd.DataFrame) -> pd.DataFrame:
-    return table.drop(columns=TARGET)
-
-
-def _target_alone(table: pd.DataFrame) -> pd.Series[Any]:
-    return table[TARGET]
-
-
 def task(work: Callable[..., Any], /, *parts: Any, **settings: Any) -> Any:
     """Return the delayed ``work(*parts, **settings)``; Dask does not look into the settings."""
     delayed = dask_module().delayed(partial(_with_settings, work, settings), pure=False, traverse=False)
@@ -131,11 +129,7 @@ def task(work: Callable[..., Any], /, *parts: Any, **settings: Any) -> Any:
 
 def items(whole: Any, n: int) -> list[Any]:
     """Return tasks for the items of a delayed list, so that each is sent alone to where it is needed."""
-    return [task(_item, whole, place=place) for place in range(n)]
-
-
-def _item(whole: Sequence[Any], place: int) -> Any:
-    return whole[place]
+    return [task(itemgetter(place), whole) for place in range(n)]
 
 
 def computed(tasks: Sequence[Any]) -> list[Any]:
@@ -215,9 +209,3 @@ def _client() -> Any:
 def _with_settings(work: Callable[..., Any], settings: dict[str, Any], /, *parts: Any) -> Any:
     with freed_memory_kept():
         return work(*parts, **settings)
-
-
-def _is_delayed(value: Any) -> bool:
-    from dask.delayed import Delayed
-
-    return isinstance(value, Delayed)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -156,7 +156,10 @@ def _of_parquet(files: list[Path], source: str, notes: tuple[str, ...], expected
     texts = {
         name for found in facts.values() for name, kind in zip(found.names, found.kinds, strict=True) if kind == TEXT
     }
-    decimal, said = _decimal_of_parquet(parts, texts, expected)
+    decimal, said = expected.decimal, list[str]()
+    if columns := [name for name in texts if name in (expected.numbers or ())]:  # a model takes numbers stored as text
+        batches = (parquet_batches(part.path, part.group or 0, BATCH_ROWS, columns) for part in parts)
+        decimal, said = decimal_of_pieces((frame for frames in batches for frame in frames), expected)
     several = first.index if len(first.index) > 1 else ()  # levels of names, which are no features
     return PartedTable(
         source=source,
@@ -167,17 +170,6 @@ def _of_parquet(files: list[Path], source: str, notes: tuple[str, ...], expected
         index=first.index[0] if len(first.index) == 1 else None,
         decimal=decimal,
     )
-
-
-def _decimal_of_parquet(
-    parts: list[TablePart], texts: Collection[str], expected: Expected
-) -> tuple[Decimal | None, list[str]]:
-    """Return the sign before the decimals where a model takes numbers that are stored as text, and notes on it."""
-    columns = [name for name in texts if name in (expected.numbers or ())]
-    if not columns:
-        return expected.decimal, []
-    batches = (parquet_batches(part.path, part.group or 0, BATCH_ROWS, columns) for part in parts)
-    return decimal_of_pieces((frame for frames in batches for frame in frames), expected)
 
 
 def _of_texts(files: list[Path], source: str, notes: list[str], encoding: str, expected: Expected) -> PartedTable:

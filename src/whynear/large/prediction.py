@@ -131,7 +131,9 @@ def predict_to_parquet(
     (3, 150)
     """
     check_file(out)
-    _check_pyarrow(out)
+    if find_spec("pyarrow") is None:
+        what = "needs pyarrow to be written; it is not installed"
+        raise ImportError(f'{out} {what}. Type: pip install "whynear[parquet]"')
     predictor, option = with_option(predictor_from(model), accuracy, confidence)
     report, limit = listener(progress), MemoryLimit.of_prediction(memory)
     batches = _opened(predictor, table, index, encoding, limit)
@@ -150,13 +152,6 @@ def predict_to_parquet(
     unusual = {kind: rows[kind] for kind in get_args(UnusualKind) if kind in rows}
     accepted = rows["accepted"], rows["accepted_unusual"]
     return WrittenPredictions(Path(out), batches.source, batches.n_rows, unusual, promise, *accepted)
-
-
-def _check_pyarrow(out: StrPath) -> None:
-    if find_spec("pyarrow") is None:
-        raise ImportError(
-            f'{out} needs pyarrow to be written; it is not installed. Type: pip install "whynear[parquet]"'
-        )
 
 
 def is_too_large(table: Table, encoding: str = AUTO, memory: str | int | None = None) -> bool:

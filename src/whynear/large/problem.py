@@ -120,7 +120,12 @@ def problem_from_scan(
             NamedTable(table.source, frame, table.notes, decimal=table.decimal), target, taken, splitting
         )
     except ValueError as error:
-        raise _about_these_rows(error, len(frame), table) from None
+        if len(frame) == table.n_rows:
+            raise
+        message = f"{error} Counts are those of {len(frame):,} of the {table.n_rows:,} rows."
+        if isinstance(error, TableRefused):
+            raise TableRefused(message, **error.settings) from None
+        raise ValueError(message) from None
     left_out = []
     if n_gone := sum(count for count, _ in without_target.values()):
         what = "no value of the target and"
@@ -176,14 +181,6 @@ def _check_infinite(table: PartedTable, scan: Scan, reading: Reading) -> None:
             f"{table.source} contains infinity (inf): {shown}{more}. Replace these values or drop their rows.",
             missing=("-inf", "inf"),
         )
-
-
-def _about_these_rows(error: ValueError, n_rows: int, table: PartedTable) -> ValueError:
-    """Return the refusal with the number of rows that it counts."""
-    if not n_rows < table.n_rows:
-        return error
-    message = f"{error} Counts are those of {n_rows:,} of the {table.n_rows:,} rows."
-    return TableRefused(message, **error.settings) if isinstance(error, TableRefused) else ValueError(message)
 
 
 def _with_counts(problem: Problem, scan: Scan, reading: Reading, left_out: list[str], n_rows: int) -> Problem:
@@ -274,19 +271,14 @@ def large_problem(table: PartedTable, target: Any, settings: StudySettings, step
     held_out, why_none = _held_out(table, settings)
 
     def scanned() -> Scan:
-        return scan(
-            table,
-            predicted,
-            n_sample=n_sample,
-            seed=settings.random_state,
-            n_rows=n_batch,
-            report=steps.within(0.0, 0.02),
-            held_out=held_out,
-            missing=reading.missing,
-        )
+        sizes = {"n_sample": n_sample, "n_rows": n_batch, "seed": settings.random_state}
+        report = steps.within(0.0, 0.02)
+        return scan(table, predicted, **sizes, report=report, held_out=held_out, missing=reading.missing)
 
     found = scanned()
-    if held_out and _loses_a_class(found):
+    learned = found.classes.learned
+    lost = (learned[name] < max(2, count / 2) for name, count in found.classes.counts.items() if count > 1)
+    if held_out and not found.classes.too_many and any(lost):  # a class with less than half of its rows, or only one
         held_out, why_none = (), f"a class would be missing in the other {table.noun}"
         found = scanned()
 
@@ -335,11 +327,3 @@ def _held_out(table: PartedTable, settings: StudySettings) -> tuple[tuple[TableP
     parts = counted(len(table.parts), table.noun.removesuffix("s"), table.noun)
     why_none = "" if held_out else f"the table has only {parts}"
     return tuple(sorted(held_out, key=lambda part: part.before)), why_none
-
-
-def _loses_a_class(found: Scan) -> bool:
-    """Return whether a class has less than half of its rows, or a single one, outside the parts that are held out."""
-    counts, learned = found.classes.counts, found.classes.learned
-    return not found.classes.too_many and any(
-        learned[name] < max(2, count / 2) for name, count in counts.items() if count > 1
-    )

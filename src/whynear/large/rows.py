@@ -83,16 +83,12 @@ class LargeRows:
 
     def with_rare_rows(self, sample: Problem) -> Problem:
         """Return the rows that a model is fitted to in memory: a sample, and the rare rows."""
-        first, second = sample, self.rare_rows
-        return replace(
-            sample,
-            X=pd.concat([first.X, second.X]),
-            y=np.concatenate([first.y, second.y]),
-            groups=_after_each_other(first.groups, second.groups),
-            times=_after_each_other(first.times, second.times),
-            weights=_after_each_other(first.weights, second.weights),
-            whole=None,
-        )
+        X, y = pd.concat([sample.X, self.rare_rows.X]), np.concatenate([sample.y, self.rare_rows.y])
+        about: dict[str, Any] = {}
+        for name in ("groups", "times", "weights"):
+            both = getattr(sample, name), getattr(self.rare_rows, name)
+            about[name] = None if any(one is None for one in both) else pd.concat(both)
+        return replace(sample, X=X, y=y, whole=None, **about)
 
     def learned(self, name: str, model: Any, rows: Problem) -> tuple[Any, tuple[str, ...]]:
         """Return the model of all rows that are not held out, where possible, and caveats on the rows that were used.
@@ -155,31 +151,23 @@ class LargeRows:
         for part in self.held_out:
             for frame, y in self.rows(part):
                 report(f"predict whole {self.table.noun}, row {sums.n_rows + 1:,} of {n_all:,}", sums.n_rows / n_all)
-                sums.add(y, self._predicted(model, frame), self._weights(frame))
+                found = np.empty(0)
+                if len(frame):
+                    cases = self._cases(model, frame)
+                    with faults_by_name(model, cases, self.table.source):
+                        found = np.asarray(model.predict(cases))
+                weights = np.ones(len(frame))
+                if self.weight is not None:
+                    given = numbers_or_texts_of_numbers(frame[self.weight], self.table.decimal or ".")
+                    weights = np.where(np.isfinite(given), given, 1.0)
+                sums.add(y, found, weights)
         return sums.score(f"{len(self.held_out):,} of {len(self.table.parts):,} {self.table.noun}")
-
-    def _predicted(self, model: Any, frame: pd.DataFrame) -> NDArray[Any]:
-        if not len(frame):
-            return np.empty(0)
-        cases = self._cases(model, frame)
-        with faults_by_name(model, cases, self.table.source):
-            return np.asarray(model.predict(cases))
 
     def _cases(self, model: Any, frame: pd.DataFrame) -> pd.DataFrame:
         columns = FittedPipeline.of(model).given
         decimal = self.table.decimal or columns.expected.decimal or "."
         read = columns.read(NamedTable(self.table.source, frame, decimal=decimal))
         return cases_for(model, read.frame, self.table.source)
-
-    def _weights(self, frame: pd.DataFrame) -> NDArray[np.float64]:
-        if self.weight is None:
-            return np.ones(len(frame))
-        found = numbers_or_texts_of_numbers(frame[self.weight], self.table.decimal or ".")
-        return np.where(np.isfinite(found), found, 1.0)
-
-
-def _after_each_other(first: pd.Series | None, second: pd.Series | None) -> pd.Series | None:
-    return None if first is None or second is None else pd.concat([first, second])
 
 
 def has_cluster() -> bool:

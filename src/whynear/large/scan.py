@@ -151,7 +151,7 @@ class ColumnStatistics:
     ----------
     n_rows, missing, infinite : int
         The number of its rows, of missing values and of infinite ones.
-    minimum, maximum, mean : float
+    minimum, maximum : float
         Of its finite numbers; NaN without any.
     levels : Counter of str
         The number of rows of each text; of more than 1,000 different ones, only those of signs for missing values.
@@ -161,19 +161,13 @@ class ColumnStatistics:
     """
 
     def __init__(self) -> None:
-        self.n_rows = self.missing = self.infinite = self._n_numbers = 0
-        self.minimum = self.maximum = self.mean = math.nan
-        self._sum_of_squares = 0.0
+        self.n_rows = self.missing = self.infinite = 0
+        self.minimum = self.maximum = math.nan
         self.levels: Counter[str] = Counter()
         self.has_many_levels = False
         self.shown: dict[str, int] = {}
         self._shapes: set[str] = set()
         self._distinct = DistinctValues()
-
-    @property
-    def deviation(self) -> float:
-        """The standard deviation of the finite numbers, with n - 1; NaN for fewer than two."""
-        return math.sqrt(self._sum_of_squares / (self._n_numbers - 1)) if self._n_numbers > 1 else math.nan
 
     @property
     def distinct(self) -> int:
@@ -218,18 +212,6 @@ class ColumnStatistics:
             self.minimum, self.shown["least"] = float(numbers[least]), int(column.index[least])
         if not numbers[largest] <= self.maximum:
             self.maximum, self.shown["largest"] = float(numbers[largest]), int(column.index[largest])
-        self._add_moments(numbers)
-
-    def _add_moments(self, numbers: NDArray[np.float64]) -> None:
-        """Join mean and sum of squares with those of a batch (Chan, Golub, LeVeque 1979)."""
-        n, before = len(numbers), self._n_numbers
-        with np.errstate(over="ignore", invalid="ignore"):  # of magnitudes that are refused later
-            mean = float(numbers.mean())
-            difference = mean - (self.mean if before else mean)
-            self._sum_of_squares += float(np.square(numbers - mean).sum())
-            self._sum_of_squares += difference * difference * (before * n / (before + n))
-            self.mean = (self.mean if before else mean) + difference * (n / (before + n))
-        self._n_numbers += n
 
     def _add_texts(self, column: pd.Series) -> None:
         codes, values = pd.factorize(column.astype(object).to_numpy())
@@ -368,7 +350,7 @@ def scan(
     """
     columns = {name: ColumnStatistics() for name in table.columns if name != target}
     classes, sample = ClassCounts(target in table.texts), RowSample(n_sample, seed)
-    rows = _TellingRows()
+    shown: list[pd.DataFrame] = []
     for part in table.parts:
         for batch in table.batches(part, n_rows):
             first = int(batch.index[0])
@@ -382,9 +364,9 @@ def scan(
                 sample.add(batch, of_batch.to_numpy())
             if classes.too_many:
                 sample.forget_classes()
-            rows.keep(batch, columns)
-    drawn = sample.frame()
-    rare_rows = rows.frame(columns)
+            shown.append(_rows_shown(batch, columns))
+    drawn, pieces = sample.frame(), [piece for piece in shown if len(piece)]
+    rare_rows = _rows_shown(joined_rows(pieces), columns) if pieces else pd.DataFrame()
     return Scan(columns, classes, drawn, rare_rows[~rare_rows.index.isin(drawn.index)])
 
 
@@ -392,23 +374,6 @@ def _without_codes(column: pd.Series, codes: tuple[str, ...]) -> pd.Series:
     return column.mask(is_code(column, codes)) if codes else column
 
 
-class _TellingRows:
-    """The rows that statistics of columns name."""
-
-    def __init__(self) -> None:
-        self._pieces: list[pd.DataFrame] = []
-
-    def keep(self, batch: pd.DataFrame, columns: dict[str, ColumnStatistics]) -> None:
-        if not len(batch):
-            return
-        first, last = int(batch.index[0]), int(batch.index[-1])
-        shown = {row for statistics in columns.values() for row in statistics.shown.values()}
-        if new := sorted(row for row in shown if first <= row <= last):
-            self._pieces.append(batch.loc[new])
-
-    def frame(self, columns: dict[str, ColumnStatistics]) -> pd.DataFrame:
-        shown = {row for statistics in columns.values() for row in statistics.shown.values()}
-        if not self._pieces:
-            return pd.DataFrame()
-        frame = joined_rows(self._pieces)
-        return frame[frame.index.isin(list(shown))]
+def _rows_shown(batch: pd.DataFrame, columns: dict[str, ColumnStatistics]) -> pd.DataFrame:
+    """Return the rows that statistics of columns name."""
+    return batch[batch.index.isin([row for statistics in columns.values() for row in statistics.shown.values()])]

@@ -18,8 +18,7 @@ from whynear.model.files import register
 from whynear.stream.history import StreamHistory
 from whynear.stream.kernels import PLAIN, Rule
 from whynear.stream.memory import Compression
-from whynear.stream.packing import packed, unpacked
-from whynear.stream.state import METRIC_NAMES, Settings, StreamState, joined_classes
+from whynear.stream.state import METRIC_NAMES, Settings, StreamState, joined_classes, packed, recode, unpacked
 from whynear.utils.arrays import Array
 from whynear.utils.checks import check_parameters, choice, number, seed_of, whole
 from whynear.utils.columns import check_magnitudes
@@ -249,9 +248,12 @@ class SelfAdjustingMemory(VotingCases, ClassifierMixin, BaseEstimator):
 
         A case of the long-term memory may be the mean of several, and has the number of the latest of them.
         """
-        rows = predict_inputs(self, X)
+        return self.evidence_of(predict_inputs(self, X))
+
+    def evidence_of(self, cases: Array) -> Evidence:
+        """The evidence of checked cases."""
         self._check_any_case()
-        return self._state.evidence(rows, self.classes_)
+        return self._state.evidence(cases, self.classes_)
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """The class of largest support; of equal ones the first."""
@@ -333,7 +335,7 @@ class SelfAdjustingMemory(VotingCases, ClassifierMixin, BaseEstimator):
         if before is None:
             self._state.note_new_classes(codes, after.tolist(), declared)
         elif len(after) > len(before):
-            self._state.recode(before, after)
+            recode(self._state.memories, before, after)
             self._state.note_new_classes(codes, after.tolist(), declared.union(before.tolist()))
         self.classes_ = after
         found = self._state.learn(np.ascontiguousarray(X), codes, len(after))

@@ -119,8 +119,11 @@ def replacements(cases: Indices, shares: Array, advantage: Array, names: Sequenc
     """
     if not shares.size:
         return ()
-    known = np.nan_to_num(shares)
-    periods = [period for period in _periods(known.argmax(axis=1)) if _is_clear(advantage[period])]
+    known, periods = np.nan_to_num(shares), []
+    for period in _periods(known.argmax(axis=1)):
+        gains, losses = advantage[period].sum(axis=0)
+        if gains - losses > CLEAR_ADVANTAGE * np.sqrt(gains + losses):
+            periods.append(period)
     found = []
     for before, after in pairwise(periods):
         old, new = int(known[before.start].argmax()), int(known[after.start].argmax())
@@ -132,11 +135,6 @@ def replacements(cases: Indices, shares: Array, advantage: Array, names: Sequenc
     return tuple(found)
 
 
-def _is_clear(advantage: Array) -> bool:
-    gains, losses = advantage.sum(axis=0)
-    return bool(gains - losses > CLEAR_ADVANTAGE * np.sqrt(gains + losses))
-
-
 def _periods(leaders: Indices) -> list[slice]:
     """Return the periods of at least 5 lines with one leader; those with the same leader after each other are one.
 
@@ -144,9 +142,8 @@ def _periods(leaders: Indices) -> list[slice]:
     [slice(0, 15, None), slice(15, 20, None)]
     """
     bounds = [0, *(np.flatnonzero(np.diff(leaders)) + 1).tolist(), len(leaders)]
-    long = [slice(a, b) for a, b in pairwise(bounds) if b - a >= LEAST_LINES]
     joined: list[slice] = []
-    for period in long:
+    for period in (slice(a, b) for a, b in pairwise(bounds) if b - a >= LEAST_LINES):
         if joined and leaders[joined[-1].start] == leaders[period.start]:
             joined[-1] = slice(joined[-1].start, period.stop)
         else:

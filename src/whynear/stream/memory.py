@@ -244,7 +244,9 @@ def _compress(memory: Memory, compression: Compression) -> None:
         else:
             rng = np.random.default_rng([compression.seed, int(memory.state[END]), int(code)])
             drawn = np.sort(rng.choice(len(places), n_left, replace=False))
-            cases[:, drawn] = _clustered(cases, weights, drawn)
+            centres = cases[:, drawn].copy()
+            k_means(cases, weights, centres, MOST_PASSES)
+            cases[:, drawn] = centres
             remains[places[drawn]] = True
         memory.long_cases[:, places] = cases
     _keep_long(memory, np.flatnonzero(remains))
@@ -255,9 +257,3 @@ def _keep_long(memory: Memory, places: Indices) -> None:
     memory.long_cases[:, :n] = memory.long_cases[:, places]
     memory.long_codes[:n], memory.long_numbers[:n] = memory.long_codes[places], memory.long_numbers[places]
     memory.state[LONG_SIZE] = n
-
-
-def _clustered(cases: Array, weights: Array, drawn: Indices) -> Array:
-    centres = cases[:, drawn].copy()
-    k_means(cases, weights, centres, MOST_PASSES)
-    return centres

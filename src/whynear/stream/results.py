@@ -33,6 +33,9 @@ PAGE = """<!DOCTYPE html>
 """
 
 
+COUNTED_ROWS = ("n_predicted", "n_right", "n_same", "n_late", "n_repeated", "n_unnamed", "n_without_target")
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class StreamResult(ByValue):
     """What a run over a stream counted.
@@ -106,9 +109,8 @@ class StreamResult(ByValue):
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the learner as plain numbers, strings and lists."""
-        counts = ("n_rows", "n_predicted", "n_right", "n_same", "n_late", "n_repeated", "n_unnamed", "n_without_target")
         return {
-            **{name: getattr(self, name) for name in ("source", "target", *counts)},
+            **{name: getattr(self, name) for name in ("source", "target", "n_rows", *COUNTED_ROWS)},
             "accuracy": self.accuracy,
             "no_change_accuracy": self.no_change_accuracy,
             "finding": self.finding(),
@@ -157,7 +159,6 @@ FILES = (RECORD, PREDICTIONS, "history.csv", "history.svg", "report.html", "mode
 
 MOST_ROWS = 2**53
 FOUND = ("decimal", "time_form")  # in the rows, or given
-COUNTED_ROWS = ("n_predicted", "n_right", "n_same", "n_late", "n_repeated", "n_unnamed", "n_without_target")
 
 
 @dataclass
@@ -193,10 +194,8 @@ class Counts:
     def is_of(self, other: Counts) -> bool:
         """Return whether both count the same columns of the same table, and neither contradicts what is known of it."""
         names = ("source", "target", "index", "time", "drop")
-        pairs = [(getattr(self, name), getattr(other, name)) for name in FOUND]
-        return all(getattr(self, name) == getattr(other, name) for name in names) and all(
-            None in pair or pair[0] == pair[1] for pair in pairs
-        )
+        known = [name for name in FOUND if None not in (getattr(self, name), getattr(other, name))]
+        return all(getattr(self, name) == getattr(other, name) for name in (*names, *known))
 
 
 def continued(folder: Path, model: SelfAdjustingMemory, counts: Counts) -> tuple[SelfAdjustingMemory, Counts]:
@@ -205,7 +204,12 @@ def continued(folder: Path, model: SelfAdjustingMemory, counts: Counts) -> tuple
     A finished run, and an unfinished one of another table or with other settings, are refused.
     """
     if (folder / UNFINISHED).exists():
-        kept, before = _state_in(folder / UNFINISHED)
+        path = folder / UNFINISHED
+        kept = load(path)
+        state: Any = getattr(kept, "counts_", None)
+        if not isinstance(kept, SelfAdjustingMemory) or not _are_counts(state):
+            raise ValueError(f"{path} is not the state of an unfinished run. Begin anew with --overwrite.")
+        before = Counts(**state)
         if before.is_of(counts) and repr(kept) == repr(model):
             return kept, replace(before, **{name: getattr(before, name) or getattr(counts, name) for name in FOUND})
         raise FileExistsError(
@@ -217,19 +221,10 @@ def continued(folder: Path, model: SelfAdjustingMemory, counts: Counts) -> tuple
     return model, counts
 
 
-def _state_in(path: Path) -> tuple[SelfAdjustingMemory, Counts]:
-    """Return the model and the counts of an unfinished run; a file of another kind or content is refused."""
-    kept = load(path)
-    counts = getattr(kept, "counts_", None)
-    if not isinstance(kept, SelfAdjustingMemory) or not isinstance(counts, dict) or not _are_counts(counts):
-        raise ValueError(f"{path} is not the state of an unfinished run. Begin anew with --overwrite.")
-    return kept, Counts(**counts)
-
-
-def _are_counts(counts: dict[Any, Any]) -> bool:
+def _are_counts(counts: Any) -> bool:
     """Return whether all counts are there, each of its kind."""
     wanted = asdict(Counts("", ""))
-    if counts.keys() != wanted.keys():
+    if not isinstance(counts, dict) or counts.keys() != wanted.keys():
         return False
     optional = {name: counts[name] for name, value in wanted.items() if value is None}
     plain = {name: value for name, value in counts.items() if name not in optional}
@@ -247,8 +242,7 @@ def _are_counts(counts: dict[Any, Any]) -> bool:
 
 def opened_predictions(folder: Path, n_bytes: int) -> IO[bytes]:
     """Open the file of predictions at the end of those that are counted; later ones are removed."""
-    path = folder / PART_OF_PREDICTIONS
-    finished = folder / PREDICTIONS
+    path, finished = folder / PART_OF_PREDICTIONS, folder / PREDICTIONS
     if n_bytes and not path.exists() and finished.exists():  # killed while it finished
         os.replace(finished, path)
     if n_bytes and (not path.exists() or path.stat().st_size < n_bytes):

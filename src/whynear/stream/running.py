@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict
+from operator import eq
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,10 +18,11 @@ from numpy.typing import NDArray
 
 from whynear.data.cells import MISSING_SIGNS
 from whynear.data.delimited import csv_text
-from whynear.data.numbers import DECIMALS, Decimal
+from whynear.data.numbers import DECIMALS
 from whynear.model.files import save
 from whynear.stream.estimator import SelfAdjustingMemory
 from whynear.stream.results import (
+    COUNTED_ROWS,
     FILES,
     PART_OF_PREDICTIONS,
     PREDICTIONS,
@@ -102,26 +104,22 @@ def run_stream(
     folder, report = Path(out), listener(progress)
     check_folder(folder, FILES)
     with opened_rows(table, encoding) as rows:
-        sign = None if decimal == "auto" else decimal
+        sign, target = None if decimal == "auto" else decimal, target or rows.target
+        if target is None:
+            columns = listed(rows.columns, 10)
+            raise ValueError(f"{rows.source} needs a target. Name one of its columns (--target COLUMN): {columns}.")
         time, form = (None, None) if time is None else named_form(time, rows.columns)
-        wanted = Counts(rows.source, _target(rows, target), index, time, list(drop), decimal=sign, time_form=form)
+        wanted = Counts(rows.source, target, index, time, list(drop), decimal=sign, time_form=form)
         run = _Run.begun(folder, rows, wanted, SelfAdjustingMemory(**settings), overwrite=overwrite)
         with closing(run):
             for part in run.parts_left(every):
                 run.learn(part)
                 run.keep(part.digest)
                 report(f"row {run.counts.n_rows:,}", part.share)
-        for note in (*rows.notes(), *run.notes(sign)):
+        commas = "The numbers are written with decimal commas; --decimal names the sign before the decimals."
+        for note in (*rows.notes(), *([commas] if sign is None and run.numbers.decimal == "," else [])):
             warnings.warn(f"{rows.source}: {note}", stacklevel=2)
     return run.finish()
-
-
-def _target(rows: Rows, given: str | None) -> str:
-    target = given or rows.target
-    if target is None:
-        columns = listed(rows.columns, 10)
-        raise ValueError(f"{rows.source} needs a target. Name one of its columns (--target COLUMN): {columns}.")
-    return target
 
 
 class _Run:
@@ -189,8 +187,11 @@ class _Run:
             self._count(labels, found)
             names = numbers if self.index is None else [self._name(row) for row in rows]
             frame = pd.DataFrame({"row": names, "actual": labels, "predicted": found})
-            text = csv_text(frame.assign(right=[int(a == b) for a, b in zip(labels, found, strict=True)]))
-            self._write(text if self.counts.n_bytes == 0 else text.partition("\n")[2])
+            text = csv_text(frame.assign(right=list(map(int, map(eq, labels.tolist(), found)))))
+            data = (text if self.counts.n_bytes == 0 else text.partition("\n")[2]).encode()
+            with self._named_faults():
+                self.file.write(data)
+            self.counts.n_bytes += len(data)
         self.counts.n_rows = part.last
 
     def _kept_rows(self, part: StreamPart) -> tuple[list[list[str]], list[int]]:
@@ -247,9 +248,7 @@ class _Run:
         """Return the predictions, empty before the first case; rows with missing values are learned one by one."""
         first = self.model.n_seen_ == 0
         if not np.isnan(values).any():
-            found = [
-                str(label) for label in self.model.prequential(pd.DataFrame(values, columns=self.features), labels)
-            ]
+            found = list(map(str, self.model.prequential(pd.DataFrame(values, columns=self.features), labels)))
             return ["", *found[1:]] if first else found
         found = []
         for row, label in zip(values.tolist(), labels.tolist(), strict=True):
@@ -260,18 +259,11 @@ class _Run:
         return found
 
     def _count(self, labels: NDArray[Any], found: list[str]) -> None:
-        counts = self.counts
-        before = [counts.last_label, *labels[:-1].tolist()]
+        counts, actual = self.counts, labels.tolist()
         counts.n_predicted += sum(label != "" for label in found)
-        counts.n_right += sum(a == b for a, b in zip(labels.tolist(), found, strict=True))
-        counts.n_same += sum(a == b for a, b in zip(labels.tolist(), before, strict=True))
+        counts.n_right += sum(map(eq, actual, found))
+        counts.n_same += sum(map(eq, actual, [counts.last_label, *actual[:-1]]))
         counts.last_label = str(labels[-1])
-
-    def _write(self, text: str) -> None:
-        data = text.encode()
-        with self._named_faults():
-            self.file.write(data)
-        self.counts.n_bytes += len(data)
 
     @contextmanager
     def _named_faults(self) -> Iterator[None]:
@@ -298,31 +290,13 @@ class _Run:
         with self._named_faults():
             self.file.close()
 
-    def notes(self, decimal: Decimal | None) -> list[str]:
-        """Return what was found out about the numbers, if the sign before their decimals was not given."""
-        if decimal is not None or self.numbers.decimal != ",":
-            return []
-        return ["The numbers are written with decimal commas; --decimal names the sign before the decimals."]
-
     def finish(self) -> StreamResult:
         """Write all results, and remove the state of the unfinished run last."""
         if not self.counts.n_predicted:
             raise ValueError(f"{self.rows.source} must have at least two rows with a target, got fewer instead.")
         del self.model.counts_
-        result = StreamResult(
-            source=self.rows.source,
-            target=self.counts.target,
-            n_rows=self.counts.n_rows,
-            n_predicted=self.counts.n_predicted,
-            n_right=self.counts.n_right,
-            n_same=self.counts.n_same,
-            n_late=self.counts.n_late,
-            n_repeated=self.counts.n_repeated,
-            n_without_target=self.counts.n_without_target,
-            history=self.model.history,
-            model=self.model,
-            n_unnamed=self.counts.n_unnamed,
-        )
+        counted = {name: getattr(self.counts, name) for name in ("source", "target", "n_rows", *COUNTED_ROWS)}
+        result = StreamResult(**counted, history=self.model.history, model=self.model)
         write_result(result, self.folder)
         os.replace(self.folder / PART_OF_PREDICTIONS, self.folder / PREDICTIONS)
         sync_folder(self.folder)

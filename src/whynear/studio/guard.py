@@ -52,15 +52,11 @@ class Keys:
         if authorization is not None:
             kind, _, token = authorization.partition(" ")
             return kind.lower() == "bearer" and _place(token.strip(), [_digest(self.token)]) is not None
-        session = self._session(cookies)
-        return session is not None and _place(session, self._sessions) is not None
-
-    def _session(self, cookies: str | None) -> str | None:
         try:
-            found = SimpleCookie(cookies or "").get(self.cookie_name)
+            session = SimpleCookie(cookies or "").get(self.cookie_name)
         except CookieError:
-            return None
-        return None if found is None else found.value
+            return False
+        return session is not None and _place(session.value, self._sessions) is not None
 
 
 def _digest(key: str) -> str:
@@ -131,8 +127,9 @@ class Guard:
         if (refusal := self._refusal(scope, headers)) is not None:
             await _answer(send, *refusal)
             return
-        if (key := _link_key(scope)) is not None:
-            await self._enter(send, key)
+        opened = scope["query_string"].decode("latin-1") if (scope["path"], scope["method"]) == ("/", "GET") else ""
+        if links := parse_qs(opened).get("token"):
+            await self._enter(send, links[0])
             return
         if not self.keys.allows(headers.get("cookie"), headers.get("authorization")):
             await _answer(send, 401, NO_KEY)
@@ -173,13 +170,6 @@ def _headers(scope: Scope) -> dict[str, str]:
     return found
 
 
-def _link_key(scope: Scope) -> str | None:
-    if scope["path"] != "/" or scope["method"] != "GET":
-        return None
-    values = parse_qs(scope["query_string"].decode("latin-1")).get("token")
-    return None if values is None else values[0]
-
-
 async def _answer(send: Send, status: int, text: str, headers: dict[str, str] | None = None) -> None:
     made = {"content-type": "application/json", **HEADERS, **(headers or {})}
     body = (text if "html" in made["content-type"] else json.dumps({"detail": text})).encode()
@@ -208,15 +198,13 @@ async def _limited(app: App, scope: Scope, receive: Receive, send: Send, announc
     if announced is not None and (not announced.isdigit() or int(announced) > MOST_BODY_BYTES):
         await _answer(send, *refusal)
         return
-    received = 0
+    received, refused = 0, False
 
     async def counted() -> Message:
         nonlocal received
         message = await receive()
         received += len(message.get("body", b""))
         return {"type": "http.disconnect"} if received > MOST_BODY_BYTES else message
-
-    refused = False
 
     async def sent(message: Message) -> None:
         nonlocal refused

@@ -1,8 +1,9 @@
-"""Models of finished studies that answer at once, and the Python lines that do the same."""
+"""Finished studies in memory: their features, predictions of changed cases, and the nearest change of class."""
 
 from __future__ import annotations
 
 import json
+import time
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable
@@ -15,25 +16,47 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from whynear.data.cells import DateColumn
 from whynear.data.problem import Problem
+from whynear.explain import Explanation, ValueExplanation
+from whynear.explain.flips import flips
+from whynear.explain.linear_parts import is_linear_map
+from whynear.explain.why import explain_each, explainable
 from whynear.learn import Slider
 from whynear.metric import Metric
 from whynear.model.files import load
 from whynear.model.pipeline import FittedPipeline
-from whynear.studio.models import Feature, FeatureKind, ModelName, changed_settings
+from whynear.studio.models import (
+    CaseQuery,
+    Change,
+    Feature,
+    FlipAnswer,
+    FlipQuery,
+    Flips,
+    ModelName,
+    Neighbor,
+    Unusual,
+    WhatIf,
+    changed_settings,
+)
 from whynear.studio.previews import opened
 from whynear.studio.project import Project
-from whynear.studio.store import NotFound, Row
+from whynear.studio.store import NotFound, Refused, Row
 from whynear.study.learnable import learnable_problem
 from whynear.study.settings import StudySettings
-from whynear.utils.arrays import Array, plain_values
+from whynear.utils.arrays import plain_values
 from whynear.utils.columns import names_of_rows
+from whynear.utils.text import listed, printable
 
 MOST_KEPT = 3  # studies in memory
+MOST_NEIGHBORS = 25  # that are shown of a case
 MOST_LEARNED = 8  # metrics of marks that are kept with a study
 MODEL, LOCKED, RECORD = "model.whynear", "locked.whynear", "study.json"
 Triple = tuple[int, int, int]  # places of a row, of one like it and of one unlike it
+
+
+@lru_cache(maxsize=MOST_KEPT)
+def _loaded(path: Path, _changed: int) -> Any:
+    return load(path)
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,15 +120,12 @@ class Live:
         """Return the feature that a column of the table belongs to: its band, or itself."""
         return next((band for band, channels in self.bands.items() if column in channels), column)
 
-    def numbers(self) -> pd.DataFrame:
-        """Return all rows as the columns that the encoder of the model makes; the table itself without one."""
-        return self._numbers
-
     @cached_property
-    def _numbers(self) -> pd.DataFrame:
+    def numbers(self) -> pd.DataFrame:
+        """All rows as the columns that the encoder of the model makes; the table itself without one."""
         fitted = FittedPipeline.of(self.model)
-        made = fitted.numbers(self.problem.X)
-        return pd.DataFrame(np.asarray(made, dtype=np.float64), self.problem.X.index, list(fitted.made))
+        made = np.asarray(fitted.numbers(self.problem.X), dtype=np.float64)
+        return pd.DataFrame(made, self.problem.X.index, list(fitted.made))
 
     @cached_property
     def learned_from(self) -> Callable[[tuple[Triple, ...]], Metric]:
@@ -116,12 +136,11 @@ class Live:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
             slider = Slider(n_jobs=1, random_state=self.settings.random_state)
-            return slider.fit_triplets(self.numbers(), np.array(triples)).metric_
+            return slider.fit_triplets(self.numbers, np.array(triples)).metric_
 
 
 _KEPT: OrderedDict[Path, Live] = OrderedDict()
 _LOCK = Lock()
-_MODELS: OrderedDict[tuple[Path, int], Any] = OrderedDict()
 
 
 def live_study(project: Project, row: Row) -> Live:
@@ -138,15 +157,6 @@ def live_study(project: Project, row: Row) -> Live:
         return _KEPT[folder]
 
 
-def _loaded(path: Path, changed: int) -> Any:
-    with _LOCK:
-        if (path, changed) not in _MODELS:
-            _MODELS[path, changed] = load(path)
-        while len(_MODELS) > MOST_KEPT:
-            _MODELS.popitem(last=False)
-        return _MODELS[path, changed]
-
-
 def features_of(live: Live) -> list[Feature]:
     """Return the columns that the model takes, with their range in the table."""
     fitted = FittedPipeline.of(live.model)
@@ -155,28 +165,131 @@ def features_of(live: Live) -> list[Feature]:
 
 def _feature(column: pd.Series, fitted: FittedPipeline) -> Feature:
     name = str(column.name)
+    facts: dict[str, Any] = {"kind": "number", **dict.fromkeys(("low", "high", "usual", "deviation")), "categories": []}
     if name in fitted.text_columns:
-        known = [str(one) for one in fitted.known_categories[name]]
         modes = column.mode()
         usual = str(modes.iloc[0]) if len(modes) else None
-        return Feature(name=name, kind="category", low=None, high=None, usual=usual, deviation=None, categories=known)
-    values = column.dropna().to_numpy(dtype=np.float64)
-    if not len(values):
-        return Feature(name=name, kind="number", low=None, high=None, usual=None, deviation=None, categories=[])
-    low, high, usual = (fitted.shown_value(name, float(one(values))) for one in (np.min, np.max, np.median))
-    return Feature(
-        name=name,
-        kind=_kind(values, fitted.date_columns.get(name)),
-        low=low,
-        high=high,
-        usual=usual,
-        deviation=float(values.std()),
-        categories=[],
+        facts |= {"kind": "category", "usual": usual, "categories": list(map(str, fitted.known_categories[name]))}
+    elif len(values := column.dropna().to_numpy(dtype=np.float64)):
+        for fact, of in (("low", np.min), ("high", np.max), ("usual", np.median)):
+            facts[fact] = fitted.shown_value(name, float(of(values)))
+        facts["deviation"] = float(values.std())
+        if (dates := fitted.date_columns.get(name)) is not None:
+            facts["kind"] = "date and time" if dates.has_times else "date"
+        elif (values == np.round(values)).all():
+            facts["kind"] = "whole number"
+    return Feature(name=name, **facts)
+
+
+def case_of(live: Live, query: CaseQuery, fitted: FittedPipeline) -> pd.DataFrame:
+    """Return the case as a table of one row: a row of the table, or usual values, with the given values in it."""
+    if unknown := [name for name in query.values if name not in live.problem.X.columns]:
+        raise Refused(f"The table has no feature {listed(unknown)}.")
+    if query.row is not None:
+        case = live.problem.X.iloc[[live.place_of(query.row)]]
+    else:
+        whole = FittedPipeline.of(live.model)
+        usual: dict[str, Any] = {one.name: [_read(one.name, one.usual, whole)] for one in features_of(live)}
+        case = live.problem.X.iloc[[0]].assign(**usual)
+    taken = {name: value for name, value in query.values.items() if name in fitted.columns}  # by a locked model fewer
+    changed = {name: [_read(name, value, fitted)] for name, value in taken.items()}
+    return case.assign(**changed)[list(fitted.columns)]
+
+
+def what_if(live: Live, query: CaseQuery) -> WhatIf:
+    """Predict a case, with its votes, its neighbours and its unusual values."""
+    start, fitted = time.perf_counter(), explainable(live.model_of(query.model))
+    case = case_of(live, query, fitted)
+    why = next(explain_each(fitted, fitted.table(case, "x")))
+    true = None if query.row is None else plain_values(live.problem.y[live.place_of(query.row)])
+    return WhatIf(
+        prediction=plain_values(why.prediction),
+        true=true,
+        values=live.shown_values(case),
+        unusual=[Unusual(column=one.column, kind=one.kind, text=printable(str(one))) for one in why.unusual],
+        sentence=printable(repr(why)),
+        **(_of_value(why) if isinstance(why, ValueExplanation) else _of_class(why)),
+        seconds=time.perf_counter() - start,
     )
 
 
-def _kind(values: Array, dates: DateColumn | None) -> FeatureKind:
-    """Return what a column of numbers or dates holds."""
-    if dates is not None:
-        return "date and time" if dates.has_times else "date"
-    return "whole number" if bool((values == np.round(values)).all()) else "number"
+def _of_class(why: Explanation) -> dict[str, Any]:
+    return {
+        "interval": None,
+        "probabilities": {str(name): float(share) for name, share in why.probabilities.items()},
+        "support": {str(name): float(votes) for name, votes in why.support.items()},
+        "contributions": {},
+        "neighbors": _neighbors(why, why.nearest.kind, "label", why.contributions),
+    }
+
+
+def _of_value(why: ValueExplanation) -> dict[str, Any]:
+    return {
+        "interval": why.interval,
+        "probabilities": {},
+        "support": {},
+        "contributions": _by_name(why.contributions),
+        "neighbors": _neighbors(why, "row" if why.kind == "row" else "case", "measured", why.distance_shares),
+    }
+
+
+def _neighbors(why: Explanation | ValueExplanation, kind: Any, label: str, parts: pd.DataFrame) -> list[Neighbor]:
+    """Return the nearest rows, with the ``parts`` of their distances; those of a numeric target have no votes."""
+    return [
+        Neighbor(
+            name=plain_values(row[why.kind]),
+            kind=kind,
+            label=plain_values(row[label]),
+            distance=row["distance"],
+            vote=row.get("vote", 0.0),
+            for_prediction=row.get("for_prediction", True),
+            values=_by_name(why.neighbor_values.iloc[place]),
+            contributions=_by_name(parts.iloc[place]),
+        )
+        for place, row in enumerate(why.neighbors.head(MOST_NEIGHBORS).to_dict("records"))
+    ]
+
+
+def _by_name(values: pd.Series) -> dict[str, Any]:
+    return {str(name): plain_values(value) for name, value in values.items()}
+
+
+def _read(name: str, value: Any, fitted: FittedPipeline) -> Any:
+    """Return a value as the column holds it."""
+    if name in fitted.text_columns:
+        known = {str(one): one for one in fitted.known_categories[name]}
+        return None if value is None else known.get(str(value), value)
+    if value is None:
+        return float("nan")
+    if name in fitted.date_columns and isinstance(value, str):
+        days = fitted.read(pd.DataFrame({name: [value]}))[name].iloc[0]
+        if isinstance(days, str):
+            raise Refused(f"{name!r} takes a date such as 2022-03-04, got {value[:40]!r} instead.")
+        return days
+    try:
+        return float(value)
+    except ValueError:
+        raise Refused(f"{name!r} takes a number, got {str(value)[:40]!r} instead.") from None
+
+
+def smallest_flips(live: Live, query: FlipQuery) -> Flips:
+    """Find the smallest changes of a case; refuse a numeric target, which has no other class."""
+    start = time.perf_counter()
+    model = live.model_of(query.model)
+    if is_linear_map(model):
+        raise Refused("A numeric target has no other class to reach. Change the values instead (what-if).")
+    case = case_of(live, query, FittedPipeline.of(model))
+    found = flips(model, case, live.problem.X[list(case.columns)], to=query.to, features=query.features)
+    answers = [
+        FlipAnswer(
+            changes=[
+                Change(feature=name, before=plain_values(old), after=plain_values(new), deviations=size)
+                for name, old, new, size in zip(flip.features, flip.before, flip.after, flip.deviations, strict=True)
+            ],
+            size=flip.size,
+            prediction=plain_values(flip.prediction),
+            sentence=printable(str(flip)),
+        )
+        for flip in found
+    ]
+    return Flips(prediction=plain_values(found.prediction), flips=answers, seconds=time.perf_counter() - start)

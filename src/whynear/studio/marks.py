@@ -47,24 +47,24 @@ def ranking(live: Live, marks: Marked, query: int | str, k: int = 10) -> Ranking
     triples = places_of_triples(live, marks)
     before, learned = study_metric(live), learned_metric(live, tuple(triples))
     of_study = _sq_distances(live, before, query)
-    of_marks = None if learned is None else _sq_distances(live, learned, query)
-    ranks, new_ranks = _ranks(of_study), None if of_marks is None else _ranks(of_marks)
+    now = of_study if learned is None else _sq_distances(live, learned, query)
+    ranks, new_ranks = _ranks(of_study), _ranks(now)
     own = {live.place_of(found): alike for asked, found, alike in marks if asked == query}
-    nearest = np.argsort(of_study if of_marks is None else of_marks, kind="stable")[:k].tolist()
-    shown = dict.fromkeys([*nearest, *own])
+    shown = dict.fromkeys([*np.argsort(now, kind="stable")[:k].tolist(), *own])
+    here = live.place_of(query)
     return Ranking(
         query=query,
-        values=_values(live, live.place_of(query)),
-        label=plain_values(live.problem.y[live.place_of(query)]),
+        values=live.shown_values(live.problem.X.iloc[[here]]),
+        label=plain_values(live.problem.y[here]),
         found=[
             Found(
                 row=live.row_names[place],
                 label=plain_values(live.problem.y[place]),
-                distance=float(np.sqrt((of_study if of_marks is None else of_marks)[place])),
+                distance=float(np.sqrt(now[place])),
                 rank_before=int(ranks[place]),
-                rank_after=None if new_ranks is None else int(new_ranks[place]),
+                rank_after=None if learned is None else int(new_ranks[place]),
                 alike=own.get(place),
-                values=_values(live, place),
+                values=live.shown_values(live.problem.X.iloc[[place]]),
             )
             for place in shown
         ],
@@ -85,7 +85,7 @@ def keep(live: Live, marks: Marked) -> Kept:
     path = live.folder.parent / CASE_BASE
     with wn.CaseBase(path, learned) as base:
         if not len(base):
-            base.add(live.numbers(), [{live.target: plain_values(label)} for label in live.problem.y])
+            base.add(live.numbers, [{live.target: plain_values(label)} for label in live.problem.y])
         n_cases = len(base)
     code = f"import whynear as wn\n\nwith wn.CaseBase({str(path)!r}) as base:\n    print(base.like(1, k=5).frame())"
     return Kept(file=str(path), cases=n_cases, python=code)
@@ -96,7 +96,7 @@ def study_metric(live: Live) -> Metric:
     metric = as_metric(live.model)
     if not isinstance(metric, LocalMetric):
         return metric
-    deviations = live.numbers().to_numpy().std(axis=0)
+    deviations = live.numbers.to_numpy().std(axis=0)
     weights = np.divide(metric.mean_shares(), deviations**2, out=np.zeros(len(deviations)), where=deviations > 0)
     return DiagonalMetric(weights, metric.feature_names)
 
@@ -108,14 +108,10 @@ def learned_metric(live: Live, triples: tuple[Triple, ...]) -> Metric | None:
 
 def _sq_distances(live: Live, metric: Metric, query: int | str) -> Array:
     """Return the squared distances of all rows from one, which itself is the farthest."""
-    values = live.numbers().to_numpy()
-    sq = metric.sq_distances(values[[live.place_of(query)]], values)[0].copy()
-    sq[live.place_of(query)] = np.inf
+    values, here = live.numbers.to_numpy(), live.place_of(query)
+    sq = metric.sq_distances(values[[here]], values)[0].copy()
+    sq[here] = np.inf
     return sq
-
-
-def _values(live: Live, place: int) -> dict[str, Any]:
-    return live.shown_values(live.problem.X.iloc[[place]])
 
 
 def _ranks(sq_distances: Array) -> Indices:
@@ -127,13 +123,13 @@ def _ranks(sq_distances: Array) -> Indices:
 def _agreeing(live: Live, metric: Metric, triples: Sequence[Triple]) -> float | None:
     if not triples:
         return None
-    values, (queries, alike, unlike) = live.numbers().to_numpy(), np.array(triples).T
+    values, (queries, alike, unlike) = live.numbers.to_numpy(), np.array(triples).T
     near, far = (metric.sq_distances_at(values[queries], values, cases[:, None])[:, 0] for cases in (alike, unlike))
     return float((near < far).mean())
 
 
 def _weights(live: Live, metric: Metric) -> dict[str, float]:
-    per_deviation = metric.relevances() * live.numbers().to_numpy().var(axis=0)
+    per_deviation = metric.relevances() * live.numbers.to_numpy().var(axis=0)
     shares = per_deviation / max(float(per_deviation.sum()), 1e-300)
     return dict(zip(metric.feature_names, shares.tolist(), strict=True))
 

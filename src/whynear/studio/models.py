@@ -2,140 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from typing import Any, Literal, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
-from whynear.study.settings import SETTINGS, VALUES, StudySettings, python_words
+from whynear.study.settings import SETTINGS, VALUES, StudySettings
 
 View = Literal[
     "study", "features", "sets", "errors", "map", "case", "what-if", "flip", "leave-out", "lock", "marks", "compare"
 ]
-ONLY_OF_STUDIES = {"learner", "score", "folds", "effective_dim", "memory"}  # settings that a model has not
-
-
-@dataclass(frozen=True)
-class Shown:
-    """What a view shows.
-
-    ``table`` is the path of the table or the name of a data set, ``results`` the folder of the study, ``learner`` the
-    name of its learner, ``other`` the folder of another study.
-    """
-
-    table: str
-    target: str | None
-    settings: StudySettings
-    results: str
-    learner: str = "auto"
-    row: int | str = 1
-    values: Mapping[str, Any] = field(default_factory=dict)
-    features: Sequence[str] = ()
-    triples: Sequence[tuple[int, int, int]] = ()
-    other: str = ""
-    model_file: str = "model.whynear"
-
-    @property
-    def study(self) -> str:
-        """The line that repeats the study."""
-        return f"study = wn.study({_words(self.table, self.target, self.settings.changed())})"
-
-    @property
-    def model(self) -> str:
-        """The line that loads the model."""
-        return f"model = wn.load({self.results + '/' + self.model_file!r})"
-
-    @property
-    def case(self) -> str:
-        """The lines that open the table and take the case from it."""
-        index = self.settings.reading.index
-        rows = f"X.loc[[{self.row!r}]]" if index is None else f"X[X[{index!r}].astype(str) == {str(self.row)!r}]"
-        changed = f".assign(**{dict(self.values)!r})" if self.values else ""
-        return f"X = wn.datasets.open_table({self.table!r}).frame\ncase = {rows}{changed}"
-
-    def learned(self, **changes: Any) -> str:
-        """Return the call that fits the learner of the study to its table."""
-        kept = {name: value for name, value in self.settings.changed().items() if name not in ONLY_OF_STUDIES}
-        return f"wn.learn_table({_words(self.table, self.target, {'learner': self.learner, **kept, **changes})})"
-
-
-def lines_for(view: View, shown: Shown) -> str:
-    """Return the code that makes what a view shows."""
-    return f"import whynear as wn\n\n{_LINES[view](shown)}\n"
-
-
-def _case(shown: Shown) -> str:
-    return (
-        f"{shown.study}\nnames = [str(name) for name in study.shown.X.index]\n"
-        f"print(*[why.text for why in study.reasons if names[why.place] == {str(shown.row)!r}])  # without the row\n\n"
-        f"{shown.model}  # fitted to all rows\nprint(wn.explain_row(model, {shown.table!r}, row={shown.row!r}))"
-    )
-
-
-def _what_if(shown: Shown) -> str:
-    return f"{shown.model}\n{shown.case}\nprint(wn.explain_row(model, case, row={shown.row!r}))"
-
-
-def _flip(shown: Shown) -> str:
-    columns = "columns = list(model.feature_names_in_)"
-    return f"{shown.model}\n{shown.case}\n{columns}\nprint(wn.flips(model, case[columns], X[columns]).frame())"
-
-
-def _leave_out(shown: Shown) -> str:
-    seed, weighted = shown.settings.random_state, shown.settings.reading.weight is not None
-    left = f"{list(shown.features)!r}, {_rows('problem', weighted)}, random_state={seed}"
-    dropped = [*shown.settings.reading.drop, *shown.features]
-    kept = f"{_rows('fewer.problem', weighted)}, random_state={seed}"
-    judged = f"fewer.model, fewer.problem.X, fewer.problem.y, {kept}"
-    return (
-        f"{shown.model}\nproblem = {shown.learned()}.problem\n"
-        f"print(wn.leave_out(model, problem.X, problem.y, {left}))\n"
-        f"fewer = {shown.learned(drop=dropped)}\n"
-        f"print(wn.verdicts({judged}).frame())"
-    )
-
-
-def _rows(problem: str, weighted: bool) -> str:
-    return f"groups={problem}.separation" + (f", sample_weight={problem}.weights" if weighted else "")
-
-
-def _lock(shown: Shown) -> str:
-    dropped = [*shown.settings.reading.drop, *shown.features]
-    return f"smaller = {shown.learned(drop=dropped)}\nwn.save(smaller.model, 'smaller.whynear')"
-
-
-def _marks(shown: Shown) -> str:
-    triples = [list(triple) for triple in shown.triples]
-    return (
-        f"X = {shown.learned()}.problem.numbers()\n"
-        f"triples = {triples!r}  # places of a row, of one like it and of one unlike it, from 0\n"
-        f"slider = wn.Slider(random_state={shown.settings.random_state}).fit_triplets(X, triples)\n"
-        "print(dict(zip(X.columns, slider.metric_.relevances() * X.var(ddof=0))))"
-    )
-
-
-_LINES: dict[str, Callable[[Shown], str]] = {
-    "study": lambda shown: f"{shown.study}\nprint(study.finding())\nstudy.save('study')",
-    "features": lambda shown: f"{shown.study}\nprint(study.frame())",
-    "sets": lambda shown: f"{shown.study}\nprint(study.verdicts.sets.best)\nprint(study.verdicts.sets.curve)",
-    "errors": lambda shown: f"{shown.study}\nprint(study.errors.to_dict())",
-    "map": lambda shown: f"{shown.study}\nprint({{name: points.shape for name, points in study.maps.items()}})",
-    "case": _case,
-    "what-if": _what_if,
-    "flip": _flip,
-    "leave-out": _leave_out,
-    "lock": _lock,
-    "marks": _marks,
-    "compare": lambda shown: f"print(wn.compare_studies({shown.results!r}, {shown.other!r}).sentences())",
-}
-
-
-def _words(table: str, target: str | None, settings: Mapping[str, Any]) -> str:
-    named = [] if target is None else [repr(target)]
-    return ", ".join([repr(table), *named, *python_words(settings)])
-
-
 Value = float | str | None
 ModelName = Literal["study", "locked"]
 FeatureKind = Literal["number", "whole number", "date", "date and time", "category"]

@@ -15,7 +15,6 @@ from whynear.data.caveats import caveats_of_codes
 from whynear.data.opening import open_table
 from whynear.data.problem import Problem
 from whynear.data.reading import NamedTable
-from whynear.data.settings import Reading
 from whynear.studio.models import ColumnInfo, Consequence, Cost, Preview, Refusal
 from whynear.study.estimate import Estimate, estimate
 from whynear.study.learnable import learnable_problem, learners_for
@@ -31,9 +30,7 @@ def consequences(problem: Problem, settings: StudySettings) -> list[Consequence]
     """Return what follows from the settings, then what was decided about columns, then what limits the results."""
     said = [
         *_of_target(problem, settings),
-        *_of_rows(problem, settings),
-        *_of_columns(settings.reading),
-        *_of_methods(problem, settings),
+        *(Consequence(setting=name, text=text) for name, text in _stated(problem, settings)),
         *(Consequence(setting="table", text=text) for text in problem.decisions),
     ]
     codes = caveats_of_codes(problem.X)
@@ -69,47 +66,39 @@ def _of_target(problem: Problem, settings: StudySettings) -> Iterator[Consequenc
         yield Consequence(setting="target", text=text, warning=True)
 
 
-def _of_rows(problem: Problem, settings: StudySettings) -> Iterator[Consequence]:
+def _stated(problem: Problem, settings: StudySettings) -> Iterator[tuple[str, str]]:
+    """Yield the names of settings on rows, columns and methods, and what follows from each."""
+    reading, splitting = settings.reading, settings.splitting
     if problem.groups is not None:
         count = counted(problem.groups.nunique(), "group", "groups")
-        text = f"{count} in {settings.splitting.group!r}, each held out as a whole: scores are those of new groups."
-        yield Consequence(setting="group", text=text)
+        yield "group", f"{count} in {splitting.group!r}, each held out as a whole: scores are those of new groups."
     if problem.times is not None:
         count = counted(problem.times.nunique(), "different time", "different times")
-        text = f"{count} in {settings.splitting.time!r}: later rows are held out, and scores are those of rows to come."
-        yield Consequence(setting="time", text=text)
+        yield "time", f"{count} in {splitting.time!r}: later rows are held out, and scores are those of rows to come."
     if problem.weights is not None:
-        text = f"Rows count by {settings.reading.weight!r} when learners are fitted and in scores, once in verdicts."
-        yield Consequence(setting="weight", text=text)
-    if settings.reading.index is not None:
-        yield Consequence(setting="index", text=f"Rows are called by {settings.reading.index!r}, which is no feature.")
-    if settings.reading.drop_missing_target:
-        yield Consequence(setting="drop_missing_target", text="Rows without a target are left out.")
-
-
-def _of_columns(reading: Reading) -> Iterator[Consequence]:
-    if reading.drop:
-        yield Consequence(setting="drop", text=f"Left out: {listed(reading.drop)}.")
-    if reading.missing:
-        yield Consequence(setting="missing", text=f"Read as missing: {listed(reading.missing)}.")
-    for name, what in (("category", "categories"), ("number", "numbers"), ("date", "dates")):
-        if columns := getattr(reading, name):
-            yield Consequence(setting=name, text=f"Read as {what}: {listed(columns)}.")
-
-
-def _of_methods(problem: Problem, settings: StudySettings) -> Iterator[Consequence]:
-    n_rows, folds = len(problem.X), settings.splitting.folds
-    yield Consequence(
-        setting="folds",
-        text=f"{folds} folds: each model is fitted to about {n_rows - n_rows // folds:,} rows and "
-        f"predicts {n_rows // folds:,} that it has not seen.",
-    )
+        yield "weight", f"Rows count by {reading.weight!r} when learners are fitted and in scores, once in verdicts."
+    if reading.index is not None:
+        yield "index", f"Rows are called by {reading.index!r}, which is no feature."
+    if reading.drop_missing_target:
+        yield "drop_missing_target", "Rows without a target are left out."
+    for name, what in (
+        ("drop", "Left out"),
+        ("missing", "Read as missing"),
+        ("category", "Read as categories"),
+        ("number", "Read as numbers"),
+        ("date", "Read as dates"),
+    ):
+        if values := getattr(reading, name):
+            yield name, f"{what}: {listed(values)}."
+    n_rows, n_held = len(problem.X), len(problem.X) // splitting.folds
+    fits = f"each model is fitted to about {n_rows - n_held:,} rows and predicts {n_held:,} that it has not seen."
+    yield "folds", f"{splitting.folds} folds: {fits}"
     if problem.kind == "classes":
         names = [name.upper() for name in learners_for(settings)]
         compared = f"{len(names)} learners are compared" if len(names) > 1 else "One learner is fitted"
-        yield Consequence(setting="learner", text=f"{compared}, with plain kNN and NCA beside: {', '.join(names)}.")
+        yield "learner", f"{compared}, with plain kNN and NCA beside: {', '.join(names)}."
     if settings.class_weight == "balanced":
-        yield Consequence(setting="class_weight", text="All classes count alike when learners are fitted.")
+        yield "class_weight", "All classes count alike when learners are fitted."
 
 
 HEAD_ROWS = 8
@@ -131,13 +120,29 @@ def preview(table: str | Path, target: str | None, settings: StudySettings) -> P
     given = replace(given, frame=_countable(given.frame))
     targets = likely_targets(given)
     target = (given.target or targets[0]) if target is None else target
+    problem = refusal = None
     try:
         problem = learnable_problem(table, target, settings, opened)
     except (ValueError, TypeError) as error:
         suggestion = getattr(error, "settings", {}) if getattr(error, "is_tried", False) else {}
         refusal = Refusal(message=str(error), suggestion=suggestion)
-        return _shown(given, target, targets, settings, None, refusal)
-    return _shown(given, target, targets, settings, problem, None)
+    kinds = {} if problem is None else {row["column"]: row for row in problem.columns.to_dict("records")}
+    needs = None if problem is None else cost_of(problem, settings)
+    return Preview(
+        source=given.source,
+        rows=len(given.frame),
+        columns=[_column(given.frame[name], kinds, target, settings, problem) for name in given.frame.columns],
+        head=[[_text(value) for value in row] for row in given.frame.head(HEAD_ROWS).itertuples(index=False)],
+        targets=targets,
+        target=target,
+        target_kind=None if problem is None else problem.kind,
+        classes=[] if problem is None else [(printable(name), count) for name, count in problem.classes],
+        range=None if problem is None else problem.range,
+        summary="" if problem is None else problem.summary,
+        consequences=[] if problem is None else consequences(problem, settings),
+        cost=None if needs is None else Cost(seconds=needs.seconds, bytes=needs.n_bytes, text=str(needs)),
+        refusal=refusal,
+    )
 
 
 def likely_targets(table: NamedTable) -> list[str]:
@@ -156,33 +161,6 @@ def cost_of(problem: Problem, settings: StudySettings) -> Estimate:
     """Return the time and the memory that a study of this problem will take."""
     shape, spectra = problem.numbers().shape, problem.axis is not None
     return estimate(*shape, len(problem.classes), learners_for(settings), settings.splitting.folds, spectra=spectra)
-
-
-def _shown(
-    table: NamedTable,
-    target: str,
-    targets: list[str],
-    settings: StudySettings,
-    problem: Problem | None,
-    refusal: Refusal | None,
-) -> Preview:
-    kinds = {} if problem is None else {row["column"]: row for row in problem.columns.to_dict("records")}
-    needs = None if problem is None else cost_of(problem, settings)
-    return Preview(
-        source=table.source,
-        rows=len(table.frame),
-        columns=[_column(table.frame[name], kinds, target, settings, problem) for name in table.frame.columns],
-        head=[[_text(value) for value in row] for row in table.frame.head(HEAD_ROWS).itertuples(index=False)],
-        targets=targets,
-        target=target,
-        target_kind=None if problem is None else problem.kind,
-        classes=[] if problem is None else [(printable(name), count) for name, count in problem.classes],
-        range=None if problem is None else problem.range,
-        summary="" if problem is None else problem.summary,
-        consequences=[] if problem is None else consequences(problem, settings),
-        cost=None if needs is None else Cost(seconds=needs.seconds, bytes=needs.n_bytes, text=str(needs)),
-        refusal=refusal,
-    )
 
 
 def _column(

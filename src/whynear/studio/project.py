@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import filecmp
 import gzip
 import os
 import secrets
@@ -195,11 +196,8 @@ def copy_table(project: Project, path: Path) -> Row:
         raise ValueError(f"{path} {what}. Name a file (CSV, TSV, Parquet, Excel) or a data set.")
     check_ending(path.name)
     for row in project.store.tables():
-        if (
-            row["name"] == file_name(path.name)
-            and row["bytes"] == path.stat().st_size
-            and _same(project.folder / row["file"], path)
-        ):
+        kept = project.folder / row["file"]
+        if row["name"] == file_name(path.name) and kept.is_file() and filecmp.cmp(kept, path, shallow=False):
             return row
     with _new_table(project, path.name) as row:
         shutil.copyfile(path, project.half_of(row))
@@ -231,15 +229,10 @@ def check_ending(name: str) -> None:
 
 def check_size(path: Path) -> None:
     """Refuse a table that has too many rows, or too many bytes when it is unpacked, before any of it is parsed."""
-    name = path.name.lower()
     if not path.stat().st_size:
         raise Refused(f"{path.name} is empty. Export the table again.")
-    if name.endswith(".parquet"):
-        _check_parquet(path)
-    elif name.endswith(".xlsx"):
-        _check_workbook(path)
-    else:
-        _check_text(path)
+    checks = {".parquet": _check_parquet, ".xlsx": _check_workbook}
+    checks.get(path.suffix.lower(), _check_text)(path)
 
 
 def _check_text(path: Path) -> None:
@@ -285,16 +278,7 @@ def _too_large(n_bytes: int) -> TooLarge:
     return TooLarge(f"The table has {in_words(n_bytes)}, and the studio takes {in_words(MOST_BYTES)}. {WAY_OUT}")
 
 
-def _same(first: Path, second: Path) -> bool:
-    if not first.is_file():
-        return False
-    with first.open("rb") as one, second.open("rb") as other:
-        pairs = zip(
-            iter(partial(one.read, PIECE_BYTES), b""), iter(partial(other.read, PIECE_BYTES), b""), strict=False
-        )
-        return all(some == others for some, others in pairs)
-
-
 Say = Callable[[dict[str, Any]], None]
 FITS, NEW, RESULTS = "fits", "new", "study"
+DATA_FILE, POINTS_FILE = "page.json", "points.bin"  # of the page, beside the results
 OLDER = "older"  # results that are being replaced

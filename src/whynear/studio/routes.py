@@ -1,19 +1,23 @@
-"""The routes of the API."""
+"""The routes of the API, and what they share."""
 
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
+from functools import cache
+from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 from fastapi import APIRouter, Depends, Header, Query, Request, Response
 from fastapi.responses import FileResponse, StreamingResponse
 
-from whynear.studio import page
+from whynear.data.catalog import KnownSet, known_sets
 from whynear.studio.fewer_features import columns_of, leave_out, left_out, lock, unlock
-from whynear.studio.live import Live, features_of, live_study
+from whynear.studio.guard import Keys
+from whynear.studio.live import Live, features_of, live_study, smallest_flips, what_if
 from whynear.studio.marks import keep, ranking
 from whynear.studio.models import (
     CaseQuery,
@@ -40,28 +44,90 @@ from whynear.studio.models import (
     StudyInfo,
     TableInfo,
     WhatIf,
+    changed_settings,
 )
 from whynear.studio.previews import preview
-from whynear.studio.project import receive_table
+from whynear.studio.project import DATA_FILE, POINTS_FILE, Project, new_id, receive_table
 from whynear.studio.python_views import python_of
-from whynear.studio.runner import OVER
-from whynear.studio.store import NotFound, Refused, WrongState
-from whynear.studio.what_if import smallest_flips, what_if
-from whynear.studio.workshop import Studio, example_named, examples, info_of, studio_of
-from whynear.study.compare import SavedStudy, compare_studies, read_study
+from whynear.studio.runner import CAN_RESUME, OVER, Relearner, Runner, progress_of
+from whynear.studio.store import NotFound, Refused, Row, Store, WrongState
+from whynear.study.compare import compare_studies, read_study
 from whynear.utils.text import counted
 from whynear.verdict.cost import check_left_out
 
 
-def compared(studio: Studio, first: str, second: str) -> Differences:
-    """Return what differs between two studies, which are called by their names in the project."""
-    found = compare_studies(_named(studio, first), _named(studio, second))
-    return Differences(differences=found.to_dict())
+@dataclass(frozen=True, eq=False)
+class Studio:
+    """What the routes share."""
+
+    project: Project
+    runner: Runner
+    relearner: Relearner
+    keys: Keys
+    address: str
+
+    @property
+    def store(self) -> Store:
+        """The state of the project."""
+        return self.project.store
+
+    def link(self) -> str:
+        """Return an address that opens the page in a browser, once."""
+        return f"{self.address}/?token={self.keys.new_link_key()}"
+
+    def start(self, wanted: NewStudy, expected: float | None = None) -> str:
+        """Add a study to those that wait, and return its id; ``expected`` is how long it will take."""
+        table = self.table_of(wanted)
+        wanted.settings.checked()
+        source = table if isinstance(table, str) else table.name
+        study = new_id()
+        given = {"table_id": wanted.table, "example": wanted.example, "target": wanted.target, "expected": expected}
+        settings = wanted.settings.model_dump(mode="json")
+        named = {"id": study, "name": wanted.name or source, "source": source}
+        self.store.add_study({**named, **given, "settings": settings, "state": "waiting"})
+        self.runner.start_next()
+        return study
+
+    def table_of(self, wanted: NewStudy) -> str | Path:
+        """Return the table of a new study as the library takes it: a path, or the name of a data set."""
+        if (wanted.table is None) == (wanted.example is None):
+            raise Refused("Give either the id of a table (table) or the name of a data set (example).")
+        return example_named(str(wanted.example)).name if wanted.table is None else self.project.file_of(wanted.table)
+
+    def info(self, study: str) -> StudyInfo:
+        """Return a study as the API shows it."""
+        return info_of(self.store.study(study), self.store)
 
 
-def _named(studio: Studio, study: str) -> SavedStudy:
-    name = studio.finished(study)["name"]
-    return replace(read_study(studio.project.results_of(study)), name=name)
+def studio_of(request: Request) -> Studio:
+    """Return the studio of a request."""
+    return request.app.state.studio
+
+
+def info_of(row: Row, store: Store) -> StudyInfo:
+    """Return the row of a study as the API shows it."""
+    made = {
+        "table": row["table_id"],
+        "settings": changed_settings(row["settings"]).changed(),
+        "progress": progress_of(row, time.time()),
+        "parts": store.part_names(row["id"]),
+        "can_resume": row["state"] in CAN_RESUME,
+    }
+    return StudyInfo(**{**row, **made})
+
+
+@cache
+def examples() -> tuple[KnownSet, ...]:
+    """Return the data sets that need no download."""
+    return tuple(known for known in known_sets() if not known.origin.startswith("OpenML"))
+
+
+def example_named(name: str) -> KnownSet:
+    """Return the data set of a name, which is one of `examples`."""
+    for known in examples():
+        if known.name == name:
+            return known
+    raise NotFound(f"There is no example {name!r}. GET /api/examples lists them.")
 
 
 router = APIRouter(prefix="/api", tags=["studies"])
@@ -158,15 +224,15 @@ def resume_study(studio: Used, study: str) -> StudyInfo:
 @router.get("/studies/{study}/page")
 def page_of_study(studio: Used, study: str) -> Response:
     """Return everything that the page shows of a finished study, as JSON."""
-    studio.finished(study)
-    return FileResponse(studio.project.results_of(study) / page.DATA_FILE, media_type="application/json")
+    studio.store.finished(study)
+    return FileResponse(studio.project.results_of(study) / DATA_FILE, media_type="application/json")
 
 
 @router.get("/studies/{study}/points", response_class=Response)
 def points_of_study(studio: Used, study: str) -> Response:
     """Return the rows beside the cases of a study of a large table, as `whynear.report.packed_rows` packs them."""
-    studio.finished(study)
-    path = studio.project.results_of(study) / page.POINTS_FILE
+    studio.store.finished(study)
+    path = studio.project.results_of(study) / POINTS_FILE
     if not path.exists():
         raise NotFound(f"All rows of this study are cases: GET /api/studies/{study}/page contains them.")
     return FileResponse(path, media_type="application/octet-stream")
@@ -175,7 +241,7 @@ def points_of_study(studio: Used, study: str) -> Response:
 @router.get("/studies/{study}/report", response_class=Response)
 def report_of_study(studio: Used, study: str) -> Response:
     """Show the report of a finished study as a page of its own, whose scripts can reach nothing of the studio."""
-    studio.finished(study)
+    studio.store.finished(study)
     path = studio.project.results_of(study) / "report.html"
     return FileResponse(path, media_type="text/html; charset=utf-8", headers=ALONE)
 
@@ -183,7 +249,7 @@ def report_of_study(studio: Used, study: str) -> Response:
 @router.get("/studies/{study}/files")
 def list_files(studio: Used, study: str) -> Files:
     """List the files of a finished study."""
-    studio.finished(study)
+    studio.store.finished(study)
     return Files(files=sorted(path.name for path in studio.project.results_of(study).iterdir() if path.is_file()))
 
 
@@ -198,7 +264,9 @@ def download_file(studio: Used, study: str, name: str) -> Response:
 @router.get("/compare")
 def compare(studio: Used, first: str, second: str) -> Differences:
     """Compare two finished studies."""
-    return compared(studio, first, second)
+    rows = studio.store.finished(first), studio.store.finished(second)
+    named = (replace(read_study(studio.project.results_of(row["id"])), name=row["name"]) for row in rows)
+    return Differences(differences=compare_studies(*named).to_dict())
 
 
 @router.post("/links", status_code=201, tags=["keys"])
@@ -260,7 +328,7 @@ case_router = APIRouter(prefix="/api/studies/{study}", tags=["cases"])
 
 def live_of(studio: Used, study: str) -> Live:
     """Return a finished study with its model and its table."""
-    return live_study(studio.project, studio.finished(study))
+    return live_study(studio.project, studio.store.finished(study))
 
 
 Asked = Annotated[Live, Depends(live_of)]
@@ -309,13 +377,13 @@ def answer_leave_out(live: Asked, query: LeaveOutQuery) -> LeaveOutAnswer:
 @case_router.post("/python")
 def show_python(studio: Used, live: Asked, study: str, query: PythonQuery) -> PythonLines:
     """Return the Python code that makes what a view shows."""
-    return python_of(studio, live, study, query)
+    return python_of(studio.project, live, study, query)
 
 
 @case_router.get("/lock")
 def show_locked(studio: Used, study: str) -> Locked | None:
     """Show the features of the locked model; null if there is none."""
-    found = studio.finished(study)["locked"]
+    found = studio.store.finished(study)["locked"]
     return None if found is None else Locked(**found)
 
 
@@ -364,7 +432,7 @@ relearn_router = APIRouter(prefix="/api/studies/{study}/relearn", tags=["cases"]
 @relearn_router.get("")
 def list_refits(studio: Used, study: str) -> list[Relearning]:
     """List all refits without some features, the newest first."""
-    studio.finished(study)
+    studio.store.finished(study)
     return studio.relearner.listed(study)
 
 
@@ -379,13 +447,13 @@ def start_refit(studio: Used, live: Asked, study: str, query: LeaveOutQuery) -> 
 @relearn_router.get("/{number}")
 def show_refit(studio: Used, study: str, number: int) -> Relearning:
     """Show how far a refit is, and what it has found."""
-    studio.finished(study)
+    studio.store.finished(study)
     return studio.relearner.shown(study, number)
 
 
 @relearn_router.post("/{number}/cancel")
 def cancel_refit(studio: Used, study: str, number: int) -> Relearning:
     """End a refit; its score is kept if it was known."""
-    studio.finished(study)
+    studio.store.finished(study)
     studio.relearner.cancel(study, number)
     return studio.relearner.shown(study, number)

@@ -91,12 +91,15 @@ class Followed(NamedTuple):
 class OneWorker:
     """At most one process at a time, followed by a thread until it ends; ``_now`` changes within the lock."""
 
-    def __init__(self) -> None:
+    def __init__(self, project: Project) -> None:
+        self.project, self.store = project, project.store
         self._lock, self._closed = threading.RLock(), False
         self._now: Followed | None = None
+        self._of: object = None  # the study, or the number of the refit
 
-    def follow(self, process: subprocess.Popen[str], note: Callable[[subprocess.Popen[str]], None]) -> None:
+    def follow(self, process: subprocess.Popen[str], of: object, note: Callable[[subprocess.Popen[str]], None]) -> None:
         """Start a thread that notes how a process ends; call it within the lock."""
+        self._of = of
         self._now = Followed(process, threading.Thread(target=note, args=(process,), daemon=True))
         self._now.follower.start()
 
@@ -187,8 +190,7 @@ class Runner(OneWorker):
     """
 
     def __init__(self, project: Project) -> None:
-        super().__init__()
-        self.project, self.store, self._running = project, project.store, ""
+        super().__init__(project)
         for row in self.store.studies():
             if row["state"] == "running":
                 self._after_a_kill(row)
@@ -210,8 +212,7 @@ class Runner(OneWorker):
                 self.store.change_study(row["id"], state="failed", ended=time.time(), message=str(error))
                 self.start_next()
                 return
-            self._running = row["id"]
-            self.follow(process, partial(self._note, row["id"]))
+            self.follow(process, row["id"], partial(self._note, row["id"]))
 
     def cancel(self, study: str) -> None:
         """End a study; what it has fitted is kept."""
@@ -219,7 +220,7 @@ class Runner(OneWorker):
             ended = {"state": "cancelled", "ended": time.time(), "message": CANCELLED}
             if not self.store.change_study(study, only_in=("waiting", "running"), **ended):
                 raise WrongState(f"The study is {self.store.study(study)['state']}: there is nothing to cancel.")
-            now = self._now if self._running == study else None
+            now = self._now if self._of == study else None
         if now is not None:
             now.end()
 
@@ -232,7 +233,7 @@ class Runner(OneWorker):
     def remove(self, study: str) -> None:
         """Remove a study that is not running."""
         with self._lock:
-            if self._running == study or self.store.study(study)["state"] == "running":
+            if self._of == study or self.store.study(study)["state"] == "running":
                 raise WrongState("The study is running. Cancel it first.")
             self.project.remove_study(study)
 
@@ -249,7 +250,7 @@ class Runner(OneWorker):
                 failed: dict[str, Any] = {"state": "failed", "ended": time.time(), "message": str(error)}
                 self.store.change_study(study, only_in=("running",), **failed)
         with self._lock:
-            self._now, self._running = None, ""
+            self._now = self._of = None
         self.start_next()
 
     def _note_events(self, study: str, lines: IO[str]) -> dict[str, Any]:
@@ -296,8 +297,7 @@ class Runner(OneWorker):
         self.store.change_study(row["id"], **done, finding=record["finding"])
 
 
-RELEARNING_INTERRUPTED = "The server ended while it ran. Start it again."
-RELEARNING_CANCELLED = "It was cancelled."
+REFIT_INTERRUPTED = "The server ended while it ran. Start it again."
 
 
 class Relearner(OneWorker):
@@ -307,11 +307,10 @@ class Relearner(OneWorker):
     """
 
     def __init__(self, project: Project) -> None:
-        super().__init__()
-        self.project, self.store, self._number = project, project.store, 0
+        super().__init__(project)
         for row in self.store.studies():
             for one in self.store.relearnings(row["id"]):
-                self.store.change_relearning(one["number"], state="interrupted", message=RELEARNING_INTERRUPTED)
+                self.store.change_relearning(one["number"], state="interrupted", message=REFIT_INTERRUPTED)
 
     def start(self, study: str, features: Sequence[str]) -> Relearning:
         """Start a refit of a finished study without some features."""
@@ -320,9 +319,9 @@ class Relearner(OneWorker):
             if self._now is not None or self._closed:
                 raise WrongState("Features are being left out already. Wait until that is done, or cancel it.")
             process = start_worker(self.project.folder_of(study), job)
-            self._number = self.store.add_relearning(study, features)
-            self.follow(process, partial(self._note, study, self._number))
-            return self.shown(study, self._number)
+            number = self.store.add_relearning(study, features)
+            self.follow(process, number, partial(self._note, study, number))
+            return self.shown(study, number)
 
     def shown(self, study: str, number: int) -> Relearning:
         """Return a refit of a study as the API shows it."""
@@ -339,9 +338,9 @@ class Relearner(OneWorker):
         """End a refit; its score is kept if it was known."""
         self.shown(study, number)
         with self._lock:
-            if not self.store.change_relearning(number, state="cancelled", message=RELEARNING_CANCELLED):
+            if not self.store.change_relearning(number, state="cancelled", message="It was cancelled."):
                 raise WrongState("The refit is over: there is nothing to cancel.")
-            now = self._now if self._number == number else None
+            now = self._now if self._of == number else None
         if now is not None:
             now.end()
 
@@ -359,15 +358,12 @@ class Relearner(OneWorker):
             end_worker(process)
             ended = {"state": "failed", "message": str(error)}
         code = clear_worker(process, self.project.folder_of(study))
-        if not ended:
-            message = (
-                RELEARNING_INTERRUPTED
-                if self._closed
-                else f"Its process ended with code {code}. Is there enough memory?"
-            )
-            ended = {"state": "interrupted" if self._closed else "failed", "message": message}
+        if not ended and self._closed:
+            ended = {"state": "interrupted", "message": REFIT_INTERRUPTED}
+        elif not ended:
+            ended = {"state": "failed", "message": f"Its process ended with code {code}. Is there enough memory?"}
         with self._lock:
-            self._now = None
+            self._now = self._of = None
             self.store.change_relearning(number, **ended)
 
     def _note_events(self, number: int, lines: IO[str]) -> dict[str, Any]:

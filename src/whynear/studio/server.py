@@ -22,17 +22,23 @@ from whynear.data.catalog import known_sets
 from whynear.studio import routes
 from whynear.studio.guard import Guard, Keys
 from whynear.studio.models import Failure, NewStudy
-from whynear.studio.page import page_files
 from whynear.studio.project import Project, copy_table
+from whynear.studio.routes import Studio
 from whynear.studio.runner import Relearner, Runner
 from whynear.studio.store import Refused
-from whynear.studio.workshop import Studio
 
 DESCRIPTION = (
     "Studies of tables, and questions to finished ones. Scripts send the token that the project keeps in token.json: "
     "Authorization: Bearer TOKEN."
 )
 STATUSES = (400, 401, 403, 404, 409, 413, 422, 507)
+BUILT_PAGE = Path(__file__).parents[1] / "report" / "static"  # from TypeScript
+KINDS = {
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
 
 
 def make_app(studio: Studio) -> FastAPI:
@@ -50,11 +56,8 @@ def make_app(studio: Studio) -> FastAPI:
     for router in (routes.router, routes.table_router, routes.case_router, routes.relearn_router):
         app.include_router(router)
     _add_page(app)
-    app.add_exception_handler(Refused, _refused)
-    app.add_exception_handler(RequestValidationError, _invalid)
-    for kind in (ValueError, TypeError, ImportError):
-        app.add_exception_handler(kind, _bad_input)
-    app.add_exception_handler(OSError, _not_stored)
+    for kind in (Refused, RequestValidationError, ValueError, TypeError, ImportError, OSError):
+        app.add_exception_handler(kind, _failed)
     app.add_middleware(Guard, hosts=hosts_of(studio.address), keys=studio.keys)
     return app
 
@@ -69,37 +72,35 @@ def hosts_of(address: str) -> frozenset[str]:
     return frozenset({host, f"localhost:{host.rpartition(':')[2]}"})
 
 
+def page_files() -> dict[str, tuple[bytes, str]]:
+    """Return the content and the type of each file of the page by its path; no other file can be requested."""
+    found = [path for path in sorted(BUILT_PAGE.rglob("*")) if path.suffix in KINDS]
+    return {path.relative_to(BUILT_PAGE).as_posix(): (path.read_bytes(), KINDS[path.suffix]) for path in found}
+
+
 def _add_page(app: FastAPI) -> None:
     files = page_files()
-
-    def show(path: str) -> Response:
-        content, kind = files["index.html" if path == "" else path]
-        return Response(content, media_type=kind)
+    files[""] = files["index.html"]
 
     @app.get("/{path:path}", include_in_schema=False)
     def page(path: str) -> Response:
-        return show(path) if path == "" or path in files else JSONResponse({"detail": "There is no such page."}, 404)
+        if path not in files:
+            return JSONResponse({"detail": "There is no such page."}, 404)
+        return Response(files[path][0], media_type=files[path][1])
 
 
-async def _refused(_request: Request, error: Exception) -> Response:
-    assert isinstance(error, Refused), "it is registered for these"
-    return JSONResponse({"detail": str(error)}, error.status)
-
-
-async def _bad_input(_request: Request, error: Exception) -> Response:
-    return JSONResponse({"detail": str(error)}, 400)
-
-
-async def _not_stored(_request: Request, error: Exception) -> Response:
-    assert isinstance(error, OSError), "it is registered for these"
-    if error.errno == errno.ENOSPC:
-        return JSONResponse({"detail": "The disk of the project is full. Free some space, and try again."}, 507)
-    return JSONResponse({"detail": str(error)}, 500)
-
-
-async def _invalid(_request: Request, error: Exception) -> Response:
-    assert isinstance(error, RequestValidationError), "it is registered for these"
-    return JSONResponse({"detail": "; ".join(_sentence(one) for one in error.errors())}, 422)
+async def _failed(_request: Request, error: Exception) -> Response:
+    """Respond with the message of an error, and the status that it means."""
+    match error:
+        case Refused():
+            status, detail = error.status, str(error)
+        case RequestValidationError():
+            status, detail = 422, "; ".join(_sentence(one) for one in error.errors())
+        case OSError(errno=errno.ENOSPC):
+            status, detail = 507, "The disk of the project is full. Free some space, and try again."
+        case _:
+            status, detail = 500 if isinstance(error, OSError) else 400, str(error)
+    return JSONResponse({"detail": detail}, status)
 
 
 def _sentence(fault: Any) -> str:
@@ -152,24 +153,16 @@ def serve(
     project = Project(folder)
     running: list[Runner | Relearner] = []
     try:
-        address = f"http://{HOST}:{listening.getsockname()[1]}"
-        runner, relearner = Runner(project), Relearner(project)
-        running += [runner, relearner]
-        keys = Keys(project.store, listening.getsockname()[1])
+        number = listening.getsockname()[1]
+        address, keys = f"http://{HOST}:{number}", Keys(project.store, number)
+        running += [runner := Runner(project), relearner := Relearner(project)]
         studio = Studio(project, runner, relearner, keys, address)
         if table is not None:
             _add(studio, table)
         _write_token(project.folder / TOKEN_FILE, address, keys.token)
-        config = uvicorn.Config(
-            make_app(studio),
-            log_level="warning",
-            access_log=False,
-            server_header=False,
-            ws="none",
-            proxy_headers=False,
-            timeout_graceful_shutdown=ENDING_SECONDS,
-        )
-        server = uvicorn.Server(config)
+        quiet = {"log_level": "warning", "access_log": False, "server_header": False, "proxy_headers": False}
+        ending: dict[str, Any] = {**quiet, "timeout_graceful_shutdown": ENDING_SECONDS}
+        server = uvicorn.Server(uvicorn.Config(make_app(studio), ws="none", **ending))
         with _ended_by_signals(server):
             started(studio.link())
             if opened is not None:

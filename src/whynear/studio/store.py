@@ -127,10 +127,13 @@ class Store:
         with self._lock, _explained(self.path):
             return [dict(row) for row in self._connection.execute(statement, values).fetchall()]
 
-    def _insert(self, table: str, row: Row) -> None:
-        names, places = ", ".join(row), ", ".join("?" * len(row))
+    def _change(self, statement: str, values: Sequence[Any]) -> sqlite3.Cursor:
         with self._changing() as connection:
-            connection.execute(f"INSERT OR REPLACE INTO {table} ({names}) VALUES ({places})", list(row.values()))
+            return connection.execute(statement, values)
+
+    def _insert(self, table: str, row: Row) -> sqlite3.Cursor:
+        names, places = ", ".join(row), ", ".join("?" * len(row))
+        return self._change(f"INSERT OR REPLACE INTO {table} ({names}) VALUES ({places})", list(row.values()))
 
     def add_table(self, row: Row) -> None:
         """Add a table: ``id``, ``name``, ``file``, ``bytes``."""
@@ -142,12 +145,11 @@ class Store:
 
     def table(self, table: str) -> Row:
         """Return one table."""
-        return self._one("SELECT * FROM tables WHERE id = ?", table, "table")
+        return self._one("tables", table, "table")
 
     def remove_table(self, table: str) -> None:
         """Delete a table."""
-        with self._changing() as connection:
-            connection.execute("DELETE FROM tables WHERE id = ?", [table])
+        self._change("DELETE FROM tables WHERE id = ?", [table])
 
     def studies_of_table(self, table: str) -> list[str]:
         """Return the ids of the studies of a table."""
@@ -155,8 +157,7 @@ class Store:
 
     def add_study(self, row: Row) -> None:
         """Add a study; ``settings`` is a dict."""
-        settings = json.dumps(row["settings"])
-        self._insert("studies", {**row, "settings": settings, "created": time.time()})
+        self._insert("studies", {**row, "settings": json.dumps(row["settings"]), "created": time.time()})
 
     def studies(self) -> list[Row]:
         """Return all studies, the newest first."""
@@ -164,7 +165,14 @@ class Store:
 
     def study(self, study: str) -> Row:
         """Return one study."""
-        return _read(self._one("SELECT * FROM studies WHERE id = ?", study, "study"))
+        return _read(self._one("studies", study, "study"))
+
+    def finished(self, study: str) -> Row:
+        """Return one study, which must be finished."""
+        row = self.study(study)
+        if row["state"] != "finished":
+            raise WrongState(f"The study is {row['state']}: it has no results yet.")
+        return row
 
     def change_study(self, study: str, *, only_in: Sequence[str] = (), **changes: Any) -> bool:
         """Change columns of a study, if it is in one of some states; return whether it was."""
@@ -172,13 +180,11 @@ class Store:
         assignments = ", ".join([*(f"{name} = ?" for name in values), "revision = revision + 1"])
         states = f" AND state IN ({', '.join('?' * len(only_in))})" if only_in else ""
         statement = f"UPDATE studies SET {assignments} WHERE id = ?{states}"
-        with self._changing() as connection:
-            return connection.execute(statement, [*values.values(), study, *only_in]).rowcount == 1
+        return self._change(statement, [*values.values(), study, *only_in]).rowcount == 1
 
     def remove_study(self, study: str) -> None:
         """Delete a study, its parts and its marks."""
-        with self._changing() as connection:
-            connection.execute("DELETE FROM studies WHERE id = ?", [study])
+        self._change("DELETE FROM studies WHERE id = ?", [study])
 
     def add_part(self, study: str, name: str, value: Any) -> None:
         """Keep a finished part of a study."""
@@ -196,8 +202,7 @@ class Store:
 
     def remove_parts(self, study: str) -> None:
         """Delete the finished parts of a study that starts again."""
-        with self._changing() as connection:
-            connection.execute("DELETE FROM parts WHERE study = ?", [study])
+        self._change("DELETE FROM parts WHERE study = ?", [study])
 
     def mark(self, study: str, query: Any, found: Any, alike: bool) -> None:
         """Mark a case that was found for a query; an earlier mark of the same pair is replaced."""
@@ -210,10 +215,7 @@ class Store:
 
     def unmark(self, study: str) -> None:
         """Take back the last mark."""
-        with self._changing() as connection:
-            connection.execute(
-                "DELETE FROM marks WHERE number = (SELECT max(number) FROM marks WHERE study = ?)", [study]
-            )
+        self._change("DELETE FROM marks WHERE number = (SELECT max(number) FROM marks WHERE study = ?)", [study])
 
     def marks(self, study: str) -> list[tuple[Any, Any, bool]]:
         """Return query, found case and whether they are alike, in the order of marking."""
@@ -222,26 +224,20 @@ class Store:
 
     def add_relearning(self, study: str, features: Sequence[str]) -> int:
         """Add a refit without some features, which runs; return its number."""
-        with self._changing() as connection:
-            values = [study, json.dumps(list(features)), "running"]
-            added = connection.execute("INSERT INTO relearnings (study, features, state) VALUES (?, ?, ?)", values)
-            return int(added.lastrowid or 0)
+        row = {"study": study, "features": json.dumps(list(features)), "state": "running"}
+        return int(self._insert("relearnings", row).lastrowid or 0)
 
     def change_relearning(self, number: int, **changes: Any) -> bool:
         """Change columns of a refit that runs; return whether it does."""
         values = {name: json.dumps(one) if isinstance(one, dict) else one for name, one in changes.items()}
         assignments = ", ".join(f"{name} = ?" for name in values)
         statement = f"UPDATE relearnings SET {assignments} WHERE number = ? AND state = 'running'"
-        with self._changing() as connection:
-            return connection.execute(statement, [*values.values(), number]).rowcount == 1
+        return self._change(statement, [*values.values(), number]).rowcount == 1
 
     def relearnings(self, study: str) -> list[Row]:
         """Return the refits of a study without some features, the newest first."""
         found = self._rows("SELECT * FROM relearnings WHERE study = ? ORDER BY number DESC", [study])
-        return [
-            {**row, **{name: json.loads(row[name] or "null") for name in ("features", "score", "moves")}}
-            for row in found
-        ]
+        return [_read(row, "features", "score", "moves") for row in found]
 
     def add_session(self, digest: str) -> None:
         """Store the digest of the key of a browser."""
@@ -252,18 +248,12 @@ class Store:
         oldest = time.time() - SESSION_SECONDS
         return [row["digest"] for row in self._rows("SELECT digest FROM sessions WHERE created > ?", [oldest])]
 
-    def _one(self, statement: str, name: str, what: str) -> Row:
-        if not (rows := self._rows(statement, [name])):
+    def _one(self, table: str, name: str, what: str) -> Row:
+        if not (rows := self._rows(f"SELECT * FROM {table} WHERE id = ?", [name])):
             raise NotFound(f"There is no {what} {name!r} in this project.")
         return rows[0]
 
 
-def _read(row: Row) -> Row:
-    """Return the row of a study with its columns of JSON read."""
-    locked = row["locked"]
-    return {
-        **row,
-        "settings": json.loads(row["settings"]),
-        "learners": json.loads(row["learners"]),
-        "locked": None if locked is None else json.loads(locked),
-    }
+def _read(row: Row, *names: str) -> Row:
+    """Return a row with its columns of JSON read, those of a study without names."""
+    return {**row, **{name: json.loads(row[name] or "null") for name in names or ("settings", "learners", "locked")}}

@@ -12,11 +12,14 @@ import time
 import traceback
 import warnings
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
-from whynear.studio.project import FITS, NEW, OLDER, RESULTS, Say
+from whynear.studio.project import DATA_FILE, FITS, NEW, OLDER, POINTS_FILE, RESULTS, Say
 from whynear.utils.arrays import plain_values
-from whynear.utils.files import sync_folder
+from whynear.utils.files import sync_folder, write_data
+
+if TYPE_CHECKING:
+    from whynear.study.result import Study
 
 
 def as_plain(part: str, value: Any) -> dict[str, Any]:
@@ -25,28 +28,17 @@ def as_plain(part: str, value: Any) -> dict[str, Any]:
 
 
 def _problem(problem: Any) -> dict[str, Any]:
-    return {
-        "summary": problem.summary,
-        "target": problem.target,
-        "kind": problem.kind,
-        "classes": [list(one) for one in problem.classes],
-        "decisions": list(problem.decisions),
-        "caveats": list(problem.caveats),
-    }
+    names = ("summary", "target", "kind", "classes", "decisions", "caveats")
+    return {name: getattr(problem, name) for name in names}
 
 
 def _comparison(comparison: Any) -> dict[str, Any]:
-    methods = [
-        {"name": one.name, "score": one.score.value, "error": one.score.error, "text": str(one.score)}
-        for one in comparison.methods
-    ]
-    expected, error = comparison.expected, comparison.expected_error
     return {
-        "measure": comparison.measure,
-        "chosen": comparison.chosen,
-        "expected": expected,
-        "expected_error": error,
-        "methods": methods,
+        **{name: getattr(comparison, name) for name in ("measure", "chosen", "expected", "expected_error")},
+        "methods": [
+            {"name": one.name, "score": one.score.value, "error": one.score.error, "text": str(one.score)}
+            for one in comparison.methods
+        ],
     }
 
 
@@ -54,15 +46,11 @@ def _frame(value: Any) -> dict[str, Any]:
     return {"rows": value.frame().to_dict("records")}
 
 
-def _verdicts(verdicts: Any) -> dict[str, Any]:
-    return {**_frame(verdicts), "best": list(verdicts.sets.best)}
-
-
 _PARTS = {
     "problem": _problem,
     "comparison": _comparison,
     "interpretation": _frame,
-    "verdicts": _verdicts,
+    "verdicts": lambda verdicts: {**_frame(verdicts), "best": list(verdicts.sets.best)},
 }
 
 LEAST_SECONDS = 0.1  # between two reports of the same step
@@ -78,7 +66,7 @@ def main() -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of learners; the caveats of the study contain what matters
             if "relearn" in job:
-                from whynear.studio.relearning import run_relearning
+                from whynear.studio.fewer_features import run_relearning
 
                 run_relearning(job, say, ProgressEvents(say).step)
             else:
@@ -96,7 +84,6 @@ def main() -> None:
 def run_study(job: dict[str, Any], say: Say) -> None:
     """Make a study and write its files into the folder of the run, in one step when all of them are complete."""
     import whynear as wn
-    from whynear.studio.page import write_page_data
     from whynear.study.settings import grouped
 
     folder, progress = Path(job["folder"]), ProgressEvents(say)
@@ -108,6 +95,19 @@ def run_study(job: dict[str, Any], say: Say) -> None:
     write_page_data(study, folder / NEW)
     put_results(folder)
     say({"event": "finished", "finding": study.finding()})
+
+
+def write_page_data(study: Study, folder: Path) -> None:
+    """Write what the page shows into the folder of a study; rows beside its cases into a file of their own."""
+    from whynear.report.packed_rows import packed_rows
+    from whynear.report.page_cases import class_names
+    from whynear.report.page_data import page_data
+
+    shown = page_data(study)
+    if study.others is not None:
+        del shown["others"]["packed"]
+        write_data(folder / POINTS_FILE, packed_rows(study.others, class_names(study)))
+    write_data(folder / DATA_FILE, json.dumps(plain_values(shown), allow_nan=False, ensure_ascii=False))
 
 
 def put_results(folder: Path) -> None:
@@ -139,8 +139,6 @@ class ProgressEvents:
 
     def finished(self, part: str, value: Any) -> None:
         """Write a finished part of a study."""
-        # MERGED  # here, since it imports pandas
-
         self.say({"event": "part", "name": part, "value": as_plain(part, value)})
 
 
