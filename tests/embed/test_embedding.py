@@ -18,7 +18,7 @@ import whynear as wn
 from tests.helpers.embeddings import local_metric, random_cases
 from tests.helpers.mixed_tables import MIXED, model_of, table
 from whynear import GMLVQ, LANN, LGMLVQ, DiagonalMetric, LinearMetric, LocalMetric
-from whynear.embed import layout
+from whynear.embed import embedding as layout
 from whynear.embed.embedding import (
     by_blocks,
     embed,

@@ -5,6 +5,7 @@ from numpy.testing import assert_array_equal
 from tests.helpers.neighbours import all_sq_distances
 from whynear import DiagonalMetric, LinearMetric, LocalMetric
 from whynear.search.engines import (
+    FARTHEST_FACTOR,
     Everything,
     Products,
     Tree,
@@ -14,7 +15,6 @@ from whynear.search.engines import (
     replace_root,
     scan_scores,
 )
-from whynear.search.products import FARTHEST_FACTOR
 
 RNG = np.random.default_rng(0)
 CASES = RNG.standard_normal((200, 4)).round(1)

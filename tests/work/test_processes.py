@@ -27,8 +27,7 @@ from tests.helpers.pieces import (
 )
 from whynear.work import processes as processes_module
 from whynear.work.pieces import Done, Failed, Piece
-from whynear.work.pool import Pool
-from whynear.work.processes import KILLED, WORTH_STARTING, Processes, in_a_file, mapped
+from whynear.work.processes import KILLED, WORTH_STARTING, Pool, Processes, in_a_file, mapped
 
 TABLE = {"table": {"x": np.arange(100.0)}}
 SUM = TABLE["table"]["x"].sum()
