@@ -213,7 +213,8 @@ def table_inputs(learner: BaseEstimator, X: ArrayLike, **checks: Any) -> tuple[N
 
 def measurable_inputs(learner: Any, X: ArrayLike) -> NDArray[np.float64]:
     """Check cases to be predicted as `predict_inputs` does, and that the metric of the learner can measure them."""
-    measurable: NDArray[np.float64] = learner.metric_.measurable(predict_inputs(learner, X))
+    values = predict_inputs(learner, X)  # first: it refuses a learner that is not fitted, which has no metric
+    measurable: NDArray[np.float64] = learner.metric_.measurable(values)
     return measurable
 
 
