@@ -24,8 +24,8 @@ from whynear.studio.routes import Studio
 from whynear.studio.runner import Runner
 from whynear.studio.server import free_socket, make_app
 from whynear.studio.worker import write_page_data
-from whynear.study.learnable import learnable_problem
-from whynear.study.maps import placed_rows_of
+from whynear.study.interpretation import placed_rows_of
+from whynear.study.learning import learnable_problem
 from whynear.study.settings import COMPARED_ROWS, StudySettings
 
 FLAGS = "--headless=new --no-sandbox --disable-background-networking --no-first-run --window-size=1280,900"

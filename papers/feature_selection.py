@@ -23,7 +23,7 @@ from papers.computations import Result
 from whynear.datasets import make_truth
 from whynear.interpret import effective_dimension, relevance_floor, relevance_intervals
 from whynear.learn import GMLVQ
-from whynear.study.interpretation import fewest_directions
+from whynear.study.methods import fewest_directions
 from whynear.utils.arrays import Array
 from whynear.verdict import verdicts
 from whynear.verdict.rules import INDISPENSABLE, NO_EVIDENCE, REPLACEABLE

@@ -74,7 +74,7 @@ __all__ = make_lazy(
         ),
         "whynear.stream.estimator": ("SelfAdjustingMemory",),
         "whynear.stream.history": ("StreamHistory",),
-        "whynear.study.compare": ("compare_studies",),
+        "whynear.study.differences": ("compare_studies",),
         "whynear.study.learning": ("learn_table",),
         "whynear.study.prediction": (
             "explain_row",
@@ -144,7 +144,7 @@ if TYPE_CHECKING:
     from whynear.search import NeighborSearch as NeighborSearch
     from whynear.stream.estimator import SelfAdjustingMemory as SelfAdjustingMemory
     from whynear.stream.history import StreamHistory as StreamHistory
-    from whynear.study.compare import compare_studies as compare_studies
+    from whynear.study.differences import compare_studies as compare_studies
     from whynear.study.learning import learn_table as learn_table
     from whynear.study.prediction import explain_row as explain_row
     from whynear.study.prediction import predict_table as predict_table

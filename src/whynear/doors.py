@@ -15,12 +15,11 @@ from whynear.data.settings import Reading, Splitting
 from whynear.large.problem import beyond_memory, large_problem
 from whynear.large.rows import LargeRows
 from whynear.report import Study
-from whynear.study.learnable import learnable_problem
+from whynear.study.learning import learnable_problem
 from whynear.study.methods import KeptFits
-from whynear.study.progress import Steps
 from whynear.study.settings import ClassScore, ClassWeight, Running, StudySettings, with_old_names
 from whynear.study.stages import studied
-from whynear.utils.progress import ProgressArgument
+from whynear.utils.progress import ProgressArgument, Steps
 from whynear.utils.threads import n_threads, one_blas_thread
 from whynear.work.workers import check_engine, start_workers
 

@@ -45,7 +45,7 @@ def test_a_table_becomes_a_report(table, tmp_path):
 def test_terminal_page_and_files_state_the_same_accuracy(table, tmp_path, monkeypatch, kind):
     if kind == "numbers":
         measured(60).rename(columns={"y": "target"}).to_csv(table, index=False)
-    monkeypatch.setattr(import_module("whynear.study.learnable"), "COMPARED", ("grlvq", "gmlvq"))
+    monkeypatch.setattr(import_module("whynear.study.settings"), "COMPARED", ("grlvq", "gmlvq"))
     monkeypatch.setenv("COLUMNS", "500")
     shown = run("study", table, "--target", "target", "--folds", 3, "--out", tmp_path).stdout
     held = json.loads((tmp_path / "study.json").read_text())

@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 
 import whynear as wn
 from whynear.spectra import Baseline, SavitzkyGolay, StandardNormalVariate
-from whynear.study.compare import read_study
+from whynear.study.differences import read_study
 
 DATA = Path(__file__).parents[1] / "data"
 COLUMNS = ["height", "age"]

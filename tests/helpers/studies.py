@@ -10,7 +10,7 @@ from sklearn.datasets import load_iris
 import whynear as wn
 from tests.helpers.gasoline import gasoline
 from tests.helpers.measured_tables import houses
-from whynear.study.maps import PlacedRows
+from whynear.study.interpretation import PlacedRows
 
 
 @cache

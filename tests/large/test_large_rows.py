@@ -14,9 +14,8 @@ from whynear.large.problem import large_problem
 from whynear.study import stages
 from whynear.study.comparison import compare
 from whynear.study.methods import Methods
-from whynear.study.progress import Steps
 from whynear.study.settings import StudySettings
-from whynear.utils.progress import silent
+from whynear.utils.progress import Steps, silent
 
 
 @pytest.fixture
@@ -197,7 +196,7 @@ def test_the_map_of_numbers_is_fitted_to_rare_rows_too(opened, whole):
     whole.loc[17, "colour"] = "green"
     sample, rows, _ = opened("value", ("kind",), frame=whole)
     methods, settings = Methods(0, sample.encoder), StudySettings.of(folds=2)
-    comparison = compare(sample.X, sample.y, (), methods, n_folds=2, effective_dim=None, report=silent)
+    comparison = compare(sample.X, sample.y, (), methods, n_folds=2, report=silent)
     model, used = stages._learned(sample, comparison, settings, methods, rows)
     assert len(used.X) > len(sample.X)
     assert len(model[-1].cases_) == len(used.X)

@@ -7,8 +7,8 @@ from tests.helpers.large_tables import messy_table, small_memory
 from whynear.large import problem
 from whynear.large.parts import open_parts
 from whynear.large.problem import beyond_memory, large_problem
-from whynear.study.progress import Steps
 from whynear.study.settings import StudySettings
+from whynear.utils.progress import Steps
 
 
 @pytest.fixture

@@ -43,7 +43,6 @@ def test_one_pass_gives_the_same_whatever_the_batches(table, whole, n_rows):
     assert found.rare_rows.equals(usual.rare_rows)
     assert found.classes.counts == usual.classes.counts == whole["kind"].value_counts().to_dict()
     assert found.columns["a"].missing == 1
-    assert found.columns["a"].mean == pytest.approx(whole["a"].mean())
     assert found.columns["n"].distinct == 5
 
 

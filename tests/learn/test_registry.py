@@ -21,7 +21,6 @@ from whynear.cli.study import study as study_command
 from whynear.learn import registry
 from whynear.learn.registry import ALL_LEARNERS, LEARNERS
 from whynear.model.files import ESTIMATORS
-from whynear.study import methods
 from whynear.testing import check_learner
 
 CHEAP = {
@@ -66,8 +65,8 @@ def test_the_registry_names_every_class_that_is_a_learner():
 
 
 def test_studies_and_commands_follow_it():
-    assert tuple(learner.name for learner in ALL_LEARNERS if learner.studied) == methods.SIMPLEST_FIRST
-    assert set(methods.COMPARED) <= set(methods.SIMPLEST_FIRST)
+    assert tuple(learner.name for learner in ALL_LEARNERS if learner.studied) == registry.STUDIED
+    assert set(registry.COMPARED) <= set(registry.STUDIED)
     assert "whynear.learn.STUDIED" in wn.study.__doc__
     assert learn.STUDIED == registry.STUDIED
     for command, names in ((learn_command, LEARNERS), (study_command, registry.STUDIED)):

@@ -18,8 +18,16 @@ from tests.helpers.studies import grade_study, hostile, houses_study, numeric_st
 from whynear.reject.promise import Promise
 from whynear.report import page_cases
 from whynear.report import page_data as module
-from whynear.report.packed_rows import MOST_IN_REPORT, others_data, packed_rows
-from whynear.report.page_cases import cases_data, maps_data, reasons_data, selected_data, values_data
+from whynear.report.page_cases import (
+    MOST_IN_REPORT,
+    cases_data,
+    maps_data,
+    others_data,
+    packed_rows,
+    reasons_data,
+    selected_data,
+    values_data,
+)
 from whynear.report.page_data import (
     CODES,
     errors_data,
@@ -32,7 +40,7 @@ from whynear.report.page_data import (
 )
 from whynear.report.plain_numbers import STEPS, all_printable, decimals, short, steps
 from whynear.study.errors import ErrorPattern
-from whynear.study.maps import PlacedRows
+from whynear.study.interpretation import PlacedRows
 from whynear.verdict import StandIn, StandIns
 
 
@@ -457,5 +465,5 @@ def test_of_many_unusual_values_a_few_are_listed_those_that_explain_first(monkey
     monkeypatch.setattr(page_cases, "MOST_UNUSUAL", 0)
     none = reasons_data(study, places)[str(reason.place)]
     assert (none["unusual"], none["more_unusual"]) == ([], len(reason.unusual))
-    order = [one.column in shown for one in page_cases._unusual_first(reason)]
+    order = [name in {places.get(one, one) for one in shown} for name, _ in found["unusual"]]
     assert order == sorted(order, reverse=True)

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from tests.helpers.studies import small_study, with_rows
-from whynear.report.packed_rows import packed_rows
+from whynear.report.page_cases import packed_rows
 from whynear.studio import server, worker
 
 

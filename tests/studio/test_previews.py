@@ -5,7 +5,7 @@ import pytest
 from tests.helpers.studies import of_days, of_patients, rows_of_two_classes
 from whynear.data.opening import open_table
 from whynear.studio.previews import consequences, likely_targets, preview
-from whynear.study.learnable import learnable_problem
+from whynear.study.learning import learnable_problem
 from whynear.study.settings import StudySettings
 
 

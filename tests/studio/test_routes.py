@@ -5,7 +5,7 @@ import pytest
 
 from tests.helpers.studies import small_study, with_rows
 from tests.helpers.studios import add_finished, client_of
-from whynear.report.packed_rows import packed_rows
+from whynear.report.page_cases import packed_rows
 from whynear.studio import project
 from whynear.studio.routes import compare
 from whynear.studio.server import hosts_of

@@ -19,12 +19,10 @@ from whynear.study.comparison import (
     compare,
     parts_within,
     simplest_of_the_best,
-    with_directions,
 )
 from whynear.study.errors import root_mean_squared_error
 from whynear.study.feature_findings import caveats_of_copies, copies_across_folds
-from whynear.study.fits import Answer, FitRows
-from whynear.study.folds import Fold
+from whynear.study.fits import Answer, FitRows, Fits
 from whynear.study.interpretation import profiles_of
 from whynear.study.methods import MINIMUM_NORM, PLS, RIDGE, Methods
 
@@ -142,7 +140,7 @@ Y = (3 * X["a"] + X["b"]).to_numpy()
 
 
 def test_the_linear_map_is_compared_with_simple_methods():
-    comparison = compare(X, Y, (), Methods(0), n_folds=3, effective_dim=None, report=lambda *_: None)
+    comparison = compare(X, Y, (), Methods(0), n_folds=3, report=lambda *_: None)
     assert list(comparison.accuracy) == [MINIMUM_NORM, "plain kNN", "ridge", "PLS", "mean"]
     assert comparison.n_learners == 1
     assert comparison.expected > 0.99
@@ -155,7 +153,7 @@ def test_the_linear_map_is_compared_with_simple_methods():
 
 def test_rivals_are_fitted_to_the_training_rows_of_the_same_folds():
     noisy = Y + np.random.default_rng(1).standard_normal(60)
-    comparison = compare(X, noisy, (), Methods(0), n_folds=3, effective_dim=None, report=lambda *_: None)
+    comparison = compare(X, noisy, (), Methods(0), n_folds=3, report=lambda *_: None)
     fold = comparison.predictions["fold"]
     for number in (1, 2, 3):
         test = fold == number
@@ -166,7 +164,7 @@ def test_rivals_are_fitted_to_the_training_rows_of_the_same_folds():
 
 
 def test_the_directions_asked_for_are_used():
-    model = with_directions(Methods(0).fitted(MINIMUM_NORM, X, Y), X, Y, effective_dim=2)
+    model = Methods(0, effective_dim=2).fitted(MINIMUM_NORM, X, Y)
     assert model[-1].effective_dim == 2
 
 
@@ -178,7 +176,7 @@ def test_the_profile_of_a_target_of_numbers_sums_to_one():
 
 def test_all_directions_are_kept_where_a_column_hardly_varies():
     rare = pd.DataFrame({"a": [0.0] * 27 + [1.0, 2.0, 3.0]})
-    model = with_directions(Methods(0).fitted(MINIMUM_NORM, rare, Y[:30]), rare, Y[:30])
+    model = Methods(0).fitted(MINIMUM_NORM, rare, Y[:30])
     assert model[-1].effective_dim is None
 
 
@@ -190,12 +188,13 @@ NAMES = ("grlvq", "gmlvq")
 
 def fold_of(y):
     X = pd.DataFrame({"x": np.arange(len(y), dtype=float)})
-    return Fold(1, X, y, np.arange(len(y))[: len(y) // 2 * 2 - 4], np.arange(len(y))[-4:])
+    fold = FitRows(1, np.arange(len(y))[: len(y) // 2 * 2 - 4], np.arange(len(y))[-4:], NAMES)
+    return fold, Fits(X, y, None, None, Methods(0), (fold,))
 
 
 def test_parts_within_a_fold_divide_its_training_rows():
-    fold = fold_of(np.array(["u", "v"] * 20))
-    parts = parts_within(fold, NAMES, 0)
+    fold, fits = fold_of(np.array(["u", "v"] * 20))
+    parts = parts_within(fold, fits, NAMES)
     assert len(parts) == 3
     assert sorted(np.concatenate([part.test for part in parts])) == list(fold.train)
     for part in parts:
@@ -206,23 +205,22 @@ def test_parts_within_a_fold_divide_its_training_rows():
 
 def test_of_many_rows_a_sample_is_divided(monkeypatch):
     monkeypatch.setattr(comparison_module, "INNER_ROWS", 12)
-    parts = parts_within(fold_of(np.array(["u", "v"] * 20)), NAMES, 0)
+    parts = parts_within(*fold_of(np.array(["u", "v"] * 20)), NAMES)
     assert sum(len(part.test) for part in parts) == 12
 
 
 def test_where_every_class_has_one_row_nothing_is_chosen():
-    assert parts_within(fold_of(np.array(list("abcdefgh"))), NAMES, 0) == []
+    assert parts_within(*fold_of(np.array(list("abcdefgh"))), NAMES) == []
 
 
 @pytest.mark.parametrize(("good", "chosen"), [("grlvq", "grlvq"), ("gmlvq", "gmlvq")])
 def test_the_learner_that_is_right_within_the_fold_is_chosen_and_the_models_of_others_are_dropped(good, chosen):
     y = np.array(["u", "v"] * 20)
-    fold = fold_of(y)
-    within = parts_within(fold, NAMES, 0)
-    outer = FitRows(1, fold.train, fold.test, NAMES)
-    found = FoldAnswers(fold, NAMES, "accuracy", np.unique(y), [outer, *within])
-    models = {name: Methods(0).fitted(name, *fold.known) for name in NAMES}
-    for part in (outer, *within):
+    fold, fits = fold_of(y)
+    within = parts_within(fold, fits, NAMES)
+    found = FoldAnswers(fold, replace(fits, parts=(fold, *within)), NAMES, "accuracy", np.unique(y))
+    models = {name: Methods(0).fitted(name, *fits.known(fold)) for name in NAMES}
+    for part in (fold, *within):
         for name in NAMES:
             predicted = y[part.test] if name == good else np.full(len(part.test), "u")
             found.add(Answer(part, name, predicted, None, None, None if part.within else models[name]))
@@ -293,7 +291,7 @@ def test_copies_that_are_held_out_together_are_no_caveat(twice):
 
 def test_copies_of_measured_rows_are_said_too():
     X, y = pd.DataFrame(np.vstack([NOISE, NOISE[:20]]), columns=["a", "b"]), np.tile(NOISE[:, 0], 2)[:80]
-    settings = {"n_folds": 5, "effective_dim": None, "report": lambda *_: None}
+    settings = {"n_folds": 5, "report": lambda *_: None}
     (said,) = caveats_of_copies(X, compare(X, y, (), Methods(0), **settings))
     assert said.endswith("of the variance is explained.")
 

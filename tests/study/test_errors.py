@@ -12,20 +12,23 @@ from sklearn.metrics import auc, balanced_accuracy_score, precision_score, recal
 import whynear as wn
 from tests.helpers.measured_tables import numbers
 from tests.helpers.studies import iris_study, numeric_study
-from whynear.study.calibration import N_BINS, calibration_of, wilson_interval
 from whynear.study.comparison import Comparison
 from whynear.study.errors import (
     FEWEST_ROWS,
+    MOST_CURVES,
     MOST_SHOWN,
     MOST_WRITTEN,
+    N_BINS,
     ErrorPattern,
+    calibration_of,
     error_interval,
     error_patterns,
     errors_of,
     remember_errors,
     residuals_of,
+    roc_of,
+    wilson_interval,
 )
-from whynear.study.roc import MOST_CURVES, roc_of
 
 
 def compared(true, predicted, probabilities):

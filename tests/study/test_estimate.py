@@ -2,7 +2,7 @@ import pytest
 
 from whynear.learn.registry import LEARNERS, STUDIED, Traits
 from whynear.study.estimate import Estimate, estimate, fit_seconds, planned_fits
-from whynear.study.progress import Steps
+from whynear.utils.progress import Steps
 
 
 # Seconds of whole studies, timed on two quiet cores.

@@ -14,7 +14,7 @@ from whynear.model.pipeline import FittedPipeline
 from whynear.study.comparison import Comparison
 from whynear.study.feature_findings import (
     MOST_NAMED,
-    ONE_SIDED,
+    ONE_SIDED_95,
     better_rival,
     caveats_of_models,
     feature_sentences,
@@ -290,7 +290,7 @@ def test_plain_knn_is_tested_by_the_rows_that_only_one_predicts_right(gained):
     true, own, plain = np.full(100, "u"), np.full(100, "u"), np.full(100, "u")
     own[:gained], plain[-2:] = "v", "v"
     differences = np.repeat([1.0, 0.0, -1.0], [gained, 98 - gained, 2])
-    clear = differences.mean() > ONE_SIDED * differences.std(ddof=1) / 10
+    clear = differences.mean() > ONE_SIDED_95 * differences.std(ddof=1) / 10
     sentence = better_rival(of_classes(true, own, plain))
     assert (sentence is not None) == clear == (gained >= 7)
     if clear:

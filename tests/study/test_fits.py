@@ -73,12 +73,6 @@ def test_probabilities_are_those_of_the_classes_in_order():
         assert_allclose(shares[:, 1:], answer.shares)
 
 
-def test_a_model_is_finished_before_it_predicts():
-    fits = fits_of(finish={"grlvq": lambda model, X, y, groups, weights: Methods(0).fitted("gmlvq", X, y)})
-    found = by_key(answers(fits, NAMES[:2], lambda *_: None))
-    assert_array_equal(found[1, False, "grlvq"].predicted, found[1, False, "gmlvq"].predicted)
-
-
 @pytest.mark.slow
 def test_other_processes_give_the_same_answers(two_processes):
     here = by_key(answers(fits_of(probabilities=True), NAMES[:2], lambda *_: None))

@@ -7,28 +7,23 @@ from hypothesis import strategies as st
 from tests.helpers.problems import problem_of
 from whynear.study.folds import at_most, folds_of, in_order, possible_folds, stratified_rows
 
-X = pd.DataFrame({"a": np.arange(20.0)}, index=[f"row {i}" for i in range(20)])
 CLASSES = np.tile(["u", "v"], 10)
 
 
 def test_every_row_is_held_out_once_and_classes_keep_their_shares():
-    steps = []
-    folds = list(folds_of(X, CLASSES, 5, 0, lambda step, share: steps.append((step, share))))
-    assert [fold.number for fold in folds] == [1, 2, 3, 4, 5]
-    assert steps[1] == ("compare learners, fold 2 of 5", 0.2)
-    for fold in folds:
-        (known, _), (held_out, y) = fold.known, fold.held_out
-        assert set(known.index) | set(held_out.index) == set(X.index)
-        assert sorted(y) == ["u", "u", "v", "v"]
-    table = in_order([fold.table(number=fold.number) for fold in folds])
-    assert table.index.tolist() == X.index.tolist()
-    assert list(table.columns) == ["true", "number"]
-    assert (table["true"].to_numpy() == CLASSES).all()
+    folds = folds_of(CLASSES, 5, 0)
+    assert len(folds) == 5
+    for train, test in folds:
+        assert sorted([*train, *test]) == list(range(20))
+        assert sorted(CLASSES[test]) == ["u", "u", "v", "v"]
+    places, true = in_order([test for _, test in folds], [CLASSES[test] for _, test in folds])
+    assert places.tolist() == list(range(20))
+    assert (true == CLASSES).all()
 
 
 def test_numbers_are_split_without_classes():
-    folds = list(folds_of(X, np.linspace(0, 1, 20), 2, 0, lambda *_: None))
-    assert sorted(np.concatenate([fold.test for fold in folds])) == list(range(20))
+    folds = folds_of(np.linspace(0, 1, 20), 2, 0)
+    assert sorted(np.concatenate([test for _, test in folds])) == list(range(20))
 
 
 def test_no_more_folds_are_made_than_the_rows_allow():
@@ -39,12 +34,11 @@ def test_no_more_folds_are_made_than_the_rows_allow():
 
 
 def test_rows_of_a_group_are_in_one_fold():
-    groups = pd.Series(np.repeat(np.arange(10), 2), X.index, name="patient")
-    folds = list(folds_of(X, CLASSES, 5, 0, lambda *_: None, groups))
-    assert sorted(np.concatenate([fold.test for fold in folds])) == list(range(20))
-    for fold in folds:
-        assert not set(fold.known_groups) & set(groups.iloc[fold.test])
-    assert folds[0].known_groups.index.equals(folds[0].known[0].index)
+    groups = pd.Series(np.repeat(np.arange(10), 2), name="patient")
+    folds = folds_of(CLASSES, 5, 0, groups)
+    assert sorted(np.concatenate([test for _, test in folds])) == list(range(20))
+    for train, test in folds:
+        assert not set(groups.iloc[train]) & set(groups.iloc[test])
 
 
 def test_no_more_folds_are_made_than_the_groups_allow():
@@ -65,7 +59,7 @@ def test_no_more_folds_are_made_than_the_groups_allow():
 def test_folds_that_leave_one_class_are_refused_by_the_name_of_the_column():
     groups = pd.Series(np.repeat([0, 1], 10), name="patient")
     with pytest.raises(ValueError, match="The groups of 'patient' cannot be divided into folds"):
-        list(folds_of(X, np.repeat(["u", "v"], 10), 2, 0, lambda *_: None, groups))
+        folds_of(np.repeat(["u", "v"], 10), 2, 0, groups)
 
 
 counts_and_most = st.lists(st.integers(2, 60), min_size=2, max_size=12).flatmap(

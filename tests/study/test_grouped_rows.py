@@ -11,7 +11,7 @@ import pytest
 import whynear as wn
 from tests.helpers.command_line import run
 from tests.helpers.studies import of_patients
-from whynear.study.comparison import compare, with_directions
+from whynear.study.comparison import compare
 from whynear.study.methods import MINIMUM_NORM, PLAIN, Methods
 from whynear.study.settings import python_lines, shell_line
 
@@ -145,7 +145,7 @@ def measured():
 @pytest.mark.slow
 def test_numbers_of_groups_are_not_predicted_from_rows_of_the_same_group(measured):
     X, y, groups = measured
-    settings = {"n_folds": 4, "effective_dim": None, "report": lambda *_: None}
+    settings = {"n_folds": 4, "report": lambda *_: None}
     ignored = compare(X, y, (), Methods(0), **settings)
     kept = compare(X, y, (), Methods(0), **settings, groups=groups)
     assert ignored.score_of(PLAIN).value > 0.9
@@ -162,8 +162,8 @@ def test_directions_are_chosen_with_groups_together(measured, monkeypatch):
         given.append(named)
         return wn.effective_dimension(*words, **named)
 
-    monkeypatch.setattr(import_module("whynear.study.comparison"), "effective_dimension", watched)
-    with_directions(Methods(0).fitted(MINIMUM_NORM, X, y), X, y, groups)
+    monkeypatch.setattr(import_module("whynear.study.methods"), "effective_dimension", watched)
+    Methods(0).fitted(MINIMUM_NORM, X, y, groups)
     assert given[0]["groups"] is groups
 
 

@@ -13,8 +13,8 @@ from tests.helpers.studies import iris_study
 from whynear.interpret.dimension import EffectiveDimension
 from whynear.interpret.tolerance import LEAST
 from whynear.model.pipeline import FittedPipeline
-from whynear.study.interpretation import TOLERANCES, _bounded, _can_be_held_out, fewest_directions, interpret
-from whynear.study.methods import Methods
+from whynear.study.interpretation import TOLERANCES, _bounded, _can_be_held_out, interpret
+from whynear.study.methods import Methods, fewest_directions
 
 X = pd.DataFrame(np.random.default_rng(0).standard_normal((80, 3)), columns=["sure", "noise", "other noise"])
 Y = np.where(X["sure"] > 0, "u", "v")
@@ -22,7 +22,7 @@ Y = np.where(X["sure"] > 0, "u", "v")
 
 def interpreted(rows=80, **options):
     steps = []
-    settings = {"sources": None, "effective_dim": None, "methods": Methods(0), **options}
+    settings = {"sources": None, "effective_dim": None, "n_jobs": None, **options}
     model = Methods(0).fitted("grlvq", X[:rows], Y[:rows])
     found = interpret(
         FittedPipeline.of(model), X[:rows], Y[:rows], report=lambda step, share: steps.append((step, share)), **settings

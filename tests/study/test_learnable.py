@@ -10,15 +10,13 @@ from tests.helpers.problems import problem_of
 from tests.helpers.studies import measured, rows_of_two_classes
 from whynear.data.opening import open_table
 from whynear.data.settings import TableRefused
-from whynear.learn.registry import LEARNERS
-from whynear.study.learnable import (
+from whynear.learn.registry import COMPARED, LEARNERS, STUDIED
+from whynear.study.learning import (
     FEWEST_NUMERIC_ROWS,
     caveats_of_weights,
     check_fittable,
     learnable_problem,
-    learners_for,
 )
-from whynear.study.methods import COMPARED, SIMPLEST_FIRST
 from whynear.study.settings import StudySettings
 
 TABLE = rows_of_two_classes(20, a=range(20), size=range(20))
@@ -47,11 +45,11 @@ def test_constant_columns_are_refused_by_name():
 
 @pytest.mark.parametrize("settings", [{}, {"weight": "size"}, {"class_weight": "balanced"}], ids=str)
 def test_all_learners_are_compared_with_weights_and_without(settings):
-    assert learners_for(StudySettings.of(**settings)) == COMPARED
-    assert learners_for(StudySettings.of(learner="lann", **settings)) == ("lann",)
+    assert StudySettings.of(**settings).learners == COMPARED
+    assert StudySettings.of(learner="lann", **settings).learners == ("lann",)
 
 
-@pytest.mark.parametrize("name", SIMPLEST_FIRST)
+@pytest.mark.parametrize("name", STUDIED)
 def test_every_studied_learner_takes_weights_of_rows_and_classes(name):
     assert has_fit_parameter(LEARNERS[name], "sample_weight")
     assert "class_weight" in LEARNERS[name]().get_params()

@@ -6,11 +6,11 @@ from numpy.testing import assert_allclose
 import whynear as wn
 from tests.helpers.studies import houses_study, measured, small_study
 from whynear.embed.embedding import place_before
-from whynear.study import maps, stages
-from whynear.study import maps as placed_rows
+from whynear.study import interpretation as maps
+from whynear.study import stages
 from whynear.study.folds import at_most
-from whynear.study.learnable import learnable_problem
-from whynear.study.maps import PlacedRows, levels_of, maps_of, placed_rows_of
+from whynear.study.interpretation import PlacedRows, levels_of, maps_of, placed_rows_of
+from whynear.study.learning import learnable_problem
 from whynear.study.settings import StudySettings
 
 
@@ -71,7 +71,7 @@ def test_only_the_most_relevant_features_have_levels(relevance, monkeypatch):
 @pytest.fixture
 def few_compared(monkeypatch):
     """Studies that compare 60 rows."""
-    for module in (placed_rows, stages):
+    for module in (maps, stages):
         monkeypatch.setattr(module, "COMPARED_ROWS", 60)
 
 
@@ -111,7 +111,7 @@ def test_rows_of_a_numeric_target_lie_at_their_predictions():
 
 @pytest.mark.usefixtures("few_compared")
 def test_beyond_a_limit_rows_are_drawn_at_random(monkeypatch):
-    monkeypatch.setattr(placed_rows, "MOST_OTHERS", 20)
+    monkeypatch.setattr(maps, "MOST_OTHERS", 20)
     study = small_study()
     found = placed_rows_of(study.problem, study.problem, study.maps, study.model, 0)
     assert (len(found.names), found.n_all) == (20, 90)

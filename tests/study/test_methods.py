@@ -20,7 +20,6 @@ from whynear.study import methods as methods_module
 from whynear.study.estimate import NCA
 from whynear.study.methods import (
     BASELINES,
-    INNER_FOLDS,
     MEAN,
     MINIMUM_NORM,
     MOST_COMPONENTS,
@@ -28,6 +27,7 @@ from whynear.study.methods import (
     PLS,
     RIDGE,
     RIDGE_PENALTIES,
+    TUNING_FOLDS,
     CrossValidatedPLS,
     Methods,
     _start,
@@ -176,7 +176,7 @@ def test_a_map_is_repeated_where_the_data_have_fewer_components():
 
 def test_the_number_of_components_is_the_best_on_held_out_training_rows():
     X, y = centred(80, 12)
-    folds = KFold(INNER_FOLDS, shuffle=True, random_state=3)
+    folds = KFold(TUNING_FOLDS, shuffle=True, random_state=3)
     errors = [
         np.square(cross_val_predict(PLSRegression(number, scale=False), X, y, cv=folds) - y).sum()
         for number in range(1, 13)
@@ -206,7 +206,7 @@ def test_at_most_twenty_components_are_used():
 def test_the_number_of_components_is_chosen_with_groups_together():
     X, y = centred(80, 12)
     groups = np.arange(80) // 8
-    folds = GroupKFold(INNER_FOLDS, shuffle=True, random_state=3)
+    folds = GroupKFold(TUNING_FOLDS, shuffle=True, random_state=3)
     errors = [
         np.square(cross_val_predict(PLSRegression(number, scale=False), X, y, cv=folds, groups=groups) - y).sum()
         for number in range(1, 13)

@@ -11,10 +11,10 @@ from tests.helpers.gasoline import gasoline
 from whynear.data.spectra import recipe_name, spectral_axis
 from whynear.model.pipeline import FittedPipeline
 from whynear.spectra import StandardNormalVariate
-from whynear.study import preprocessing
+from whynear.study import spectra as preprocessing
 from whynear.study.comparison import compare
 from whynear.study.methods import MINIMUM_NORM, PLS, RIDGE, Methods
-from whynear.study.preprocessing import Preprocessing
+from whynear.study.spectra import Preprocessing
 
 
 def parts(table, target="octane"):
@@ -87,7 +87,7 @@ def test_the_choice_of_a_fold_knows_nothing_of_held_out_rows(scattered):
 
     def first_model(values):
         methods = Methods(0, preprocessing=Preprocessing(axis, 0))
-        return compare(X, values, (), methods, n_folds=2, effective_dim=None, report=lambda *_: None)
+        return compare(X, values, (), methods, n_folds=2, report=lambda *_: None)
 
     before = first_model(y)
     held_out = (before.predictions["fold"] == 1).to_numpy()

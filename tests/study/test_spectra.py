@@ -13,7 +13,7 @@ import whynear as wn
 from tests.helpers.gasoline import CENTRE, PLANTED, WIDTH, gasoline
 from tests.helpers.studies import grade_study, octane_study, small_study
 from whynear.data.spectra import SpectralAxis, spectral_axis
-from whynear.study.spectra import FEWEST, MOST, Bands, bands_of, spectra_of
+from whynear.study.spectra import FEWEST_BANDS, MOST_BANDS, Bands, bands_of, spectra_of
 
 
 def overlaps_planted(study, names):
@@ -223,7 +223,7 @@ def test_bands_are_the_blocks_of_channels_that_vary_together():
     assert found.ranges == tuple(zip((ends - widths).tolist(), (ends - 1).tolist(), strict=True))
 
 
-@pytest.mark.parametrize(("widths", "n_bands"), [([60], FEWEST), ([1] * 60, MOST), ([1] * 6, 6)])
+@pytest.mark.parametrize(("widths", "n_bands"), [([60], FEWEST_BANDS), ([1] * 60, MOST_BANDS), ([1] * 6, 6)])
 def test_there_are_neither_too_few_nor_too_many(widths, n_bands):
     found = bands_of(table := steps_of(widths), axis_of(table))
     assert len(found.ranges) == n_bands
@@ -275,7 +275,7 @@ def test_an_explanation_by_bands_adds_up_to_the_same_distances():
     X, y = table.drop(columns="grade"), table["grade"].to_numpy()
     why = wn.explain(wn.GRLVQ(random_state=0).fit(X, y), X.iloc[0])
     by_band = bands_of(X, axis_of(X)).summed(why)
-    assert by_band.contributions.shape[1] <= MOST
+    assert by_band.contributions.shape[1] <= MOST_BANDS
     assert_allclose(by_band.contributions.sum(axis=1), why.neighbors["sq_distance"])
     assert by_band.held_off_by.index[0].endswith(" nm")
 

@@ -13,8 +13,8 @@ import whynear as wn
 from tests.helpers.command_line import run
 from tests.helpers.studies import measured
 from whynear.data.rows import TimeOrder
-from whynear.study.comparison import compare, with_directions
-from whynear.study.learnable import caveats_of_weights
+from whynear.study.comparison import compare
+from whynear.study.learning import caveats_of_weights
 from whynear.study.methods import MINIMUM_NORM, RIDGE, Methods
 from whynear.study.settings import python_lines, shell_line
 
@@ -97,13 +97,13 @@ def test_numbers_are_fitted_with_weights():
             Methods(0).fitted(name, X.iloc[copied], y[copied]),
         )
         assert_allclose(weighted.predict(X), repeated.predict(X), atol=0.05)
-    one, other = (
-        with_directions(Methods(0).fitted(MINIMUM_NORM, X, y), X, y, None, w, effective_dim=3) for w in (None, weights)
-    )
+    one, other = (Methods(0, effective_dim=3).fitted(MINIMUM_NORM, X, y, None, w) for w in (None, weights))
     assert not np.allclose(one.predict(X), other.predict(X), atol=1e-9)
-    settings = {"n_folds": 2, "effective_dim": 3, "report": lambda *_: None}
-    assert not compare(X, y, (), Methods(0), weights=weights, **settings).by_method.equals(
-        compare(X, y, (), Methods(0), **settings).by_method
+    settings = {"n_folds": 2, "report": lambda *_: None}
+    methods = Methods(0, effective_dim=3)
+    methods = Methods(0, effective_dim=3)
+    assert not compare(X, y, (), methods, weights=weights, **settings).by_method.equals(
+        compare(X, y, (), methods, **settings).by_method
     )
     study = wn.study(
         table.assign(size=weights), "y", reading=wn.Reading(weight="size"), splitting=wn.Splitting(folds=2)
@@ -152,7 +152,7 @@ def test_a_fold_without_weights_has_no_score(numeric):
     weights = pd.Series(np.r_[np.ones(30), np.zeros(10)])
     settings = {"n_folds": 3, "report": lambda *_: None, "groups": times, "weights": weights}
     if numeric:
-        found = compare(X, table["y"].to_numpy(), (), Methods(0), effective_dim=2, **settings)
+        found = compare(X, table["y"].to_numpy(), (), Methods(0, effective_dim=2), **settings)
     else:
         labels = np.where(np.arange(40) % 2 > 0, "u", "v")
         found = compare(X, labels, ["grlvq", "gmlvq"], Methods(0), **settings)

@@ -1,4 +1,4 @@
-/** Rows beside the cases of a study, read from the bytes that `whynear.report.packed_rows` writes. */
+/** Rows beside the cases of a study, read from the bytes that `whynear.report.page_cases` writes. */
 
 import type { Further, PageData } from "./data";
 

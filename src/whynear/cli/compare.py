@@ -16,7 +16,7 @@ from whynear.cli.shell import errors_in_a_sentence, plain
 from whynear.utils.text import counted
 
 if TYPE_CHECKING:
-    from whynear.study.compare import StudyDifferences
+    from whynear.study.differences import StudyDifferences
 
 MOST_FEATURES = 30
 

@@ -158,11 +158,8 @@ def print_problem(console: Console, problem: Problem, settings: StudySettings) -
             console.print(f"{what} {plain(repr(column.name))}: {column.nunique():,} {words}", highlight=False)
     for decision in problem.decisions:
         console.print(f"- {plain(decision)}", soft_wrap=True, highlight=False)
-    from whynear.study.learnable import learners_for  # here, since it imports the learners
-
-    learners = learners_for(settings)
     shape, spectra = problem.numbers().shape, problem.axis is not None
-    needs = estimate(*shape, len(problem.classes), learners, settings.splitting.folds, spectra=spectra)
+    needs = estimate(*shape, len(problem.classes), settings.learners, settings.splitting.folds, spectra=spectra)
     if needs.seconds > LONG_SECONDS:
         console.print(f"This will take {needs}.", highlight=False)
 

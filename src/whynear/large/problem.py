@@ -26,9 +26,9 @@ from whynear.large.rows import LargeRows
 from whynear.large.scan import MOST_CLASSES_COUNTED, Scan, joined_rows, scan
 from whynear.learn.registry import Traits
 from whynear.study.estimate import TABLE_COPIES
-from whynear.study.learnable import check_learnable
-from whynear.study.progress import Steps
+from whynear.study.learning import check_learnable
 from whynear.study.settings import COMPARED_ROWS, StudySettings
+from whynear.utils.progress import Steps
 from whynear.utils.text import bytes_of, counted, in_words, machine_bytes
 
 MEMORY_SHARE = 0.5  # of the machine, if no other limit is given

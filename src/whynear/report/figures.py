@@ -29,9 +29,8 @@ from whynear.work.workers import results_of, start_workers
 if TYPE_CHECKING:
     import pandas as pd
 
-    from whynear.study.calibration import ProbabilityCalibration
+    from whynear.study.errors import ProbabilityCalibration, Roc
     from whynear.study.result import Study
-    from whynear.study.roc import Roc
     from whynear.study.spectra import Spectra
     from whynear.verdict import Verdicts
 
@@ -63,7 +62,8 @@ def _drawings(study: Study) -> Iterator[Piece]:
     yield _piece("verdicts", partial(study.verdicts.plot, most=MOST_LINES), (7.4, 1.4 + 0.24 * shown))
     if study.spectra is not None:
         draw = partial(draw_spectrum, study.spectra, study.verdicts)
-        yield Piece(svg_of_figure, {"name": "spectrum", "draw": draw, "size": (7.4, 4.8)}, SECONDS_OF_A_FIGURE)
+        arguments = {"name": "spectrum", "draw": draw, "size": (7.4, 4.8), "whole": True}
+        yield Piece(svg, arguments, SECONDS_OF_A_FIGURE)
     if len(study.verdicts.sets.curve) > 1:
         yield _piece("sets", study.verdicts.sets.plot, (7.4, 3.6))
     if study.verdicts.stand_ins.pairs:
@@ -102,14 +102,9 @@ def _piece(name: str, draw: Callable[[Axes], object], size: tuple[float, float])
     return Piece(svg, {"name": name, "draw": draw, "size": size}, SECONDS_OF_A_FIGURE)
 
 
-def svg(name: str, draw: Callable[[Axes], object], size: tuple[float, float]) -> tuple[str, str]:
-    """Return the name, and as SVG text what a function draws on axes; all ids in it start with the name."""
-    return name, svg_text(name, lambda figure: draw(figure.add_subplot()), size)
-
-
-def svg_of_figure(name: str, draw: Callable[[Figure], object], size: tuple[float, float]) -> tuple[str, str]:
-    """Return the name, and as SVG text what a function draws on a whole figure."""
-    return name, svg_text(name, draw, size)
+def svg(name: str, draw: Callable[..., object], size: tuple[float, float], *, whole: bool = False) -> tuple[str, str]:
+    """Return the name, and as SVG text what a function draws on axes, or on a whole figure."""
+    return name, svg_text(name, draw if whole else lambda figure: draw(figure.add_subplot()), size)
 
 
 def svg_text(name: str, draw: Callable[[Figure], object], size: tuple[float, float]) -> str:

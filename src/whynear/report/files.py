@@ -227,7 +227,12 @@ class Unfinished:
     def keep(self, part: str, value: Any) -> None:
         """Write a finished part."""
         if part == "problem":
-            self._remove_all_but_fits()
+            # What an earlier run left goes; its fits are found by what they were fitted to.
+            for path in self.folder.iterdir() if self.folder.is_dir() else ():
+                if path.is_dir() and path != self.fits:
+                    shutil.rmtree(path, ignore_errors=True)
+                elif path.is_file():
+                    path.unlink()
             self.begun = True
             return
         make_folder(self.folder)
@@ -239,11 +244,3 @@ class Unfinished:
         tables = comparison_tables(value) if part == "comparison" else {"relevance.csv": value.frame()}
         for name, frame in tables.items():
             write_csv(frame, self.folder / name)
-
-    def _remove_all_but_fits(self) -> None:
-        """Remove what an earlier run left; its fits are found by what they were fitted to."""
-        for path in self.folder.iterdir() if self.folder.is_dir() else ():
-            if path.is_dir() and path != self.fits:
-                shutil.rmtree(path, ignore_errors=True)
-            elif path.is_file():
-                path.unlink()

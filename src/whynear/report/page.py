@@ -22,7 +22,6 @@ from whynear.utils import html
 from whynear.utils.checks import whole
 
 if TYPE_CHECKING:
-    from whynear.study.comparison import MethodScores
     from whynear.study.result import Study
 
 MOST_ROWS = 40  # of the table of features that is read without scripts
@@ -43,7 +42,9 @@ def page_with(data: dict[str, Any]) -> str:
     script, style = built("page.js"), built("page.css")
     return _PAGES.get_template("report.html").render(
         data=data,
-        title=_title(data),
+        title=f"Which features decide “{data['target']}”?"
+        if data["kind"] == "numbers"
+        else "Which features decide that two cases are near?",
         features=_features(data),
         classes=_classes(data),
         with_right=any(line["right"] is not None for line in data["methods"]["lines"]),
@@ -82,12 +83,6 @@ def island(data: Any) -> str:
     for sign in "<>&\u2028\u2029":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
     return text
-
-
-def _title(data: dict[str, Any]) -> str:
-    if data["kind"] == "numbers":
-        return f"Which features decide “{data['target']}”?"
-    return "Which features decide that two cases are near?"
 
 
 def _features(data: dict[str, Any]) -> list[dict[str, Any]]:
@@ -165,7 +160,9 @@ def summary(study: Study) -> str:
     methods, measure = study.comparison.methods, study.comparison.measure
     values = [method.score.value for method in methods]
     within = (min(0.0, *values), max(values) if measure == "log_loss" else 1.0)
-    rows = [(method.name, _bar(study, method, within), str(method.score)) for method in methods]
+    looks = ["strong" if method.name == study.comparison.chosen else "irrelevant" for method in methods]
+    bars = [html.bar(0.0, method.score.value, within, look) for method, look in zip(methods, looks, strict=True)]
+    rows = [(method.name, bar, str(method.score)) for method, bar in zip(methods, bars, strict=True)]
     score = "held-out cases predicted right" if measure == "accuracy" else NAMES[measure]
     return html.block(
         html.heading(f"Study of {study.problem.source}"),
@@ -184,8 +181,3 @@ def _table_of_features(study: Study) -> Markup:
     rows = zip(shown["feature"], shown["verdict"], lost, low, high, strict=False)
     headers = ["feature", "verdict", "points lost without it", "least weight", "most weight"]
     return html.table(headers, list(rows), html.more_of(len(frame), len(shown), "feature"))
-
-
-def _bar(study: Study, method: MethodScores, within: tuple[float, float]) -> Markup:
-    look = "strong" if method.name == study.comparison.chosen else "irrelevant"
-    return html.bar(0.0, method.score.value, within, look)

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from whynear.report.packed_rows import others_data
-from whynear.report.page_cases import cases_data, class_names, maps_data, reasons_data, selected_data, values_data
+from whynear.report.page_cases import (
+    cases_data,
+    class_names,
+    maps_data,
+    others_data,
+    reasons_data,
+    selected_data,
+    values_data,
+)
 from whynear.report.plain_numbers import all_printable, decimals, share, short
 from whynear.study.errors import ErrorAnatomy, Residuals
 from whynear.study.score import MEANINGS, NAMES
@@ -14,8 +21,8 @@ from whynear.utils.text import label
 from whynear.verdict.rules import meanings
 
 if TYPE_CHECKING:
+    from whynear.study.errors import RocCurve
     from whynear.study.result import Study
-    from whynear.study.roc import RocCurve
 
 FORMAT = 1
 CODES = {"indispensable": "i", "replaceable": "r", "no evidence": "n", "undecided": "u"}

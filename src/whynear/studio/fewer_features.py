@@ -23,8 +23,7 @@ from whynear.studio.models import Judged, LeaveOutAnswer, LeaveOutQuery, Locked,
 from whynear.studio.project import RESULTS, Say
 from whynear.studio.store import Refused, Store
 from whynear.study.folds import at_most
-from whynear.study.learnable import learnable_problem
-from whynear.study.learning import learn_table
+from whynear.study.learning import learn_table, learnable_problem
 from whynear.study.settings import COMPARED_ROWS
 from whynear.study.spectra import without_preprocessing
 from whynear.study.stages import refitted

@@ -41,7 +41,7 @@ from whynear.studio.models import (
 from whynear.studio.previews import opened
 from whynear.studio.project import Project
 from whynear.studio.store import NotFound, Refused, Row
-from whynear.study.learnable import learnable_problem
+from whynear.study.learning import learnable_problem
 from whynear.study.settings import StudySettings
 from whynear.utils.arrays import plain_values
 from whynear.utils.columns import names_of_rows

@@ -17,7 +17,7 @@ from whynear.data.problem import Problem
 from whynear.data.reading import NamedTable
 from whynear.studio.models import ColumnInfo, Consequence, Cost, Preview, Refusal
 from whynear.study.estimate import Estimate, estimate
-from whynear.study.learnable import learnable_problem, learners_for
+from whynear.study.learning import learnable_problem
 from whynear.study.settings import StudySettings
 from whynear.utils.text import counted, listed, printable
 
@@ -94,7 +94,7 @@ def _stated(problem: Problem, settings: StudySettings) -> Iterator[tuple[str, st
     fits = f"each model is fitted to about {n_rows - n_held:,} rows and predicts {n_held:,} that it has not seen."
     yield "folds", f"{splitting.folds} folds: {fits}"
     if problem.kind == "classes":
-        names = [name.upper() for name in learners_for(settings)]
+        names = [name.upper() for name in settings.learners]
         compared = f"{len(names)} learners are compared" if len(names) > 1 else "One learner is fitted"
         yield "learner", f"{compared}, with plain kNN and NCA beside: {', '.join(names)}."
     if settings.class_weight == "balanced":
@@ -160,7 +160,7 @@ def likely_targets(table: NamedTable) -> list[str]:
 def cost_of(problem: Problem, settings: StudySettings) -> Estimate:
     """Return the time and the memory that a study of this problem will take."""
     shape, spectra = problem.numbers().shape, problem.axis is not None
-    return estimate(*shape, len(problem.classes), learners_for(settings), settings.splitting.folds, spectra=spectra)
+    return estimate(*shape, len(problem.classes), settings.learners, settings.splitting.folds, spectra=spectra)
 
 
 def _column(

@@ -51,7 +51,7 @@ from whynear.studio.project import DATA_FILE, POINTS_FILE, Project, new_id, rece
 from whynear.studio.python_views import python_of
 from whynear.studio.runner import CAN_RESUME, OVER, Relearner, Runner, progress_of
 from whynear.studio.store import NotFound, Refused, Row, Store, WrongState
-from whynear.study.compare import compare_studies, read_study
+from whynear.study.differences import compare_studies, read_study
 from whynear.utils.text import counted
 from whynear.verdict.cost import check_left_out
 
@@ -230,7 +230,7 @@ def page_of_study(studio: Used, study: str) -> Response:
 
 @router.get("/studies/{study}/points", response_class=Response)
 def points_of_study(studio: Used, study: str) -> Response:
-    """Return the rows beside the cases of a study of a large table, as `whynear.report.packed_rows` packs them."""
+    """Return the rows beside the cases of a study of a large table, as `whynear.report.page_cases` packs them."""
     studio.store.finished(study)
     path = studio.project.results_of(study) / POINTS_FILE
     if not path.exists():

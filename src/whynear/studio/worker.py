@@ -99,8 +99,7 @@ def run_study(job: dict[str, Any], say: Say) -> None:
 
 def write_page_data(study: Study, folder: Path) -> None:
     """Write what the page shows into the folder of a study; rows beside its cases into a file of their own."""
-    from whynear.report.packed_rows import packed_rows
-    from whynear.report.page_cases import class_names
+    from whynear.report.page_cases import class_names, packed_rows
     from whynear.report.page_data import page_data
 
     shown = page_data(study)

@@ -5,47 +5,41 @@ from __future__ import annotations
 import hashlib
 import json
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.base import clone
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.metrics import r2_score
 
 from whynear.data.problem import kind_of_target
-from whynear.data.rows import Separation, error_of_mean, groups_in, n_different, split_rows, taken
-from whynear.interpret import effective_dimension
-from whynear.learn import MinimumNormRegressor
-from whynear.metric.steps import estimators_of
-from whynear.model.pipeline import FittedPipeline, weights_for
+from whynear.data.rows import Separation, error_of_mean, groups_in, split_rows, taken
+from whynear.learn.registry import STUDIED
+from whynear.model.pipeline import FittedPipeline
 from whynear.study.estimate import INNER_FOLDS, INNER_ROWS
 from whynear.study.fits import Answer, FitRows, Fits, aligned, answers, of_predictions
-from whynear.study.folds import Fold, folds_of, held_out_places, in_order, stratified_rows
-from whynear.study.interpretation import fewest_directions
+from whynear.study.folds import folds_of, in_order, stratified_rows
 from whynear.study.methods import (
     BASELINES,
     MINIMUM_NORM,
     NUMERIC_BASELINES,
-    SIMPLEST_FIRST,
     Methods,
-    n_varying,
-    remember_rows,
 )
 from whynear.study.score import OF_PROBABILITIES, Measure, Score, counting, direction, parts_of, score_of, share_right
 from whynear.utils.arrays import Array, ByValue, Indices
-from whynear.utils.progress import Report, silent
+from whynear.utils.progress import Report
 from whynear.work.pieces import Piece, run_piece
 from whynear.work.workers import Workers
 
 
-def parts_within(fold: Fold, names: tuple[str, ...], seed: int) -> list[FitRows]:
+def parts_within(fold: FitRows, fits: Fits, names: tuple[str, ...]) -> list[FitRows]:
     """Return folds of the training rows, from which a learner is chosen; of a sample where there are many."""
-    (_, y), groups, rows = fold.known, fold.known_groups, fold.train
+    _, y, groups, _ = fits.known(fold)
+    rows, seed = fold.train, fits.methods.seed
     if len(y) > INNER_ROWS:
         some = stratified_rows(y, INNER_ROWS, np.random.default_rng(seed))
         y, groups, rows = y[some], taken(groups, some), rows[some]
@@ -57,7 +51,7 @@ def parts_within(fold: Fold, names: tuple[str, ...], seed: int) -> list[FitRows]
         warnings.simplefilter("ignore", UserWarning)  # of classes with fewer rows than folds
         splits = split_rows(y, folds, seed, stratified=True, groups=groups)
     return [
-        FitRows(fold.number, rows[train], rows[test], names, within=True)
+        FitRows(fold.fold, rows[train], rows[test], names, within=True)
         for train, test in splits
         if len(np.unique(y[train])) > 1
     ]
@@ -70,16 +64,11 @@ class FoldAnswers:
     """
 
     def __init__(
-        self,
-        fold: Fold,
-        names: Sequence[str],
-        measure: Measure,
-        classes: NDArray[Any] | None,
-        parts: Sequence[FitRows],
+        self, fold: FitRows, fits: Fits, names: Sequence[str], measure: Measure, classes: NDArray[Any] | None
     ) -> None:
-        self.fold, self.names, self.measure, self.classes = fold, names, measure, classes
-        self.parts = [part for part in parts if part.fold == fold.number]
-        self.n_missing = sum(len(part.names) for part in self.parts)
+        self.fold, self.fits, self.names, self.measure, self.classes = fold, fits, names, measure, classes
+        self.within = [part for part in fits.parts if part.within and part.fold == fold.fold]
+        self.n_missing = sum(len(part.names) for part in (fold, *self.within))
         self.answers: dict[str, Answer] = {}
         self.scores: dict[str, float] = {}
         self.scores_within: dict[tuple[FitRows, str], float] = {}
@@ -97,47 +86,33 @@ class FoldAnswers:
 
     def right(self, names: Iterable[str]) -> dict[str, float]:
         """Return the share of the held-out rows that each of these methods predicts right."""
-        true, count = self.fold.held_out[1], self.fold.held_out_weights
+        true, count = self.fits.y[self.fold.test], taken(self.fits.weights, self.fold.test)
         return {name: share_right(true, self.answers[name].predicted, None, count).value for name in names}
 
-    def predictions(self) -> pd.DataFrame:
-        """Return the predictions of the learner that was chosen, with the place of each row."""
-        predicted = self.answers[self.chosen].predicted
-        if self.classes is None:
-            return self.fold.table(predicted=predicted, fold=self.fold.number)
-        probability = of_predictions(self.shares, predicted, self.classes)
-        table = self.fold.table(predicted=predicted, probability=probability)
-        return table.assign(by=self.chosen, fold=self.fold.number)
+    @property
+    def predicted(self) -> NDArray[Any]:
+        """The predictions of the learner that was chosen."""
+        return self.answers[self.chosen].predicted
 
     def _score(self, answer: Answer) -> float:
-        rows = answer.part.test
-        true, count = self.fold.y[rows], taken(self.fold.weights, rows)
+        rows, y = answer.part.test, self.fits.y
+        true, count = y[rows], taken(self.fits.weights, rows)
         if self.classes is None:
-            return _r2(true, answer.predicted, count)
-        classes = self.classes if not answer.part.within else np.unique(self.fold.y[_all_rows(answer.part)])
+            weighed = count is None or count.any()
+            return float(r2_score(true, answer.predicted, sample_weight=count)) if weighed else float("nan")
+        known = y[np.concatenate([answer.part.train, rows])] if answer.part.within else self.classes
+        classes = np.unique(known)
         shares = None if answer.shares is None else pd.DataFrame(answer.shares_of(classes), None, classes)
         return score_of(true, answer.predicted, self.measure, None, shares, count).value
 
     def _choose(self) -> None:
-        within = [part for part in self.parts if part.within]
-        scores = pd.DataFrame([{name: self.scores_within[part, name] for name in self.names} for part in within])
-        self.chosen = simplest_of_the_best(scores, self.measure) if within else self.names[0]
+        scores = pd.DataFrame([{name: self.scores_within[part, name] for name in self.names} for part in self.within])
+        self.chosen = simplest_of_the_best(scores, self.measure) if self.within else self.names[0]
         model = self.model = self.answers[self.chosen].model
         if self.classes is not None:
-            found = run_piece(Piece(model.predict_proba, {"X": self.fold.held_out[0]})).result
+            found = run_piece(Piece(model.predict_proba, {"X": self.fits.X.iloc[self.fold.test]})).result
             self.shares = aligned(found, model.classes_, self.classes)
         self.answers = {name: replace(answer, model=None) for name, answer in self.answers.items()}
-
-
-def _r2(true: NDArray[Any], predicted: NDArray[Any], weights: pd.Series | None) -> float:
-    """Return the share of variance explained in one fold, NaN if none of its rows has a weight."""
-    if weights is not None and not weights.any():
-        return float("nan")
-    return float(r2_score(true, predicted, sample_weight=weights))
-
-
-def _all_rows(part: FitRows) -> NDArray[np.intp]:
-    return np.concatenate([part.train, part.test])
 
 
 def simplest_of_the_best(scores: pd.DataFrame, measure: Measure = "accuracy") -> str:
@@ -153,9 +128,6 @@ def simplest_of_the_best(scores: pd.DataFrame, measure: Measure = "accuracy") ->
     best = str(means.idxmax())
     error = known[best].std() / np.sqrt(len(known)) if len(known) > 1 else 0.0
     return str(means.index[(means >= means[best] - error - 1e-12).argmax()])
-
-
-FEWEST_OTHERS = 5  # values of a column that are not its most frequent one
 
 
 @dataclass(frozen=True)
@@ -272,12 +244,6 @@ class Comparison:
         sizes = (self.predictions["true"] - self.predictions["predicted"]).abs().to_numpy()
         return np.argsort(-sizes, kind="stable")
 
-    @property
-    def parts(self) -> Array:
-        """The part of each row that counts in ``score``, whose mean is it; rows of weight zero have none."""
-        true, predicted = (self.predictions[name].to_numpy() for name in ("true", "predicted"))
-        return parts_of(true, predicted, self.measure, self.probabilities, self.weights)
-
     def score_of(self, method: str) -> Score:
         """Return the score of one method over all held-out rows."""
         return self._score(self.by_method[method], self.probabilities_by_method.get(method))
@@ -320,98 +286,65 @@ def compare(
     report: Report,
     groups: Separation | None = None,
     measure: Measure = "accuracy",
-    effective_dim: int | None = None,
     weights: pd.Series | None = None,
     workers: Workers | None = None,
 ) -> Comparison:
     """Compare learners and baselines on the same folds; choose among several learners again within every fold.
 
     ``learners`` and ``measure`` are for classes. Of a numeric target, the map of least norm is compared with simple
-    methods by the share of variance explained; its number of directions (``effective_dim`` if given), the penalty of
-    ridge regression and the number of components of PLS are chosen within every fold, from the training rows alone.
+    methods by the share of variance explained; its number of directions, unless it is given, the penalty of ridge
+    regression and the number of components of PLS are chosen within every fold, from the training rows alone.
     """
     numeric = kind_of_target(y) == "numbers"
     classes = None if numeric else np.unique(y)
-    names = (MINIMUM_NORM,) if numeric else tuple(name for name in SIMPLEST_FIRST if name in learners)
+    names = (MINIMUM_NORM,) if numeric else tuple(name for name in STUDIED if name in learners)
     measure = "r2" if numeric else measure
     compared = (*names, *(NUMERIC_BASELINES if numeric else BASELINES))
-    folds = list(folds_of(X, y, n_folds, methods.seed, silent, groups, weights))
-    parts = [FitRows(fold.number, fold.train, fold.test, compared) for fold in folds]
-    if len(names) > 1:
-        parts += [part for fold in folds for part in parts_within(fold, names, methods.seed)]
-    finish = {MINIMUM_NORM: partial(with_directions, effective_dim=effective_dim)}
+    splits = folds_of(y, n_folds, methods.seed, groups)
+    folds = [FitRows(number, *rows, compared) for number, rows in enumerate(splits, start=1)]
     with_shares = measure in OF_PROBABILITIES
-    fits = Fits(X, y, groups, weights, methods, tuple(parts), probabilities=with_shares, finish=finish)
-    of_folds = {fold.number: FoldAnswers(fold, names, measure, classes, parts) for fold in folds}
+    fits = Fits(X, y, groups, weights, methods, tuple(folds), probabilities=with_shares)
+    if len(names) > 1:
+        within = [part for fold in folds for part in parts_within(fold, fits, names)]
+        fits = replace(fits, parts=(*folds, *within))
+    of_folds = {fold.fold: FoldAnswers(fold, fits, names, measure, classes) for fold in folds}
     for answer in answers(fits, names, report, workers):
         of_folds[answer.part.fold].add(answer)
     found = list(of_folds.values())
-    by_method = {name: np.empty(len(y), np.float64 if numeric else y.dtype) for name in compared}
-    for name, one in ((name, one) for name in compared for one in found):
-        by_method[name][one.fold.test] = one.answers[name].predicted
+    places, fold_of = in_order([fold.test for fold in folds], [np.repeat(fold.fold, len(fold.test)) for fold in folds])
+    rows = X.index[places]
+
+    def of_rows(values: Callable[[FoldAnswers], NDArray[Any]]) -> NDArray[Any]:
+        return in_order([fold.test for fold in folds], [values(one) for one in found])[1]
+
+    def predicted_by(name: str) -> NDArray[Any]:
+        return of_rows(lambda one: one.answers[name].predicted)
+
+    def shares_by(name: str, classes: NDArray[Any]) -> pd.DataFrame:
+        return pd.DataFrame(of_rows(lambda one: one.answers[name].shares_of(classes)), rows, classes)
+
     by_fold = pd.DataFrame([{name: one.scores[name] for name in compared} for one in found]).rename_axis("fold")
-    predictions = [one.predictions() for one in found]
-    places = held_out_places(predictions)
-
-    def shares(classes: NDArray[Any], name: str | None = None) -> pd.DataFrame:
-        held = pd.DataFrame(0.0, X.index, classes)
-        for one in found:
-            held.iloc[one.fold.test] = one.shares if name is None else one.answers[name].shares_of(classes)
-        return held.iloc[places]
-
+    predictions = pd.DataFrame({"true": y[places], "predicted": of_rows(lambda one: one.predicted)}, rows)
+    if classes is not None:
+        predictions["probability"] = of_rows(lambda one: of_predictions(one.shares, one.predicted, classes))
+        predictions["by"] = of_rows(lambda one: np.repeat(np.array(one.chosen, dtype=object), len(one.fold.test)))
     return Comparison(
         by_fold if numeric else pd.DataFrame([one.right(compared) for one in found]).rename_axis("fold"),
         simplest_of_the_best(by_fold[list(names)], measure),
         pd.Series([one.scores[one.chosen] for one in found], name=measure),
-        in_order(predictions),
+        predictions.assign(fold=fold_of),
         measure,
         scores=by_fold,
-        by_method=pd.DataFrame(by_method, X.index).iloc[places],
-        probabilities=None if classes is None else shares(classes),
+        by_method=pd.DataFrame({name: predicted_by(name) for name in compared}, rows),
+        probabilities=None if classes is None else pd.DataFrame(of_rows(lambda one: one.shares), rows, classes),
         probabilities_by_method={
-            name: shares(classes, name) for name in compared if classes is not None and with_shares
+            name: shares_by(name, classes) for name in compared if classes is not None and with_shares
         },
         models=tuple(one.model for one in found),
         groups=groups_in(groups),
         weights=taken(weights, places),
         places=places,
     )
-
-
-def with_directions(
-    model: Any,
-    X: pd.DataFrame,
-    y: NDArray[Any],
-    groups: Separation | None = None,
-    weights: pd.Series | None = None,
-    *,
-    effective_dim: int | None = None,
-) -> Any:
-    """Fit a map of least norm again with the given number of directions, or the fewest that predict these rows well.
-
-    It keeps all directions where hardly any value of a column differs from the others. Other models are returned.
-    """
-    if not isinstance(estimators_of(model)[-1], MinimumNormRegressor):
-        return model
-    fitted = FittedPipeline.of(model)
-    rest, numbers = fitted.without_encoder, fitted.numbers(X)
-    if not n_varying(numbers):
-        return model
-    if effective_dim is None and not _varies_in_parts(numbers):
-        return model
-    if effective_dim is None:
-        independent = len(numbers) if groups_in(groups) is None else n_different(groups_in(groups))
-        found = effective_dimension(rest, numbers, y, groups=groups, sample_weight=weights)
-        effective_dim = fewest_directions(found, independent)
-    learner = clone(rest).set_params(minimumnormregressor__effective_dim=effective_dim)
-    learner = learner.fit(numbers, y, **weights_for(learner, weights))
-    return remember_rows(fitted.behind_encoder(learner), X)
-
-
-def _varies_in_parts(X: pd.DataFrame) -> bool:
-    """Return whether a column is likely to vary in each part of the rows, so that some can be held out."""
-    others = (len(X) - column.value_counts().iloc[0] for _, column in X.items())
-    return max(others) >= FEWEST_OTHERS
 
 
 @dataclass(frozen=True, eq=False)
@@ -453,11 +386,12 @@ class RowScores(ByValue):
 def row_scores(comparison: Comparison) -> RowScores:
     """Return the parts of the held-out rows in the score of a study."""
     counted = counting(comparison.weights)
-    true = comparison.predictions["true"][counted]
-    names = json.dumps([[str(row), str(target)] for row, target in true.items()])
+    true, predicted = comparison.predictions["true"], comparison.predictions["predicted"].to_numpy()
+    parts = parts_of(true.to_numpy(), predicted, comparison.measure, comparison.probabilities, comparison.weights)
+    names = json.dumps([[str(row), str(target)] for row, target in true[counted].items()])
     groups = comparison.groups
     codes = None if groups is None else np.unique(groups.astype(str).to_numpy()[counted], return_inverse=True)[1]
-    return RowScores(hashlib.sha256(names.encode()).hexdigest(), comparison.parts, codes)
+    return RowScores(hashlib.sha256(names.encode()).hexdigest(), parts, codes)
 
 
 def error_of_difference(first: RowScores | None, second: RowScores | None) -> float | None:

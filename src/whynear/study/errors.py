@@ -11,16 +11,166 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats
-from sklearn.metrics import confusion_matrix
+from sklearn.metrics import confusion_matrix, roc_auc_score, roc_curve
 
 from whynear.data.encoder import holds_text
 from whynear.metric.steps import estimators_of
-from whynear.study.calibration import ProbabilityCalibration, calibration_of
 from whynear.study.comparison import Comparison
-from whynear.study.roc import Roc, roc_of
 from whynear.utils.arrays import Array
 from whynear.utils.columns import plain_name
 from whynear.utils.text import printable
+
+N_BINS = 10
+TWO_SIDED_95 = 1.959964  # quantile of the normal distribution
+
+
+@dataclass(frozen=True)
+class CalibrationBin:
+    """Predictions whose probability is between two values.
+
+    Attributes
+    ----------
+    lower, upper : float
+        The ends of the bin; the upper one belongs to it.
+    probability : float
+        The mean probability of its predictions.
+    right : float
+        The share of them that is right.
+    least, most : float
+        The 95% interval of that share (Wilson).
+    count : int
+        The number of predictions.
+    """
+
+    lower: float
+    upper: float
+    probability: float
+    right: float
+    least: float
+    most: float
+    count: int
+
+
+@dataclass(frozen=True)
+class ProbabilityCalibration:
+    """The probabilities of predictions, compared with the shares that are right.
+
+    Attributes
+    ----------
+    bins : tuple of CalibrationBin
+        Bins of equal width between 0 and 1; those without predictions are left out.
+    error : float
+        The expected calibration error: the mean over predictions of abs(probability - right) of their bin.
+    """
+
+    bins: tuple[CalibrationBin, ...]
+    error: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the error and the bins."""
+        return {"error": self.error, "bins": [asdict(held) for held in self.bins]}
+
+
+def calibration_of(probability: Array, right: NDArray[np.bool_]) -> ProbabilityCalibration:
+    """Return the calibration of predictions with these probabilities, of which some are right.
+
+    >>> calibration_of(np.array([0.75, 0.75, 0.75, 0.75]), np.array([True, True, True, False])).error
+    0.0
+    """
+    codes = np.clip(np.ceil(N_BINS * probability).astype(int) - 1, 0, N_BINS - 1)
+    bins = []
+    for code in np.unique(codes).tolist():
+        inside = codes == code
+        share, count = float(right[inside].mean()), int(inside.sum())
+        ends, mean = (code / N_BINS, (code + 1) / N_BINS), float(probability[inside].mean())
+        bins.append(CalibrationBin(*ends, mean, share, *wilson_interval(share, count), count))
+    gaps = sum(held.count * abs(held.probability - held.right) for held in bins)
+    return ProbabilityCalibration(tuple(bins), gaps / len(probability))
+
+
+def wilson_interval(share: float, count: int) -> tuple[float, float]:
+    """Return the 95% interval of a share of independent rows (Wilson 1927).
+
+    >>> least, most = wilson_interval(0.5, 10)
+    >>> f"{least:.3f} {most:.3f}"
+    '0.237 0.763'
+    """
+    z = TWO_SIDED_95**2 / count
+    centre = (share + z / 2) / (1 + z)
+    half = np.sqrt(z * share * (1 - share) + z**2 / 4) / (1 + z)
+    return max(0.0, float(centre - half)), min(1.0, float(centre + half))
+
+
+MOST_CURVES = 6  # of the largest classes
+
+
+@dataclass(frozen=True, eq=False)
+class RocCurve:
+    """The ROC curve of one class against the rest.
+
+    Attributes
+    ----------
+    label : object
+        The class.
+    place : int
+        The place of the class in the order of the classes, from 0.
+    false_rate, true_rate : ndarray
+        For each threshold on the probability of the class, from high to low: the share of the rows of other classes,
+        and of the rows of the class, at or above it.
+    area : float
+        The area under the curve: the chance that a row of the class has a higher probability of it than another row.
+    """
+
+    label: Any
+    place: int
+    false_rate: Array
+    true_rate: Array
+    area: float
+
+
+@dataclass(frozen=True)
+class Roc:
+    """ROC curves of classes, one against the rest.
+
+    Attributes
+    ----------
+    curves : tuple of RocCurve
+        Of two classes, the curve of the second; of more, those of the largest classes, in the order of the classes.
+    area : float
+        Of two classes, the area under that curve; of more, the mean of the areas of all classes.
+    """
+
+    curves: tuple[RocCurve, ...]
+    area: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the mean area, and label, area and points of each curve."""
+        return {
+            "area": self.area,
+            "curves": [
+                {
+                    "class": str(curve.label),
+                    "area": curve.area,
+                    "false_rate": curve.false_rate.tolist(),
+                    "true_rate": curve.true_rate.tolist(),
+                }
+                for curve in self.curves
+            ],
+        }
+
+
+def roc_of(true: NDArray[Any], probabilities: Array, classes: NDArray[Any]) -> Roc:
+    """Return the curves of the true classes and the probabilities of the classes, a column each."""
+    counts = np.array([np.count_nonzero(true == label) for label in classes])
+    judged = [1] if len(classes) == 2 else range(len(classes))
+    areas = {place: float(roc_auc_score(true == classes[place], probabilities[:, place])) for place in judged}
+    drawn = sorted(sorted(judged, key=lambda place: -counts[place])[:MOST_CURVES])
+    curves = []
+    for place in drawn:
+        false_rate, true_rate, _ = roc_curve(true == classes[place], probabilities[:, place])
+        curves.append(RocCurve(classes[place], place, false_rate, true_rate, areas[place]))
+    return Roc(tuple(curves), float(np.mean(list(areas.values()))))
+
 
 MOST_SHOWN = 5  # rows
 MOST_WRITTEN = 100  # classes whose confusion matrix is written as a whole
@@ -263,28 +413,19 @@ def errors_of(
 
 
 def _of_classes(comparison: Comparison, probabilities: pd.DataFrame) -> ErrorAnatomy:
-    predictions, classes = comparison.predictions, probabilities.columns.to_numpy()
+    predictions, classes, wrong = comparison.predictions, probabilities.columns.to_numpy(), comparison.wrong
     true, predicted = predictions["true"].to_numpy(), predictions["predicted"].to_numpy()
     confusion = confusion_matrix(true, predicted, labels=classes)
     confusion.setflags(write=False)
+    worst = predictions[wrong].sort_values("probability", ascending=False, kind="stable").head(MOST_SHOWN)
+    columns = (worst[name].tolist() for name in ("true", "predicted", "probability"))
     return ErrorAnatomy(
         tuple(classes.tolist()),
         confusion,
         roc_of(true, probabilities.to_numpy(), classes),
-        calibration_of(predictions["probability"].to_numpy(), ~comparison.wrong),
-        _worst(predictions, comparison.wrong),
+        calibration_of(predictions["probability"].to_numpy(), ~wrong),
+        tuple(map(ConfidentError, map(plain_name, worst.index), *columns)),
     )
-
-
-def _worst(predictions: pd.DataFrame, wrong: NDArray[np.bool_]) -> tuple[ConfidentError, ...]:
-    places = np.flatnonzero(wrong)
-    order = np.argsort(-predictions["probability"].to_numpy()[places], kind="stable")[:MOST_SHOWN]
-    found = []
-    for place in places[order].tolist():
-        row = predictions.iloc[place]
-        name, probability = plain_name(predictions.index[place]), float(row["probability"])
-        found.append(ConfidentError(name, row["true"], row["predicted"], probability))
-    return tuple(found)
 
 
 def _dicts(values: Sequence[Any]) -> list[dict[str, Any]]:
@@ -294,19 +435,15 @@ def _dicts(values: Sequence[Any]) -> list[dict[str, Any]]:
 def residuals_of(predictions: pd.DataFrame, patterns: tuple[ErrorPattern, ...] = ()) -> Residuals:
     """Return the errors of predictions with the columns ``true`` and ``predicted``."""
     residuals = (predictions["true"] - predictions["predicted"]).to_numpy()
-    largest = np.argsort(-np.abs(residuals), kind="stable")[:MOST_SHOWN]
+    largest = predictions.iloc[np.argsort(-np.abs(residuals), kind="stable")[:MOST_SHOWN]]
+    rows = zip(largest.index, largest["true"].tolist(), largest["predicted"].tolist(), strict=True)
     return Residuals(
         root_mean_squared_error(predictions),
         float(np.median(np.abs(residuals))),
-        tuple(_residual(predictions, int(place)) for place in largest),
+        tuple(Residual(plain_name(name), float(true), float(found), float(true - found)) for name, true, found in rows),
         error_interval(residuals),
         patterns,
     )
-
-
-def _residual(predictions: pd.DataFrame, place: int) -> Residual:
-    true, predicted = (float(predictions[name].iloc[place]) for name in ("true", "predicted"))
-    return Residual(plain_name(predictions.index[place]), true, predicted, true - predicted)
 
 
 def root_mean_squared_error(predictions: pd.DataFrame, weights: pd.Series | None = None) -> float:

@@ -23,6 +23,10 @@ from whynear.verdict.rules import INDISPENSABLE, MOST_LOSS, NO_EVIDENCE, REPLACE
 MOST_NAMED = 5  # features
 FEWEST_FOLDS = 3
 STANDARD_ERRORS = 2.0  # by which a coefficient must differ from zero
+RIVALS = (PLAIN, RIDGE, PLS)
+ONE_SIDED_95 = 1.645  # quantile of the normal distribution
+MOST_MEMBERS = 10  # of the smallest set
+POINTS = "percentage points"
 
 
 def sign_sentence(target: str, comparison: Comparison, verdicts: Verdicts) -> str | None:
@@ -61,10 +65,6 @@ def _side(slope: float) -> str:
     return "higher" if slope > 0 else "lower"
 
 
-RIVALS = (PLAIN, RIDGE, PLS)
-ONE_SIDED = 1.645  # a chance of 5%, one-sided
-
-
 def better_rival(comparison: Comparison) -> str | None:
     """Return a sentence that names the best rival of the model if it predicts better, else None.
 
@@ -78,7 +78,7 @@ def better_rival(comparison: Comparison) -> str | None:
     of_own = _losses(comparison, comparison.predictions["predicted"], comparison.probabilities)
     excess = of_own - _losses(comparison, comparison.by_method[best], comparison.probabilities_by_method.get(best))
     groups = None if comparison.groups is None else comparison.groups.to_numpy()[counting(comparison.weights)]
-    if rival == own or excess.mean() <= ONE_SIDED * error_of_mean(excess, groups):
+    if rival == own or excess.mean() <= ONE_SIDED_95 * error_of_mean(excess, groups):
         return None
     name = best[0].upper() + best[1:]
     if measure != "r2":
@@ -146,10 +146,6 @@ def _of_others(measure: Measure, score: Score) -> str:
     if measure == "r2":
         return f"of the others, {score} of the variance is explained"
     return f"the {NAMES[measure]} of the others is {score}"
-
-
-MOST_MEMBERS = 10  # of the smallest set
-POINTS = "percentage points"
 
 
 def set_sentences(verdicts: Verdicts, noun: str = "feature") -> list[str]:

@@ -196,7 +196,7 @@ def _caveats_of_numbers(problem: Problem, comparison: Comparison) -> list[str]:
         for name in numeric.columns
         if numeric[name].nunique() > 1
         and numeric[name].count() >= FEWEST_VALUES
-        and _correlation(numeric[name], problem.y) > SAME_CORRELATION
+        and abs(np.corrcoef(numeric[name].dropna(), problem.y[numeric[name].notna()])[0, 1]) > SAME_CORRELATION
     ]
     same, more = _one_channel(same, problem)
     return said + [
@@ -216,12 +216,6 @@ def _one_channel(names: list[str], problem: Problem) -> tuple[list[str], dict[st
         return names, {}
     others = "does another channel" if len(channels) == 2 else f"do {len(channels) - 1:,} other channels"
     return [name for name in names if name not in channels[1:]], {channels[0]: f", as {others}"}
-
-
-def _correlation(column: pd.Series, y: NDArray[Any]) -> float:
-    """Return the absolute correlation of a column with the target, without missing values."""
-    known = column.notna().to_numpy()
-    return abs(np.corrcoef(column.to_numpy()[known], y[known])[0, 1])
 
 
 def deciding_columns(X: pd.DataFrame, y: NDArray[Any]) -> list[str]:
@@ -248,28 +242,20 @@ def deciding_columns(X: pd.DataFrame, y: NDArray[Any]) -> list[str]:
 
 
 def _prediction(problem: Problem, comparison: Comparison, interpretation: Interpretation) -> str:
-    groups = problem.groups
-    together = "" if groups is None else f" Rows with the same {groups.name!r} were always held out together."
-    return _score(problem, comparison, interpretation) + together + _in_time(problem, comparison)
-
-
-def _in_time(problem: Problem, comparison: Comparison) -> str:
-    if problem.times is None:
-        return ""
-    rows = f"Of {len(problem.y):,} rows, {len(comparison.places):,} were held out"
-    return f" {rows}, each later by {problem.times.name!r} than all rows that it was predicted from."
-
-
-def _spread(problem: Problem) -> float:
-    """Return the standard deviation of a numeric target, whose rows count by their weights."""
-    y, weights = problem.y, problem.weights
-    return float(np.sqrt(np.average(np.square(y - np.average(y, weights=weights)), weights=weights)))
+    said = _score(problem, comparison, interpretation)
+    if problem.groups is not None:
+        said += f" Rows with the same {problem.groups.name!r} were always held out together."
+    if problem.times is not None:
+        rows = f"Of {len(problem.y):,} rows, {len(comparison.places):,} were held out"
+        said += f" {rows}, each later by {problem.times.name!r} than all rows that it was predicted from."
+    return said
 
 
 def _score(problem: Problem, comparison: Comparison, interpretation: Interpretation) -> str:
     expected, plain = comparison.score, comparison.score_of(PLAIN)
     if problem.kind == "numbers":
-        error, spread = root_mean_squared_error(comparison.predictions, comparison.weights), _spread(problem)
+        error, y, w = root_mean_squared_error(comparison.predictions, comparison.weights), problem.y, problem.weights
+        spread = np.sqrt(np.average(np.square(y - np.average(y, weights=w)), weights=w))
         combinations = counted(interpretation.effective_dim, "combination")
         return (
             f"A linear map of {combinations} of the columns predicts held-out values with a typical error of "

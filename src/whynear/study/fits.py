@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -185,10 +185,7 @@ class Answer:
 
 @dataclass(frozen=True, eq=False)
 class Fits:
-    """What the fits of a comparison share: the table, the methods, and the parts of the rows.
-
-    ``finish`` are functions of a model and of what it was fitted to, which return the model to predict with.
-    """
+    """What the fits of a comparison share: the table, the methods, and the parts of the rows."""
 
     X: pd.DataFrame
     y: NDArray[Any]
@@ -197,7 +194,6 @@ class Fits:
     methods: Methods
     parts: tuple[FitRows, ...]
     probabilities: bool = False
-    finish: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
 
     def known(self, part: FitRows) -> tuple[pd.DataFrame, NDArray[Any], Separation | None, pd.Series | None]:
         """Return features, targets, groups and weights of the rows to fit to, copied."""
@@ -214,10 +210,7 @@ class Fits:
 def fit_and_predict(name: str, part: int, keep: bool, fits: Fits) -> tuple[Any, NDArray[Any], NDArray[Any] | None, Any]:
     """Fit a method to the rows of a part; return its predictions, and the model if it is to be kept."""
     rows = fits.parts[part]
-    known = fits.known(rows)
-    model = fits.methods.fitted(name, *known)
-    if name in fits.finish:
-        model = fits.finish[name](model, *known)
+    model = fits.methods.fitted(name, *fits.known(rows))
     made = fits.answer(rows, name, model)
     return model if keep else None, made.predicted, made.shares, made.classes
 

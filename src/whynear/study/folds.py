@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,8 +10,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from whynear.data.problem import Problem, kind_of_target
-from whynear.data.rows import RowSplit, Separation, TimeOrder, groups_by_class, n_different, split_rows, taken
-from whynear.utils.progress import Report
+from whynear.data.rows import RowSplit, Separation, TimeOrder, groups_by_class, n_different, split_rows
+from whynear.utils.arrays import Indices
 from whynear.utils.text import counted
 
 
@@ -54,62 +53,11 @@ def _quotas(counts: NDArray[np.intp], most: int) -> NDArray[np.intp]:
     return quotas
 
 
-@dataclass(frozen=True, eq=False)
-class Fold:
-    """The training rows and the held-out rows, as positions from 0; the number of the fold counts from 1.
+def folds_of(y: NDArray[Any], n_folds: int, seed: int, groups: Separation | None = None) -> list[RowSplit]:
+    """Return the training rows and the held-out rows of each fold, stratified where the target has classes.
 
-    ``groups`` are those of all rows, if there are any: no group is in both parts. Or the times of all rows: those held
-    out are later than the training rows.
+    No group is in both. Where ``groups`` are times, the held-out rows are later than the training rows.
     """
-
-    number: int
-    X: pd.DataFrame
-    y: NDArray[Any]
-    train: NDArray[np.intp]
-    test: NDArray[np.intp]
-    groups: Separation | None = None
-    weights: pd.Series | None = None
-
-    @property
-    def known_weights(self) -> pd.Series | None:
-        """The weights of the training rows, copied."""
-        return taken(self.weights, self.train)
-
-    @property
-    def held_out_weights(self) -> pd.Series | None:
-        """The weights of the held-out rows, copied."""
-        return taken(self.weights, self.test)
-
-    @property
-    def known_groups(self) -> Separation | None:
-        """The groups or times of the training rows, copied."""
-        return taken(self.groups, self.train)
-
-    @property
-    def known(self) -> tuple[pd.DataFrame, NDArray[Any]]:
-        """Features and targets of the training rows, copied."""
-        return self.X.iloc[self.train], self.y[self.train]
-
-    @property
-    def held_out(self) -> tuple[pd.DataFrame, NDArray[Any]]:
-        """Features and targets of the held-out rows, copied."""
-        return self.X.iloc[self.test], self.y[self.test]
-
-    def table(self, **columns: Any) -> pd.DataFrame:
-        """Return a table of the held-out rows: the true target of each, and the columns given."""
-        return pd.DataFrame({"true": self.y[self.test], **columns, "place": self.test}, index=self.X.index[self.test])
-
-
-def folds_of(
-    X: pd.DataFrame,
-    y: NDArray[Any],
-    n_folds: int,
-    seed: int,
-    report: Report,
-    groups: Separation | None = None,
-    weights: pd.Series | None = None,
-) -> Iterator[Fold]:
-    """Yield the folds, each reported when it begins; they are stratified where the target has classes."""
     of_classes = kind_of_target(y) == "classes"
     splits = split_rows(y, n_folds, seed, stratified=of_classes, groups=groups, first=None)
     if isinstance(groups, TimeOrder) and not splits:
@@ -124,9 +72,7 @@ def folds_of(
             f"The groups of {groups.name!r} cannot be divided into folds that each leave two classes to learn from. "
             "Merge classes, or add groups that contain them."
         )
-    for fold, (train, test) in enumerate(splits):
-        report(f"compare learners, fold {fold + 1} of {len(splits)}", fold / len(splits))
-        yield Fold(fold + 1, X, y, train, test, groups, weights)
+    return splits
 
 
 def _check_held_out(y: NDArray[Any], splits: Sequence[RowSplit], name: str) -> None:
@@ -138,14 +84,15 @@ def _check_held_out(y: NDArray[Any], splits: Sequence[RowSplit], name: str) -> N
         )
 
 
-def held_out_places(tables: Sequence[pd.DataFrame]) -> NDArray[np.intp]:
-    """Return the positions of the rows of all folds, in their order; in time the first rows are in none."""
-    return np.sort(np.concatenate([table["place"] for table in tables]))
+def in_order(parts: Sequence[Indices], values: Sequence[NDArray[Any]]) -> tuple[Indices, NDArray[Any]]:
+    """Return the positions of the rows of all parts, and the value of each row, in the order of the rows.
 
-
-def in_order(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Return the tables of all folds as one table, in the order of the rows."""
-    return pd.concat(tables).sort_values("place", kind="stable").drop(columns="place")
+    >>> in_order([np.array([3, 0]), np.array([1])], [np.array(["d", "a"]), np.array(["b"])])
+    (array([0, 1, 3]), array(['a', 'b', 'd'], dtype='<U1'))
+    """
+    places = np.concatenate(parts)
+    order = np.argsort(places, kind="stable")
+    return places[order], np.concatenate(values)[order]
 
 
 def possible_folds(y: NDArray[Any], wanted: int, groups: Separation | None = None) -> tuple[int, tuple[str, ...]]:

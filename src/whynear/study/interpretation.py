@@ -1,4 +1,4 @@
-"""The relevance of the features under the learned metric: intervals and their tolerance."""
+"""What the learned metric shows: intervals of relevance and their tolerance, class profiles, and maps of the cases."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from whynear.data.problem import kind_of_target
+from whynear.data.encoder import holds_text
+from whynear.data.problem import Problem, kind_of_target
 from whynear.data.rows import Separation, groups_by_class
+from whynear.embed.embedding import Plane, by_blocks, embed, place_after, place_before
 from whynear.explain import class_profiles
+from whynear.explain.linear_parts import LinearParts
 from whynear.interpret import (
-    EffectiveDimension,
     Relevance,
     RelevanceTolerance,
     relevance_intervals,
@@ -28,7 +30,9 @@ from whynear.interpret.tolerance import LEAST
 from whynear.metric import DiagonalMetric, LocalMetric, Metric
 from whynear.model.as_metric import as_metric
 from whynear.model.pipeline import FittedPipeline
-from whynear.study.methods import Methods
+from whynear.study.folds import sampled_rows
+from whynear.study.settings import COMPARED_ROWS
+from whynear.utils.arrays import Array
 from whynear.utils.progress import Report
 from whynear.verdict.rules import AGREED
 
@@ -86,7 +90,7 @@ def interpret(
     *,
     sources: Sequence[str] | None,
     effective_dim: int | None,
-    methods: Methods,
+    n_jobs: int | None,
     report: Report,
     groups: Separation | None = None,
     weights: pd.Series | None = None,
@@ -105,28 +109,12 @@ def interpret(
     report("bound the relevance of every feature", 0.5)
     many = X.shape[1] > MOST_COLUMNS
     relevance = relevance_intervals(
-        metric, X, effective_dim, slack=SLACK, tolerance=tolerance, screen=many, n_jobs=methods.n_jobs
+        metric, X, effective_dim, slack=SLACK, tolerance=tolerance, screen=many, n_jobs=n_jobs
     )
     if sources is not None:
         relevance = by_column(relevance, sources)
     kept = getattr(model.learner, "effective_dim", None)
     return Interpretation(relevance, kept or relevance.effective_dim, curve, averaged)
-
-
-def fewest_directions(dimension: EffectiveDimension, n_rows: int) -> int:
-    """Return the fewest directions whose held-out error exceeds the least by at most the standard error of the excess.
-
-    >>> curve = pd.DataFrame({"effective_dim": [1, 2, 3], "validation_error": [0.5, 0.11, 0.1]})
-    >>> fewest_directions(EffectiveDimension(3, curve, "projection", "validation_error"), 100)
-    2
-    """
-    errors = dimension.curve[dimension.criterion].to_numpy()
-    # The first for shares of rows predicted wrong, the second for squares of normally distributed errors.
-    variances = errors * (1 - errors) if dimension.criterion == "validation_error" else 2 * np.square(errors)
-    least = int(errors.argmin())
-    standard_error = np.sqrt((variances + variances[least]) / n_rows)
-    fewest = np.flatnonzero(errors <= errors[least] + standard_error + 1e-12)[0]
-    return int(dimension.curve["effective_dim"].iloc[int(fewest)])
 
 
 def _tolerance(
@@ -166,3 +154,132 @@ def profiles_of(fitted: FittedPipeline, target: str) -> pd.DataFrame:
         return class_profiles(fitted)
     shares = fitted.sums(as_metric(fitted).as_learned().mean_shares())
     return pd.DataFrame({target: shares}, pd.Index(fitted.columns, name="feature")).rename_axis("class", axis=1)
+
+
+MOST_FEATURES = 60
+N_LEVELS = 5
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureLevels:
+    """The level of every case in one feature.
+
+    Attributes
+    ----------
+    feature : str
+        Its name.
+    place : int
+        Its position among the features, from 0.
+    of_cases : ndarray of int8
+        From 0 (the lowest fifth of the cases) to 4 (the highest); -1 where the value is missing.
+    """
+
+    feature: str
+    place: int
+    of_cases: NDArray[np.int8]
+
+
+def levels_of(X: pd.DataFrame, relevance: Relevance) -> tuple[FeatureLevels, ...]:
+    """Return the levels of the features with the largest upper bounds, in that order."""
+    order = np.argsort(-relevance.upper, kind="stable")[:MOST_FEATURES]
+    names = [relevance.feature_names[j] for j in order]
+    return tuple(FeatureLevels(name, int(j), _levels(X[name])) for j, name in zip(order, names, strict=True))
+
+
+def _levels(column: pd.Series) -> NDArray[np.int8]:
+    """Return the level of each value; categories count in the order of their names."""
+    values = (
+        pd.Series(pd.factorize(column, sort=True)[0]).where(column.notna().to_numpy()) if holds_text(column) else column
+    )
+    ranks = values.rank(method="average", pct=True).to_numpy()
+    known = np.minimum(N_LEVELS - 1, np.nan_to_num(ranks * N_LEVELS)).astype(np.int8)
+    return np.where(np.isnan(ranks), np.int8(-1), known)
+
+
+def maps_of(used: Problem, model: Any, seed: int) -> dict[str, Array]:
+    """Return the cases as points on a plane before learning and after.
+
+    After learning they are placed by the learned metric. That of a numeric target places them on a line, by their
+    predictions; the second coordinate is the principal direction of their contributions among cases predicted alike.
+    """
+    before = embed(model, used.X, method="pca")
+    if used.kind == "classes":
+        return {"before": before, "after": embed(model, used.X, random_state=seed)}
+    return {"before": before, "after": place_numbers(model, used.X, used.X)}
+
+
+def place_numbers(model: Any, X: pd.DataFrame, rows: pd.DataFrame) -> Array:
+    """Return rows on the map of X that a model of a numeric target makes."""
+    fitted = FittedPipeline.of(model)
+    parts = LinearParts(fitted)
+
+    def contributions(table: pd.DataFrame) -> Array:
+        return parts.contributions(np.asarray(fitted.seen(fitted.matched(table)), dtype=np.float64))
+
+    plane = Plane.of(_alike(contributions(X)))
+
+    def placed(table: pd.DataFrame) -> Array:
+        added = contributions(table)
+        return np.column_stack([fitted.learner.target_origin_ + added.sum(axis=1), plane.at(_alike(added))[:, 0]])
+
+    return by_blocks(placed, rows)
+
+
+def _alike(contributions: Array) -> Array:
+    """Return contributions without the direction of their sum."""
+    return contributions - contributions.mean(axis=1, keepdims=True)
+
+
+MOST_OTHERS = 1_000_000  # rows that are placed
+
+
+@dataclass(frozen=True, eq=False)
+class PlacedRows:
+    """Rows of a large table beside the cases of a study. They were not held out, so that nothing is predicted of them.
+
+    Attributes
+    ----------
+    names : Index
+        The names of the rows.
+    true : ndarray
+        Their classes, or their measured values.
+    maps : dict of ndarray
+        Where they lie before and after learning, on the maps of the cases.
+    n_all : int
+        How many there are; those that are placed are at most a million, drawn at random.
+    """
+
+    names: pd.Index
+    true: NDArray[Any]
+    maps: dict[str, Array]
+    n_all: int
+
+    def some(self, most: int) -> PlacedRows:
+        """Return at most so many of them, in even steps."""
+        if len(self.names) <= most:
+            return self
+        rows = np.linspace(0, len(self.names) - 1, most).round().astype(np.intp)
+        maps = {name: points[rows] for name, points in self.maps.items()}
+        return PlacedRows(self.names[rows], self.true[rows], maps, self.n_all)
+
+
+def placed_rows_of(
+    problem: Problem, shown: Problem, maps: dict[str, Array], model: Any, seed: int
+) -> PlacedRows | None:
+    """Place the rows that were not compared on the maps of the cases; None where all were."""
+    if len(problem.X) <= COMPARED_ROWS:
+        return None
+    left = np.ones(len(problem.X), dtype=bool)
+    left[sampled_rows(problem, COMPARED_ROWS, seed)] = False
+    rows = np.flatnonzero(left)
+    n_all = len(rows)
+    if n_all > MOST_OTHERS:
+        rows = np.sort(np.random.default_rng(seed).choice(rows, MOST_OTHERS, replace=False))
+    further = problem.X.iloc[rows]
+    after = (
+        place_after(model, shown.X, maps["after"], further)
+        if problem.kind == "classes"
+        else place_numbers(model, shown.X, further)
+    )
+    placed = {"before": place_before(model, shown.X, further), "after": after}
+    return PlacedRows(further.index, problem.y[rows], placed, n_all)

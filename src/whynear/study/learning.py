@@ -1,4 +1,4 @@
-"""Fit one learner to a table, and measure how well it predicts held-out rows."""
+"""Problems that can be learned, and one learner fitted to one: how well it predicts held-out rows."""
 
 from __future__ import annotations
 
@@ -9,25 +9,120 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import has_fit_parameter
 
-from whynear.data.opening import Table, open_table
+from whynear.data.opening import Table, is_vector, open_table, table_with_target
 from whynear.data.problem import Problem, problem_from
-from whynear.data.rows import Separation, groups_in, taken
-from whynear.data.settings import Reading, Splitting, with_suggestion
+from whynear.data.reading import NamedTable
+from whynear.data.rows import groups_in, taken
+from whynear.data.settings import Reading, Splitting, TableRefused, with_suggestion
 from whynear.learn import LEARNERS
-from whynear.study.comparison import with_directions
 from whynear.study.errors import remember_errors
-from whynear.study.folds import folds_of, held_out_places, in_order, possible_folds
-from whynear.study.learnable import check_fittable, check_takes_weights, check_weighable
-from whynear.study.methods import MINIMUM_NORM, Methods
-from whynear.study.preprocessing import Preprocessing
+from whynear.study.fits import FitRows, Fits, fit_and_predict
+from whynear.study.folds import folds_of, in_order, possible_folds
+from whynear.study.methods import MINIMUM_NORM, Methods, n_varying
 from whynear.study.score import Measure, Score, score_of
-from whynear.study.settings import ClassWeight, check_seed, with_old_names
-from whynear.utils.progress import silent
+from whynear.study.settings import ClassWeight, StudySettings, check_seed, with_old_names
+from whynear.study.spectra import Preprocessing
 from whynear.utils.text import counted, listed
+
+FEWEST_NUMERIC_ROWS = 10  # for a numeric target
+
+
+def check_learnable(problem: Problem, settings: StudySettings) -> None:
+    """Refuse settings that do not fit the target, and tables from which nothing can be learned."""
+    if problem.kind == "numbers" and settings.score != StudySettings.score:
+        raise _needs_classes(problem, f"{settings.score} scores classes", "score")
+    check_weighable(problem, settings.class_weight)
+    check_fittable(problem, settings.learner)
+
+
+def check_weighable(problem: Problem, class_weight: ClassWeight) -> None:
+    """Refuse weights of classes for a numeric target."""
+    if problem.kind == "numbers" and class_weight is not None:
+        raise _needs_classes(problem, "class_weight weighs classes", "class-weight")
+
+
+def check_takes_weights(learner: str, class_weight: ClassWeight, weight: object) -> None:
+    """Refuse weights for a learner that has none."""
+
+    def takes(name: str) -> dict[str, bool]:
+        return {
+            "weight": weight is None or has_fit_parameter(LEARNERS[name], "sample_weight"),
+            "class-weight": class_weight is None or "class_weight" in LEARNERS[name]().get_params(),
+        }
+
+    if lacking := [option for option, able in takes(learner).items() if not able]:
+        able = [name for name in LEARNERS if all(takes(name).values())]
+        raise ValueError(
+            f"The learner {learner!r} takes no weights. Leave out --{lacking[0]}, or use one of {', '.join(able)} "
+            "(--learner)."
+        )
+
+
+def check_fittable(problem: Problem, learner: str) -> None:
+    """Refuse a learner of classes for a numeric target, too few rows for one, and a table of constant columns."""
+    if problem.kind == "numbers":
+        if learner != "auto":
+            raise _needs_classes(problem, f"{learner} predicts classes", "learner")
+        if len(problem.y) < FEWEST_NUMERIC_ROWS:
+            raise ValueError(f"{_facts(problem)}; at least {FEWEST_NUMERIC_ROWS} rows are needed. Add rows.")
+    if not n_varying(problem.numbers()):
+        raise ValueError(
+            f"{problem.source}: all columns are constant: {listed(list(problem.X.columns))}. "
+            "Add a column that differs between rows."
+        )
+
+
+def _needs_classes(problem: Problem, why: str, option: str) -> TableRefused:
+    return TableRefused(
+        f"{_facts(problem)}, and {why}. Sort it into classes of equal size (--bins 3), or leave out --{option}.", bins=3
+    )
+
+
+def _facts(problem: Problem) -> str:
+    n_values = len(np.unique(problem.y))
+    return f"{problem.source}: the target {problem.target!r} is numeric with {n_values:,} different values"
+
+
+def caveats_of_weights(settings: StudySettings) -> tuple[str, ...]:
+    """Return a caveat on what weights count for, if there are any."""
+    if settings.reading.weight is None and settings.class_weight is None:
+        return ()
+    held_out = (
+        "each held-out row counts once"
+        if settings.reading.weight is None
+        else "held-out rows count by their weights in scores, once in verdicts, tolerances and the analysis of errors"
+    )
+    return (
+        "Weights count when learners are fitted, not for plain kNN, NCA, PLS, the kernel ridge models of verdicts and "
+        f"the votes of neighbours in LMNN and LANN; {held_out}.",
+    )
+
+
+def learnable_problem(
+    table: Any, target: Any, settings: StudySettings, open_it: Callable[..., NamedTable] = open_table
+) -> Problem:
+    """Return the features and the target of a table, as a study with these settings takes them.
+
+    A `TableRefused` has further settings with which the table is taken, if there are some. ``open_it`` opens the table,
+    as `open_table` does.
+    """
+
+    @lru_cache
+    def opened(encoding: str) -> tuple[NamedTable, Hashable | None]:
+        if is_vector(target, table):
+            return table_with_target(table, target), None  # the table knows its target
+        return open_it(table, encoding, strict=settings.reading.strict), target
+
+    def learnable(reading: Reading) -> Problem:
+        problem = problem_from(*opened(reading.encoding), reading, settings.splitting)
+        check_learnable(problem, settings)
+        return problem
+
+    return with_suggestion(learnable, settings.reading)
+
 
 CLASSIFIER = "gmlvq"  # where no learner is named
 
@@ -59,21 +154,19 @@ class LearnedModel:
 
     def finding(self) -> str:
         """Return a sentence with the learner, the size of the table and the accuracy on held-out rows."""
-        problem = self.problem
+        problem, accuracy = self.problem, ""
         rows, columns = counted(len(problem.X), "row", "rows"), counted(problem.X.shape[1], "column", "columns")
-        return f"{self.learner} learned from {problem.source}: {rows}, {columns}, {self._target()}{self._accuracy()}."
-
-    def _target(self) -> str:
-        if (limits := self.problem.range) is not None:
-            return f"a measured target from {limits[0]:.4g} to {limits[1]:.4g}"
-        classes = np.unique(self.problem.y).tolist()
-        return f"{len(classes)} classes ({listed(classes)})"
-
-    def _accuracy(self) -> str:
-        if self.score is None:
-            return ""
-        what = "held-out cases right" if self.problem.kind == "classes" else "the variance of held-out cases explained"
-        return f"; {self.score} of {what} ({counted(len(self.scores), 'fold')})"
+        if (limits := problem.range) is not None:
+            target, what = (
+                f"a measured target from {limits[0]:.4g} to {limits[1]:.4g}",
+                "the variance of held-out cases explained",
+            )
+        else:
+            classes = np.unique(problem.y).tolist()
+            target, what = f"{len(classes)} classes ({listed(classes)})", "held-out cases right"
+        if self.score is not None:
+            accuracy = f"; {self.score} of {what} ({counted(len(self.scores), 'fold')})"
+        return f"{self.learner} learned from {problem.source}: {rows}, {columns}, {target}{accuracy}."
 
 
 @with_old_names
@@ -142,48 +235,31 @@ def learn_table(
     problem = with_suggestion(problem_by, reading)
     preprocessing = None if problem.axis is None else Preprocessing(problem.axis, seed)
     methods = Methods(seed, problem.encoder, None, class_weight, preprocessing, scaled=not raw)
-    if problem.kind == "numbers":
-        return _regressor(problem, methods, splitting.folds)
-    name = CLASSIFIER if learner == "auto" else learner
+    numeric = problem.kind == "numbers"
+    name = MINIMUM_NORM if numeric else CLASSIFIER if learner == "auto" else learner
     model = methods.fitted(name, problem.X, problem.y, problem.separation, problem.weights)
-    if not score:
-        return LearnedModel(_without_wrapping(model), problem, name, None, ())
-    _, overall, by_fold = _held_out(problem, methods, splitting.folds, partial(methods.fitted, name))
-    return LearnedModel(_without_wrapping(model), problem, name, overall, by_fold)
-
-
-def _without_wrapping(model: Pipeline) -> BaseEstimator:
-    """Return the learner itself where it is the only step."""
-    return model[-1] if len(model.steps) == 1 else model
-
-
-def _regressor(problem: Problem, methods: Methods, folds: int) -> LearnedModel:
-    """Fit a linear map to a numeric target, with its number of directions and its errors from held-out rows."""
-
-    def fitted(
-        X: pd.DataFrame, y: NDArray[Any], groups: Separation | None = None, weights: pd.Series | None = None
-    ) -> Any:
-        return with_directions(methods.fitted(MINIMUM_NORM, X, y, groups, weights), X, y, groups, weights)
-
-    predictions, overall, by_fold = _held_out(problem, methods, folds, fitted)
-    model = fitted(problem.X, problem.y, problem.separation, problem.weights)
-    return LearnedModel(remember_errors(model, predictions), problem, MINIMUM_NORM, overall, by_fold)
+    if not numeric and len(model.steps) == 1:
+        model = model[-1]
+    if not (numeric or score):
+        return LearnedModel(model, problem, name, None, ())
+    predictions, overall, by_fold = _held_out(problem, methods, name, splitting.folds)
+    return LearnedModel(remember_errors(model, predictions), problem, name, overall, by_fold)
 
 
 def _held_out(
-    problem: Problem, methods: Methods, most_folds: int, fitted: Callable[..., Any]
+    problem: Problem, methods: Methods, name: str, most_folds: int
 ) -> tuple[pd.DataFrame, Score, tuple[float, ...]]:
     """Predict the rows of each fold by a model fitted to the others; return that, its score, and the score by fold."""
     measure: Measure = "accuracy" if problem.kind == "classes" else "r2"
-    n_folds, _ = possible_folds(problem.y, most_folds, problem.separation)
-    folds = folds_of(problem.X, problem.y, n_folds, methods.seed, silent, problem.separation, problem.weights)
-    tables, by_fold = [], []
-    for fold in folds:
-        rows, true = fold.held_out
-        predicted = fitted(*fold.known, fold.known_groups, fold.known_weights).predict(rows)
-        tables.append(fold.table(predicted=predicted))
-        by_fold.append(score_of(true, predicted, measure, None, None, fold.held_out_weights).value)
-    places, found = held_out_places(tables), in_order(tables)
-    true, predicted = found["true"].to_numpy(), found["predicted"].to_numpy()
-    groups, weights = groups_in(problem.separation), taken(problem.weights, places)
-    return found, score_of(true, predicted, measure, groups, None, weights), tuple(by_fold)
+    y, separation, weights = problem.y, problem.separation, problem.weights
+    splits = folds_of(y, possible_folds(y, most_folds, separation)[0], methods.seed, separation)
+    parts = tuple(FitRows(number, *rows, (name,)) for number, rows in enumerate(splits, start=1))
+    fits = Fits(problem.X, y, separation, weights, methods, parts)
+    found = [fit_and_predict(name, place, keep=False, fits=fits)[1] for place in range(len(parts))]
+    by_fold = tuple(
+        score_of(y[test], predicted, measure, None, None, taken(weights, test)).value
+        for (_, test), predicted in zip(splits, found, strict=True)
+    )
+    places, predicted = in_order([test for _, test in splits], found)
+    score = score_of(y[places], predicted, measure, groups_in(separation), None, taken(weights, places))
+    return pd.DataFrame({"true": y[places], "predicted": predicted}, problem.X.index[places]), score, by_fold

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -26,16 +26,17 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validat
 
 from whynear.data.encoder import TableEncoder
 from whynear.data.problem import kind_of_target
-from whynear.data.rows import Separation, TimeOrder, n_different, split_rows
-from whynear.learn import MinimumNormRegressor, registry
+from whynear.data.rows import Separation, TimeOrder, groups_in, n_different, split_rows
+from whynear.interpret import EffectiveDimension, effective_dimension
+from whynear.learn import MinimumNormRegressor
 from whynear.learn.registry import LEARNERS
 from whynear.metric.steps import estimators_of
 from whynear.model.files import load, save
-from whynear.model.pipeline import weights_for
+from whynear.model.pipeline import FittedPipeline, weights_for
 from whynear.study.estimate import NCA, NCA_ROWS
 from whynear.study.folds import stratified_rows
-from whynear.study.preprocessing import Preprocessing
 from whynear.study.settings import ClassWeight
+from whynear.study.spectra import Preprocessing
 from whynear.utils.archive import ArchiveError
 from whynear.utils.arrays import Array
 from whynear.utils.columns import names_of_rows
@@ -43,6 +44,7 @@ from whynear.utils.files import make_folder
 from whynear.work.pieces import versions
 
 WORTH_KEEPING = 0.2  # seconds that a fit took
+LearnedRows: TypeAlias = tuple[pd.DataFrame, NDArray[Any], Separation | None, pd.Series | None]
 
 
 class KeptFits:
@@ -54,13 +56,7 @@ class KeptFits:
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = folder
 
-    def fitted(
-        self,
-        name: str,
-        facts: dict[str, Any],
-        rows: tuple[pd.DataFrame, NDArray[Any], Separation | None, pd.Series | None],
-        fit: Callable[[], Any],
-    ) -> Any:
+    def fitted(self, name: str, facts: dict[str, Any], rows: LearnedRows, fit: Callable[[], Any]) -> Any:
         """Return the model that ``fit`` would return; ``facts`` and ``rows`` are all that it depends on."""
         if self.folder is None or name not in LEARNERS:
             return fit()
@@ -72,12 +68,7 @@ class KeptFits:
             self.keep(path, model, time.perf_counter() - start)
         return model
 
-    def path_of(
-        self,
-        name: str,
-        facts: dict[str, Any],
-        rows: tuple[pd.DataFrame, NDArray[Any], Separation | None, pd.Series | None],
-    ) -> Path:
+    def path_of(self, name: str, facts: dict[str, Any], rows: LearnedRows) -> Path:
         """Return the file of a fit; ``facts`` and ``rows`` are all that it depends on."""
         assert self.folder is not None, "there is a folder"
         return self.folder / f"{name}-{_digest(facts, *rows)}.whynear"
@@ -143,7 +134,7 @@ def column_of_names(model: Any) -> str | None:
 
 
 MOST_COMPONENTS = 20
-INNER_FOLDS = 5
+TUNING_FOLDS = 5
 ROUNDING = 1e-10  # relative size of a component that is an error of rounding
 
 
@@ -208,9 +199,8 @@ def maps_by_components(X: Array, y: Array, most: int) -> Array:
 
 def _chosen_number(X: Array, y: Array, seed: int, groups: ArrayLike | TimeOrder | None) -> int:
     apart = groups if groups is None or isinstance(groups, TimeOrder) else np.asarray(groups)
-    splits = split_rows(y, min(INNER_FOLDS, len(y)), seed, stratified=False, groups=apart)
-    fewest_rows = min(len(train) for train, _ in splits)
-    most = max(1, min(MOST_COMPONENTS, X.shape[1], fewest_rows - 1))
+    splits = split_rows(y, min(TUNING_FOLDS, len(y)), seed, stratified=False, groups=apart)
+    most = max(1, min(MOST_COMPONENTS, X.shape[1], min(len(train) for train, _ in splits) - 1))
     errors = np.zeros(most)
     for train, test in splits:
         origin, target_origin, maps = _fitted_maps(X[train], y[train], most)
@@ -225,7 +215,6 @@ def _fitted_maps(X: Array, y: Array, most: int) -> tuple[Array, float, Array]:
     return origin, target_origin, maps_by_components(X - origin, y - target_origin, most)
 
 
-SIMPLEST_FIRST, COMPARED = registry.STUDIED, registry.COMPARED
 PLAIN = "plain kNN"
 BASELINES = (PLAIN, NCA)
 MINIMUM_NORM, RIDGE, PLS, MEAN = "minimum norm", "ridge", "PLS", "mean"  # for numeric targets
@@ -233,6 +222,7 @@ NUMERIC_BASELINES = (PLAIN, RIDGE, PLS, MEAN)
 RIDGE_PENALTIES = np.logspace(-6, 6, 25)  # of standardised columns
 N_NEIGHBORS = 5
 NCA_COMPONENTS = 5
+FEWEST_OTHERS = 5  # values of a column that are not its most frequent one
 
 
 @dataclass(frozen=True)
@@ -240,7 +230,7 @@ class Methods:
     """What all methods share: the seed, the encoder and the preprocessing they start with, the number of threads, fits.
 
     ``kept`` are fits of an interrupted study, which are not repeated. Without ``scaled``, methods take the columns as
-    they are.
+    they are. ``effective_dim`` is the number of directions of a map of a numeric target, which is chosen without it.
     """
 
     seed: int
@@ -250,6 +240,7 @@ class Methods:
     preprocessing: Preprocessing | None = None
     kept: KeptFits = field(default_factory=KeptFits)
     scaled: bool = True
+    effective_dim: int | None = None
 
     def fitted(
         self,
@@ -265,13 +256,12 @@ class Methods:
         The weights of rows count for the scaler and for methods that take them.
         """
         rows = X, y, groups, weights
-        return self.kept.fitted(name, self._facts, rows, lambda: remember_rows(self._fitted(name, *rows), X))
+        model = self.kept.fitted(name, self._facts, rows, lambda: remember_rows(self._fitted(name, *rows), X))
+        return with_directions(model, *rows, effective_dim=self.effective_dim) if name == MINIMUM_NORM else model
 
-    def path_of(
-        self, name: str, X: pd.DataFrame, y: NDArray[Any], groups: Separation | None, weights: pd.Series | None
-    ) -> Path:
+    def path_of(self, name: str, *rows: *LearnedRows) -> Path:
         """Return the file in which the fit of a method to these rows is kept."""
-        return self.kept.path_of(name, self._facts, (X, y, groups, weights))
+        return self.kept.path_of(name, self._facts, rows)
 
     @property
     def _facts(self) -> dict[str, Any]:
@@ -289,7 +279,11 @@ class Methods:
         if self.preprocessing is not None:
             steps, X = self.preprocessing.fitted(X, y, groups)
             first += steps
-        rest = self._fit(self._for_numbers(name, X, y), X, y, groups, weights)
+        method = self._for_numbers(name, X, y)
+        if name == RIDGE and groups is not None and n_different(groups) > 1 and isinstance(method, Pipeline):
+            splits = split_rows(y, TUNING_FOLDS, self.seed, stratified=False, groups=groups)
+            method[-1].set_params(cv=splits, scoring="neg_mean_squared_error")
+        rest = fit_in_groups(method, X, y, groups, weights)
         if not first:
             return rest
         return Pipeline([*first, *(rest.steps if isinstance(rest, Pipeline) else [(name, rest)])])
@@ -300,7 +294,10 @@ class Methods:
         if not n_varying(X) or name == MEAN:
             return DummyRegressor() if numeric else DummyClassifier(strategy="prior")
         if name in LEARNERS:
-            return self._scaled(self._learner(name))
+            learner = LEARNERS[name](random_state=self.seed)
+            if self.class_weight is not None:
+                learner.set_params(class_weight=self.class_weight)
+            return self._scaled(learner.set_params(n_jobs=self.n_jobs) if "n_jobs" in learner.get_params() else learner)
         if name == MINIMUM_NORM:
             return self._scaled(MinimumNormRegressor())
         if name == RIDGE:
@@ -311,23 +308,8 @@ class Methods:
         plain = neighbors(min(N_NEIGHBORS, len(X)), weights="distance")
         return _standardised(plain) if name == PLAIN else _OnSample(_nca(X, y, self.seed, plain), self.seed)
 
-    def _fit(
-        self, method: Any, X: pd.DataFrame, y: NDArray[Any], groups: Separation | None, weights: pd.Series | None
-    ) -> Any:
-        learner = method[-1] if isinstance(method, Pipeline) else method
-        if isinstance(learner, RidgeCV) and groups is not None and n_different(groups) > 1:
-            splits = split_rows(y, INNER_FOLDS, self.seed, stratified=False, groups=groups)
-            learner.set_params(cv=splits, scoring="neg_mean_squared_error")
-        return fit_in_groups(method, X, y, groups, weights)
-
     def _scaled(self, learner: BaseEstimator) -> Pipeline:
         return _standardised(learner) if self.scaled else make_pipeline(learner)
-
-    def _learner(self, name: str) -> BaseEstimator:
-        learner = LEARNERS[name](random_state=self.seed)
-        if self.class_weight is not None:
-            learner.set_params(class_weight=self.class_weight)
-        return learner.set_params(n_jobs=self.n_jobs) if "n_jobs" in learner.get_params() else learner
 
 
 def fit_in_groups(
@@ -340,6 +322,56 @@ def fit_in_groups(
     name = f"{method.steps[-1][0]}__groups" if isinstance(method, Pipeline) else "groups"
     apart = groups if isinstance(groups, TimeOrder) else groups.to_numpy()
     return method.fit(X, y, **{name: apart}, **weights_for(method, weights))
+
+
+def with_directions(
+    model: Any,
+    X: pd.DataFrame,
+    y: NDArray[Any],
+    groups: Separation | None = None,
+    weights: pd.Series | None = None,
+    *,
+    effective_dim: int | None = None,
+) -> Any:
+    """Fit a map of least norm again with the given number of directions, or the fewest that predict these rows well.
+
+    It keeps all directions where hardly any value of a column differs from the others. Other models are returned.
+    """
+    if not isinstance(estimators_of(model)[-1], MinimumNormRegressor):
+        return model
+    fitted = FittedPipeline.of(model)
+    rest, numbers = fitted.without_encoder, fitted.numbers(X)
+    if not n_varying(numbers) or (effective_dim is None and not _varies_in_parts(numbers)):
+        return model
+    if effective_dim is None:
+        independent = len(numbers) if groups_in(groups) is None else n_different(groups_in(groups))
+        found = effective_dimension(rest, numbers, y, groups=groups, sample_weight=weights)
+        effective_dim = fewest_directions(found, independent)
+    learner = clone(rest).set_params(minimumnormregressor__effective_dim=effective_dim)
+    learner = learner.fit(numbers, y, **weights_for(learner, weights))
+    return remember_rows(fitted.behind_encoder(learner), X)
+
+
+def _varies_in_parts(X: pd.DataFrame) -> bool:
+    """Return whether a column is likely to vary in each part of the rows, so that some can be held out."""
+    others = (len(X) - column.value_counts().iloc[0] for _, column in X.items())
+    return max(others) >= FEWEST_OTHERS
+
+
+def fewest_directions(dimension: EffectiveDimension, n_rows: int) -> int:
+    """Return the fewest directions whose held-out error exceeds the least by at most the standard error of the excess.
+
+    >>> curve = pd.DataFrame({"effective_dim": [1, 2, 3], "validation_error": [0.5, 0.11, 0.1]})
+    >>> fewest_directions(EffectiveDimension(3, curve, "projection", "validation_error"), 100)
+    2
+    """
+    errors = dimension.curve[dimension.criterion].to_numpy()
+    # The first for shares of rows predicted wrong, the second for squares of normally distributed errors.
+    variances = errors * (1 - errors) if dimension.criterion == "validation_error" else 2 * np.square(errors)
+    least = int(errors.argmin())
+    standard_error = np.sqrt((variances + variances[least]) / n_rows)
+    fewest = np.flatnonzero(errors <= errors[least] + standard_error + 1e-12)[0]
+    return int(dimension.curve["effective_dim"].iloc[int(fewest)])
 
 
 def _standardised(estimator: BaseEstimator) -> Pipeline:

@@ -12,7 +12,6 @@ from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
@@ -131,7 +130,8 @@ def predicted_rows(
 ) -> pd.DataFrame:
     """Return the predictions for a table whose index holds the names of its rows; see `predict_table`."""
     cases = cases_for(predictor, frame, source, index)
-    X = cases if takes_names(predictor) else cases.to_numpy()
+    fitted = FittedPipeline.of(predictor)
+    X = cases if fitted.named else cases.to_numpy()
     with faults_by_name(predictor, cases, source):
         predicted = np.asarray(predictor.predict(X))
         columns = {"row": pd.Series(names_of_rows(frame), dtype=object), "predicted": predicted}
@@ -141,15 +141,11 @@ def predicted_rows(
         if option is not None:
             decided = option.decide(X)
             columns |= {"accepted": decided.accepted, "certainty": decided.certainty, "reason": decided.reason}
-        columns |= _interval_columns(FittedPipeline.of(predictor), predicted)
-        columns |= _unusual_columns(FittedPipeline.of(predictor), cases)
+        errors = getattr(fitted.learner, "error_interval_", None)
+        if errors is not None:
+            columns |= {"low": predicted + errors[0], "high": predicted + errors[1]}
+        columns |= _unusual_columns(fitted, cases)
     return pd.DataFrame(columns)
-
-
-def _interval_columns(model: FittedPipeline, predicted: NDArray[Any]) -> dict[str, Array]:
-    """Return the ends of the interval of each prediction; nothing for a model that does not know its errors."""
-    errors = getattr(model.learner, "error_interval_", None)
-    return {} if errors is None else {"low": predicted + errors[0], "high": predicted + errors[1]}
 
 
 def _unusual_columns(model: FittedPipeline, cases: pd.DataFrame) -> dict[str, list[str]]:
@@ -246,8 +242,8 @@ def _named_table(model: Any, table: Table, index: str | None, encoding: str) -> 
 
 def predictor_from(model: BaseEstimator | StrPath) -> Any:
     """Return a fitted model, or the one in a file; an error if it cannot predict."""
-    name = _name_of(model)
-    found = load(model) if isinstance(model, str | PathLike) else model
+    is_path = isinstance(model, str | PathLike)
+    name, found = (str(model), load(model)) if is_path else ("model", model)
     if isinstance(found, Metric) or not hasattr(found, "predict"):
         held = "only a metric" if isinstance(found, Metric) else f"a {type(found).__name__} without a learner"
         raise TypeError(
@@ -259,15 +255,6 @@ def predictor_from(model: BaseEstimator | StrPath) -> Any:
     except NotFittedError:
         raise ValueError(f"{name} holds a model that is not fitted. Fit it, then save it again.") from None
     return found
-
-
-def _name_of(model: object) -> str:
-    return str(model) if isinstance(model, str | PathLike) else "model"
-
-
-def takes_names(model: Any) -> bool:
-    """Return whether a model was fitted to columns with names."""
-    return FittedPipeline.of(model).named
 
 
 def cases_for(model: Any, frame: pd.DataFrame, source: str, index: str | None = None) -> pd.DataFrame:
@@ -348,22 +335,13 @@ def _numbers(cases: pd.DataFrame, source: str, fitted: FittedPipeline) -> Array:
     try:
         return cases.to_numpy(dtype=np.float64, na_value=np.nan)
     except OverflowError:
-        raise ValueError(_too_large(cases, source)) from None
-
-
-def _too_large(cases: pd.DataFrame, source: str) -> str:
-    """Return the error for the first whole number that no float can hold."""
-    found = ((name, row) for name in cases for row, value in cases[name].items() if abs(_whole(value)) > MOST_WHOLE)
-    name, row = next(found)
-    where = f", row {row}" if len(cases) > 1 else ""
-    return (
-        f"{source} holds a whole number above 1e308 in column {name!r}{where}, and the model takes smaller ones. "
-        "Correct the value, or leave out the row."
-    )
-
-
-def _whole(value: Any) -> int:
-    return value if isinstance(value, int) else 0
+        values = ((name, row, value) for name in cases for row, value in cases[name].items())
+        column, place, _ = next(one for one in values if isinstance(one[2], int) and abs(one[2]) > MOST_WHOLE)
+        where = f", row {place}" if len(cases) > 1 else ""
+        raise ValueError(
+            f"{source} holds a whole number above 1e308 in column {column!r}{where}, and the model takes smaller ones. "
+            "Correct the value, or leave out the row."
+        ) from None
 
 
 def _first_not_a_date(column: pd.DataFrame, fitted: FittedPipeline) -> int:

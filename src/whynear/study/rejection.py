@@ -117,7 +117,12 @@ def rejection_of(problem: Problem, comparison: Comparison, model: FittedPipeline
         groups=None if groups is None else groups.to_numpy(),
         seed=seed,
     )
-    refusal = _refusal(problem)
+    refusal = ""
+    if problem.times is not None:
+        refusal = (
+            f"Nothing is promised for accepted cases: rows follow each other by {problem.times.name!r}, and the share "
+            "of predictions that is right may change with it."
+        )
     promises = tuple(held.promise(accuracy, CONFIDENCE) for accuracy in ACCURACIES if not refusal)
     given = next((promise for promise in promises if promise.given), None)
     accepted = np.zeros(len(true), dtype=bool) if given is None else certainty > given.threshold
@@ -133,26 +138,14 @@ def rejection_of(problem: Problem, comparison: Comparison, model: FittedPipeline
         )
         for place in order[~accepted[order]].tolist()
     )
-    note = _note(held, weighted=comparison.weights is not None)
-    return Rejection(held, certainty, curve_of(certainty, ~comparison.wrong), promises, rejected, refusal, note)
-
-
-def _note(held: Calibration, *, weighted: bool) -> str:
     of = "rows" if held.unit == "cases" else "groups"
-    counting = (
+    note = (
         f"A promise counts {len(held.right):,} of the {len(held.strangeness):,} held-out {of}, drawn at random; the "
         "certainty was fitted to the others."
     )
-    return f"{counting} Rows count once, whatever their weights." if weighted else counting
-
-
-def _refusal(problem: Problem) -> str:
-    if problem.times is None:
-        return ""
-    return (
-        f"Nothing is promised for accepted cases: rows follow each other by {problem.times.name!r}, and the share of "
-        "predictions that is right may change with it."
-    )
+    if comparison.weights is not None:
+        note += " Rows count once, whatever their weights."
+    return Rejection(held, certainty, curve_of(certainty, ~comparison.wrong), promises, rejected, refusal, note)
 
 
 def remember_rejection(model: Any, rejection: Rejection | None) -> Any:

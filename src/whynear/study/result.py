@@ -21,8 +21,7 @@ from whynear.study.cases import Case, Reason
 from whynear.study.comparison import Comparison, row_scores
 from whynear.study.errors import ErrorAnatomy, Residuals
 from whynear.study.findings import Findings
-from whynear.study.interpretation import Interpretation
-from whynear.study.maps import FeatureLevels, PlacedRows
+from whynear.study.interpretation import FeatureLevels, Interpretation, PlacedRows
 from whynear.study.rejection import Rejection
 from whynear.study.score import PartsScore
 from whynear.study.settings import StudySettings

@@ -102,7 +102,11 @@ def score_of(
     weights : array-like of shape (n_rows,), optional
         How much each row counts; once without weights.
     """
-    return _mean(parts_of(true, predicted, measure, probabilities, weights), groups, measure, weights)
+    parts = parts_of(true, predicted, measure, probabilities, weights)
+    if not len(parts):
+        return Score(np.nan, np.nan, measure)
+    of_rows = None if groups is None else np.asarray(groups)[counting(weights)]
+    return Score(float(parts.mean()), float(error_of_mean(parts, of_rows)), measure)
 
 
 def parts_of(
@@ -155,7 +159,7 @@ def share_right(
     >>> share_right(np.array(["u", "u", "v", "v", "v"]), np.array(["u", "v", "v", "v", "v"])).value
     0.8
     """
-    return _mean(parts_of(true, predicted, "accuracy", None, weights), groups, "accuracy", weights)
+    return score_of(true, predicted, "accuracy", groups, None, weights)
 
 
 def score_without_features(y: NDArray[Any], measure: Measure, weights: ArrayLike | None = None) -> float:
@@ -175,14 +179,6 @@ def score_without_features(y: NDArray[Any], measure: Measure, weights: ArrayLike
 def _positive(weights: ArrayLike | None, n_rows: int) -> Array:
     """Return the weights above zero, ones without weights."""
     return np.ones(n_rows) if weights is None else np.asarray(weights, dtype=float)[counting(weights)]
-
-
-def _mean(parts: Array, groups: ArrayLike | None, measure: Measure, weights: ArrayLike | None) -> Score:
-    """Return the mean of the parts of the rows that count, and its error."""
-    if not len(parts):
-        return Score(np.nan, np.nan, measure)
-    of_rows = None if groups is None else np.asarray(groups)[counting(weights)]
-    return Score(float(parts.mean()), float(error_of_mean(parts, of_rows)), measure)
 
 
 def _explained_parts(true: Array, predicted: Array, weights: ArrayLike | None) -> Array:
@@ -275,24 +271,18 @@ class PartsScore:
     @property
     def sentence(self) -> str:
         """The score in words."""
-        return f"The model has seen no row of {self.parts}: of their {self._rows} it {self._words}."
+        if self.kind == "numbers":
+            how = "explains no variance" if math.isnan(self.value) else f"explains {self.value:.1%} of the variance"
+        elif math.isnan(self.value):
+            how = "predicts none, because none has a weight"
+        else:
+            how = f"predicts {self.value:.1%} ± {self.error:.1%} right"
+        return f"The model has seen no row of {self.parts}: of their {counted(self.n_rows, 'row', 'rows')} it {how}."
 
     def to_dict(self) -> dict[str, Any]:
         """Return the score as plain values; None where there is none."""
         value, error = (None if math.isnan(number) else number for number in (self.value, self.error))
         return {"parts": self.parts, "rows": self.n_rows, "score": value, "error": error}
-
-    @property
-    def _rows(self) -> str:
-        return counted(self.n_rows, "row", "rows")
-
-    @property
-    def _words(self) -> str:
-        if self.kind == "numbers":
-            return "explains no variance" if math.isnan(self.value) else f"explains {self.value:.1%} of the variance"
-        if math.isnan(self.value):
-            return "predicts none, because none has a weight"
-        return f"predicts {self.value:.1%} ± {self.error:.1%} right"
 
 
 class ScoreSums:

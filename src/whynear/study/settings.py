@@ -12,7 +12,7 @@ from os import PathLike
 from typing import Any, Literal, ParamSpec, TypeVar, get_args
 
 from whynear.data.settings import Reading, Splitting, option, written
-from whynear.learn.registry import STUDIED
+from whynear.learn.registry import COMPARED, STUDIED
 from whynear.utils.text import bytes_of
 
 Given = ParamSpec("Given")
@@ -126,6 +126,11 @@ class StudySettings:
         {'drop': ['id'], 'folds': 3}
         """
         return cls(**grouped(settings))
+
+    @property
+    def learners(self) -> tuple[str, ...]:
+        """The learners of classes to compare."""
+        return COMPARED if self.learner == "auto" else (self.learner,)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings that change a study, by name, as plain numbers, strings and lists."""

@@ -2,35 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any, Protocol
 
-import pandas as pd
 from sklearn.base import clone
 
 from whynear.data.problem import Problem
 from whynear.learn.registry import LEARNERS
 from whynear.model.pipeline import FittedPipeline
 from whynear.study.cases import explained_cases, reasons_of
-from whynear.study.comparison import Comparison, compare, with_directions
+from whynear.study.comparison import Comparison, compare
 from whynear.study.errors import errors_of, remember_errors
 from whynear.study.findings import findings_of
 from whynear.study.folds import at_most, possible_folds
-from whynear.study.interpretation import Interpretation, interpret, profiles_of
-from whynear.study.learnable import caveats_of_weights, learners_for
-from whynear.study.maps import levels_of, maps_of, placed_rows_of
+from whynear.study.interpretation import interpret, levels_of, maps_of, placed_rows_of, profiles_of
+from whynear.study.learning import caveats_of_weights
 from whynear.study.methods import KeptFits, Methods
-from whynear.study.preprocessing import Preprocessing
-from whynear.study.progress import Steps
 from whynear.study.rejection import rejection_of, remember_rejection
 from whynear.study.result import Study
 from whynear.study.score import PartsScore
 from whynear.study.settings import COMPARED_ROWS, StudySettings
-from whynear.study.spectra import Bands, spectra_of, without_preprocessing
-from whynear.utils.progress import Report
+from whynear.study.spectra import Preprocessing, spectra_of, without_preprocessing
+from whynear.utils.progress import Report, Steps
 from whynear.verdict.judging import verdicts_by
-from whynear.verdict.verdicts import Verdicts
 from whynear.work.workers import Workers
 
 
@@ -50,17 +44,6 @@ class AllRows(Protocol):
         ...
 
 
-@dataclass(frozen=True, eq=False)
-class _Shared:
-    """What most stages share; ``used`` are the rows that are compared."""
-
-    used: Problem
-    settings: StudySettings
-    methods: Methods
-    steps: Steps
-    workers: Workers
-
-
 def studied(
     problem: Problem,
     settings: StudySettings,
@@ -73,10 +56,27 @@ def studied(
     used, few_rows = _compared_rows(problem, settings)
     preprocessing = None if problem.axis is None else Preprocessing(problem.axis, settings.random_state)
     methods = Methods(
-        settings.random_state, problem.encoder, settings.n_jobs, settings.class_weight, preprocessing, kept
+        settings.random_state,
+        problem.encoder,
+        settings.n_jobs,
+        settings.class_weight,
+        preprocessing,
+        kept,
+        effective_dim=settings.effective_dim,
     )
-    shared = _Shared(used, settings, methods, steps, workers)
-    comparison, few_folds = _compared(shared)
+    n_folds, few_folds = possible_folds(used.y, settings.splitting.folds, used.separation)
+    comparison = compare(
+        used.X,
+        used.y,
+        settings.learners,
+        methods,
+        n_folds=n_folds,
+        report=steps.within(0.02, 0.6),
+        groups=used.separation,
+        measure=settings.score,
+        weights=used.weights,
+        workers=workers,
+    )
     shown = used if used.times is None else used.rows(comparison.places)
     steps.finish("comparison", comparison)
     steps("learn the metric from all rows", 0.6)
@@ -91,10 +91,33 @@ def studied(
     steps.finish("model", model)
     spectra = spectra_of(used, fitted, comparison.fitted, preprocessing, rows)
     bands = None if spectra is None else spectra.bands
-    interpretation = _interpreted(shared, fitted, bands)
+    behind, sources = fitted.without_encoder, None if fitted.encoder is None else fitted.sources
+    interpretation = interpret(
+        fitted if behind is fitted.model else FittedPipeline.of(behind),
+        fitted.numbers(used.X),
+        used.y,
+        sources=sources if bands is None else bands.features_of(fitted.sources),
+        effective_dim=settings.effective_dim,
+        n_jobs=settings.n_jobs,
+        report=steps.within(0.62, 0.68),
+        groups=used.separation,
+        weights=used.weights,
+    )
     steps.finish("interpretation", interpretation)
     judge, judged_on = (model, used.X) if spectra is None else without_preprocessing(fitted, used.X)
-    judged = _judged(shared, judge, judged_on, interpretation, bands)
+    judged = verdicts_by(
+        workers,
+        refitted(judge),
+        judged_on,
+        used.y,
+        features=None if bands is None else bands.features_of_columns,
+        relevance=interpretation.relevance,
+        groups=used.separation,
+        sample_weight=used.weights,
+        n_jobs=settings.n_jobs,
+        random_state=settings.random_state,
+        progress=steps.within(0.68, 0.85),
+    )
     steps.finish("verdicts", judged)
     steps("map the cases", 0.85)
     maps = maps_of(shown, fitted, settings.random_state)
@@ -104,7 +127,7 @@ def studied(
     profiles = profiles_of(fitted, problem.target)
     steps("done", 1.0)
     shown_columns = shown.X if bands is None else bands.table(judged_on.iloc[comparison.places])
-    caveats = (*problem.caveats, *few_rows, *few_folds)
+    caveats = (*problem.caveats, *few_rows, *few_folds, *caveats_of_weights(settings))
     return Study(
         problem=used,
         comparison=comparison,
@@ -144,27 +167,6 @@ def _compared_rows(problem: Problem, settings: StudySettings) -> tuple[Problem, 
     return at_most(problem, COMPARED_ROWS, settings.random_state), (f"{rows}; the model was fitted to {fitted}.",)
 
 
-def _compared(shared: _Shared) -> tuple[Comparison, tuple[str, ...]]:
-    """Compare learners and baselines on held-out folds; return a caveat too if fewer folds than wanted are possible."""
-    used, settings = shared.used, shared.settings
-    n_folds, caveats = possible_folds(used.y, settings.splitting.folds, used.separation)
-    caveats += caveats_of_weights(settings)
-    comparison = compare(
-        used.X,
-        used.y,
-        learners_for(settings),
-        shared.methods,
-        n_folds=n_folds,
-        report=shared.steps.within(0.02, 0.6),
-        groups=used.separation,
-        measure=settings.score,
-        effective_dim=settings.effective_dim,
-        weights=used.weights,
-        workers=shared.workers,
-    )
-    return comparison, caveats
-
-
 def _learned(
     problem: Problem, comparison: Comparison, settings: StudySettings, methods: Methods, large: AllRows | None
 ) -> tuple[Any, Problem]:
@@ -173,9 +175,7 @@ def _learned(
     most = LEARNERS[name].traits.most_rows if name in LEARNERS else len(problem.y)
     rows = at_most(problem, most, settings.random_state)
     rows = rows if large is None else large.with_rare_rows(rows)
-    known = rows.X, rows.y, rows.separation, rows.weights
-    model = methods.fitted(name, *known)
-    model = with_directions(model, *known, effective_dim=settings.effective_dim)
+    model = methods.fitted(comparison.chosen, rows.X, rows.y, rows.separation, rows.weights)
     return remember_errors(model, comparison.predictions), rows
 
 
@@ -184,40 +184,3 @@ def refitted(model: Any) -> Any:
     learner = clone(model)
     cut = [name for name in learner.get_params() if name.endswith("minimumnormregressor__effective_dim")]
     return learner.set_params(**dict.fromkeys(cut))
-
-
-def _interpreted(shared: _Shared, fitted: FittedPipeline, bands: Bands | None) -> Interpretation:
-    used = shared.used
-    sources = None if fitted.encoder is None else fitted.sources
-    behind = fitted.without_encoder
-    return interpret(
-        fitted if behind is fitted.model else FittedPipeline.of(behind),
-        fitted.numbers(used.X),
-        used.y,
-        sources=sources if bands is None else bands.features_of(fitted.sources),
-        effective_dim=shared.settings.effective_dim,
-        methods=shared.methods,
-        report=shared.steps.within(0.62, 0.68),
-        groups=used.separation,
-        weights=used.weights,
-    )
-
-
-def _judged(
-    shared: _Shared, model: Any, X: pd.DataFrame, interpretation: Interpretation, bands: Bands | None
-) -> Verdicts:
-    """Return the verdicts on the features, or on the bands, for which the model is refitted to the columns of X."""
-    used, settings = shared.used, shared.settings
-    return verdicts_by(
-        shared.workers,
-        refitted(model),
-        X,
-        used.y,
-        features=None if bands is None else bands.features_of_columns,
-        relevance=interpretation.relevance,
-        groups=used.separation,
-        sample_weight=used.weights,
-        n_jobs=settings.n_jobs,
-        random_state=settings.random_state,
-        progress=shared.steps.within(0.68, 0.85),
-    )

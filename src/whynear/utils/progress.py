@@ -79,3 +79,23 @@ def one_after_the_other(report: Report, count: int) -> list[Report]:
     fit 0.75
     """
     return [within(report, place / count, (place + 1) / count) for place in range(count)]
+
+
+class Steps:
+    """Passes the steps and the finished parts of a study on to its parameter ``progress``."""
+
+    def __init__(self, progress: ProgressArgument = None) -> None:
+        self.report, self.finished = listener(progress), getattr(progress, "finished", None)
+
+    def __call__(self, step: str, share: float) -> None:
+        """Report a step, and the share of the study that is done."""
+        self.report(step, share)
+
+    def finish(self, part: str, value: Any) -> None:
+        """Pass on a finished part."""
+        if self.finished is not None:
+            self.finished(part, value)
+
+    def within(self, first: float, last: float) -> Report:
+        """Return a function for the reports of a part of the study; see `within`."""
+        return within(self.report, first, last)

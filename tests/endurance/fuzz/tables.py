@@ -10,7 +10,7 @@ import pandas as pd
 
 from tests.endurance.fuzz.mutators import TOKENS, mutated, mutated_zip
 from whynear.data.reading import read_table
-from whynear.study.learnable import learnable_problem
+from whynear.study.learning import learnable_problem
 from whynear.study.settings import StudySettings
 
 SEPARATORS = (",", ";", "\t", "|")

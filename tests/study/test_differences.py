@@ -7,8 +7,8 @@ import pytest
 
 import whynear as wn
 from tests.helpers.studies import small_study
-from whynear.study.compare import SavedStudy, as_saved, read_study
 from whynear.study.comparison import RowScores
+from whynear.study.differences import SavedStudy, as_saved, read_study
 
 
 @pytest.fixture

@@ -162,6 +162,10 @@ def _number(value: Any) -> float | None:
 
 
 MOST_NAMED = 5  # features in a sentence
+SUMMARY = (
+    *("name", "source", "target", "rows", "chosen", "measure", "expected", "expected_error", "folds"),
+    "effective_dim",
+)
 
 
 @dataclass(frozen=True)
@@ -214,8 +218,8 @@ class StudyDifferences:
         """Return everything as plain numbers, strings and lists."""
         pair = ("first", "second")
         return {
-            "first": _summary(self.first),
-            "second": _summary(self.second),
+            "first": {name: getattr(self.first, name) for name in SUMMARY},
+            "second": {name: getattr(self.second, name) for name in SUMMARY},
             "difference": self.difference,
             "standard_error": self.standard_error,
             "exceeds_error": self.exceeds_error,
@@ -299,16 +303,10 @@ def compare_studies(first: StrPath | Study | SavedStudy, second: StrPath | Study
     >>> [name for name, verdict in wn.compare_studies(both, without).lost]
     ['sepal width (cm)']
     """
-    return _differences(_saved(first), _saved(second))
-
-
-def _saved(study: StrPath | Study | SavedStudy) -> SavedStudy:
-    if isinstance(study, SavedStudy):
-        return study
-    return as_saved(study) if isinstance(study, Study) else read_study(study)
-
-
-def _differences(first: SavedStudy, second: SavedStudy) -> StudyDifferences:
+    first, second = (
+        one if isinstance(one, SavedStudy) else as_saved(one) if isinstance(one, Study) else read_study(one)
+        for one in (first, second)
+    )
     if first.measure != second.measure:
         raise ValueError(
             f"{first.name} scores by {first.measure} and {second.name} by {second.measure}, which cannot be compared. "
@@ -345,21 +343,6 @@ def _standard_error(first: SavedStudy, second: SavedStudy) -> float | None:
 def _data(study: SavedStudy) -> str:
     rows = "" if study.rows is None else f", {counted(study.rows, 'row', 'rows')}"
     return f"{study.source!r} (target {study.target!r}{rows})"
-
-
-def _summary(study: SavedStudy) -> dict[str, Any]:
-    return {
-        "name": study.name,
-        "source": study.source,
-        "target": study.target,
-        "rows": study.rows,
-        "chosen": study.chosen,
-        "measure": study.measure,
-        "expected": study.expected,
-        "expected_error": study.expected_error,
-        "folds": study.folds,
-        "effective_dim": study.effective_dim,
-    }
 
 
 def _first_few(names: list[str]) -> str:
