@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from pandas.testing import assert_frame_equal
+from whynear.work.pool import Pool
 
 from tests.helpers.pieces import (
     additions,
@@ -27,7 +28,6 @@ from tests.helpers.pieces import (
 )
 from whynear.work import processes as processes_module
 from whynear.work.pieces import Done, Failed, Piece
-from whynear.work.pool import Pool
 from whynear.work.processes import KILLED, WORTH_STARTING, Processes, in_a_file, mapped
 
 TABLE = {"table": {"x": np.arange(100.0)}}

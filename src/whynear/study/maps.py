@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from whynear.data.encoder import holds_text
 from whynear.data.problem import Problem
 from whynear.embed.embedding import Plane, by_blocks, embed, place_after, place_before
-from whynear.explain.linear_parts import LinearParts
+from whynear.explain.value_explanation import LinearParts
 from whynear.interpret import Relevance
 from whynear.model.pipeline import FittedPipeline
 from whynear.study.folds import sampled_rows

@@ -18,8 +18,7 @@ from whynear.data.rows import Separation, n_different
 from whynear.data.spectra import NONE, SpectralAxis, SpectralTransformer, recipe_name, recipes
 from whynear.utils.arrays import Array
 from whynear.verdict import kernel_ridge
-from whynear.verdict.feature_columns import chosen_rows
-from whynear.verdict.targets import Answers, Target, best_of, target_of
+from whynear.verdict.table import Answers, Target, best_of, chosen_rows, target_of
 
 MOST_ROWS = 500  # from which the choice is made
 NEGLIGIBLE = 0.05  # relative difference of losses

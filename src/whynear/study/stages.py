@@ -29,7 +29,7 @@ from whynear.study.score import PartsScore
 from whynear.study.settings import COMPARED_ROWS, StudySettings
 from whynear.study.spectra import Bands, spectra_of, without_preprocessing
 from whynear.utils.progress import Report
-from whynear.verdict.judging import verdicts_by
+from whynear.verdict.judging import verdicts
 from whynear.verdict.verdicts import Verdicts
 from whynear.work.workers import Workers
 
@@ -208,8 +208,7 @@ def _judged(
 ) -> Verdicts:
     """Return the verdicts on the features, or on the bands, for which the model is refitted to the columns of X."""
     used, settings = shared.used, shared.settings
-    return verdicts_by(
-        shared.workers,
+    return verdicts(
         refitted(model),
         X,
         used.y,
@@ -218,6 +217,7 @@ def _judged(
         groups=used.separation,
         sample_weight=used.weights,
         n_jobs=settings.n_jobs,
+        engine=shared.workers,
         random_state=settings.random_state,
         progress=shared.steps.within(0.68, 0.85),
     )
