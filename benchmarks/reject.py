@@ -16,8 +16,8 @@ from sklearn.preprocessing import StandardScaler
 import whynear as wn
 from benchmarks import table
 from whynear.reject.calibration import Calibration, calibrated, members, strangeness, strangest_accepted
-from whynear.reject.curve import curve_of
 from whynear.reject.nearness import MEASURES, Nearness, measures_of, nearness_of
+from whynear.reject.outcome import curve_of
 from whynear.utils.arrays import Array
 
 PLAN = table.load("reject")

@@ -24,8 +24,7 @@ from tests.helpers.mixed_tables import NUMBERS
 from tests.helpers.mixed_tables import table as mixed_table
 from tests.helpers.notebook_html import HOSTILE, shown
 from whynear.explain.case_explanation import values_of_cases, with_caution, write_figure
-from whynear.explain.linear_parts import LinearParts, is_linear_map
-from whynear.explain.value_explanation import NEIGHBORS
+from whynear.explain.value_explanation import NEIGHBORS, LinearParts, is_linear_map
 from whynear.model.pipeline import FittedPipeline
 from whynear.model.unusual import UnusualValue
 from whynear.study.methods import remember_rows

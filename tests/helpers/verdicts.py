@@ -6,9 +6,8 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from whynear.datasets import make_truth
 from whynear.verdict import StandIn, StandIns, SufficientSets, Verdicts
-from whynear.verdict.feature_columns import feature_columns
 from whynear.verdict.rules import WORDS
-from whynear.verdict.targets import target_of
+from whynear.verdict.table import feature_columns, target_of
 
 
 def classes(y, groups=None):

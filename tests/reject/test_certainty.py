@@ -6,10 +6,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
 
 from tests.helpers.nearness import some_nearness, truth_for
-from whynear.reject.calibration import calibrated
-from whynear.reject.certainty import (
+from whynear.reject.calibration import (
     CertaintyRule,
     ClassScales,
+    calibrated,
     certainty_folds,
     class_scales,
     fit_certainty,

@@ -5,8 +5,7 @@ from hypothesis import strategies as st
 from matplotlib.figure import Figure
 from numpy.testing import assert_allclose
 
-from whynear.reject.curve import MOST_POINTS, Decisions, curve_of, draw_curve, reasons_for
-from whynear.reject.promise import promise_of
+from whynear.reject.outcome import MOST_POINTS, Decisions, curve_of, draw_curve, promise_of, reasons_for
 
 CASES = st.lists(st.tuples(st.integers(0, 5), st.booleans()), min_size=1, max_size=30)
 

@@ -18,8 +18,6 @@ from whynear.reject.nearness import (
     MEASURES,
     N_NEAR,
     NO_CASES,
-    PROBABILITY_MEASURES,
-    PROTOTYPE_MEASURES,
     NearCases,
     Nearness,
     labelled_cases,
@@ -143,8 +141,8 @@ def test_each_kind_of_classifier_has_its_measures():
     of_cases, of_prototypes = some_nearness(), some_nearness(shares=False)
     of_probabilities = some_nearness(distances=False, shares=False)
     assert usual_measures(of_cases) == MEASURES == tuple(measures_of(of_cases))
-    assert usual_measures(of_prototypes) == PROTOTYPE_MEASURES
-    assert usual_measures(of_probabilities) == PROBABILITY_MEASURES == tuple(measures_of(of_probabilities))
+    assert usual_measures(of_prototypes) == ("relative_distance", "nearest_distance", "probability")
+    assert usual_measures(of_probabilities) == ("probability", "margin") == tuple(measures_of(of_probabilities))
 
 
 def test_values_are_those_of_their_formulas():

@@ -10,9 +10,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import whynear as wn
-from whynear.reject.calibration import calibrated, members, strangeness, strangest_accepted
-from whynear.reject.curve import curve_of
+from whynear.reject.calibration import calibrated, strangeness, strangest_accepted
 from whynear.reject.nearness import measures_of, nearness_of
+from whynear.reject.outcome import curve_of
 
 N_DRAWS = 200
 LEARNERS = {
@@ -96,7 +96,7 @@ def test_sets_cover_the_right_class_on_real_data(learner, real_data):
     for _ in range(N_DRAWS):
         order = rng.permutation(len(y))
         rows, others = order[: len(y) // 2], order[len(y) // 2 :]
-        found = members(scores[others], strangest_accepted(own[rows], 0.95))
+        found = scores[others] <= strangest_accepted(own[rows], 0.95)
         covered.append(found[np.arange(len(others)), codes[others]].mean())
     assert 0.945 <= np.mean(covered) <= 0.955 + 1 / len(rows)
 

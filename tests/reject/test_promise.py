@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.stats import binom, binomtest
 
-from whynear.reject.promise import (
+from whynear.reject.outcome import (
     Promise,
     fewest_cases,
     holds,

@@ -32,7 +32,7 @@ def leukemia(tmp_path_factory):
         def quick(*_, relevance, **__):
             return replace(made_up(relevance.feature_names, n_resamples=5), relevance=relevance)
 
-        patch.setattr(stages, "verdicts_by", quick)
+        patch.setattr(stages, "verdicts", quick)
         study = wn.study("leukemia_allaml", learner="grlvq", splitting=wn.Splitting(folds=2))
     page.write_text(render(study), encoding="utf-8")
     return page

@@ -15,7 +15,7 @@ from numpy.testing import assert_allclose
 
 import whynear as wn
 from tests.helpers.studies import grade_study, hostile, houses_study, numeric_study
-from whynear.reject.promise import Promise
+from whynear.reject.outcome import Promise
 from whynear.report import page_cases
 from whynear.report import page_data as module
 from whynear.report.page_cases import (

@@ -14,9 +14,8 @@ import whynear as wn
 from tests.helpers.verdicts import classes, of_kind, two_of_four
 from whynear.verdict import cost as cost_module
 from whynear.verdict.cost import blocks, cost_of, costs_without, leave_out
-from whynear.verdict.feature_columns import feature_columns
 from whynear.verdict.kernel_ridge import KernelModels
-from whynear.verdict.targets import Answers, target_of
+from whynear.verdict.table import Answers, feature_columns, target_of
 
 
 def noisy_copies(n=100, hidden=4, copies=5, seed=0):

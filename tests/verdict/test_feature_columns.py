@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from whynear.verdict.feature_columns import chosen_rows, feature_columns, owners_of
+from whynear.verdict.table import chosen_rows, feature_columns, owners_of
 
 
 def numbers(n=60, d=3, seed=0):

@@ -7,9 +7,9 @@ from numpy.testing import assert_allclose
 from scipy.stats import binom, f_oneway, false_discovery_control, rankdata
 
 from tests.helpers.verdicts import classes, measured
-from whynear.verdict.feature_columns import feature_columns
 from whynear.verdict.information import _combined, information
 from whynear.verdict.rules import Information, adjusted
+from whynear.verdict.table import feature_columns
 
 
 def table(n=150, d=6, seed=0):

@@ -20,7 +20,6 @@ from whynear import LinearMetric, relevance_intervals
 from whynear.datasets import make_truth
 from whynear.utils.progress import silent
 from whynear.verdict import judging, sufficient_sets, verdicts
-from whynear.verdict.feature_columns import feature_columns
 from whynear.verdict.judging import _part, _with_many_rows, _with_members, resampled_verdicts
 from whynear.verdict.kernel_ridge import KernelModels
 from whynear.verdict.refits import JudgedTable
@@ -36,7 +35,7 @@ from whynear.verdict.rules import (
     Information,
     decide,
 )
-from whynear.verdict.targets import target_of
+from whynear.verdict.table import feature_columns, target_of
 from whynear.work.processes import Processes
 
 LEARNER = LogisticRegression()
@@ -424,9 +423,8 @@ def test_letters_verdicts_hold_for_rows_that_had_no_part_in_them():
 
 
 def resampled(X, y, n_resamples=4, seed=0, groups=None):
-    columns, target = feature_columns(X), classes(y, groups)
-    ridges = KernelModels(columns, target).settled
-    return resampled_verdicts(columns, target, ridges, n_resamples, np.random.default_rng(seed), Processes(1), silent)
+    models = KernelModels(feature_columns(X), classes(y, groups))
+    return resampled_verdicts(models, n_resamples, np.random.default_rng(seed), Processes(1), silent)
 
 
 def test_every_resample_has_a_word_for_every_feature():

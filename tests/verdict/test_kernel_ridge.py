@@ -19,7 +19,6 @@ from sklearn.metrics.pairwise import polynomial_kernel
 from tests.helpers.verdicts import classes, of_kind, two_of_four, with_categories_and_gaps
 from whynear.data.rows import TimeOrder, forward_splits
 from whynear.utils.threads import one_blas_thread
-from whynear.verdict.feature_columns import feature_columns
 from whynear.verdict.kernel_ridge import (
     KERNELS,
     RIDGES,
@@ -38,6 +37,7 @@ from whynear.verdict.kernel_ridge import (
     written_out,
 )
 from whynear.verdict.rules import beats_guessing
+from whynear.verdict.table import feature_columns
 
 ALONE, PAIRS = np.arange(30), np.arange(30) // 2
 
@@ -337,8 +337,8 @@ def test_the_best_kernel_has_the_least_loss_and_is_near_itself():
     columns, target, _ = of_kind("ring")
     models = KernelModels(columns, target)
     losses = {name: models.full[name].loss.mean() for name in KERNELS}
-    assert models.best == min(losses, key=losses.get) != "linear"
-    assert models.best in models.near
+    assert models.by_loss[0] == min(losses, key=losses.get) != "linear"
+    assert models.by_loss[0] in models.near
     assert "linear" not in models.near
 
 

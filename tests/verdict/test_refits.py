@@ -19,10 +19,9 @@ from tests.helpers.clusters import dask_cluster
 from tests.helpers.verdicts import classes, measured, two_of_four, with_categories_and_gaps
 from whynear.data.rows import TimeOrder
 from whynear.verdict import sufficient_sets, verdicts
-from whynear.verdict.feature_columns import feature_columns
 from whynear.verdict.refits import FOLDS_OF_MANY, JudgedTable, ManyRows, Refits, outside_models
 from whynear.verdict.rules import clearly_better
-from whynear.verdict.targets import target_of
+from whynear.verdict.table import feature_columns, target_of
 from whynear.work import processes
 from whynear.work.processes import Processes
 
@@ -266,8 +265,8 @@ def test_a_cluster_gives_the_same_verdicts_and_sets(tmp_path):
     X, y = two_of_four()
     learner, same = make_pipeline(KNeighborsClassifier()), {"random_state": 0}
     with dask_cluster(tmp_path) as (address, _):
-        there = verdicts(learner, X, y, n_resamples=2, **same, engine="dask", address=address)
-        sets = sufficient_sets(learner, X, y, **same, engine="dask", address=address)
+        there = verdicts(learner, X, y, n_resamples=2, **same, engine=address)
+        sets = sufficient_sets(learner, X, y, **same, engine=address)
     assert there == verdicts(learner, X, y, n_resamples=2, **same, n_jobs=1)
     assert sets == sufficient_sets(learner, X, y, **same, n_jobs=1)
 

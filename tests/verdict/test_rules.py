@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -17,16 +19,19 @@ def verdict_on(*, q=1.0, size=0.0, loss=0.0, p=0.5, most=0.0, works=True, n=1000
     return str(decide(Evidence(evidence, costs, works, n, **more))[1])
 
 
+LOSS, MOST = rules.LEAST_LOSS, rules.MOST_LOSS
+
+
 @pytest.mark.parametrize(
     ("case", "word"),
     [
-        ({"q": 0.0, "size": 8, "loss": 5.0, "p": 1e-4, "most": 8.0}, "indispensable"),
-        ({"q": 0.9, "size": 0.1, "loss": 5.0, "p": 1e-4, "most": 8.0}, "indispensable"),
-        ({"q": 0.0, "size": 8, "loss": 0.9, "p": 1e-4, "most": 1.5}, "replaceable"),
-        ({"q": 0.0, "size": 8, "loss": 0.9, "p": 1e-4, "most": 2.5}, "undecided"),
-        ({"q": 0.0, "size": 8, "loss": 5.0, "p": 0.2, "most": 8.0}, "undecided"),
-        ({"q": 0.0, "size": 8, "loss": 0.0, "p": 0.5, "most": 2.0}, "replaceable"),
-        ({"q": 0.0, "size": 8, "loss": 0.0, "p": 0.5, "most": 2.1}, "undecided"),
+        ({"q": 0.0, "size": 8, "loss": LOSS + 4, "p": 1e-4, "most": MOST + 6}, "indispensable"),
+        ({"q": 0.9, "size": 0.1, "loss": LOSS + 4, "p": 1e-4, "most": MOST + 6}, "indispensable"),
+        ({"q": 0.0, "size": 8, "loss": LOSS - 0.1, "p": 1e-4, "most": MOST - 0.5}, "replaceable"),
+        ({"q": 0.0, "size": 8, "loss": LOSS - 0.1, "p": 1e-4, "most": MOST + 0.5}, "undecided"),
+        ({"q": 0.0, "size": 8, "loss": 5.0, "p": 0.2, "most": MOST + 6}, "undecided"),
+        ({"q": 0.0, "size": 8, "loss": 0.0, "p": 0.5, "most": MOST}, "replaceable"),
+        ({"q": 0.0, "size": 8, "loss": 0.0, "p": 0.5, "most": MOST + 0.1}, "undecided"),
         ({"q": 0.0, "size": 8, "p": 0.3, "alone": 0.5}, "replaceable"),
         ({"q": 0.0, "size": 8, "p": 0.6, "alone": 0.5}, "undecided"),
         ({"q": 0.9, "size": 0.1}, "no evidence"),
@@ -35,10 +40,10 @@ def verdict_on(*, q=1.0, size=0.0, loss=0.0, p=0.5, most=0.0, works=True, n=1000
         ({"q": 0.0, "size": 8, "works": False}, "undecided"),
         ({"q": 0.9, "size": 0.1, "works": False}, "no evidence"),
         ({"q": 0.9, "size": 0.1, "missed_together": True}, "undecided"),
-        ({"q": 0.0, "size": 8, "most_on_many_rows": np.array([25.0, 2.0])}, "replaceable"),
-        ({"q": 0.0, "size": 8, "most_on_many_rows": np.array([25.0, 2.1])}, "undecided"),
-        ({"q": 0.0, "size": 8, "stability": np.array([1.0, 0.75])}, "replaceable"),
-        ({"q": 0.0, "size": 8, "stability": np.array([1.0, 0.7])}, "undecided"),
+        ({"q": 0.0, "size": 8, "most_on_many_rows": np.array([25.0, MOST])}, "replaceable"),
+        ({"q": 0.0, "size": 8, "most_on_many_rows": np.array([25.0, MOST + 0.1])}, "undecided"),
+        ({"q": 0.0, "size": 8, "stability": np.array([1.0, rules.AGREED])}, "replaceable"),
+        ({"q": 0.0, "size": 8, "stability": np.array([1.0, rules.AGREED - 0.05])}, "undecided"),
         ({"q": 0.0, "size": 8, "stability": np.array([np.nan, np.nan])}, "replaceable"),
         ({"q": 0.0, "size": 8, "in_smallest_set": np.array([True, True])}, "replaceable"),
     ],
@@ -89,3 +94,21 @@ def test_words_state_the_thresholds(monkeypatch):
     monkeypatch.setattr(rules, "MOST_LOSS", 3.5)
     assert "at most 3.5 points are lost" in rules.meanings()["replaceable"]
     assert verdict_on(q=0.0, size=8, most=3.4) == "replaceable"
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        f"if its q-value is below {rules.FALSE_DISCOVERIES:g}",
+        f"the p-value is below {rules.SIGNIFICANT:g} after Holm's correction",
+        f"The usual size is {rules.USUAL:g} times the median",
+        f"surely loses at most {100 * rules.MOST_LOST:g} points",
+        f"its loss is within {rules.BELOW_ALL:g} standard errors of that of all features",
+        f"within {rules.NOT_WORSE:g} standard errors of the loss, and at most {rules.MOST_PRICE:g} points lower",
+        f"a correlation of at least {rules.ALIKE:g} with the member",
+        f"is more than {rules.LARGEST_ERROR:.0%} of what features gain over guessing",
+    ],
+)
+def test_the_guide_states_the_thresholds(sentence):
+    guide = (Path(__file__).parents[2] / "docs" / "relevance.md").read_text(encoding="utf-8")
+    assert sentence in " ".join(guide.split())

@@ -15,7 +15,6 @@ from whynear.data.encoder import TableEncoder
 from whynear.datasets import make_truth
 from whynear.utils.progress import silent
 from whynear.verdict import set_sizes, sufficient_sets
-from whynear.verdict.feature_columns import feature_columns
 from whynear.verdict.information import information
 from whynear.verdict.refits import Refits
 from whynear.verdict.rules import as_good
@@ -31,7 +30,7 @@ from whynear.verdict.set_sizes import (
     surely_needed,
 )
 from whynear.verdict.sets import MOST_NAMED, find_stand_ins, name_set
-from whynear.verdict.targets import Answers, target_of
+from whynear.verdict.table import Answers, feature_columns, target_of
 
 LEARNER = LogisticRegression()
 

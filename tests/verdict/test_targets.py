@@ -10,7 +10,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from tests.helpers.verdicts import classes, measured
 from whynear.data.rows import TimeOrder
-from whynear.verdict.targets import SLOPES, target_of
+from whynear.verdict.table import SLOPES, target_of
 
 Y3 = np.array([0, 1, 2, 2] * 10)
 

@@ -63,6 +63,13 @@ class CaseExplanation(ByValue):
         """Return the explanation in a sentence, without its full stop."""
         raise NotImplementedError
 
+    def _neighbor_records(self, **tables: pd.DataFrame) -> list[dict[str, Any]]:
+        """Return the facts of each neighbour, with its values and its rows of other tables."""
+        tables = {"values": self.neighbor_values, **tables}
+        rows = zip(*(table.to_numpy().tolist() for table in tables.values()), strict=True)
+        facts: list[dict[Any, Any]] = self.neighbors.to_dict("records")
+        return [{**one, **dict(zip(tables, parts, strict=True))} for one, parts in zip(facts, rows, strict=True)]
+
     def _tables(self) -> list[Markup]:
         """Return the neighbours and the features as tables of a notebook."""
         raise NotImplementedError

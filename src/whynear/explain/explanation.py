@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -153,9 +152,8 @@ class Explanation(CaseExplanation):
     """
 
     SUMMARY = (
-        *("prediction", "probability", "nearest", "distance"),
-        *("other", "other_distance", "held_off_by", "unusual"),
-    )
+        "prediction", "probability", "nearest", "distance", "other", "other_distance", "held_off_by", "unusual",
+    )  # fmt: skip
 
     prediction: Any
     probabilities: pd.Series[float]
@@ -302,12 +300,6 @@ class Explanation(CaseExplanation):
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain numbers, strings and lists; None for a missing value."""
-        near = zip(
-            self.neighbors.to_dict("records"),
-            self.neighbor_values.to_numpy().tolist(),
-            self.contributions.to_numpy().tolist(),
-            strict=True,
-        )
         held = {
             "prediction": self.prediction,
             "classes": self.probabilities.index.tolist(),
@@ -316,7 +308,7 @@ class Explanation(CaseExplanation):
             "features": list(self.values.index),
             "values": self.values.tolist(),
             "relevances": self.relevances.tolist(),
-            "neighbors": [{**facts, "values": values, "contributions": parts} for facts, values, parts in near],
+            "neighbors": self._neighbor_records(contributions=self.contributions),
             "nearest": self.nearest.to_dict(),
             "nearest_other": None if self.nearest_other is None else self.nearest_other.to_dict(),
             "held_off_by": [{"feature": name, "difference": part} for name, part in self.held_off_by.items()],
@@ -362,7 +354,7 @@ def explain_cases(model: FittedPipeline, table: pd.DataFrame) -> Iterator[Explan
         yield why
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class _Votes:
     """One case as the learner sees it, and the cases behind its prediction."""
 
@@ -370,29 +362,24 @@ class _Votes:
     seen: Any
     evidence: Evidence
 
-    @cached_property
-    def x(self) -> Array:
-        return np.asarray(self.seen, dtype=np.float64)[0]
-
-    @cached_property
-    def features(self) -> pd.Index[Any]:
-        return pd.Index(self.model.feature_names, name="feature")
-
-    @property
-    def numbers(self) -> NDArray[np.intp]:
-        return self.evidence.indices[0]
-
-    @property
-    def labels(self) -> NDArray[Any]:
-        return self.evidence.labels[self.numbers]
+    def __post_init__(self) -> None:
+        self.x = np.asarray(self.seen, dtype=np.float64)[0]
+        self.features = pd.Index(self.model.feature_names, name="feature")
+        self.numbers = self.evidence.indices[0]
+        self.labels = self.evidence.labels[self.numbers]
 
     def explained(self, values: Array, unusual: list[UnusualValue]) -> Explanation:
         """Return the explanation, given the values of the case."""
-        prediction, probabilities = self.predicted()
+        learner = self.model.learner
+        if hasattr(learner, "predictions_from"):
+            labels, probabilities = learner.predictions_from(self.evidence)
+        else:
+            labels, probabilities = learner.predict(self.seen), learner.predict_proba(self.seen)
+        prediction = labels[0]
         nearest, other = self.nearest(prediction, other=False), self.nearest(prediction, other=True)
         assert nearest is not None, "the predicted class has a case"
         gap = self.series([]) if other is None else other.contributions - nearest.contributions
-        classes = pd.Index(self.model.learner.classes_, name="class")
+        classes = pd.Index(learner.classes_, name="class")
         names, sq = pd.Index(self.evidence.names(self.numbers), name=self.evidence.kind), self.evidence.sq_distances[0]
         neighbors = {
             self.evidence.kind: self.evidence.names(self.numbers),
@@ -404,11 +391,13 @@ class _Votes:
         }
         return Explanation(
             prediction=python_value(prediction),
-            probabilities=pd.Series(probabilities, classes, name="probability"),
+            probabilities=pd.Series(probabilities[0], classes, name="probability"),
             support=pd.Series(self.evidence.support()[0], classes, name="support"),
             values=pd.Series(values, self.features, name="value"),
             neighbors=pd.DataFrame(neighbors),
-            neighbor_values=pd.DataFrame(self.values(self.numbers), names, self.features),
+            neighbor_values=pd.DataFrame(
+                values_of_cases(self.model, self.evidence.cases, self.numbers), names, self.features
+            ),
             contributions=pd.DataFrame(self.contributions(self.numbers), names, self.features),
             relevances=self.relevances(),
             nearest=nearest,
@@ -420,21 +409,8 @@ class _Votes:
             preprocessing=self.model.preprocessing,
         )
 
-    def predicted(self) -> tuple[Any, Array]:
-        """Return the prediction and the probabilities of the classes, from the evidence if possible."""
-        learner = self.model.learner
-        if hasattr(learner, "predictions_from"):
-            labels, probabilities = learner.predictions_from(self.evidence)
-        else:
-            labels, probabilities = learner.predict(self.seen), learner.predict_proba(self.seen)
-        return labels[0], probabilities[0]
-
     def series(self, values: Any, name: str | None = None) -> pd.Series[float]:
         return pd.Series(values, self.features if len(values) else [], dtype=np.float64, name=name)
-
-    def values(self, numbers: NDArray[np.intp]) -> Array:
-        """Return cases in the units of the columns made; NaN where their rows are known to lack a value."""
-        return values_of_cases(self.model, self.evidence.cases, numbers)
 
     def contributions(self, numbers: NDArray[np.intp]) -> Array:
         """Return what each feature adds to the squared distances of the cases with these numbers."""
@@ -467,7 +443,7 @@ class _Votes:
             label=python_value(self.evidence.labels[number]),
             distance=float(np.sqrt(sq_distance)),
             sq_distance=sq_distance,
-            values=self.series(self.values(alone)[0], "value"),
+            values=self.series(values_of_cases(self.model, self.evidence.cases, alone)[0], "value"),
             contributions=self.series(self.contributions(alone)[0], "contribution"),
         )
 

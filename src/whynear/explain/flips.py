@@ -103,11 +103,9 @@ class Flips(Sequence[Flip]):
     def frame(self) -> pd.DataFrame:
         """Return one row for each feature of each change."""
         rows = [
-            (number, name, before, after, deviations, flip.size, flip.prediction)
+            (number, *move, flip.size, flip.prediction)
             for number, flip in enumerate(self.found)
-            for name, before, after, deviations in zip(
-                flip.features, flip.before, flip.after, flip.deviations, strict=True
-            )
+            for move in zip(flip.features, flip.before, flip.after, flip.deviations, strict=True)
         ]
         names = ["change", "feature", "before", "after", "deviations", "size", "prediction"]
         return pd.DataFrame(rows, columns=names)
@@ -208,7 +206,12 @@ def _movable(
     dates, allowed = model.date_columns, set(model.columns if features is None else features)
     if unknown := sorted(allowed - set(model.columns)):
         raise ValueError(f"features has {listed(unknown)}, which the learner does not take.")
-    for name in _by_weight(model)[:MOST_FEATURES]:
+    names = list(model.columns)
+    if model.reached is not None:
+        relevances = np.atleast_2d(model.learner.metric_.relevances()).max(axis=0)
+        weights = model.sums(model.spread(np.asarray(relevances, dtype=np.float64)))
+        names = [names[place] for place in np.argsort(-weights, kind="stable")]
+    for name in names[:MOST_FEATURES]:
         if name not in allowed or pd.isna(row[name].iloc[0]):
             continue
         if name in model.text_columns:
@@ -222,15 +225,6 @@ def _movable(
         kept = tuple(different.tolist()) if discrete else ()
         per_unit = dates[name].per_day if name in dates else 0
         yield Movable(name, float(values.min()), float(values.max()), deviation, kept, per_unit=per_unit)
-
-
-def _by_weight(model: FittedPipeline) -> list[str]:
-    """Return the columns of the table, those of the largest weight in the metric first."""
-    if model.reached is None:
-        return list(model.columns)
-    relevances = np.atleast_2d(model.learner.metric_.relevances()).max(axis=0)
-    weights = model.sums(model.spread(np.asarray(relevances, dtype=np.float64)))
-    return [model.columns[place] for place in np.argsort(-weights, kind="stable")]
 
 
 def _predicted(model: FittedPipeline, rows: pd.DataFrame) -> NDArray[Any]:
@@ -379,11 +373,8 @@ class FlipSearch:
         """Yield for each direction the changes of one feature, from the smallest to the largest."""
         before = self.case[feature.name]
         if feature.values:
-            others = sorted(
-                (value for value in feature.values if value != before), key=lambda one: feature.size(before, one)
-            )
-            for value in others:
-                yield [{feature.name: value}]
+            others = [value for value in feature.values if value != before]
+            yield from ([{feature.name: value}] for value in sorted(others, key=lambda one: feature.size(before, one)))
             return
         for end, start in ((feature.low, min(before, feature.high)), (feature.high, max(before, feature.low))):
             if start != end and (end - start) * (end - before) >= 0:
@@ -404,7 +395,8 @@ class FlipSearch:
 
     def _narrowed(self, spans: list[tuple[Point, Point]]) -> list[Point]:
         """Move the second point of each span, which flips, towards the first, which does not, as far as it flips."""
-        moving = [place for place, (_, end) in enumerate(spans) if all(map(self._continuous, end))]
+        continuous = {one.name for one in self.features if not one.values}
+        moving = [place for place, (_, end) in enumerate(spans) if continuous.issuperset(end)]
         for _ in range(ROUNDS if moving else 0):
             inner = [[self._between(*spans[place], share) for share in SHARES] for place in moving]
             flips = self.flips([point for points in inner for point in points]).reshape(len(moving), len(SHARES))
@@ -418,9 +410,6 @@ class FlipSearch:
     def _by_name(self) -> dict[str, Movable]:
         return {feature.name: feature for feature in self.features}
 
-    def _continuous(self, name: str) -> bool:
-        return name in self._by_name and not self._by_name[name].values
-
     def _between(self, start: Point, end: Point, share: float) -> Point:
         before = {**self.case, **start}
         return {
@@ -432,20 +421,17 @@ class FlipSearch:
         self, rays: list[tuple[tuple[Movable, Movable], float]], within: float
     ) -> tuple[tuple[Movable, Movable], float, Point] | None:
         """Return the ray on which the smallest change flips: two features, an angle, and the change."""
-        lengths = [self._length(pair, angle, within) for pair, angle in rays]
         paths, used = [], []
-        for ray, length in zip(rays, lengths, strict=True):
-            if length > 0:
-                radii = np.linspace(0, length, STEPS // 2 + 1)[1:]
-                paths.append([self._on_ray(*ray, radius) for radius in radii])
+        for ray in rays:
+            if (length := self._length(*ray, within)) > 0:
+                paths.append([self._on_ray(*ray, radius) for radius in np.linspace(0, length, STEPS // 2 + 1)[1:]])
                 used.append(ray)
         if not paths:
             return None
         flips = self.flips([point for path in paths for point in path]).reshape(len(paths), -1)
         places = [int(flip.argmax()) if flip.any() else -1 for flip in flips]
-        nearest = min(
-            (self.size(path[place]) for path, place in zip(paths, places, strict=True) if place >= 0), default=0.0
-        )
+        sizes = [self.size(path[place]) for path, place in zip(paths, places, strict=True) if place >= 0]
+        nearest = min(sizes, default=0.0)
         spans, hit = [], []
         for ray, path, place in zip(used, paths, places, strict=True):
             start = path[place - 1] if place > 0 else {}

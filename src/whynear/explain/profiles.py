@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from whynear.explain.case_explanation import legend_above, no_formulas
-from whynear.metric import Evidence, LocalMetric
+from whynear.metric import LocalMetric
 from whynear.model.as_metric import as_metric
 from whynear.model.pipeline import FittedPipeline, class_codes
-from whynear.utils.arrays import Array
 from whynear.utils.axes import new_axes, short_name, tidy
 
 if TYPE_CHECKING:
@@ -66,11 +65,20 @@ def class_profiles(learner: Any, X: ArrayLike | pd.DataFrame | None = None, y: A
         seen = model.seen(model.table(X))
         labels = model.learner.predict(seen) if y is None else y
         classes, codes = class_codes(labels, len(seen))
-        weights = _votes(model.learner.evidence(seen), codes, len(classes))
+        evidence = model.learner.evidence(seen)
+        # The votes of each training case, summed by class of the predicted cases, which have equal weight.
+        votes = evidence.votes / np.maximum(evidence.votes.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+        weights = np.zeros((len(classes), len(evidence.cases)))
+        np.add.at(weights, (codes[:, None], evidence.indices), votes)
     elif y is not None:
         raise ValueError("y without X has no meaning: give X, the cases of these classes, or neither.")
     else:
-        labels = _anchor_labels(model.learner) if isinstance(metric, LocalMetric) else model.learner.classes_
+        labels = model.learner.classes_
+        if isinstance(metric, LocalMetric):  # those of the anchors
+            case: Any = model.learner.metric_.anchors[:1]
+            if hasattr(model.learner, "feature_names_in_"):
+                case = pd.DataFrame(case, columns=model.learner.feature_names_in_)
+            labels = model.learner.evidence(case).labels
         classes, codes = class_codes(labels, len(labels))
         weights = np.equal.outer(np.arange(len(classes)), codes).astype(np.float64)
     if not isinstance(metric, LocalMetric):
@@ -96,22 +104,6 @@ def plot_class_profiles(profiles: pd.DataFrame, ax: Axes | None = None, most: in
     if profiles.shape[1] > len(COLORS):
         return _draw_map(profiles, ax, most)
     return _draw_along(profiles, ax) if len(profiles) > most else _draw_marks(profiles, ax)
-
-
-def _anchor_labels(learner: Any) -> NDArray[Any]:
-    """Return the classes of the anchors of a local metric."""
-    case: Any = learner.metric_.anchors[:1]
-    if hasattr(learner, "feature_names_in_"):
-        case = pd.DataFrame(case, columns=learner.feature_names_in_)
-    return learner.evidence(case).labels
-
-
-def _votes(evidence: Evidence, codes: NDArray[np.intp], n_classes: int) -> Array:
-    """Return the votes of each training case, summed by class of the predicted cases, which have equal weight."""
-    votes = evidence.votes / np.maximum(evidence.votes.sum(axis=1, keepdims=True), np.finfo(float).tiny)
-    totals = np.zeros((n_classes, len(evidence.cases)))
-    np.add.at(totals, (codes[:, None], evidence.indices), votes)
-    return totals
 
 
 def _draw_marks(profiles: pd.DataFrame, ax: Axes | None) -> Axes:
@@ -172,8 +164,7 @@ def _draw_map(profiles: pd.DataFrame, ax: Axes | None, most: int) -> Axes:
 
 
 def _ranked(profiles: pd.DataFrame) -> pd.DataFrame:
-    order = np.argsort(-profiles.to_numpy().mean(axis=1), kind="stable")
-    return profiles.iloc[order]
+    return profiles.iloc[np.argsort(-profiles.to_numpy().mean(axis=1), kind="stable")]
 
 
 def _axis_name(profiles: pd.DataFrame) -> str:

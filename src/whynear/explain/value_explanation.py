@@ -1,9 +1,10 @@
-"""Explanations of predicted numbers by what each feature adds: the values, the computation and the figures."""
+"""Explanations of predicted numbers by what each feature adds: the parts of a linear map, values and figures."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -26,11 +27,11 @@ from whynear.explain.case_explanation import (
     value_label,
     values_of_cases,
 )
-from whynear.explain.linear_parts import LinearParts
+from whynear.metric.steps import estimators_of
 from whynear.model.pipeline import FittedPipeline
 from whynear.model.unusual import UnusualValue, unusual_values
 from whynear.utils import html
-from whynear.utils.arrays import Array, Indices, plain_values
+from whynear.utils.arrays import Array, plain_values
 from whynear.utils.axes import new_axes, short_name
 from whynear.utils.text import short_number
 from whynear.utils.threads import row_blocks
@@ -38,6 +39,84 @@ from whynear.utils.threads import row_blocks
 if TYPE_CHECKING:
     from markupsafe import Markup
     from matplotlib.axes import Axes
+
+
+MAP_ATTRIBUTES = ("metric_", "coef_", "origin_", "target_origin_", "predict")
+
+
+def is_linear_map(model: Any) -> bool:
+    """Return whether a fitted model, or the last step of a Pipeline, predicts numbers by a linear map about an origin.
+
+    >>> from whynear import MinimumNormRegressor
+    >>> is_linear_map(MinimumNormRegressor().fit([[0.0], [1.0]], [0.0, 1.0])), is_linear_map(MinimumNormRegressor())
+    (True, False)
+    """
+    if isinstance(model, type):
+        return False
+    last = next(reversed(estimators_of(model)), None)
+    return all(name in vars(last) or hasattr(type(last), name) for name in MAP_ATTRIBUTES)
+
+
+@dataclass(frozen=True, eq=False)
+class LinearParts:
+    """A linear map of a measured target, feature by feature.
+
+    Features are the columns of the table; behind steps that mix columns, the inputs of the learner.
+    """
+
+    model: FittedPipeline
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The names of the features."""
+        return self.model.columns if self._summed else self.model.feature_names
+
+    def contributions(self, seen: Array) -> Array:
+        """Return c_l = omega_l (x - origin)_l for each case as the learner sees it, summed over a column of the table.
+
+        The prediction of a case is that at the origin, plus the sum of its contributions.
+        """
+        learner = self.model.learner
+        parts = self.model.spread((seen - learner.origin_) * learner.coef_)
+        return self.model.sums(parts) if self._summed else parts
+
+    @cached_property
+    def coefficients(self) -> Array:
+        """By how much the prediction rises per unit of each feature; NaN for categories."""
+        width = len(self.model.learner.coef_)
+        unit = self.model.values(np.ones(width)) - self.model.values(np.zeros(width))
+        slopes = self.model.spread(self.model.learner.coef_) / np.where(np.isfinite(unit), unit, 1.0)
+        return self._of_numbers(slopes)
+
+    @cached_property
+    def origin(self) -> Array:
+        """The value of each feature at which its contribution is zero; NaN for categories and columns not used."""
+        return self._of_numbers(self.model.values(self.model.learner.origin_))
+
+    @property
+    def means(self) -> list[Any]:
+        """The same as it is shown: that of a column of dates is a date."""
+        if not self._summed:
+            return self.origin.tolist()
+        return [self.model.shown_value(*pair) for pair in zip(self.features, self.origin.tolist(), strict=True)]
+
+    def decoded(self, values: Array) -> list[Any]:
+        """Return one case, given in the columns made, by feature; None for a missing value."""
+        held = self.model.encoder.decoded(values) if self._summed and self.model.encoder is not None else values
+        return [None if pd.isna(value) else value for value in held]
+
+    @property
+    def _summed(self) -> bool:
+        return self.model.encoder is not None and self.model.coordinates == "columns"
+
+    def _of_numbers(self, values: Array) -> Array:
+        """Return values of the columns made for each feature: of a column of numbers its own, NaN for categories."""
+        if not self._summed:
+            return values
+        first = {name: place for place, name in reversed(list(enumerate(self.model.sources)))}
+        text = set(self.model.text_columns)
+        return np.array([np.nan if name in text else values[first[name]] for name in self.features])
+
 
 NEIGHBORS = 5  # training rows that an explanation shows
 BAR_LOOKS = {True: "strong", False: "weak"}  # in a notebook: of what raises the prediction, and of what lowers it
@@ -97,9 +176,8 @@ class ValueExplanation(CaseExplanation):
     """
 
     SUMMARY = (
-        *("prediction", "mean_prediction", "moved_by", "contribution"),
-        *("nearest", "measured", "distance", "unusual"),
-    )
+        "prediction", "mean_prediction", "moved_by", "contribution", "nearest", "measured", "distance", "unusual",
+    )  # fmt: skip
 
     prediction: float
     mean_prediction: float
@@ -248,13 +326,7 @@ class ValueExplanation(CaseExplanation):
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain numbers, strings and lists; None for a missing value."""
-        near = zip(
-            self.neighbors.to_dict("records"),
-            self.neighbor_values.to_numpy().tolist(),
-            self.neighbor_contributions.to_numpy().tolist(),
-            self.distance_shares.to_numpy().tolist(),
-            strict=True,
-        )
+        near = self._neighbor_records(contributions=self.neighbor_contributions, distance_shares=self.distance_shares)
         held = {
             "prediction": self.prediction,
             "interval": self.interval,
@@ -264,10 +336,7 @@ class ValueExplanation(CaseExplanation):
             "mean_values": self.mean_values.tolist(),
             "coefficients": self.coefficients.tolist(),
             "contributions": self.contributions.tolist(),
-            "neighbors": [
-                {**facts, "values": values, "contributions": parts, "distance_shares": shares}
-                for facts, values, parts, shares in near
-            ],
+            "neighbors": near,
             "cancels": self.cancels,
             "coordinates": self.coordinates,
             "unusual": [value.to_dict() for value in self.unusual],
@@ -297,15 +366,20 @@ def _explained(parts: LinearParts, row: pd.DataFrame) -> ValueExplanation:
     inputs = np.asarray(seen, dtype=np.float64)
     own = parts.contributions(inputs)[0]
     cases = getattr(learner, "cases_", np.empty((0, len(learner.coef_))))  # an older file has none
-    numbers, sq_distances = _nearest(parts, cases, own)
-    kind, names = _names(learner, numbers)
+    sq = np.empty(len(cases))
+    for rows in row_blocks(len(cases), row_bytes=24 * max(1, cases.shape[1])):
+        sq[rows] = np.square(parts.contributions(cases[rows]) - own).sum(axis=1)
+    numbers = np.argsort(sq, kind="stable")[:NEIGHBORS]  # of the most similar contributions
+    named = getattr(learner, "row_names_", None)
+    kind, names = ("case", (numbers + 1).tolist()) if named is None else ("row", named[numbers].tolist())
+    targets, largest = getattr(learner, "targets_", None), np.abs(own).max(initial=0.0)
     neighbors = pd.DataFrame(
         {
             kind: names,
             "measured": learner.targets_[numbers] if len(numbers) else np.empty(0),
             "predicted": (cases[numbers] - learner.origin_) @ learner.coef_ + learner.target_origin_,
-            "distance": np.sqrt(sq_distances),
-            "sq_distance": sq_distances,
+            "distance": np.sqrt(sq[numbers]),
+            "sq_distance": sq[numbers],
         }
     )
     features, index = pd.Index(parts.features, name="feature"), pd.Index(names, name=kind)
@@ -325,25 +399,6 @@ def _explained(parts: LinearParts, row: pd.DataFrame) -> ValueExplanation:
         coordinates=model.coordinates,
         unusual=tuple(unusual_values(model, row, seen)[0]),
         interval=None if errors is None else (prediction + float(errors[0]), prediction + float(errors[1])),
-        cancels=_cancels(own, getattr(learner, "targets_", None)),
+        # One contribution exceeds the range of the targets, and the others take away half of it or more.
+        cancels=targets is not None and bool(largest > np.ptp(targets) and abs(own.sum()) <= largest / 2),
     )
-
-
-def _nearest(parts: LinearParts, cases: Array, own: Array) -> tuple[Indices, Array]:
-    """Return the numbers of the training rows with the most similar contributions, and their squared distances."""
-    sq = np.empty(len(cases))
-    for rows in row_blocks(len(cases), row_bytes=24 * max(1, cases.shape[1])):
-        sq[rows] = np.square(parts.contributions(cases[rows]) - own).sum(axis=1)
-    nearest = np.argsort(sq, kind="stable")[:NEIGHBORS]
-    return nearest, sq[nearest]
-
-
-def _names(learner: Any, numbers: Indices) -> tuple[Literal["row", "case"], list[Any]]:
-    names = getattr(learner, "row_names_", None)
-    return ("case", (numbers + 1).tolist()) if names is None else ("row", names[numbers].tolist())
-
-
-def _cancels(contributions: Array, targets: Array | None) -> bool:
-    """Return whether a contribution exceeds the range of the targets, and the others take away half of it or more."""
-    largest = np.abs(contributions).max(initial=0.0)
-    return targets is not None and bool(largest > np.ptp(targets)) and bool(abs(contributions.sum()) <= largest / 2)

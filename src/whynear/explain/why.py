@@ -10,8 +10,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from whynear.explain.explanation import Explanation, explain_cases
-from whynear.explain.linear_parts import is_linear_map
-from whynear.explain.value_explanation import ValueExplanation, explain_values
+from whynear.explain.value_explanation import ValueExplanation, explain_values, is_linear_map
 from whynear.model.pipeline import FittedPipeline
 from whynear.utils import html
 from whynear.utils.arrays import ByValue, plain_values

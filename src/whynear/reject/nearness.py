@@ -25,31 +25,19 @@ N_NEAR = 25  # cases among which the share of each class is counted
 
 @dataclass(frozen=True, eq=False)
 class Nearness(ByValue):
-    """The output of a classifier for n cases.
+    """The output of a classifier for n cases; tables have a row for each and a column for each class.
 
-    Attributes
-    ----------
-    predicted : ndarray of shape (n,)
-        The predicted class, as its place among the classes.
-    probabilities : ndarray of shape (n, n_classes)
-        The probabilities of the classes.
-    sq_by_class : ndarray of shape (n, n_classes) or None
-        The squared distance to the nearest prototype or training case of each class, infinite where there is none;
-        None for a classifier without distances.
-    near_shares : ndarray of shape (n, n_classes) or None
-        The share of each class among the 25 nearest training cases; None for a classifier that keeps no cases.
-    same_units : bool
-        Whether the distances of all cases can be compared; not if classifiers of several kinds measured them.
-    seen : ndarray of shape (n, n_coordinates) or None
-        The cases in the coordinates of a learner with prototypes; None for other classifiers.
+    ``sq_by_class`` holds the squared distances to the nearest prototype or training case of each class, infinite where
+    there is none; None for a classifier without distances. ``near_shares`` are the shares of classes among the 25
+    nearest training cases; None for a classifier that keeps no cases.
     """
 
-    predicted: Indices
+    predicted: Indices  # the place of the predicted class among the classes
     probabilities: Array
     sq_by_class: Array | None = None
     near_shares: Array | None = None
-    same_units: bool = True
-    seen: Array | None = None
+    same_units: bool = True  # whether all distances can be compared; not if classifiers of several kinds measured them
+    seen: Array | None = None  # the cases in the coordinates of a learner with prototypes; None for other classifiers
 
     def __len__(self) -> int:
         return len(self.predicted)
@@ -83,17 +71,22 @@ def nearness_of(model: Any, X: Any, classes: NDArray[Any]) -> Nearness:
     """Return the output of a fitted classifier for the rows of X, for classes that contain those of the model."""
     taken, model = (model, model.model) if isinstance(model, FittedPipeline) else (model, model)
     places = pd.Index(classes).get_indexer(model.classes_)
+
+    def of_all(values: Array, elsewhere: float = 0.0) -> Array:
+        spread = np.full((len(values), len(classes)), elsewhere)
+        spread[:, places] = values
+        return spread
+
     predicted = pd.Index(classes).get_indexer(np.asarray(model.predict(X)))
-    probabilities = _spread(np.asarray(model.predict_proba(X), dtype=np.float64), places, len(classes), 0.0)
+    probabilities = of_all(np.asarray(model.predict_proba(X), dtype=np.float64))
     held = _held(taken, X)
     if held is None:
         return Nearness(predicted, probabilities)
     of, seen = held
-    sq = _spread(sq_distances_by_class(of, seen, len(places)), places, len(classes), np.inf)
+    sq = of_all(sq_distances_by_class(of, seen, len(places)), np.inf)
     if not of.voting:
         return Nearness(predicted, probabilities, sq, seen=seen)
-    shares = _spread(shares_of_nearest(of, seen, len(places)), places, len(classes), 0.0)
-    return Nearness(predicted, probabilities, sq, shares)
+    return Nearness(predicted, probabilities, sq, of_all(shares_of_nearest(of, seen, len(places))))
 
 
 def seen_by(model: Any, X: Any) -> Array | None:
@@ -115,16 +108,13 @@ def _held(model: Any, X: Any) -> tuple[LabelledCases, Array] | None:
     It was fitted to the rows, or predicted them: they are not checked again.
     """
     fitted = FittedPipeline.of(model)
-    if issparse(X) or not may_have_cases(fitted.learner):
+    learner = fitted.learner
+    has_evidence = hasattr(learner, "evidence") and hasattr(learner, "metric_")
+    if issparse(X) or not (has_evidence or isinstance(learner, KNeighborsClassifier)):
         return None
     seen = fitted.seen(fitted.matched(X))
-    held = labelled_cases(fitted.learner, seen)
+    held = labelled_cases(learner, seen)
     return None if held is None else (held, np.ascontiguousarray(seen, dtype=np.float64))
-
-
-def may_have_cases(learner: Any) -> bool:
-    """Return whether a fitted classifier predicts by prototypes or training cases that it keeps."""
-    return isinstance(learner, KNeighborsClassifier) or (hasattr(learner, "evidence") and hasattr(learner, "metric_"))
 
 
 def labelled_cases(learner: Any, seen: Any) -> LabelledCases | None:
@@ -170,13 +160,6 @@ def _among(held: LabelledCases, own: Any) -> tuple[Any, Any]:
     return chosen, chosen.anchors
 
 
-def _spread(values: Array, places: Indices, n_classes: int, elsewhere: float) -> Array:
-    """Return columns of the classes of a model at the places of these among all classes."""
-    spread = np.full((len(values), n_classes), elsewhere)
-    spread[:, places] = values
-    return spread
-
-
 ROUNDING_SHARE = 1e-12  # of its size, by which a column that is constant varies
 
 
@@ -194,36 +177,26 @@ class NearCases(ByValue):
     def __bool__(self) -> bool:
         return len(self.codes) > 0
 
-    def shares(self, seen: Array, n_classes: int) -> Array:
-        """Return the share of each class among the 25 nearest cases of each row."""
-        nearest = self._search().find(seen, min(N_NEAR, len(self.codes)))[1]
-        return self._shares(nearest, n_classes)
+    def shares(self, seen: Array, n_classes: int, left_out: Indices | None = None) -> Array:
+        """Return the share of each class among the 25 nearest cases of each row, without one that is left out of it."""
+        spread = self.cases.std(axis=0)
+        varies = spread > ROUNDING_SHARE * np.abs(self.cases).max(axis=0)
+        search = ExactSearch(DiagonalMetric(np.where(varies, spread, np.inf) ** -2.0), self.cases)
+        nearest = search.find(seen, min(N_NEAR, len(self.codes) - (left_out is not None)), left_out)[1]
+        known = self.codes[nearest]
+        weights = np.where(known >= 0, 1 / nearest.shape[1], 0.0)
+        return votes_by_class(np.maximum(known, 0), weights, n_classes)
 
     def own_shares(self, n_classes: int) -> Array:
         """Return the same for each of these cases among the others; zero for a single case."""
         n = len(self.codes)
-        if n < 2:
-            return np.zeros((n, n_classes))
-        nearest = self._search().find(self.cases, min(N_NEAR, n - 1), np.arange(n))[1]
-        return self._shares(nearest, n_classes)
-
-    def _search(self) -> ExactSearch:
-        spread = self.cases.std(axis=0)
-        varies = spread > ROUNDING_SHARE * np.abs(self.cases).max(axis=0)
-        return ExactSearch(DiagonalMetric(np.where(varies, spread, np.inf) ** -2.0), self.cases)
-
-    def _shares(self, nearest: Indices, n_classes: int) -> Array:
-        known = self.codes[nearest]
-        weights = np.where(known >= 0, 1 / nearest.shape[1], 0.0)
-        return votes_by_class(np.maximum(known, 0), weights, n_classes)
+        return np.zeros((n, n_classes)) if n < 2 else self.shares(self.cases, n_classes, np.arange(n))
 
 
 NO_CASES = NearCases(np.empty((0, 0)), np.empty(0, dtype=np.intp))
 
 Measure = Literal["relative_distance", "nearest_distance", "probability", "near_share", "margin"]
 MEASURES: tuple[Measure, ...] = ("relative_distance", "nearest_distance", "probability", "near_share", "margin")
-PROTOTYPE_MEASURES: tuple[Measure, ...] = ("relative_distance", "nearest_distance", "probability")
-PROBABILITY_MEASURES: tuple[Measure, ...] = ("probability", "margin")
 LEAST_PROBABILITY = 1e-4  # of a prediction and of its complement
 
 
@@ -233,8 +206,8 @@ def usual_measures(nearness: Nearness) -> tuple[Measure, ...]:
     Distances that cannot be compared with each other are left out.
     """
     if nearness.sq_by_class is None:
-        return PROBABILITY_MEASURES
-    names = PROTOTYPE_MEASURES if nearness.near_shares is None else MEASURES
+        return ("probability", "margin")
+    names = MEASURES[:3] if nearness.near_shares is None else MEASURES
     return names if nearness.same_units else tuple(name for name in names if name != "nearest_distance")
 
 

@@ -22,13 +22,11 @@ from whynear.reject.calibration import (
     Thresholds,
     calibrated,
     fewest_for_sets,
-    members,
     strangeness,
     strangest_accepted,
 )
-from whynear.reject.curve import Decisions, RejectCurve, curve_of, reasons_for
 from whynear.reject.nearness import MEASURES, Measure, Nearness, nearness_of, seen_by
-from whynear.reject.promise import Promise
+from whynear.reject.outcome import Decisions, Promise, RejectCurve, curve_of, reasons_for
 from whynear.utils.arrays import Array
 from whynear.utils.checks import Seed, choice, number, seed_of, whole
 
@@ -38,8 +36,8 @@ STREAM_METHODS = ("learn_one", "prequential")
 def check_learner(learner: Any) -> None:
     """Refuse what is no classifier with probabilities, and learners of streams."""
     if isinstance(learner, type) or not hasattr(learner, "fit"):
-        kind = learner.__name__ if isinstance(learner, type) else type(learner).__name__
-        raise TypeError(f"learner must be a classifier such as GMLVQ(), got {kind} instead.")
+        kind = learner if isinstance(learner, type) else type(learner)
+        raise TypeError(f"learner must be a classifier such as GMLVQ(), got {kind.__name__} instead.")
     last = next(reversed(estimators_of(learner)), learner)
     if any(hasattr(last, name) for name in STREAM_METHODS):
         raise TypeError(
@@ -275,9 +273,10 @@ class RejectOption(ClassifierMixin, BaseEstimator):
     def decide(self, X: ArrayLike) -> Decisions:
         """Return for each case the predicted class, whether it is accepted, its certainty, and why it is rejected."""
         nearness = self._nearness(X)
-        certainty, promise = self._calibration.rule.certainty_of(nearness), self.promise
+        calibration, promise = self._calibration, self.promise
+        certainty = calibration.rule.certainty_of(nearness)
         accepted = certainty > promise.threshold
-        reason = reasons_for(accepted, self._calibration.is_outlier(nearness), promised=promise.given)
+        reason = reasons_for(accepted, calibration.is_outlier(nearness), promised=promise.given)
         return Decisions(self.classes_[nearness.predicted], accepted, certainty, reason)
 
     def certainties(self, X: ArrayLike) -> Array:
@@ -316,7 +315,7 @@ class RejectOption(ClassifierMixin, BaseEstimator):
                 "every class.",
                 stacklevel=2,
             )
-        return members(strangeness(nearness), strangest_accepted(of_true, coverage))
+        return strangeness(nearness) <= strangest_accepted(of_true, coverage)
 
     def curve(self, X: ArrayLike | None = None, y: ArrayLike | None = None) -> RejectCurve:
         """Return the accuracy-reject curve of the calibration cases, or of given cases."""

@@ -17,7 +17,7 @@ from matplotlib.patches import Patch
 
 from whynear.embed.embedding import plot_embedding
 from whynear.explain import plot_class_profiles
-from whynear.reject.curve import draw_curve
+from whynear.reject.outcome import draw_curve
 from whynear.study.errors import ErrorAnatomy, Residuals
 from whynear.utils.arrays import Array
 from whynear.utils.axes import CLASS_COLORS, color_bar, short_name, tidy

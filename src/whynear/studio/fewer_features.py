@@ -31,8 +31,7 @@ from whynear.utils.arrays import plain_values
 from whynear.utils.progress import Report, within
 from whynear.utils.text import counted, listed, printable
 from whynear.verdict.cost import leave_out as leave_out_features
-from whynear.verdict.judging import verdicts_by
-from whynear.work.workers import start_workers
+from whynear.verdict.judging import verdicts
 
 
 def left_out(live: Live, query: LeaveOutQuery) -> list[str]:
@@ -148,19 +147,17 @@ def moved(live: Live, query: LeaveOutQuery, report: Report) -> Moves:
     learner, X = features_and_columns(live, rows)
     dropped = columns_of(live, left)
     kept = [name for name in X.columns if name not in dropped]
-    with start_workers("processes", live.settings.n_jobs, also_here=True) as workers:
-        found = verdicts_by(
-            workers,
-            refitted(clone(learner)),
-            X[kept],
-            rows.y,
-            features=[live.feature_of(name) for name in kept] if live.bands else None,
-            groups=rows.separation,
-            sample_weight=rows.weights,
-            n_jobs=live.settings.n_jobs,
-            random_state=live.settings.random_state,
-            progress=report,
-        )
+    found = verdicts(
+        refitted(clone(learner)),
+        X[kept],
+        rows.y,
+        features=[live.feature_of(name) for name in kept] if live.bands else None,
+        groups=rows.separation,
+        sample_weight=rows.weights,
+        n_jobs=live.settings.n_jobs,
+        random_state=live.settings.random_state,
+        progress=report,
+    )
     record = json.loads((live.folder / RECORD).read_text(encoding="utf-8"))
     return moves_between(record["verdicts"], plain_values(found.to_dict()), left)
 

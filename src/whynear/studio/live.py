@@ -19,7 +19,7 @@ import pandas as pd
 from whynear.data.problem import Problem
 from whynear.explain import Explanation, ValueExplanation
 from whynear.explain.flips import flips
-from whynear.explain.linear_parts import is_linear_map
+from whynear.explain.value_explanation import is_linear_map
 from whynear.explain.why import explain_each, explainable
 from whynear.learn import Slider
 from whynear.metric import Metric

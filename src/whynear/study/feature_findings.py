@@ -11,7 +11,7 @@ from sklearn.dummy import DummyRegressor
 
 from whynear.data.caveats import features_as_codes
 from whynear.data.rows import error_of_mean
-from whynear.explain.linear_parts import LinearParts
+from whynear.explain.value_explanation import LinearParts
 from whynear.study.comparison import Comparison
 from whynear.study.methods import PLAIN, PLS, RIDGE
 from whynear.study.score import NAMES, Measure, Score, counting, direction, parts_of, score_of, shown, weighted_parts

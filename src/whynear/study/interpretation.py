@@ -17,7 +17,7 @@ from whynear.data.problem import Problem, kind_of_target
 from whynear.data.rows import Separation, groups_by_class
 from whynear.embed.embedding import Plane, by_blocks, embed, place_after, place_before
 from whynear.explain import class_profiles
-from whynear.explain.linear_parts import LinearParts
+from whynear.explain.value_explanation import LinearParts
 from whynear.interpret import (
     Relevance,
     RelevanceTolerance,

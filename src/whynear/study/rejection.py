@@ -13,10 +13,9 @@ from whynear.data.problem import Problem
 from whynear.metric.steps import estimators_of
 from whynear.model.pipeline import FittedPipeline
 from whynear.reject.calibration import Calibration, calibrated
-from whynear.reject.curve import RejectCurve, curve_of, reasons_for
 from whynear.reject.nearness import Nearness, nearness_of, seen_by
 from whynear.reject.option import RejectOption, joined
-from whynear.reject.promise import Promise
+from whynear.reject.outcome import Promise, RejectCurve, curve_of, reasons_for
 from whynear.study.comparison import Comparison
 from whynear.utils.arrays import Array
 from whynear.utils.columns import plain_name

@@ -27,8 +27,7 @@ from whynear.model.as_metric import as_metric
 from whynear.model.pipeline import FittedPipeline
 from whynear.utils.arrays import Array
 from whynear.verdict import kernel_ridge
-from whynear.verdict.feature_columns import chosen_rows
-from whynear.verdict.targets import Answers, best_of, target_of
+from whynear.verdict.table import Answers, best_of, chosen_rows, target_of
 
 MOST_ROWS = 500  # from which the choice is made
 NEGLIGIBLE = 0.05  # relative difference of losses

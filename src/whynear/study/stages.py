@@ -24,7 +24,7 @@ from whynear.study.score import PartsScore
 from whynear.study.settings import COMPARED_ROWS, StudySettings
 from whynear.study.spectra import Preprocessing, spectra_of, without_preprocessing
 from whynear.utils.progress import Report, Steps
-from whynear.verdict.judging import verdicts_by
+from whynear.verdict.judging import verdicts
 from whynear.work.workers import Workers
 
 
@@ -105,8 +105,7 @@ def studied(
     )
     steps.finish("interpretation", interpretation)
     judge, judged_on = (model, used.X) if spectra is None else without_preprocessing(fitted, used.X)
-    judged = verdicts_by(
-        workers,
+    judged = verdicts(
         refitted(judge),
         judged_on,
         used.y,
@@ -116,6 +115,7 @@ def studied(
         sample_weight=used.weights,
         n_jobs=settings.n_jobs,
         random_state=settings.random_state,
+        engine=workers,
         progress=steps.within(0.68, 0.85),
     )
     steps.finish("verdicts", judged)

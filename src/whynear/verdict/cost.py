@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -13,17 +12,16 @@ from scipy.stats import norm
 from sklearn.base import BaseEstimator
 
 from whynear.learn.inputs import checked_weights
-from whynear.utils.arrays import Array, Indices
+from whynear.utils.arrays import Indices
 from whynear.utils.checks import Seed, generator, whole
 from whynear.utils.columns import check_dense, column_names, default_names
 from whynear.utils.progress import Report
 from whynear.utils.text import beside_error, exceeds_error, listed
 from whynear.utils.threads import one_blas_thread
-from whynear.verdict.feature_columns import FeatureColumns
 from whynear.verdict.kernel_ridge import KernelModels, on_threads
 from whynear.verdict.refits import Refits
 from whynear.verdict.rules import SURELY, Cost, Costs
-from whynear.verdict.targets import Answers, Target, target_of
+from whynear.verdict.table import Answers, FeatureColumns, Target, target_of
 from whynear.work.workers import start_workers
 
 PROMISING = 0.3  # p-value below which the ridge is chosen again without the feature
@@ -79,8 +77,8 @@ class LeftOut:
         others = "one other feature reaches" if len(self.kept) == 1 else f"{len(self.kept):,} other features reach"
         lost = f"{100 * self.lost:.1f} ± {100 * self.lost_error:.1f} points"
         return (
-            f"Without {listed(self.features)}, the {others} {_shown(self.without, self.without_error)} "
-            f"({self.measure}); all together {_shown(self.with_all, self.with_all_error)}. The "
+            f"Without {listed(self.features)}, the {others} {self.without:.1%} ± {self.without_error:.1%} "
+            f"({self.measure}); all together {self.with_all:.1%} ± {self.with_all_error:.1%}. The "
             f"{beside_error(self.lost, self.lost_error, lost)}"
         )
 
@@ -189,10 +187,6 @@ def check_left_out(features: list[str], names: list[str]) -> tuple[tuple[str, ..
     return tuple(name for name in names if name in features), kept
 
 
-def _shown(value: float, error: float) -> str:
-    return f"{value:.1%} ± {error:.1%}"
-
-
 def cost_of(without: Answers, full: Answers, target: Target) -> Cost:
     """Return what the answers without a feature cost."""
     excess, error = target.mean_and_error(without.loss - full.loss)
@@ -212,12 +206,19 @@ def costs_without(
 
     ``quick`` keeps the ridge of the models with all features.
     """
+
+    def cost_without(features: Indices) -> Cost:
+        cost = cost_of(models.without(features), models.answers, models.target)
+        if not quick and norm.sf(cost.deviation) < PROMISING:
+            return cost_of(models.without(features, tune=True), models.answers, models.target)
+        return cost
+
     d = models.columns.n_features
     groups = [np.array([j]) for j in range(d)] if d <= MOST_ONE_BY_ONE else blocks(models.columns)
     found: dict[int, Cost] = {}
     done = 0
     while groups:
-        costs = on_threads(partial(_cost_without, models, quick=quick), groups, n_jobs)
+        costs = on_threads(cost_without, groups, n_jobs)
         split: list[Indices] = []
         for block, cost in zip(groups, costs, strict=True):
             if len(block) > 1 and norm.sf(cost.deviation) < COSTLY:
@@ -228,15 +229,7 @@ def costs_without(
         groups, done = split, len(found)
         if report is not None:
             report(f"leave out features, {done:,} of {d:,}", done / d)
-    made = [found[j] for j in range(d)]
-    return Costs(*(np.array([getattr(cost, name) for cost in made]) for name in ("loss", "error", "deviation", "most")))
-
-
-def _cost_without(models: KernelModels, features: Indices, *, quick: bool) -> Cost:
-    cost = cost_of(models.without(features), models.answers, models.target)
-    if not quick and norm.sf(cost.deviation) < PROMISING:
-        return cost_of(models.without(features, tune=True), models.answers, models.target)
-    return cost
+    return Costs.of([found[j] for j in range(d)])
 
 
 def blocks(columns: FeatureColumns) -> list[Indices]:
@@ -251,21 +244,19 @@ def blocks(columns: FeatureColumns) -> list[Indices]:
             values[:, columns.owners[j]] = columns.values[:, j]
     lengths = np.linalg.norm(values, axis=0)
     values = values / np.maximum(lengths, 1e-300)
-    shared = np.square(values @ (values.T @ values)).sum(axis=0) if d <= len(values) else _shared(values)
-    left = np.ones(d, dtype=bool)
+    if d <= len(values):  # how much each column has in common with all
+        shared = np.square(values @ (values.T @ values)).sum(axis=0)
+    else:
+        left, singular, _ = np.linalg.svd(values, full_matrices=False)
+        shared = np.square(singular[:, None] * (left.T @ values)).sum(axis=0)
+    unused = np.ones(d, dtype=bool)
     made = []
     for first in np.argsort(-shared, kind="stable"):
-        if left[first]:
+        if unused[first]:
             alike = np.abs(values[:, first] @ values)
-            members = np.flatnonzero(left & (alike >= ALIKE))
+            members = np.flatnonzero(unused & (alike >= ALIKE))
             members = members[members != first]
             block = np.append(first, members[np.argsort(-alike[members], kind="stable")]).astype(np.intp)
-            left[block] = False
+            unused[block] = False
             made.append(block)
     return made
-
-
-def _shared(values: Array) -> Array:
-    """How much each column has in common with all."""
-    left, singular, _ = np.linalg.svd(values, full_matrices=False)
-    return np.square(singular[:, None] * (left.T @ values)).sum(axis=0)

@@ -9,9 +9,8 @@ from scipy.stats import f as f_distribution
 from scipy.stats import rankdata
 
 from whynear.utils.arrays import Array, Indices
-from whynear.verdict.feature_columns import FeatureColumns
 from whynear.verdict.rules import FALSE_DISCOVERIES, Information, adjusted, deviations_of
-from whynear.verdict.targets import Target
+from whynear.verdict.table import FeatureColumns, Target
 
 UNLIKE = 0.3  # correlation up to which a found column may be accounted for
 MOST_MULTIPLIED = 300  # columns whose products with each other are tried
@@ -25,11 +24,10 @@ def information(columns: FeatureColumns, target: Target) -> Information:
     """
     values, aim = _independent_rows(columns.values, target)
     tests = [_explained(rankdata(values, axis=0), aim), _explained(rankdata(np.square(values), axis=0), aim)]
-    products, product_shares = _products(values, aim, columns.owners, tests[0][0])
-    first = _combined(np.array([tests[0][0], tests[1][0], products]))
-    beside = _beside_found(values, aim, columns.owners, first)
-    p_columns = _combined(np.array([tests[0][0], tests[1][0], products, beside]))
-    shares = np.maximum.reduce([tests[0][1], tests[1][1], product_shares])
+    tests.append(_products(values, aim, columns.owners, tests[0][0]))
+    p_tests, shares = [p_values for p_values, _ in tests], np.maximum.reduce([own for _, own in tests])
+    first = _combined(np.array(p_tests))
+    p_columns = _combined(np.array([*p_tests, _beside_found(values, aim, columns.owners, first)]))
     best = np.zeros(columns.n_features)
     np.maximum.at(best, columns.owners, shares)
     p_values, p_alone = _of_features(p_columns, columns), _of_features(first, columns)

@@ -17,10 +17,9 @@ from whynear.utils.checks import Seed, generator, whole
 from whynear.utils.progress import ProgressArgument, Report, listener, within
 from whynear.utils.threads import one_blas_thread
 from whynear.verdict.cost import cost_of, costs_without
-from whynear.verdict.feature_columns import FeatureColumns, chosen_rows
 from whynear.verdict.information import information
 from whynear.verdict.kernel_ridge import KernelModels
-from whynear.verdict.refits import JudgedTable, ManyRows, Refits, judged_table
+from whynear.verdict.refits import JudgedTable, ManyRows, Refits, judged_table, workers_of
 from whynear.verdict.rules import (
     INDISPENSABLE,
     NO_EVIDENCE,
@@ -34,10 +33,10 @@ from whynear.verdict.rules import (
 )
 from whynear.verdict.set_sizes import SetSearch
 from whynear.verdict.sets import MOST_ROWS, find_sets
-from whynear.verdict.targets import Answers, Target, best_of
+from whynear.verdict.table import Answers, FeatureColumns, Target, best_of, chosen_rows
 from whynear.verdict.verdicts import Verdicts
 from whynear.work.pieces import Piece
-from whynear.work.workers import Engine, Workers, results_of, start_workers
+from whynear.work.workers import Engine, Workers, results_of
 
 ROWS_OF_INFORMATION = 2_000
 REPEATS = 4  # of the learner's cross-validation, for features that look indispensable
@@ -58,8 +57,7 @@ def verdicts(
     sample_weight: Any = None,
     features: Sequence[str] | None = None,
     n_jobs: int | None = None,
-    engine: Engine = "processes",
-    address: str | None = None,
+    engine: Engine | str | Workers = "processes",
     random_state: Seed = None,
     n_resamples: int | None = None,
     progress: ProgressArgument = None,
@@ -90,11 +88,9 @@ def verdicts(
         together. Each column is a feature without it.
     n_jobs : int, optional
         Number of threads and processes; all cores without it.
-    engine : {"processes", "dask"}
+    engine : {"processes", "dask"} or str
         Where models are refitted: in processes on this machine, which start where they save time, or by the workers of
-        a Dask cluster.
-    address : str, optional
-        The address of the scheduler of the cluster; without it, a cluster is started on this machine.
+        a Dask cluster, which is started on this machine, or has a scheduler at this address (``"tcp://host:8786"``).
     random_state : int, Generator, RandomState or None, default=None
         Seed of resamples and folds.
     n_resamples : int, optional
@@ -115,30 +111,9 @@ def verdicts(
     >>> found.named("indispensable"), sorted(found.named("replaceable"))
     (('strong_0',), ['weak_0_0', 'weak_0_1', 'weak_0_2'])
     """
-    with start_workers(engine, n_jobs, address, also_here=True) as workers:
-        return verdicts_by(
-            workers, learner, X, y, relevance=relevance, groups=groups, sample_weight=sample_weight, features=features,
-            n_jobs=n_jobs, random_state=random_state, n_resamples=n_resamples, progress=progress,
-        )  # fmt: skip
-
-
-def verdicts_by(
-    workers: Workers,
-    learner: BaseEstimator,
-    X: Any,
-    y: Any,
-    *,
-    relevance: Relevance | None = None,
-    n_jobs: int | None = None,
-    random_state: Seed = None,
-    n_resamples: int | None = None,
-    progress: ProgressArgument = None,
-    **given: Any,
-) -> Verdicts:
-    """Return `verdicts`, for which these workers refit models; groups, weights and features may be given too."""
     report, rng = listener(progress), generator(random_state)
-    with one_blas_thread():
-        table = judged_table(workers, learner, X, y, **given)
+    with workers_of(engine, n_jobs) as workers, one_blas_thread():
+        table = judged_table(workers, learner, X, y, groups=groups, sample_weight=sample_weight, features=features)
         if n_resamples is None:
             n_resamples = RESAMPLES if table.columns.n_features < MANY_FEATURES else FEW_RESAMPLES
         found = _judged(table, whole("n_resamples", n_resamples, 0), n_jobs, rng, report)
@@ -172,9 +147,8 @@ def _judged(
         evidence = _with_many_rows(evidence, others, within(report, 0.4, 0.5))
     decided = decide(evidence)
     again = resampled_verdicts(
-        own, aim, models.settled, n_resamples, of_resamples, table.workers, within(report, 0.5, 0.8),
-        FITS_OF_A_PART * seconds,
-    )  # fmt: skip
+        models, n_resamples, of_resamples, table.workers, within(report, 0.5, 0.8), FITS_OF_A_PART * seconds
+    )
     stability = (again == decided).mean(axis=0) if n_resamples else np.full(len(decided), np.nan)
     evidence = replace(evidence, stability=stability)
     search = SetSearch(
@@ -256,27 +230,25 @@ def _on_many_rows(costs: Costs, features: Sequence[int], others: ManyRows, repor
 
 
 def resampled_verdicts(
-    columns: FeatureColumns,
-    target: Target,
-    ridges: Mapping[str, float],
+    models: KernelModels,
     n_resamples: int,
     rng: np.random.Generator,
     workers: Workers,
     report: Report,
     seconds: float = 0.0,
 ) -> NDArray[np.str_]:
-    """Return the verdicts of resamples, of shape (n_resamples, n_features), by kernels at these ridges.
+    """Return the verdicts of resamples, of shape (n_resamples, n_features), by the models near the best.
 
     Every resample is a piece of work, which takes roughly this number of seconds.
     """
-    pieces = [Piece(judge_part, {"rows": _part(target, rng)}, seconds) for _ in range(n_resamples)]
+    pieces = [Piece(judge_part, {"rows": _part(models.target, rng)}, seconds) for _ in range(n_resamples)]
     found: dict[Piece, NDArray[np.str_]] = {}
-    shared = {"columns": columns, "target": target, "ridges": ridges}
+    shared = {"columns": models.columns, "target": models.target, "ridges": models.settled}
     report("judge features again on parts of the rows", 0.0)
     for piece, done in results_of(workers, pieces, shared):
         found[piece] = done.result
         report(f"judge features again on parts of the rows, {len(found)} of {n_resamples}", len(found) / n_resamples)
-    return np.array([found[piece] for piece in pieces]).reshape(n_resamples, columns.n_features)
+    return np.array([found[piece] for piece in pieces]).reshape(n_resamples, models.columns.n_features)
 
 
 def judge_part(rows: Indices, columns: FeatureColumns, target: Target, ridges: Mapping[str, float]) -> NDArray[np.str_]:
@@ -285,18 +257,16 @@ def judge_part(rows: Indices, columns: FeatureColumns, target: Target, ridges: M
     It stands for another table of the size of the whole one, so its deviations count as if it had as many rows.
     """
     own, aim = columns.rows(rows), target.rows(rows)
-    again = KernelModels(own, aim, ridges=ridges)
+    again, more = KernelModels(own, aim, ridges=ridges), len(target.Y) / len(rows)
     costs = costs_without(again, quick=True)
-    more = len(target.Y) / len(rows)
     costs = replace(costs, deviations=costs.deviations * more**0.5)
-    works = beats_guessing(again.answers, aim)
-    return decide(Evidence(information(own, aim).with_more_rows(more), costs, works, len(target.Y)))
+    informative = information(own, aim).with_more_rows(more)
+    return decide(Evidence(informative, costs, beats_guessing(again.answers, aim), len(target.Y)))
 
 
 def _part(target: Target, rng: np.random.Generator) -> Indices:
     """Draw groups of rows, as many of each class as its share asks for."""
-    firsts = np.unique(target.groups, return_index=True)[1]
-    strata = target.strata[firsts]
+    strata = target.strata[np.unique(target.groups, return_index=True)[1]]
     drawn = []
     for stratum in np.unique(strata):
         mine = rng.permutation(np.flatnonzero(strata == stratum))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from ctypes import addressof
 from dataclasses import dataclass
 from functools import cache
 from operator import itemgetter
@@ -22,8 +23,7 @@ from scipy.linalg import solve
 from whynear.data.rows import RowSplit
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.threads import run_in_chunks
-from whynear.verdict.feature_columns import FeatureColumns
-from whynear.verdict.targets import Answers, Target, best_of
+from whynear.verdict.table import Answers, FeatureColumns, Target, best_of
 
 KERNELS = ("linear", "quadratic", "gaussian", "narrow gaussian")
 # Times the mean eigenvalue; spectra need small ones, since what tells them apart is a small part of their variance.
@@ -39,16 +39,9 @@ Result = TypeVar("Result")
 class KernelModels:
     """Kernel ridge models of a table; those near the best of them are refitted when features are left out.
 
-    Attributes
-    ----------
-    full : dict of str to Answers
-        The losses of each kernel with all features.
-    best : str
-        The kernel of least loss.
-    near : list of str
-        The kernels within a standard error of it.
-
-    Every kernel of ``names`` is fitted, or those of ``ridges`` at their given ridges.
+    Every kernel of ``names`` is fitted, or those of ``ridges`` at their given ridges. ``full`` has the answers of each
+    with all features; ``by_loss`` are the kernels, that of least loss first; ``near`` are those within a standard error
+    of it, and ``settled`` are these with their ridges.
     """
 
     def __init__(
@@ -60,30 +53,17 @@ class KernelModels:
     ) -> None:
         self.columns, self.target = columns, target
         self.products = columns.values @ columns.values.T
-        self.near: list[str] = []
         self.full: dict[str, Answers] = {}
         self.ridges: dict[str, float] = {}
         for name in names if ridges is None else ridges:
             ridge = None if ridges is None else ridges[name]
             found = held_out(name, columns.values, lambda: self.products, columns.n_features, target, ridge)
             self.full[name], self.ridges[name] = target.answers(found.predicted), found.ridge
-        self.best = min(self.full, key=lambda name: float(self.full[name].loss.mean()))
-        self.near = [name for name, found in self.full.items() if _as_good(found, self.answers, target)]
-
-    @property
-    def two_best(self) -> list[str]:
-        """The two kernels of least loss, for searches that fit many models."""
-        return sorted(self.full, key=lambda name: float(self.full[name].loss.mean()))[:2]
-
-    @property
-    def settled(self) -> dict[str, float]:
-        """The kernels near the best, each with its ridge."""
-        return {name: self.ridges[name] for name in self.near}
-
-    @property
-    def answers(self) -> Answers:
-        """The losses of the best kernel with all features."""
-        return self.full[self.best]
+        self.by_loss = sorted(self.full, key=lambda name: float(self.full[name].loss.mean()))
+        self.answers = self.full[self.by_loss[0]]
+        excess = {name: target.mean_and_error(one.loss - self.answers.loss) for name, one in self.full.items()}
+        self.near = [name for name, (mean, error) in excess.items() if mean <= error + 1e-12]
+        self.settled = {name: self.ridges[name] for name in self.near}
 
     def without(self, features: Sequence[int] | Indices, *, tune: bool = False) -> Answers:
         """Return the best answers of the kernels that are near the best, without these features."""
@@ -95,8 +75,7 @@ class KernelModels:
     def with_only(self, features: Sequence[int] | Indices, ridges: Mapping[str, float] | None = None) -> Answers:
         """Return the best answers of the kernels with these features alone; of those with given ridges only."""
         own = self.columns.of(features)
-        asked = dict.fromkeys(self.full) if ridges is None else ridges
-        return self._best_of(own, lambda: own @ own.T, len(features), asked)
+        return self._best_of(own, lambda: own @ own.T, len(features), ridges or dict.fromkeys(self.full))
 
     def _best_of(
         self, values: Array, products: Callable[[], Array], n_features: int, ridges: Mapping[str, float | None]
@@ -123,12 +102,6 @@ def held_out(
     return at_ridge(K, target.Y, target.groups, ridge, target.forward)
 
 
-def _as_good(found: Answers, best: Answers, target: Target) -> bool:
-    """Return whether the loss exceeds the best by at most a standard error of the difference."""
-    excess, error = target.mean_and_error(found.loss - best.loss)
-    return excess <= error + 1e-12
-
-
 def predict(name: str, ridge: float, known: Array, Y: Array, new: Array, n_features: int) -> Array:
     """Learn from the columns and targets of known rows by one kernel, and predict the targets of new rows."""
     features = mapped(name, known, n_features)
@@ -148,7 +121,6 @@ def kernel(name: str, products: Array, n_features: int) -> Array:
 
 
 def _raw(name: str, products: Array, first: Array, second: Array, n_features: int) -> Array:
-    """Return the kernel of two sets of rows with their products and their own squared lengths."""
     d = max(1, n_features)
     if name == "linear":
         return products.copy()
@@ -194,13 +166,13 @@ def tuned(K: Array, Y: Array, groups: Indices, forward: Sequence[RowSplit] | Non
     scale = _with_constant(K)
     values, vectors = eigen(K)
     values = np.maximum(values, 0.0)
-    turned, squares = vectors.T @ (Y - mean), np.square(vectors)
+    turned, squares, alone = vectors.T @ (Y - mean), np.square(vectors), _all_alone(groups)
 
     def at_each() -> Iterator[tuple[float, HeldOut]]:
         for ridge in RIDGES:
             lost, constant = ridge * scale / (values + ridge * scale), ridge / (1 + ridge) / n
             residuals = vectors @ (lost[:, None] * turned)
-            if _all_alone(groups):
+            if alone:
                 left = squares @ lost - constant
                 predicted = Y - residuals / np.maximum(left, LEAST_LEFT)[:, None]
             else:
@@ -359,7 +331,7 @@ def inverse_factor(K: Array) -> Array:
     """
     n, info = ctypes.c_int(len(K)), ctypes.c_int()
     K = np.ascontiguousarray(K)  # symmetric: by columns, as LAPACK reads it, it is the same
-    _routine("dpotrf", 5)(b"L", _at(n), _data(K), _at(n), _at(info))
+    _routine("dpotrf", 5)(b"L", addressof(n), K.ctypes.data, addressof(n), addressof(info))
     if info.value:
         raise ArithmeticError("The kernel is not positive definite.")
     inverse = np.zeros_like(K)
@@ -375,7 +347,7 @@ def _invert_upper(U: Array, inverse: Array) -> None:
     n = len(U)
     if n <= SMALL:
         rows, size, info = np.triu(U), ctypes.c_int(n), ctypes.c_int()
-        _routine("dtrtri", 6)(b"L", b"N", _at(size), _data(rows), _at(size), _at(info))
+        _routine("dtrtri", 6)(b"L", b"N", addressof(size), rows.ctypes.data, addressof(size), addressof(info))
         inverse[...] = rows
         return
     half = n // 2
@@ -396,8 +368,8 @@ def eigen(K: Array) -> tuple[Array, Array]:
     work, whole = np.empty(1 + 6 * len(K) + 2 * len(K) ** 2), np.empty(3 + 5 * len(K), dtype=np.intc)
     sizes = ctypes.c_int(len(work)), ctypes.c_int(len(whole))
     _routine("dsyevd", 11)(
-        b"V", b"L", _at(n), _data(K), _at(n), _data(values),
-        _data(work), _at(sizes[0]), _data(whole), _at(sizes[1]), _at(info),
+        b"V", b"L", addressof(n), K.ctypes.data, addressof(n), values.ctypes.data,
+        work.ctypes.data, addressof(sizes[0]), whole.ctypes.data, addressof(sizes[1]), addressof(info),
     )  # fmt: skip
     if info.value:
         raise ArithmeticError("The eigenvalues of the kernel were not found.")
@@ -408,11 +380,3 @@ def eigen(K: Array) -> tuple[Array, Array]:
 def _routine(name: str, n_arguments: int) -> Any:
     address = get_cython_function_address("scipy.linalg.cython_lapack", name)
     return ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * n_arguments)(address)
-
-
-def _data(array: np.ndarray[Any, Any]) -> int:
-    return array.ctypes.data
-
-
-def _at(number: ctypes.c_int) -> Any:
-    return ctypes.addressof(number)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -20,12 +21,21 @@ from whynear.learn.inputs import checked_weights
 from whynear.model.pipeline import weights_for
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.progress import Report, one_after_the_other, silent
-from whynear.verdict.feature_columns import FeatureColumns, chosen_rows, feature_columns, owners_of
 from whynear.verdict.rules import CLEARLY_WORSE, clearly_better
-from whynear.verdict.targets import FOLDS, Answers, Target, best_of, target_of
+from whynear.verdict.table import (
+    FOLDS,
+    Answers,
+    FeatureColumns,
+    Target,
+    best_of,
+    chosen_rows,
+    feature_columns,
+    owners_of,
+    target_of,
+)
 from whynear.work.pieces import Piece
 from whynear.work.processes import Processes
-from whynear.work.workers import Workers, results_of
+from whynear.work.workers import Engine, Workers, results_of, start_workers
 
 LEARNER = "the learner"
 USUAL_SECONDS = 0.01  # of a fit, before one was timed
@@ -38,22 +48,14 @@ FEWEST_TIMES = 2  # as many rows as were used must there be, for more rows to sa
 
 @dataclass(frozen=True, eq=False)
 class RefitTable:
-    """What all refits share.
-
-    ``classes`` are those of the target, None if it is measured. With ``drops``, columns are dropped that are left out,
-    which a learner takes that knows no columns; otherwise they are at one value.
-    """
+    """What all refits share."""
 
     learner: BaseEstimator
     X: Any
     y: NDArray[Any]
     weights: Array | None
-    classes: NDArray[Any] | None
-    drops: bool = False
-
-    def without(self, columns: Sequence[int]) -> Any:
-        """Return the table without some columns."""
-        return np.delete(self.X, columns, axis=1) if self.drops else _made_constant(self.X, columns)
+    classes: NDArray[Any] | None  # of the target; None if it is measured
+    drops: bool = False  # columns that are left out, which a learner takes that knows no columns; else one value
 
 
 def refit(left_out: Sequence[int], train: Indices, test: Indices, table: RefitTable) -> Array | None:
@@ -61,7 +63,8 @@ def refit(left_out: Sequence[int], train: Indices, test: Indices, table: RefitTa
 
     None where there is nothing to learn from.
     """
-    X, y, classes = table.without(left_out), table.y, table.classes
+    X = np.delete(table.X, left_out, axis=1) if table.drops else _made_constant(table.X, left_out)
+    y, classes = table.y, table.classes
     if table.weights is not None:
         train = train[table.weights[train] > 0]
     if not _varies(rows_of(X, train)) or (classes is not None and len(np.unique(y[train])) < 2):
@@ -85,9 +88,8 @@ class Refits:
     """A model, such as the learner itself, fitted again on folds without some features.
 
     ``owners`` are the numbers of the features that the columns of X belong to; each column is its own without them.
-    ``weights`` say how much each row counts when the learner is fitted. ``workers`` do the fits; this process alone
-    without them. ``n_folds`` is the number of folds, as far as the rows have as many. With ``drops``, columns that are
-    left out are dropped instead of made constant. ``name`` is what the model is called in messages.
+    This process alone fits without ``workers``. There are ``n_folds`` folds, as far as the rows have as many. With
+    ``drops``, columns that are left out are dropped instead of made constant. ``name`` is that of messages.
     """
 
     def __init__(
@@ -141,10 +143,7 @@ class Refits:
     def _held_out(
         self, runs: Sequence[tuple[Sequence[list[int]], Sequence[RowSplit]]], report: Report
     ) -> Iterator[Array]:
-        """Yield predictions of the columns of the target for rows that were not learned from, for each run.
-
-        A run has for each fold the columns that are left out.
-        """
+        """Yield predictions of held-out rows for each run, which has the columns that are left out on each fold."""
         pieces = [
             [
                 Piece(refit, {"left_out": columns, "train": train, "test": test}, self.seconds)
@@ -156,20 +155,16 @@ class Refits:
         for piece, done in results_of(self.workers, every, {"table": self.table}):
             found[piece], self.seconds = done.result, done.elapsed
             report(f"refit {self.name}, {len(found):,} of {len(every):,} fits", len(found) / len(every))
+        Y, y = self.target.Y, self.table.y.astype(np.float64) if self.target.measured else self.table.y
         for run in pieces:
-            predicted = np.tile(self.target.Y.mean(axis=0), (len(self.table.y), 1))
+            predicted = np.tile(Y.mean(axis=0), (len(y), 1))
             for piece in run:
-                if found[piece] is not None:  # else the class shares, or the mean, answer
-                    predicted[piece.arguments["test"]] = self._as_target(found[piece])
+                if (new := found[piece]) is not None:  # else the class shares, or the mean, are predicted
+                    if self.target.measured:  # in the unit of the target, which may be standardised by more rows
+                        spread = float(y.std())
+                        new = Y.mean() + (new - y.mean()) * (Y.std() / spread if spread > 0 else 0.0)
+                    predicted[piece.arguments["test"]] = new
             yield predicted
-
-    def _as_target(self, predicted: Array) -> Array:
-        """Return predictions in the unit of the columns of the target, which may be standardised by more rows."""
-        if not self.target.measured:
-            return predicted
-        y, Y = self.table.y.astype(np.float64), self.target.Y
-        spread = float(y.std())
-        return np.asarray(Y.mean() + (predicted - y.mean()) * (Y.std() / spread if spread > 0 else 0.0))
 
 
 def _key(features: Sequence[int], repeats: int) -> tuple[tuple[int, ...], int]:
@@ -182,7 +177,6 @@ def rows_of(X: Any, chosen: Indices) -> Any:
 
 
 def _varies(X: Any) -> bool:
-    """Return whether some column has different values."""
     if isinstance(X, pd.DataFrame):
         return any(column.nunique() > 1 for _, column in X.items())
     return bool((np.asarray(X) != np.asarray(X)[:1]).any())
@@ -205,25 +199,13 @@ def _made_constant(X: Any, features: Sequence[int]) -> Any:
 
 @dataclass(frozen=True)
 class BetterModel:
-    """A model that measures no distances, and predicts clearly better with all features than those that do.
+    """A model that measures no distances, and predicts clearly better with all features than those that do."""
 
-    Attributes
-    ----------
-    name : str
-        What it is, such as "a random forest".
-    n_rows : int
-        The held-out rows that were predicted.
-    score, score_of_distances : float
-        Accuracy (R2 for a measured target) of this model, and of the best of the others.
-    learner_only : bool
-        Whether the learner is the only other, as on many rows; otherwise kernel ridge models are among them.
-    """
-
-    name: str
-    n_rows: int
-    score: float
-    score_of_distances: float
-    learner_only: bool = False
+    name: str  # what it is, such as "a random forest"
+    n_rows: int  # that were held out and predicted
+    score: float  # accuracy (R2 for a measured target)
+    score_of_distances: float  # the same of the best of the others
+    learner_only: bool = False  # whether the only other is the learner, as on many rows; else kernel ridge models too
 
 
 def outside_models(
@@ -234,10 +216,8 @@ def outside_models(
         trees = FEW_TREES if columns.values.size > MANY_CELLS else USUAL_TREES
         models = {"a random forest": RandomForestRegressor(trees, min_samples_leaf=2, random_state=0)}
     else:
-        models = {
-            "a random forest": RandomForestClassifier(random_state=0),
-            "logistic regression": LogisticRegression(),
-        }
+        forest = RandomForestClassifier(random_state=0)
+        models = {"a random forest": forest, "logistic regression": LogisticRegression()}
     return [
         Refits(
             model, columns.values, target.Y[:, 0] if target.measured else target.strata, target, seed,
@@ -260,27 +240,15 @@ def better_model(
 
 @dataclass(frozen=True)
 class SetCheck:
-    """How models that are fitted to many rows predict with a set of features alone.
+    """How models that are fitted to many rows predict with a set of features alone; the best of them counts."""
 
-    Attributes
-    ----------
-    models : tuple of str
-        The learner, and models that are not of distances where they are clearly better. The best of them answers.
-    n_rows, n_judged : int
-        The rows that they were fitted to, in folds, and those of them that took no part in choosing the set.
-    score, score_of_all : float
-        Accuracy (R2 for a measured target) on the latter with the set, and with all features.
-    lost, lost_error : float
-        The difference of the two scores, and its standard error, which is that of paired rows.
-    """
-
-    models: tuple[str, ...]
-    n_rows: int
-    n_judged: int
-    score: float
-    score_of_all: float
-    lost: float
-    lost_error: float
+    models: tuple[str, ...]  # the learner, and models that are not of distances where they are clearly better
+    n_rows: int  # that they were fitted to, in folds
+    n_judged: int  # those of them that took no part in choosing the set
+    score: float  # accuracy (R2 for a measured target) on these with the set
+    score_of_all: float  # and with all features
+    lost: float  # the difference of the two scores
+    lost_error: float  # its standard error, which is that of paired rows
 
     def __str__(self) -> str:
         """Return what was fitted and judged, in a sentence."""
@@ -359,10 +327,7 @@ class ManyRows:
 
 @dataclass(frozen=True, eq=False)
 class JudgedTable:
-    """A table whose features are judged: as the learner takes it, and as standardised columns.
-
-    ``owners`` are the numbers of the features that its columns belong to, where several belong to one.
-    """
+    """A table whose features are judged: as the learner takes it, and as standardised columns."""
 
     learner: BaseEstimator
     X: Any
@@ -370,7 +335,7 @@ class JudgedTable:
     columns: FeatureColumns
     target: Target
     workers: Workers
-    owners: Indices | None = None
+    owners: Indices | None = None  # the features that columns of X belong to, where several belong to one
     weights: Array | None = None
 
     def refits(self, rows: Indices, seed: int, n_folds: int = FOLDS) -> Refits:
@@ -389,6 +354,14 @@ class JudgedTable:
         columns = self.columns.rows(many)
         outside = outside_models(columns, refits.target, refits.seed, workers=self.workers, n_folds=FOLDS_OF_MANY)
         return ManyRows([refits, *outside], np.flatnonzero(np.isin(many, used)))
+
+
+def workers_of(engine: Engine | str | Workers, n_jobs: int | None) -> AbstractContextManager[Workers]:
+    """Return workers that are given, or what runs an engine, also the cluster at an address, and ends it."""
+    if not isinstance(engine, str):
+        return nullcontext(engine)
+    kind, address = ("dask", engine) if "://" in engine else (engine, None)
+    return start_workers(cast("Engine", kind), n_jobs, address, also_here=True)
 
 
 def judged_table(

@@ -6,14 +6,14 @@ The evidence is computed elsewhere. A rule is changed here, and the sentences th
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
 
 from whynear.utils.arrays import Array
-from whynear.verdict.targets import Answers, Target
+from whynear.verdict.table import Answers, Target
 
 INDISPENSABLE, REPLACEABLE, NO_EVIDENCE, UNDECIDED = "indispensable", "replaceable", "no evidence", "undecided"
 WORDS = (INDISPENSABLE, REPLACEABLE, UNDECIDED, NO_EVIDENCE)
@@ -60,27 +60,22 @@ class Cost:
     @property
     def missed(self) -> bool:
         """Whether what was left out is surely missed, and at least `LEAST_LOSS` is lost."""
-        return bool(_missed(norm.sf([self.deviation]), np.array([self.loss]))[0])
+        return bool(Costs.of([self]).needed[0])
 
 
 @dataclass(frozen=True, eq=False)
 class Costs:
-    """What leaving out each feature costs.
+    """What leaving out each feature costs."""
 
-    Attributes
-    ----------
-    losses, errors : ndarray of shape (n_features,)
-        Points of accuracy (R2 for a measured target) lost, and their standard errors.
-    deviations : ndarray of shape (n_features,)
-        The increase of the loss of held-out rows, in its standard errors.
-    most : ndarray of shape (n_features,)
-        Points that may be lost at most, with 95% confidence.
-    """
+    losses: Array  # points of accuracy (R2 for a measured target)
+    errors: Array  # standard errors of these
+    deviations: Array  # the increase of the loss of held-out rows, in its standard errors
+    most: Array  # points that may be lost at most, with 95% confidence
 
-    losses: Array
-    errors: Array
-    deviations: Array
-    most: Array
+    @classmethod
+    def of(cls, costs: Sequence[Cost]) -> Costs:
+        """Return these costs, one for each feature."""
+        return cls(*np.array([(one.loss, one.error, one.deviation, one.most) for one in costs]).reshape(-1, 4).T)
 
     @property
     def p_values(self) -> Array:
@@ -90,39 +85,23 @@ class Costs:
     @property
     def needed(self) -> NDArray[np.bool_]:
         """Which features no model does as well without, with Holm's correction, and at least `LEAST_LOSS` is lost."""
-        return _missed(self.p_values, self.losses)
+        return (holm(self.p_values) < SIGNIFICANT) & (self.losses >= LEAST_LOSS)
 
     def replaced(self, found: Mapping[int, Cost]) -> Costs:
         """Return costs in which those of some features are others."""
-        parts = (("losses", "loss"), ("errors", "error"), ("deviations", "deviation"), ("most", "most"))
-        changed = {
-            name: np.array([getattr(found[j], one) if j in found else old for j, old in enumerate(getattr(self, name))])
-            for name, one in parts
-        }
-        return replace(self, **changed)
+        old = zip(self.losses, self.errors, self.deviations, self.most, strict=True)
+        return Costs.of([found.get(j, Cost(*cost)) for j, cost in enumerate(old)])
 
 
 @dataclass(frozen=True, eq=False)
 class Information:
-    """How surely and how strongly each feature carries information.
+    """How surely and how strongly each feature carries information."""
 
-    Attributes
-    ----------
-    p_values, q_values : ndarray of shape (n_features,)
-        Of no information, and adjusted for the number of features (Benjamini and Hochberg).
-    sizes : ndarray of shape (n_features,)
-        The p-values as deviations of a normal variable.
-    shares : ndarray of shape (n_features,)
-        The largest share of the target's variance that one of the feature's tests explains.
-    p_alone : ndarray of shape (n_features,)
-        The p-values of the tests that do not account for other features.
-    """
-
-    p_values: Array
-    q_values: Array
-    sizes: Array
-    shares: Array
-    p_alone: Array
+    p_values: Array  # of no information
+    q_values: Array  # the same adjusted for the number of features (Benjamini and Hochberg)
+    sizes: Array  # the p-values as deviations of a normal variable
+    shares: Array  # the largest share of the target's variance that one of the feature's tests explains
+    p_alone: Array  # the p-values of the tests that do not account for other features
 
     @property
     def found(self) -> NDArray[np.bool_]:
@@ -149,36 +128,16 @@ class Information:
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """All that the verdicts on the features of a table follow from.
-
-    Attributes
-    ----------
-    information : Information
-        Which features carry information about the target.
-    costs : Costs
-        What leaving out each feature costs.
-    works : bool
-        Whether a model beats the class shares, or the mean.
-    n_rows : int
-        The rows that models are refitted to.
-    missed_together : bool
-        Whether models fitted to many rows miss the features without evidence when all of them are left out.
-    most_on_many_rows : ndarray of shape (n_features,), optional
-        Points that may be lost at most without a feature on many rows, where that was tried.
-    stability : ndarray of shape (n_features,), optional
-        The share of resamples with the same verdict; missing values without resamples.
-    in_smallest_set : ndarray of shape (n_features,), optional
-        Which features the smallest sufficient set has, where it has not all of them.
-    """
+    """All that the verdicts on the features of a table follow from; arrays have a value for each feature."""
 
     information: Information
     costs: Costs
-    works: bool
-    n_rows: int
-    missed_together: bool = False
-    most_on_many_rows: Array | None = None
-    stability: Array | None = None
-    in_smallest_set: NDArray[np.bool_] | None = None
+    works: bool  # whether a model beats the class shares, or the mean
+    n_rows: int  # that models are refitted to
+    missed_together: bool = False  # by models fitted to many rows: all features without evidence, left out together
+    most_on_many_rows: Array | None = None  # points that may be lost at most on many rows, where that was tried
+    stability: Array | None = None  # share of resamples with the same verdict; missing values without resamples
+    in_smallest_set: NDArray[np.bool_] | None = None  # where the smallest sufficient set has not all features
 
 
 def decide(evidence: Evidence) -> NDArray[np.str_]:
@@ -211,21 +170,14 @@ def meanings(n_resamples: int = 0) -> dict[str, str]:
     >>> meanings()["replaceable"]
     'it carries information, and at most 2 points are lost without it'
     """
+    least, most = ("a point is" if one == 1 else f"{one:g} points are" for one in (LEAST_LOSS, MOST_LOSS))
     agree = f", or fewer than {AGREED:.0%} of {n_resamples} resamples agree" if n_resamples else ""
     return {
-        INDISPENSABLE: f"no model does as well without it, and at least {_points(LEAST_LOSS)} lost",
-        REPLACEABLE: f"it carries information, and at most {_points(MOST_LOSS)} lost without it",
+        INDISPENSABLE: f"no model does as well without it, and at least {least} lost",
+        REPLACEABLE: f"it carries information, and at most {most} lost without it",
         UNDECIDED: f"the rows do not settle it{agree}",
         NO_EVIDENCE: "nothing shows that it helps, and an effect of the usual size would have shown",
     }
-
-
-def _points(number: float) -> str:
-    return "a point is" if number == 1 else f"{number:g} points are"
-
-
-def _missed(p_values: Array, losses: Array) -> NDArray[np.bool_]:
-    return (holm(p_values) < SIGNIFICANT) & (losses >= LEAST_LOSS)
 
 
 def holm(p_values: Array) -> Array:
@@ -234,8 +186,7 @@ def holm(p_values: Array) -> Array:
     >>> holm(np.array([0.01, 0.5, 0.02])).round(3).tolist()
     [0.03, 0.5, 0.04]
     """
-    m = len(p_values)
-    order = np.argsort(p_values, kind="stable")
+    m, order = len(p_values), np.argsort(p_values, kind="stable")
     adjusted = np.empty(m)
     adjusted[order] = np.maximum.accumulate(p_values[order] * np.arange(m, 0, -1))
     return np.minimum(adjusted, 1.0)
@@ -247,8 +198,7 @@ def adjusted(p_values: Array) -> Array:
     >>> adjusted(np.array([0.01, 0.5, 0.02])).round(3).tolist()
     [0.03, 0.5, 0.03]
     """
-    m = len(p_values)
-    order = np.argsort(p_values, kind="stable")
+    m, order = len(p_values), np.argsort(p_values, kind="stable")
     scaled = p_values[order] * m / np.arange(1, m + 1)
     q_values = np.empty(m)
     q_values[order] = np.minimum.accumulate(scaled[::-1])[::-1]

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.progress import Report, one_after_the_other, within
 from whynear.verdict.cost import costs_without
-from whynear.verdict.feature_columns import FeatureColumns, chosen_rows
 from whynear.verdict.information import information
 from whynear.verdict.kernel_ridge import KERNELS, KernelModels, on_threads, predict
 from whynear.verdict.refits import BetterModel, ManyRows, Refits, better_model
 from whynear.verdict.rules import Information, clearly_better
-from whynear.verdict.targets import Answers, Target, best_of
+from whynear.verdict.table import Answers, FeatureColumns, Target, best_of, chosen_rows
 from whynear.work.pieces import Piece
 from whynear.work.workers import results_of
 
@@ -77,9 +75,9 @@ def removal_order(
     while len(left) > 1:
         own = columns.only(left)
         models = KernelModels(own, target, names=names) if removed or models is None else models
-        names = models.two_best
-        losses = np.array(on_threads(partial(_loss_without, models), range(len(left))))
-        losses -= float(models.answers.loss.mean())
+        names = models.by_loss[:2]
+        answers = on_threads(models.without, [[place] for place in range(len(left))])
+        losses = np.array([float(one.loss.mean()) for one in answers]) - float(models.answers.loss.mean())
         # What a feature saves per unit of its price; those that help by their absence go first, dear ones before cheap.
         order = np.argsort(np.where(losses > 0, losses / prices[left], losses * prices[left]), kind="stable")
         most = 1 if len(left) <= ONE_AT_A_TIME else len(left) // 5
@@ -99,26 +97,21 @@ def addition_order(
     """
     own = columns.only(candidates)
     models = KernelModels(own, target) if models is None else models
-    names = models.two_best
+    names = models.by_loss[:2]
     ridges = {name: models.ridges[name] for name in names}
     chosen: list[int] = []
+
+    def loss_with(feature: int) -> float:
+        return np.inf if feature in chosen else float(models.with_only([*chosen, feature], ridges).loss.mean())
+
     before = float(target.guessed().loss.mean())
     while len(chosen) < min(MOST_ADDED, own.n_features):
-        gains = before - np.array(on_threads(partial(_loss_with, models, chosen, ridges), range(own.n_features)))
+        gains = before - np.array(on_threads(loss_with, range(own.n_features)))
         best = int(np.where(gains > 0, gains / prices[candidates], gains).argmax())
         chosen.append(best)
         again = KernelModels(own.only(chosen), target, names=names)
         ridges, before = again.ridges, float(again.answers.loss.mean())
     return [int(candidates[j]) for j in chosen[::-1]]
-
-
-def _loss_without(models: KernelModels, feature: int) -> float:
-    return float(models.without([feature]).loss.mean())
-
-
-def _loss_with(models: KernelModels, chosen: Sequence[int], ridges: Mapping[str, float], feature: int) -> float:
-    """Return the loss with a further feature; infinite for one already chosen."""
-    return np.inf if feature in chosen else float(models.with_only([*chosen, feature], ridges).loss.mean())
 
 
 def _unlike(columns: FeatureColumns, order: Sequence[int] | Indices, most: int) -> list[int]:
@@ -137,21 +130,16 @@ def _unlike(columns: FeatureColumns, order: Sequence[int] | Indices, most: int) 
 
 @dataclass(frozen=True, eq=False)
 class SetSearch:
-    """What a search for sufficient sets is given.
-
-    ``prices`` are what features cost, ``tolerance`` the points that may be lost. Every set holds the features to
-    ``keep``. ``others`` are models fitted to many rows, for which the set must suffice too. ``seconds`` is roughly the
-    time that a fold takes.
-    """
+    """What a search for sufficient sets is given."""
 
     columns: FeatureColumns
     target: Target
     refits: Refits
-    prices: Array
-    tolerance: float | None = None
-    keep: Sequence[int] = ()
-    others: ManyRows | None = None
-    seconds: float = 0.0
+    prices: Array  # what features cost
+    tolerance: float | None = None  # points that may be lost
+    keep: Sequence[int] = ()  # features that every set holds
+    others: ManyRows | None = None  # models fitted to many rows, for which the set must suffice too
+    seconds: float = 0.0  # roughly the time that a fold takes
     n_jobs: int | None = None
 
     @property
@@ -159,31 +147,21 @@ class SetSearch:
         """Whether some features cost more than others."""
         return bool(np.ptp(self.prices) > 0)
 
-    @property
-    def protects(self) -> bool:
-        """Whether a price pushes no needed feature out of a set; a tolerance may."""
-        return self.tolerance is None and self.dear
-
 
 SEARCHES = (removal_order, addition_order)
 
 
 @dataclass(frozen=True, eq=False)
 class JudgedSizes:
-    """For each size the answers of its sets for rows that did not choose them, and the search that chose better.
-
-    ``scouts`` are the rows by which sets are chosen from all rows, and ``chosen`` those sets; ``by_fold`` are the sets
-    that the rows to learn from of each fold choose. ``answering`` are the models that answered for sets beside
-    kernel ridge, and ``better_model`` describes the best of them if it measures no distances.
-    """
+    """For each size the answers of its sets for rows that did not choose them, and the search that chose better."""
 
     answers: dict[int, Answers]
     searches: dict[int, int]
-    scouts: Indices
-    chosen: ChosenSets
-    by_fold: list[ChosenSets]
-    answering: list[Refits]
-    better_model: BetterModel | None = None
+    scouts: Indices  # the rows by which sets are chosen from all rows
+    chosen: ChosenSets  # those sets
+    by_fold: list[ChosenSets]  # the sets that the rows to learn from of each fold choose
+    answering: list[Refits]  # the models that predicted by sets beside kernel ridge
+    better_model: BetterModel | None = None  # the best of these if it measures no distances
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,8 +208,11 @@ def choose_sets(
     different, new = chosen.different(sizes), columns.rows(part.new)
 
     def predicted(members: list[int]) -> Array:
-        names = KERNELS if len(members) == columns.n_features else models.two_best
-        return _predicted(members, names, own, aim, new)
+        """Predict new rows by a set, with the best kernel."""
+        names, kept = KERNELS if len(members) == columns.n_features else models.by_loss[:2], own.only(members)
+        again = KernelModels(kept, aim, names=names)
+        best = again.by_loss[0]
+        return predict(best, again.ridges[best], kept.values, aim.Y, new.of(members), len(members))
 
     return replace(
         chosen, predicted=dict(zip(map(frozenset, different), on_threads(predicted, different), strict=True))
@@ -244,15 +225,6 @@ def known_target(target: Target, rows: Indices) -> Target:
     return aim if aim.Y.shape[1] == target.Y.shape[1] else replace(aim, Y=target.Y[rows])
 
 
-def _predicted(
-    members: Sequence[int], names: Sequence[str], columns: FeatureColumns, aim: Target, new: FeatureColumns
-) -> Array:
-    """Predict new rows by a set, with the best of these kernels."""
-    own = columns.only(members)
-    models = KernelModels(own, aim, names=names)
-    return predict(models.best, models.ridges[models.best], own.values, aim.Y, new.of(members), len(members))
-
-
 def judge_sizes(search: SetSearch, outside: Sequence[Refits], rng: np.random.Generator, report: Report) -> JudgedSizes:
     """Choose sets of each size on folds, and predict the other rows with them; choose sets from all rows too.
 
@@ -262,19 +234,29 @@ def judge_sizes(search: SetSearch, outside: Sequence[Refits], rng: np.random.Gen
     columns, target = search.columns, search.target
     sizes = [*(size for size in SIZES if size < columns.n_features), columns.n_features]
     folds = target.folds(int(rng.integers(2**31)))
-    parts = [SetRows(train, _scouts(known_target(target, train), rng), test) for train, test in folds]
-    on_all = SetRows(np.arange(len(target.Y)), _scouts(target, rng), np.empty(0, dtype=np.intp))
+
+    def scouts(aim: Target) -> Indices:
+        return chosen_rows(len(aim.Y), SEARCHED_ROWS, aim.strata, rng)
+
+    parts = [SetRows(train, scouts(known_target(target, train)), test) for train, test in folds]
+    on_all = SetRows(np.arange(len(target.Y)), scouts(target), np.empty(0, dtype=np.intp))
     by_fold, from_all = _chosen_sets(search, parts, on_all, sizes, within(report, 0.0, 0.7))
     answers, better = {}, {}
     for size in sizes:
-        found = [_answers(parts, by_fold, target, size, number) for number in range(len(SEARCHES))]
+        found = []
+        for number in range(len(SEARCHES)):
+            predicted = np.empty(target.Y.shape)
+            for part, sets in zip(parts, by_fold, strict=True):
+                predicted[part.new] = sets.predicted[frozenset(sets.members(size, number))]
+            found.append(target.answers(predicted))
         better[size] = min(range(len(SEARCHES)), key=lambda number: float(found[number].loss.mean()))
         answers[size] = found[better[size]]
     *smaller, every = sizes
     answering, answers[every], outdone = _models_of_all(search, outside, answers[every], within(report, 0.7, 0.8))
     members = [[sets.members(size, better[size]) for sets in by_fold] for size in smaller]
-    for model, part in zip(answering, one_after_the_other(within(report, 0.8, 1.0), len(answering)), strict=True):
-        by_model = model.with_only(members, folds, partial(_report_step, part, f"judge sets by {model.name}"))
+    for model, one in zip(answering, one_after_the_other(within(report, 0.8, 1.0), len(answering)), strict=True):
+        step = f"judge sets by {model.name}"
+        by_model = model.with_only(members, folds, _named(step, one))
         for size, own in zip(smaller, by_model, strict=True):
             answers[size] = best_of([answers[size], own])
     return JudgedSizes(answers, better, on_all.scouts, from_all, by_fold, answering, outdone)
@@ -284,7 +266,8 @@ def _chosen_sets(
     search: SetSearch, parts: Sequence[SetRows], on_all: SetRows, sizes: Sequence[int], report: Report
 ) -> tuple[list[ChosenSets], ChosenSets]:
     """Return the sets that the rows to learn from of each fold choose, and those that all rows choose."""
-    wanted = [*((part, sizes, search.protects) for part in parts), (on_all, [], False)]
+    protects = search.tolerance is None and search.dear  # a price pushes no needed feature out; a tolerance may
+    wanted = [*((part, sizes, protects) for part in parts), (on_all, [], False)]
     pieces = [
         Piece(choose_sets, {"part": part, "sizes": some, "protect": protect}, search.seconds)
         for part, some, protect in wanted
@@ -316,21 +299,8 @@ def _models_of_all(
     return [*models, *more], best, better_model(more, Refits.without, of_distances)
 
 
-def _report_step(report: Report, step: str, _: str, share: float) -> None:
-    report(step, share)
-
-
-def _scouts(target: Target, rng: np.random.Generator) -> Indices:
-    return chosen_rows(len(target.Y), SEARCHED_ROWS, target.strata, rng)
-
-
-def _answers(
-    parts: Sequence[SetRows], by_fold: Sequence[ChosenSets], target: Target, size: int, search: int
-) -> Answers:
-    predicted = np.empty(target.Y.shape)
-    for part, sets in zip(parts, by_fold, strict=True):
-        predicted[part.new] = sets.predicted[frozenset(sets.members(size, search))]
-    return target.answers(predicted)
+def _named(step: str, report: Report) -> Report:
+    return lambda _, share: report(step, share)
 
 
 def surely_needed(columns: FeatureColumns, target: Target, n_jobs: int | None = None) -> list[int]:

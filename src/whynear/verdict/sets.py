@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -16,14 +17,13 @@ from whynear.utils.progress import ProgressArgument, Report, listener, within
 from whynear.utils.text import counted
 from whynear.utils.threads import one_blas_thread
 from whynear.verdict.cost import cost_of
-from whynear.verdict.feature_columns import FeatureColumns, chosen_rows
 from whynear.verdict.kernel_ridge import KernelModels, on_threads
-from whynear.verdict.refits import judged_table, outside_models
+from whynear.verdict.refits import judged_table, outside_models, workers_of
 from whynear.verdict.rules import ALIKE, NEEDED, stands_in, suffices, sufficing
 from whynear.verdict.set_sizes import JudgedSizes, SetSearch, judge_sizes, surely_needed
-from whynear.verdict.targets import Answers, Target, best_of
+from whynear.verdict.table import Answers, FeatureColumns, Target, best_of, chosen_rows
 from whynear.verdict.verdicts import StandIn, StandIns, SufficientSets
-from whynear.work.workers import Engine, start_workers
+from whynear.work.workers import Engine, Workers
 
 MOST_ROWS = 600  # to judge sets by
 MOST_NAMED = 8  # stand-ins of one member
@@ -39,8 +39,7 @@ def sufficient_sets(
     groups: Any = None,
     sample_weight: Any = None,
     n_jobs: int | None = None,
-    engine: Engine = "processes",
-    address: str | None = None,
+    engine: Engine | str | Workers = "processes",
     random_state: Seed = None,
     progress: ProgressArgument = None,
 ) -> SufficientSets:
@@ -80,7 +79,7 @@ def sufficient_sets(
         How much each row counts when the learner is refitted. All other models, and losses, count each row once.
     n_jobs : int, optional
         Number of threads, and of processes for refits of the learner; all cores without it.
-    engine, address : {"processes", "dask"}, str
+    engine : {"processes", "dask"} or str
         Where the learner is refitted, as in `verdicts`.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the folds, and of the rows used where there are many.
@@ -100,7 +99,7 @@ def sufficient_sets(
     ('weight', 'height')
     """
     report, rng = listener(progress), generator(random_state)
-    with start_workers(engine, n_jobs, address, also_here=True) as workers, one_blas_thread():
+    with workers_of(engine, n_jobs) as workers, one_blas_thread():
         table = judged_table(workers, learner, X, y, groups=groups, sample_weight=sample_weight)
         rows = chosen_rows(len(table.y), MOST_ROWS, table.target.strata, rng)
         prices = _prices(costs, table.columns.names)
@@ -257,13 +256,11 @@ def _with_cheaper(members: Sequence[int], stand_ins: StandIns, prices: Array, na
 def _curve(
     sets: Sequence[Sequence[int]], answers: Sequence[Answers], target: Target, names: Sequence[str]
 ) -> pd.DataFrame:
-    rows = []
-    full = answers[-1]
+    rows, full = [], answers[-1]
     for chosen, found in zip(sets, answers, strict=True):
-        excess, excess_error = target.mean_and_error(found.loss - full.loss)
         _, error = target.mean_and_error(found.score - full.score)
-        features = tuple(names[j] for j in chosen)
-        rows.append((len(chosen), float(found.score.mean()), error, excess, excess_error, features))
+        excess = target.mean_and_error(found.loss - full.loss)
+        rows.append((len(chosen), float(found.score.mean()), error, *excess, tuple(names[j] for j in chosen)))
     return pd.DataFrame(rows, columns=["n_features", "score", "error", "excess", "excess_error", "features"])
 
 
@@ -290,7 +287,7 @@ def find_stand_ins(
     lacks = on_threads(lambda one: models.with_only(rests[one]) if rests[one] else target.guessed(), members, n_jobs)
     lacking = dict(zip(members, lacks, strict=True))
     needed = [member for member in members if cost_of(lacking[member], whole, target).deviation >= NEEDED]
-    swaps = [(one, other) for one in needed for other in others if _correlation(columns, one, other) >= ALIKE]
+    swaps = [(one, other) for one in needed for other in others if columns.correlation(one, other) >= ALIKE]
     swapped = on_threads(lambda swap: models.with_only([*rests[swap[0]], at[swap[1]]]), swaps, n_jobs)
     pairs, groups = [], []
     for member in members:
@@ -303,23 +300,8 @@ def find_stand_ins(
             good = dict(sorted(good.items(), key=lambda item: float(item[1].loss.mean()))[:MOST_NAMED])
             everyone = {member: whole, **good}
             groups.append(tuple(columns.names[j] for j in everyone))
-            pairs += _pairs(everyone, columns.names, target)
-    return StandIns(tuple(pairs), tuple(groups))
-
-
-def _correlation(columns: FeatureColumns, one: int, other: int) -> float:
-    """Return the largest absolute correlation between the columns of two features."""
-    first, second = columns.of([one]), columns.of([other])
-    lengths = np.outer(np.linalg.norm(first, axis=0), np.linalg.norm(second, axis=0))
-    return float(np.abs(first.T @ second / np.maximum(lengths, 1e-300)).max(initial=0.0))
-
-
-def _pairs(group: dict[int, Answers], names: Sequence[str], target: Target) -> list[StandIn]:
-    """Return every ordered pair of a group with its price."""
-    made = []
-    for one, with_one in group.items():
-        for other, with_other in group.items():
-            if one != other:
+            for (one, with_one), (other, with_other) in permutations(everyone.items(), 2):
                 lost, error = target.mean_and_error(with_one.score - with_other.score)
-                made.append(StandIn(names[one], names[other], float(np.round(100 * lost, 10)), 100 * error))
-    return made
+                price = float(np.round(100 * lost, 10)), 100 * error
+                pairs.append(StandIn(columns.names[one], columns.names[other], *price))
+    return StandIns(tuple(pairs), tuple(groups))

@@ -85,10 +85,8 @@ class StandIns:
             ax.pcolormesh(edges, edges, values, cmap="PuOr_r", vmin=-largest, vmax=largest)
             ax.invert_yaxis()
         for row, col in np.argwhere(np.isfinite(values)):
-            dark = abs(values[row, col]) > 0.6 * largest
-            ax.text(
-                col, row, f"{values[row, col]:.1f}", ha="center", va="center", fontsize=7, color="w" if dark else "k"
-            )
+            color, price = "w" if abs(values[row, col]) > 0.6 * largest else "k", f"{values[row, col]:.1f}"
+            ax.text(col, row, price, ha="center", va="center", fontsize=7, color=color)
         ax.set_xticks(np.arange(len(names)), shown, rotation=60, ha="right", rotation_mode="anchor")
         ax.set_yticks(np.arange(len(names)), shown)
         for label in (*ax.get_xticklabels(), *ax.get_yticklabels()):
@@ -174,8 +172,7 @@ class SufficientSets(ByValue):
 
     @property
     def _place(self) -> int:
-        sizes = [len(features) for features in self.curve["features"]]
-        return sizes.index(len(self.best))
+        return [len(features) for features in self.curve["features"]].index(len(self.best))
 
     def frame(self) -> pd.DataFrame:
         """Return a copy of the curve."""
@@ -288,18 +285,9 @@ class Verdicts(ByValue):
 
     def frame(self) -> pd.DataFrame:
         """Return one row per feature; with its interval where relevance was given."""
-        frame = pd.DataFrame(
-            {
-                "feature": self.feature_names,
-                "verdict": self.verdict,
-                "loss_without": self.loss,
-                "loss_error": self.error,
-                "p_value": self.p_value,
-                "effect": self.effect,
-                "q_value": self.q_value,
-                "stability": self.stability,
-            }
-        )
+        columns = {"feature": self.feature_names, "verdict": self.verdict, "loss_without": self.loss}
+        more = {name: getattr(self, name) for name in ("p_value", "effect", "q_value", "stability")}
+        frame = pd.DataFrame({**columns, "loss_error": self.error, **more})
         if self.relevance is None:
             return frame
         bounds = self.relevance.frame().set_index("feature")[["lower", "upper"]]
