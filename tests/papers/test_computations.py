@@ -168,7 +168,7 @@ def test_a_stopped_run_can_be_resumed_and_leaves_no_process(tmp_path, how):
 
 def test_a_module_needs_what_it_imports():
     of_relevance = modules_needed("papers.feature_selection")
-    expected = {"whynear.learn.lvq.estimators", "whynear.study.interpretation", "whynear.interpret.intervals"}
+    expected = {"whynear.learn.lvq.estimators", "whynear.study.methods", "whynear.interpret.intervals"}
     assert expected <= of_relevance
     assert "papers.accuracy" in modules_needed("papers.profiles_and_embeddings")
     assert not any(name.startswith(RUNNER_MODULES) for name in of_relevance)

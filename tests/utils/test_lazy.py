@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import whynear
+from whynear.learn import registry
 
 HEAVY = {"matplotlib", "umap", "highspy", "pandas", "sklearn", "numba", "numpy", "scipy", "pynndescent"}
 
@@ -91,10 +92,14 @@ def test_every_public_name_is_found_and_unknown_ones_are_refused():
 
 
 def test_type_checkers_see_the_same_names():
-    tree = ast.parse(Path(whynear.__file__).read_text())
+    seen = {name for module in (whynear, registry) for name in _names_for_type_checkers(module)}
+    assert seen == {*whynear.__all__, "*"}
+
+
+def _names_for_type_checkers(module):
+    tree = ast.parse(Path(module.__file__).read_text())
     block = next(node for node in tree.body if isinstance(node, ast.If))
-    seen = {alias.asname for statement in block.body for alias in statement.names}
-    assert seen == set(whynear.__all__)
+    return {alias.asname or alias.name for statement in block.body for alias in statement.names}
 
 
 def test_what_imports_made_is_not_searched_for_garbage_afterwards():
