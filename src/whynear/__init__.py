@@ -13,7 +13,7 @@ __all__ = make_lazy(
         "whynear.cases.case_base": ("CaseBase",),
         "whynear.cases.retrieval": ("Retrieval",),
         "whynear.data.encoder": ("TableEncoder",),
-        "whynear.data.settings": (
+        "whynear.data.options": (
             "Reading",
             "Splitting",
         ),
@@ -45,7 +45,7 @@ __all__ = make_lazy(
             "relevance_intervals",
             "relevance_tolerance",
         ),
-        "whynear.large.prediction": ("predict_to_parquet",),
+        "whynear.large.batch_prediction": ("predict_to_parquet",),
         "whynear.learn": (
             *(learner.kind for learner in ALL_LEARNERS),
             "MinimumNormRegressor",
@@ -101,8 +101,8 @@ if TYPE_CHECKING:
     from whynear.cases.case_base import CaseBase as CaseBase
     from whynear.cases.retrieval import Retrieval as Retrieval
     from whynear.data.encoder import TableEncoder as TableEncoder
-    from whynear.data.settings import Reading as Reading
-    from whynear.data.settings import Splitting as Splitting
+    from whynear.data.options import Reading as Reading
+    from whynear.data.options import Splitting as Splitting
     from whynear.doors import study as study
     from whynear.embed.embedding import embed as embed
     from whynear.embed.embedding import embedding_score as embedding_score
@@ -125,7 +125,7 @@ if TYPE_CHECKING:
     from whynear.interpret import relevance_floor as relevance_floor
     from whynear.interpret import relevance_intervals as relevance_intervals
     from whynear.interpret import relevance_tolerance as relevance_tolerance
-    from whynear.large.prediction import predict_to_parquet as predict_to_parquet
+    from whynear.large.batch_prediction import predict_to_parquet as predict_to_parquet
     from whynear.learn import MinimumNormRegressor as MinimumNormRegressor
     from whynear.learn.registry import *  # noqa: F403 - the learners
     from whynear.metric import DiagonalMetric as DiagonalMetric

@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike
 from threadpoolctl import threadpool_limits
 
 from whynear.data.opening import Table, is_vector
-from whynear.data.settings import Reading, Splitting
-from whynear.large.problem import beyond_memory, large_problem
-from whynear.large.rows import LargeRows
+from whynear.data.options import Reading, Splitting
+from whynear.large.all_rows import LargeRows
+from whynear.large.beyond_memory import beyond_memory, large_problem
 from whynear.report import Study
 from whynear.study.learning import learnable_problem
 from whynear.study.methods import KeptFits

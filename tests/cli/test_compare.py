@@ -9,7 +9,7 @@ from sklearn.datasets import load_iris
 import whynear
 from tests.helpers import command_line
 from tests.helpers.blank_figures import save_empty
-from whynear.data.settings import Reading, Splitting
+from whynear.data.options import Reading, Splitting
 
 DROPPED = "sepal length (cm)"
 

@@ -13,7 +13,7 @@ import pytest
 
 from tests.helpers.command_line import run
 from tests.helpers.large_tables import messy_table, small_memory
-from whynear.large import problem
+from whynear.large import beyond_memory as problem
 
 
 @pytest.fixture

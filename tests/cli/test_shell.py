@@ -17,7 +17,7 @@ from tests.helpers.command_line import WHYNEAR, run, run_program
 from tests.helpers.fault_tables import QUICK, cases, with_values, write
 from whynear.cli import shell as module
 from whynear.cli.shell import errors_in_a_sentence, plain, step_bar, suggestion, warnings_in_a_sentence
-from whynear.data.settings import TableRefused
+from whynear.data.options import TableRefused
 
 
 @pytest.mark.slow

@@ -5,7 +5,7 @@ from numpy.testing import assert_allclose
 from pandas.testing import assert_frame_equal
 
 from whynear.data.column_reading import ColumnReader, as_recorded
-from whynear.data.settings import Reading, TableRefused
+from whynear.data.options import Reading, TableRefused
 
 
 def read(values, strict=False, **named):

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from tests.helpers.problems import problem_of
 from whynear.data.column_types import features_of
 from whynear.data.opening import open_table
+from whynear.data.options import Categories, Impute, Reading, TableRefused, merged, with_suggestion
 from whynear.data.problem import checked_target, kind_of_column, preview, problem_from, row_names, summary
 from whynear.data.reading import NamedTable
-from whynear.data.settings import Categories, Impute, Reading, TableRefused, merged, with_suggestion
 
 
 def test_a_table_becomes_numbers_and_classes(frame):

@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from tests.helpers.problems import problem_of
+from whynear.data.options import Reading, Splitting
 from whynear.data.problem import problem_from
 from whynear.data.rows import (
     ROW_NUMBERS,
@@ -29,7 +30,6 @@ from whynear.data.rows import (
     split_rows,
     taken,
 )
-from whynear.data.settings import Reading, Splitting
 from whynear.datasets import open_table
 
 TABLE = pd.DataFrame({"name": ["u", "v", "v"], "number": [7.0, np.nan, 9.0]})

@@ -8,9 +8,9 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimator
 
 from tests.helpers.gasoline import gasoline
+from whynear.data.options import Reading, TableRefused
 from whynear.data.problem import problem_from
 from whynear.data.reading import NamedTable
-from whynear.data.settings import Reading, TableRefused
 from whynear.data.spectra import SpectralAxis, neighbour_likeness, recipe_name, recipes, spectral_axis
 from whynear.spectra import Baseline, SavitzkyGolay, StandardNormalVariate
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.helpers.problems import problem_of
 from whynear.data.cells import is_missing
-from whynear.data.settings import Reading, TableRefused, with_suggestion
+from whynear.data.options import Reading, TableRefused, with_suggestion
 from whynear.data.target import target_of
 
 

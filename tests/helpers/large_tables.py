@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from whynear.large import problem
+from whynear.large import beyond_memory as problem
 
 
 def messy_table(n=600, seed=0):

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import whynear as wn
 from tests.helpers.partitions import in_partitions
-from whynear.large.blocks import RemoteBlocks, RemotePairs
+from whynear.large.block_fits import RemoteBlocks, RemotePairs
 from whynear.large.collections import read_table
 from whynear.learn.blocks import HeldBlocks, class_sums, held_cases
 from whynear.learn.inputs import fit_inputs, weighed
@@ -31,7 +31,7 @@ def held(class_weight=None):
 @pytest.mark.parametrize("class_weight", [None, "balanced", {"u": 3.0}])
 @pytest.mark.parametrize("keys_at_once", [50, 10**6])
 def test_blocks_elsewhere_are_those_of_different_rows_here(class_weight, keys_at_once, monkeypatch):
-    monkeypatch.setattr("whynear.large.blocks.KEYS_AT_ONCE", keys_at_once)
+    monkeypatch.setattr("whynear.large.block_fits.KEYS_AT_ONCE", keys_at_once)
     one, other = remote(class_weight=class_weight), held(class_weight)
     assert_array_equal(one.classes, other.classes)
     assert_array_equal(one.class_rows, other.class_rows)

@@ -8,9 +8,9 @@ from sklearn.metrics import r2_score
 
 import whynear as wn
 from tests.helpers.large_tables import small_memory
-from whynear.large import rows as large_rows
+from whynear.large import all_rows as large_rows
+from whynear.large.beyond_memory import large_problem
 from whynear.large.parts import open_parts
-from whynear.large.problem import large_problem
 from whynear.study import stages
 from whynear.study.comparison import compare
 from whynear.study.methods import Methods

@@ -4,9 +4,9 @@ import pytest
 
 import whynear as wn
 from tests.helpers.large_tables import messy_table, small_memory
-from whynear.large import problem
+from whynear.large import beyond_memory as problem
+from whynear.large.beyond_memory import beyond_memory, large_problem
 from whynear.large.parts import open_parts
-from whynear.large.problem import beyond_memory, large_problem
 from whynear.study.settings import StudySettings
 from whynear.utils.progress import Steps
 

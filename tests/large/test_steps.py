@@ -14,7 +14,7 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, OneHotEncoder, Sta
 import whynear as wn
 from tests.helpers.partitions import in_partitions
 from whynear.large.partitions import computed
-from whynear.large.steps import fit_step, moments_of, transformed
+from whynear.large.pipeline_steps import fit_step, moments_of, transformed
 
 NUMBERS, Y = load_wine(return_X_y=True, as_frame=True)
 GAPS = NUMBERS.assign(constant=0.1)

@@ -9,7 +9,7 @@ import whynear as wn
 from tests.helpers.problems import problem_of
 from tests.helpers.studies import measured, rows_of_two_classes
 from whynear.data.opening import open_table
-from whynear.data.settings import TableRefused
+from whynear.data.options import TableRefused
 from whynear.learn.registry import COMPARED, LEARNERS, STUDIED
 from whynear.study.learning import (
     FEWEST_NUMERIC_ROWS,

@@ -11,10 +11,10 @@ from tests.helpers.gasoline import gasoline
 from whynear.data.spectra import recipe_name, spectral_axis
 from whynear.model.pipeline import FittedPipeline
 from whynear.spectra import StandardNormalVariate
-from whynear.study import spectra as preprocessing
+from whynear.study import bands as preprocessing
+from whynear.study.bands import Preprocessing
 from whynear.study.comparison import compare
 from whynear.study.methods import MINIMUM_NORM, PLS, RIDGE, Methods
-from whynear.study.spectra import Preprocessing
 
 
 def parts(table, target="octane"):

@@ -16,7 +16,7 @@ import whynear as wn
 from tests.helpers.studies import small_study
 from whynear.cli.app import app
 from whynear.cli.study import study as command
-from whynear.data.settings import Categories, Impute
+from whynear.data.options import Categories, Impute
 from whynear.study.settings import (
     HOMES,
     SETTINGS,

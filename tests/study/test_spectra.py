@@ -13,7 +13,7 @@ import whynear as wn
 from tests.helpers.gasoline import CENTRE, PLANTED, WIDTH, gasoline
 from tests.helpers.studies import grade_study, octane_study, small_study
 from whynear.data.spectra import SpectralAxis, spectral_axis
-from whynear.study.spectra import FEWEST_BANDS, MOST_BANDS, Bands, bands_of, spectra_of
+from whynear.study.bands import FEWEST_BANDS, MOST_BANDS, Bands, bands_of, spectra_of
 
 
 def overlaps_planted(study, names):

@@ -12,7 +12,6 @@ from sklearn.datasets import load_iris
 import whynear as wn
 from tests.helpers.problems import problem_of
 from whynear import interpret, metric
-from whynear.cases import retrieval
 from whynear.interpret.intervals import by_column
 from whynear.utils.arrays import ByValue, plain_values, python_value, same
 
@@ -122,7 +121,6 @@ def test_another_value_in_one_field_makes_a_result_another(name):
 
 def test_every_public_result_is_compared_here():
     public = {name for package in PACKAGES for name in package.__all__ if is_dataclass(getattr(package, name))}
-    public |= {name for name, kind in vars(retrieval).items() if is_dataclass(kind) and not name.startswith("_")}
     assert public <= {*NAMES, *BY_IDENTITY}
     assert set(NAMES) == results(1).keys()
 

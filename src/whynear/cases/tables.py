@@ -17,9 +17,9 @@ from whynear.cases.retrieval import Rerank
 from whynear.data.column_reading import ColumnReader
 from whynear.data.encoder import TableEncoder
 from whynear.data.opening import Table, open_for
+from whynear.data.options import Reading
 from whynear.data.reading import ModelColumns
 from whynear.data.rows import named_rows, place_of
-from whynear.data.settings import Reading
 from whynear.metric import Metric
 from whynear.model.unusual import UnusualValue
 from whynear.utils.arrays import Array, plain_values

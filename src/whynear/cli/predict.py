@@ -55,7 +55,7 @@ def predict(
                 _to_parquet(model, table, out, index=index, encoding=encoding, memory=memory, as_json=as_json, **asked)
                 return
         from whynear.data.delimited import write_csv  # here, since they import pandas
-        from whynear.large.prediction import is_too_large
+        from whynear.large.batch_prediction import is_too_large
         from whynear.study.prediction import headed_by, unusual_rows
         from whynear.utils.arrays import plain_values
 

@@ -35,7 +35,7 @@ class RememberingGroup(TyperGroup):
 
 def suggestion(error: Exception) -> str | None:
     """Return the command with the settings that an error suggests; None if it suggests none that were tried."""
-    from whynear.data.settings import TableRefused
+    from whynear.data.options import TableRefused
 
     if not isinstance(error, TableRefused) or not error.is_tried or not _words.get():
         return None

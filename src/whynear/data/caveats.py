@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from whynear.data.cells import spelling
 from whynear.data.encoder import holds_text, informative_gaps, is_ordered
-from whynear.data.settings import Impute
+from whynear.data.options import Impute
 from whynear.utils.arrays import Array
 from whynear.utils.text import counted, joined, listed
 

@@ -25,7 +25,7 @@ from whynear.data.cells import (
     spelling,
 )
 from whynear.data.numbers import Decimal, WrittenNumbers, numbers_or_missing, written_numbers
-from whynear.data.settings import Reading, TableRefused
+from whynear.data.options import Reading, TableRefused
 from whynear.utils.text import counted, joined, listed
 
 Codes = Mapping[str, tuple[str, ...]]  # that stand for missing values, by column

@@ -16,8 +16,8 @@ from whynear.data.cells import holds_dates, is_dated, text_counts
 from whynear.data.column_reading import Codes
 from whynear.data.encoder import TableEncoder, holds_text, is_ordered
 from whynear.data.numbers import is_written_number
+from whynear.data.options import Categories, Impute, TableRefused
 from whynear.data.rows import numbers_in_file
-from whynear.data.settings import Categories, Impute, TableRefused
 from whynear.utils.checks import choice
 from whynear.utils.columns import LARGEST_VALUE, SMALLEST_VALUE, as_numbers, check_finite, check_magnitudes, is_number
 from whynear.utils.text import counted, listed

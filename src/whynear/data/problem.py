@@ -19,6 +19,7 @@ from whynear.data.cells import is_missing
 from whynear.data.column_reading import DATE, ColumnReader
 from whynear.data.column_types import features_of
 from whynear.data.encoder import TableEncoder, holds_text, is_ordered
+from whynear.data.options import Reading, Splitting, TableRefused
 from whynear.data.reading import NamedTable
 from whynear.data.rows import (
     Separation,
@@ -32,7 +33,6 @@ from whynear.data.rows import (
     times_of,
     weights_of,
 )
-from whynear.data.settings import Reading, Splitting, TableRefused
 from whynear.data.spectra import SpectralAxis, spectral_axis
 from whynear.data.target import target_of
 from whynear.utils.text import counted, listed

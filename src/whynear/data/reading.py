@@ -17,8 +17,8 @@ from whynear.data.column_reading import NUMBER, NUMBER_OR_MISSING, Codes, Column
 from whynear.data.delimited import BELOW_A_TITLE, distinct_names, has_unnamed_first, notes_on_names
 from whynear.data.encoder import TableEncoder
 from whynear.data.numbers import DECIMALS, NOTHING_KNOWN, Decimal, Expected, decimal_of
+from whynear.data.options import Reading
 from whynear.data.parquet import joined, parquet_facts, read_parquet
-from whynear.data.settings import Reading
 from whynear.data.text_files import AUTO, DELIMITERS, TEXT_ENDINGS, check_encoding, delimiter_of
 from whynear.data.text_table import NOTES, check_same_header, labelled, labels_in, read_texts, readable
 from whynear.utils.columns import is_default

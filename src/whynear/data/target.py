@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from whynear.data.cells import as_text, is_missing
 from whynear.data.column_types import kind_of, note_on_spellings
+from whynear.data.options import TableRefused
 from whynear.data.rows import numbers_in_file
-from whynear.data.settings import TableRefused
 from whynear.utils.checks import whole
 from whynear.utils.columns import as_numbers, rows_at
 from whynear.utils.text import listed

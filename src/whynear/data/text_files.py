@@ -14,7 +14,7 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from whynear.data.settings import TableRefused
+from whynear.data.options import TableRefused
 
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
 USUAL_DELIMITER = ","  # where no ending names one

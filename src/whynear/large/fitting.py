@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from whynear.large.blocks import RemoteBlocks, RemotePairs, classes_of, labelled
+from whynear.large.block_fits import RemoteBlocks, RemotePairs, classes_of, labelled
 from whynear.large.collections import read_table
 from whynear.large.local_metrics import RegionalTraining
 from whynear.large.partitions import (
@@ -21,7 +21,7 @@ from whynear.large.partitions import (
     task,
     with_whole_rows,
 )
-from whynear.large.steps import fit_step, transformed
+from whynear.large.pipeline_steps import fit_step, transformed
 from whynear.learn.inputs import weighed
 from whynear.learn.minimum_norm import kept_step
 from whynear.learn.registry import LEARNERS, Traits

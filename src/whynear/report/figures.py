@@ -29,9 +29,9 @@ from whynear.work.workers import results_of, start_workers
 if TYPE_CHECKING:
     import pandas as pd
 
+    from whynear.study.bands import Spectra
     from whynear.study.errors import ProbabilityCalibration, Roc
     from whynear.study.result import Study
-    from whynear.study.spectra import Spectra
     from whynear.verdict import Verdicts
 
 MAP_SIZE = (4.8, 3.8)  # inches: small, because two are shown side by side

@@ -13,8 +13,8 @@ from typing import Any
 import pandas as pd
 from sklearn.base import clone
 
+from whynear.data.options import Splitting
 from whynear.data.problem import Problem
-from whynear.data.settings import Splitting
 from whynear.learn.registry import LEARNERS
 from whynear.metric.steps import estimators_of
 from whynear.model.files import save
@@ -22,10 +22,10 @@ from whynear.studio.live import LOCKED, RECORD, Live
 from whynear.studio.models import Judged, LeaveOutAnswer, LeaveOutQuery, Locked, Move, Moves, changed_settings
 from whynear.studio.project import RESULTS, Say
 from whynear.studio.store import Refused, Store
+from whynear.study.bands import without_preprocessing
 from whynear.study.folds import at_most
 from whynear.study.learning import learn_table, learnable_problem
 from whynear.study.settings import COMPARED_ROWS
-from whynear.study.spectra import without_preprocessing
 from whynear.study.stages import refitted
 from whynear.utils.arrays import plain_values
 from whynear.utils.progress import Report, within

@@ -14,8 +14,8 @@ from whynear.explain.explanation import NearCase
 from whynear.explain.why import explain_each
 from whynear.model.pipeline import FittedPipeline
 from whynear.model.unusual import UnusualValue, unusual_values
+from whynear.study.bands import Bands
 from whynear.study.comparison import Comparison
-from whynear.study.spectra import Bands
 from whynear.utils.arrays import Indices, plain_values, python_value
 from whynear.utils.columns import plain_name
 from whynear.utils.progress import Report

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from whynear.data.encoder import holds_text
 from whynear.data.problem import Problem
+from whynear.study.bands import Spectra
 from whynear.study.comparison import Comparison
 from whynear.study.errors import root_mean_squared_error
 from whynear.study.feature_findings import (
@@ -26,7 +27,6 @@ from whynear.study.feature_findings import (
 from whynear.study.interpretation import Interpretation
 from whynear.study.methods import PLAIN
 from whynear.study.score import NAMES, PartsScore, direction, score_without_features, shown
-from whynear.study.spectra import Spectra
 from whynear.utils.text import counted
 from whynear.verdict import Verdicts
 from whynear.verdict.rules import AGREED

@@ -13,18 +13,18 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import has_fit_parameter
 
 from whynear.data.opening import Table, is_vector, open_table, table_with_target
+from whynear.data.options import Reading, Splitting, TableRefused, with_suggestion
 from whynear.data.problem import Problem, problem_from
 from whynear.data.reading import NamedTable
 from whynear.data.rows import groups_in, taken
-from whynear.data.settings import Reading, Splitting, TableRefused, with_suggestion
 from whynear.learn import LEARNERS
+from whynear.study.bands import Preprocessing
 from whynear.study.errors import remember_errors
 from whynear.study.fits import FitRows, Fits, fit_and_predict
 from whynear.study.folds import folds_of, in_order, possible_folds
 from whynear.study.methods import MINIMUM_NORM, Methods, n_varying
 from whynear.study.score import Measure, Score, score_of
 from whynear.study.settings import ClassWeight, StudySettings, check_seed, with_old_names
-from whynear.study.spectra import Preprocessing
 from whynear.utils.text import counted, listed
 
 FEWEST_NUMERIC_ROWS = 10  # for a numeric target

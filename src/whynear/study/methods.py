@@ -33,10 +33,10 @@ from whynear.learn.registry import LEARNERS
 from whynear.metric.steps import estimators_of
 from whynear.model.files import load, save
 from whynear.model.pipeline import FittedPipeline, weights_for
+from whynear.study.bands import Preprocessing
 from whynear.study.estimate import NCA, NCA_ROWS
 from whynear.study.folds import stratified_rows
 from whynear.study.settings import ClassWeight
-from whynear.study.spectra import Preprocessing
 from whynear.utils.archive import ArchiveError
 from whynear.utils.arrays import Array
 from whynear.utils.columns import names_of_rows

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import pandas as pd
 from sklearn.pipeline import Pipeline
 
+from whynear.data.options import Reading
 from whynear.data.problem import Problem
-from whynear.data.settings import Reading
 from whynear.interpret import Relevance
 from whynear.metric import Metric
 from whynear.model.as_metric import as_metric
 from whynear.model.pipeline import FittedPipeline
+from whynear.study.bands import Spectra
 from whynear.study.cases import Case, Reason
 from whynear.study.comparison import Comparison, row_scores
 from whynear.study.errors import ErrorAnatomy, Residuals
@@ -25,7 +26,6 @@ from whynear.study.interpretation import FeatureLevels, Interpretation, PlacedRo
 from whynear.study.rejection import Rejection
 from whynear.study.score import PartsScore
 from whynear.study.settings import StudySettings
-from whynear.study.spectra import Spectra
 from whynear.utils.arrays import Array, plain_values
 from whynear.verdict import Verdicts
 

@@ -11,7 +11,7 @@ from numbers import Integral
 from os import PathLike
 from typing import Any, Literal, ParamSpec, TypeVar, get_args
 
-from whynear.data.settings import Reading, Splitting, option, written
+from whynear.data.options import Reading, Splitting, option, written
 from whynear.learn.registry import COMPARED, STUDIED
 from whynear.utils.text import bytes_of
 

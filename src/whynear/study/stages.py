@@ -10,6 +10,7 @@ from sklearn.base import clone
 from whynear.data.problem import Problem
 from whynear.learn.registry import LEARNERS
 from whynear.model.pipeline import FittedPipeline
+from whynear.study.bands import Preprocessing, spectra_of, without_preprocessing
 from whynear.study.cases import explained_cases, reasons_of
 from whynear.study.comparison import Comparison, compare
 from whynear.study.errors import errors_of, remember_errors
@@ -22,7 +23,6 @@ from whynear.study.rejection import rejection_of, remember_rejection
 from whynear.study.result import Study
 from whynear.study.score import PartsScore
 from whynear.study.settings import COMPARED_ROWS, StudySettings
-from whynear.study.spectra import Preprocessing, spectra_of, without_preprocessing
 from whynear.utils.progress import Report, Steps
 from whynear.verdict.judging import verdicts
 from whynear.work.workers import Workers

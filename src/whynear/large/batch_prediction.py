@@ -22,8 +22,8 @@ from whynear.data.parquet import name_of_index
 from whynear.data.reading import NamedTable, is_text_file
 from whynear.data.rows import named_rows
 from whynear.data.text_files import AUTO
+from whynear.large.beyond_memory import MemoryLimit
 from whynear.large.parts import has_parts, open_parts, rows_and_columns
-from whynear.large.problem import MemoryLimit
 from whynear.model.pipeline import FittedPipeline
 from whynear.model.unusual import UnusualKind
 from whynear.reject.option import RejectOption

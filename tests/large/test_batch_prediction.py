@@ -15,9 +15,9 @@ from sklearn.preprocessing import StandardScaler
 import whynear as wn
 from tests.helpers.decimal_tables import as_texts, measured_rows, model_of_commas
 from tests.helpers.partitions import in_chunks, in_partitions
-from whynear.large import prediction
-from whynear.large.prediction import is_too_large, predict_to_parquet
-from whynear.large.problem import MemoryLimit
+from whynear.large import batch_prediction as prediction
+from whynear.large.batch_prediction import is_too_large, predict_to_parquet
+from whynear.large.beyond_memory import MemoryLimit
 
 X, Y = load_wine(return_X_y=True, as_frame=True)
 NAMES = np.array(["one", "two", "three"], dtype=object)[Y]

@@ -9,13 +9,13 @@ import pytest
 from tests.helpers.decimal_tables import as_file, measured_rows
 from tests.helpers.large_tables import messy_table
 from whynear.data.opening import open_table
+from whynear.data.options import Reading, Splitting, TableRefused
 from whynear.data.problem import problem_from
 from whynear.data.reading import NamedTable
 from whynear.data.rows import numbered
-from whynear.data.settings import Reading, Splitting, TableRefused
-from whynear.large import problem
+from whynear.large import beyond_memory as problem
+from whynear.large.beyond_memory import PREDICTION_BYTES, STUDY_BYTES, MemoryLimit, problem_from_scan
 from whynear.large.parts import open_parts
-from whynear.large.problem import PREDICTION_BYTES, STUDY_BYTES, MemoryLimit, problem_from_scan
 from whynear.large.scan import scan
 from whynear.study.settings import StudySettings
 from whynear.utils.progress import silent
