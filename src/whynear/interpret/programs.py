@@ -1,4 +1,4 @@
-"""The linear programs of relevance intervals, and HiGHS for those that fail."""
+"""The linear programs of relevance intervals, solved together from one basis."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
