@@ -103,7 +103,7 @@ class Explanation(CaseExplanation):
     values : Series
         The explained case: its value of each feature; dates are texts, such as "2022-03-04".
     neighbors : DataFrame
-        The training rows or prototypes that vote, nearest first: their names in a column that says what they are
+        The training rows or prototypes that vote, nearest first: their names in a column named by what they are
         (``row``, ``prototype`` or ``case``; see `NearCase`), ``label``, ``distance``, ``sq_distance`` (its square),
         ``vote``, ``for_prediction`` (whether that vote is for the predicted class). Rows are named by the index of the
         table that the learner was fitted to, or numbered from 1 if it is the default one. Behind a step that drops the
@@ -356,7 +356,7 @@ def explain_cases(model: FittedPipeline, table: pd.DataFrame) -> Iterator[Explan
 
 @dataclass(eq=False)
 class _Votes:
-    """One case as the learner sees it, and the cases behind its prediction."""
+    """One case in the coordinates of the learner, and the cases behind its prediction."""
 
     model: FittedPipeline
     seen: Any

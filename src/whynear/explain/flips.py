@@ -133,7 +133,7 @@ def flips(
     x : array-like of shape (n_features,)
         The case: an array, a row of a table (a Series), or a table of one row.
     X : array-like of shape (n_samples, n_features)
-        The table that says which values are usual: features stay within its range, and sizes are in its standard
+        The table from which usual values are taken: features stay within its range, and sizes are in its standard
         deviations. Whole numbers of few different values, and categories, take only values of the table.
     to : object, optional
         The class that is to be predicted; any other than the prediction for the case without it.

@@ -72,7 +72,7 @@ class LinearParts:
         return self.model.columns if self._summed else self.model.feature_names
 
     def contributions(self, seen: Array) -> Array:
-        """Return c_l = omega_l (x - origin)_l for each case as the learner sees it, summed over a column of the table.
+        """Return c_l = omega_l (x - origin)_l for each case as the learner takes it, summed over a column of the table.
 
         The prediction of a case is that at the origin, plus the sum of its contributions.
         """

@@ -1,7 +1,7 @@
 """A study as files: the page, its figures, tables and the model.
 
-They read a `Study`, which does not know them: its methods ``save`` and ``show``, and its summary in a notebook, are
-functions of this folder that are bound here. The public name `Study` is therefore that of this module.
+They read a `Study`, which does not depend on them: its methods ``save`` and ``show``, and its summary in a notebook,
+are functions of this folder that are bound here. The public name `Study` is therefore that of this module.
 """
 
 import copyreg

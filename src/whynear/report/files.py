@@ -68,7 +68,7 @@ def save(study: Study, folder: str | os.PathLike[str], *, overwrite: bool = Fals
         _save_model(study.model, new, folder)
         with ThreadPoolExecutor(FILES_AT_ONCE) as writers:
             deque(writers.map(lambda name: write_data(new / name, texts[name]), texts), maxlen=0)
-        # Last, because it says that all others are there.
+        # Last: where it exists, all others do.
         write_data(new / RECORD, json.dumps(record, indent=1, allow_nan=False, ensure_ascii=False) + "\n")
     except OSError:
         shutil.rmtree(new, ignore_errors=True)

@@ -107,7 +107,7 @@ class FitWatch:
 
 
 def aligned(probabilities: Array, known: NDArray[Any], classes: NDArray[Any]) -> Array:
-    """Return a column for each class, zero for classes that the model does not know; each row sums to one.
+    """Return a column for each class, zero for classes that the model was not fitted to; each row sums to one.
 
     Parameters
     ----------

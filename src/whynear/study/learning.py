@@ -113,7 +113,7 @@ def learnable_problem(
     @lru_cache
     def opened(encoding: str) -> tuple[NamedTable, Hashable | None]:
         if is_vector(target, table):
-            return table_with_target(table, target), None  # the table knows its target
+            return table_with_target(table, target), None  # the target is a column of the table
         return open_it(table, encoding, strict=settings.reading.strict), target
 
     def learnable(reading: Reading) -> Problem:

@@ -113,9 +113,9 @@ def _digest(
 
 
 def remember_rows(model: Any, X: pd.DataFrame) -> Any:
-    """Return a model fitted to these rows, whose learner knows their names and the column that the names come from.
+    """Return a model fitted to these rows, whose learner holds their names and the column that the names come from.
 
-    If it keeps the rows, it also knows which values they lack: for each, the places of the row and of the column.
+    If it keeps the rows, it also holds which values they lack: for each, the places of the row and of the column.
     """
     learner = estimators_of(model)[-1]
     if hasattr(learner, "case_places_"):

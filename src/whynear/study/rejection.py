@@ -44,7 +44,7 @@ class Rejection:
     Attributes
     ----------
     calibration : Calibration
-        What the held-out predictions say about certainty, for new rows.
+        The certainty of new rows, calibrated by the held-out predictions.
     certainty : ndarray
         For each held-out prediction, the probability that it is right, by other rows.
     curve : RejectCurve
@@ -148,7 +148,7 @@ def rejection_of(problem: Problem, comparison: Comparison, model: FittedPipeline
 
 
 def remember_rejection(model: Any, rejection: Rejection | None) -> Any:
-    """Return a model whose learner knows the calibration of its held-out predictions, if it has a metric."""
+    """Return a model whose learner holds the calibration of its held-out predictions, if it has a metric."""
     learner = estimators_of(model)[-1]
     if rejection is not None and hasattr(learner, "metric_"):
         setattr(learner, KEPT_AS, {**rejection.calibration.to_dict(), "refusal": rejection.refusal})
@@ -172,7 +172,7 @@ def option_of(model: Any, accuracy: float, confidence: float) -> RejectOption:
 
 
 def _held_out(X: pd.DataFrame, comparison: Comparison, classes: Any) -> Nearness:
-    """Return what the model of each fold says about its held-out rows, in the order of the predictions."""
+    """Return how near the held-out rows of each fold are to the cases of its model, in the order of the predictions."""
     fold = comparison.predictions["fold"].to_numpy()
     places = [np.flatnonzero(fold == number) for number in range(1, len(comparison.models) + 1)]
     found = joined(

@@ -63,7 +63,7 @@ class Study:
         Short explanations of cases on the maps: those predicted wrong, or with the largest errors, and others in even
         steps.
     verdicts : Verdicts
-        What refitting says about each feature, the fewest features that suffice, and who can stand in for whom.
+        The verdict on each feature by refitting, the fewest features that suffice, and who can stand in for whom.
     findings : Findings
         The results as sentences.
     inputs : StudySettings

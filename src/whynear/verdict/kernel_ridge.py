@@ -152,7 +152,7 @@ def predict_by_kernel(name: str, ridge: float, known: Array, Y: Array, new: Arra
 
 @dataclass(frozen=True, eq=False)
 class HeldOut:
-    """Predictions of every row by a model that saw neither its group nor later rows, and the ridge of the model."""
+    """Predictions of every row by a model fitted without its group and later rows, and the ridge of the model."""
 
     predicted: Array
     ridge: float

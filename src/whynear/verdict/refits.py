@@ -43,7 +43,7 @@ USUAL_SECONDS = 0.01  # of a fit, before one was timed
 MANY_CELLS, USUAL_TREES, FEW_TREES = 30_000, 100, 25
 MANY_ROWS = 5_000  # at most, that models are fitted to where there are more than verdicts are made from
 FOLDS_OF_MANY = 3
-FEWEST_TIMES = 2  # as many rows as were used must there be, for more rows to say something else
+FEWEST_TIMES = 2  # as many rows as were used must there be, for a check on more rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -265,7 +265,7 @@ class ManyRows:
     """Answers of models, fitted to folds of many rows, for those of them that are not used elsewhere.
 
     The first of the models is the learner; others answer too if they are clearly better with all features.
-    What few rows say need not hold for many: with more rows some features become needed, and others can be replaced.
+    Results on few rows need not hold on many: with more rows some features become needed, and others can be replaced.
     """
 
     def __init__(self, models: Sequence[Refits], used: Indices) -> None:
