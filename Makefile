@@ -18,7 +18,7 @@ test: $(INSTALLED)  ## the quick tests: all but those marked slow
 test-all: $(INSTALLED)  ## all tests
 	$(BIN)/pytest -n 2 --dist loadfile $(PYTEST_ARGS)
 
-check: $(INSTALLED)  ## lint, format, types and the import contract
+check: $(INSTALLED)  ## lint, format, types, the import contract and the budget of sizes
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy

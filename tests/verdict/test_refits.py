@@ -254,7 +254,7 @@ def test_a_learner_that_cannot_be_sent_is_refitted_here(monkeypatch):
 @pytest.mark.parametrize("find", [verdicts, sufficient_sets])
 def test_an_engine_that_is_none_is_refused(find):
     X, y = two_of_four(20)
-    with pytest.raises(ValueError, match="engine must be 'processes' or 'dask', got 'ray' instead"):
+    with pytest.raises(ValueError, match=r"engine must be 'processes', 'dask' or an address .*, got 'ray' instead"):
         find(LogisticRegression(), X, y, engine="ray")
     with pytest.raises(OSError, match="No scheduler answers at address='tcp://"):
         find(LogisticRegression(), X, y, engine="tcp://127.0.0.1:1")

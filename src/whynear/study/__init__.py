@@ -7,7 +7,6 @@ from whynear.utils.lazy import make_lazy
 __all__ = make_lazy(
     __name__,
     {
-        "whynear.doors": ("study",),
         "whynear.study.result": ("Study",),
         "whynear.study.settings": ("StudySettings",),
     },

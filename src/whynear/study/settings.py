@@ -174,7 +174,8 @@ def with_old_names(function: Callable[Given, Made]) -> Callable[Given, Made]:
         for name in kwargs:
             if name not in known and (home := HOMES.get(name)) is not None:
                 way = f"{home}=wn.{VALUES[home].__name__}({name}=...)"
-                raise TypeError(f"{function.__name__} has no parameter {name!r}. Write {way}.")
+                way = f"Write {way}." if home in known else f"It is one of `whynear.study`: {way}."
+                raise TypeError(f"{function.__name__} has no parameter {name!r}. {way}")
         return function(*args, **kwargs)
 
     return called

@@ -35,7 +35,7 @@ from whynear.verdict.table import (
 )
 from whynear.work.pieces import Piece
 from whynear.work.processes import Processes
-from whynear.work.workers import Engine, Workers, results_of, start_workers
+from whynear.work.workers import ENGINES, Engine, Workers, results_of, start_workers
 
 LEARNER = "the learner"
 USUAL_SECONDS = 0.01  # of a fit, before one was timed
@@ -360,8 +360,12 @@ def workers_of(engine: Engine | str | Workers, n_jobs: int | None) -> AbstractCo
     """Return workers that are given, or what runs an engine, also the cluster at an address, and ends it."""
     if not isinstance(engine, str):
         return nullcontext(engine)
-    kind, address = ("dask", engine) if "://" in engine else (engine, None)
-    return start_workers(cast("Engine", kind), n_jobs, address, also_here=True)
+    if "://" in engine:
+        return start_workers("dask", n_jobs, engine, also_here=True)
+    if engine not in ENGINES:
+        known = ", ".join(map(repr, ENGINES))
+        raise ValueError(f"engine must be {known} or an address such as 'tcp://host:8786', got {engine!r} instead.")
+    return start_workers(cast("Engine", engine), n_jobs, also_here=True)
 
 
 def judged_table(
