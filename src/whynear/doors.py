@@ -103,13 +103,13 @@ def study(
     >>> found.comparison.chosen, found.verdicts.sets.best
     ('grlvq', ('width',))
     """
-    running = running or Running()
+    running = Running() if running is None else running
     settings = StudySettings(
         learner=learner,
         score=score,
         class_weight=class_weight,
-        reading=reading or Reading(),
-        splitting=splitting or Splitting(),
+        reading=Reading() if reading is None else reading,
+        splitting=Splitting() if splitting is None else splitting,
         running=running,
         effective_dim=effective_dim,
         random_state=random_state,

@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 from numpy.testing import assert_allclose
@@ -116,3 +117,21 @@ def test_it_is_drawn_and_shown():
     assert found.plot(ax) is ax
     assert {text.get_text() for text in ax.get_legend().get_texts()} == {"validation error", "train error"}
     assert "tolerance" in shown(found)
+
+
+def test_masked_training_rows_are_refused_beside_validation_rows():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 3))
+    y = np.where(X[:, 0] > 0, "u", "v")
+    masked = np.ma.masked_array(np.where(np.eye(40, 3) > 0, -999.0, X), mask=np.eye(40, 3, dtype=bool))
+    with pytest.raises(ValueError, match="3 masked values"):
+        wn.relevance_tolerance(wn.GRLVQ(random_state=0).fit(X, y), masked, y, X_val=X, y_val=y)
+
+
+@pytest.mark.parametrize(("cell", "message"), [(np.inf, "infinity .inf.: 1 in column 'b'"), ("hello", "column 'b'")])
+def test_a_value_that_is_no_number_is_named_with_its_column_behind_a_scaler(cell, message):
+    X = pd.DataFrame(np.random.default_rng(0).standard_normal((40, 3)), columns=["a", "b", "c"]).astype(object)
+    y = np.where(X["a"] > 0, "u", "v")
+    X.iloc[1, 1] = cell
+    with pytest.raises(ValueError, match=message):
+        wn.relevance_tolerance(make_pipeline(StandardScaler(), wn.GMLVQ(random_state=0)), X, y)

@@ -1,10 +1,12 @@
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_iris
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -229,3 +231,19 @@ def test_a_class_that_is_not_known_counts_for_none():
     near = NearCases(np.arange(4.0)[:, None], np.array([0, 1, -1, -1]))
     assert_allclose(near.shares(np.zeros((1, 1)), 2), [[0.25, 0.25]])
     assert not NO_CASES
+
+
+def test_missing_values_of_pandas_are_taken_behind_an_imputer():
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 3)))
+    y = np.array(["u", "v"])[(X[0] > 0).astype(int)]
+    gaps = X.convert_dtypes().mask(np.eye(60, 3, dtype=bool))
+    model = make_pipeline(SimpleImputer(), StandardScaler(), wn.GRLVQ(random_state=0))
+    assert wn.RejectOption(model, random_state=0).fit(gaps, y).certainties(gaps).shape == (60,)
+
+
+def test_rows_whose_squares_vanish_are_refused_by_neighbours_of_scikit_learn():
+    X = np.random.default_rng(0).normal(size=(60, 3)) * 1e-170
+    y = np.array(["u", "v"])[(X[:, 0] > 0).astype(int)]
+    neighbours = KNeighborsClassifier(3).fit(X, y)
+    with pytest.raises(ValueError, match=r"its square vanishes"):
+        wn.RejectOption(neighbours, random_state=0).calibrate(X, y)

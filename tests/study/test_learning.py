@@ -247,3 +247,10 @@ def test_of_a_part_of_the_rows_names_and_gaps_are_those_of_the_part(monkeypatch)
     assert learner.row_gaps_.tolist() == []
     monkeypatch.setattr(minimum_norm, "MOST_CASES", 30)
     assert wn.learn_table(X.assign(price=y), "price").model[-1].row_gaps_.tolist() == [[1, 1]]
+
+
+@pytest.mark.parametrize(("name", "given"), [("reading", {"drop": "a"}), ("reading", {}), ("splitting", 0)])
+def test_settings_of_another_type_are_refused_with_the_value_to_write(name, given):
+    for door in (wn.learn_table, wn.study):
+        with pytest.raises(TypeError, match=f"{name} must be a {name.title()}.*wn.{name.title()}"):
+            door("iris", learner="grlvq", **{name: given})

@@ -55,7 +55,7 @@ class Split(NamedTuple):
         if not self.takes_metrics:
             X, X_val, k = self.rows(), self.model.numbers(self.X_val), getattr(last, "n_neighbors", N_NEIGHBORS)
             return partial(_voted, X, X_val, np.asarray(self.y), k)
-        seen = [self.model.seen(self.model.matched(cases)) for cases in (self.X, self.X_val)]
+        seen = [self.model.seen(self.model.table(cases)) for cases in (self.X, self.X_val)]
         frames = isinstance(seen[0], pd.DataFrame)
         both = pd.concat(seen) if frames else np.concatenate([np.asarray(part) for part in seen])
         n_train = len(both) - len(np.asarray(seen[1]))

@@ -24,7 +24,15 @@ from whynear.metric.base import Metric, rebuild
 from whynear.metric.steps import KeptColumns, Step, Units, estimators_of, kept_columns, linear_steps
 from whynear.model.encoders import Encoder, SpectralEncoder, blocks_of, split_columns, split_spectra
 from whynear.utils.arrays import Array, Indices
-from whynear.utils.columns import check_dense, check_finite, check_same_columns, column_names, default_names, numbers
+from whynear.utils.columns import (
+    check_dense,
+    check_finite,
+    check_same_columns,
+    check_unmasked,
+    column_names,
+    default_names,
+    numbers,
+)
 from whynear.utils.text import counted
 
 
@@ -183,6 +191,8 @@ class FittedPipeline:
             X = X.to_frame().T
         elif not isinstance(X, pd.DataFrame):
             check_dense(X, what)
+            check_unmasked(X, what)
+            check_unmasked(X, what)
             values = np.asarray(X)
             if values.ndim not in (1, 2):
                 raise ValueError(f"{what} must be one case or a table of cases, got shape {values.shape} instead.")

@@ -103,18 +103,18 @@ def seen_by(model: Any, X: Any) -> Array | None:
 
 
 def _held(model: Any, X: Any) -> tuple[LabelledCases, Array] | None:
-    """Return the cases of a classifier, and the rows of X in its coordinates; None for one without cases.
-
-    It was fitted to the rows, or predicted them: they are not checked again.
-    """
+    """Return the cases of a classifier, and the rows of X in its coordinates; None for one without cases."""
     fitted = FittedPipeline.of(model)
     learner = fitted.learner
     has_evidence = hasattr(learner, "evidence") and hasattr(learner, "metric_")
     if issparse(X) or not (has_evidence or isinstance(learner, KNeighborsClassifier)):
         return None
-    seen = fitted.seen(fitted.matched(X))
+    seen = fitted.seen(fitted.table(X))
     held = labelled_cases(learner, seen)
-    return None if held is None else (held, np.ascontiguousarray(seen, dtype=np.float64))
+    if held is None:
+        return None
+    values = np.ascontiguousarray(seen, dtype=np.float64)
+    return held, values if has_evidence else held.metric.table(values)  # learners of this library have checked them
 
 
 def labelled_cases(learner: Any, seen: Any) -> LabelledCases | None:
@@ -126,7 +126,8 @@ def labelled_cases(learner: Any, seen: Any) -> LabelledCases | None:
         cases, codes = learner._fit_X, learner._y
         if learner.effective_metric_ != "euclidean" or issparse(cases) or np.ndim(codes) != 1:
             return None
-        return LabelledCases(DiagonalMetric(np.ones(cases.shape[1])), cases, codes, True)
+        metric = DiagonalMetric(np.ones(cases.shape[1]))
+        return LabelledCases(metric, metric.table(cases, "Y"), codes, True)
     evidence = learner.evidence(seen[:1])
     codes = np.searchsorted(evidence.classes, evidence.labels)
     return LabelledCases(learner.metric_, evidence.cases, codes, not evidence.prototypes)

@@ -24,7 +24,7 @@ from whynear.study.fits import FitRows, Fits, fit_and_predict
 from whynear.study.folds import folds_of, in_order, possible_folds
 from whynear.study.methods import MINIMUM_NORM, Methods, n_varying
 from whynear.study.score import Measure, Score, score_of
-from whynear.study.settings import ClassWeight, StudySettings, check_seed, with_old_names
+from whynear.study.settings import ClassWeight, StudySettings, check_kinds, check_seed, with_old_names
 from whynear.utils.text import counted, listed
 
 FEWEST_NUMERIC_ROWS = 10  # for a numeric target
@@ -219,7 +219,10 @@ def learn_table(
     >>> wn.learn_table("iris", learner="grlvq").finding()
     "grlvq learned from iris: 150 rows, 4 columns, 3 classes ('setosa', 'versicolor', 'virginica')."
     """
-    seed, reading, splitting = check_seed(random_state), reading or Reading(), splitting or Splitting()
+    seed = check_seed(random_state)
+    reading = Reading() if reading is None else reading
+    splitting = Splitting() if splitting is None else splitting
+    check_kinds(reading=reading, splitting=splitting)
     if learner != "auto" and learner not in LEARNERS:
         raise ValueError(f"There is no learner {learner!r}. Use one of {', '.join(LEARNERS)} (--learner).")
     if learner != "auto":

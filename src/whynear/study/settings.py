@@ -81,6 +81,14 @@ class Running:
             bytes_of(self.memory)
 
 
+def check_kinds(**values: object) -> None:
+    """Refuse values of settings that are of another type, such as a dict."""
+    for name, given in values.items():
+        if not isinstance(given, kind := VALUES[name]):
+            made = f"{name}=wn.{kind.__name__}(...)"
+            raise TypeError(f"{name} must be a {kind.__name__}, got {given!r} instead. Write {made}.")
+
+
 @dataclass(frozen=True)
 class StudySettings:
     """The settings of a study; see `whynear.study` for what each setting does.
@@ -104,10 +112,7 @@ class StudySettings:
     n_jobs: int | None = option(None, "Number of processes and threads; all cores without it.", compare=False)
 
     def __post_init__(self) -> None:
-        for name, kind in VALUES.items():
-            if not isinstance(given := getattr(self, name), kind):
-                made = f"{name}=wn.{kind.__name__}(...)"
-                raise TypeError(f"{name} must be a {kind.__name__}, got {given!r} instead. Write {made}.")
+        check_kinds(reading=self.reading, splitting=self.splitting, running=self.running)
         check_seed(self.random_state)
         if self.learner not in (known := ("auto", *STUDIED)):
             raise ValueError(f"There is no learner {self.learner!r}. Use one of {', '.join(known)} (--learner).")

@@ -173,11 +173,7 @@ def reads_as_number(value: Any) -> bool:
 
 def check_plain(X: Any, what: str = "X") -> None:
     """Refuse masked values, dates and durations, which numpy would take as plain numbers, and text that is none."""
-    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
-        raise ValueError(
-            f"{what} has {int(np.ma.count_masked(X))} masked values, which would be taken as plain numbers. Fill them "
-            f"({what}.filled(numpy.nan)) and impute them, or leave their rows out."
-        )
+    check_unmasked(X, what)
     dtypes: dict[Any, Any] = X.dtypes.to_dict() if isinstance(X, pd.DataFrame) else {None: getattr(X, "dtype", None)}
     for name, kind in dtypes.items():
         if getattr(kind, "kind", "") in ("m", "M"):
@@ -199,6 +195,15 @@ def check_plain(X: Any, what: str = "X") -> None:
                 f"{what} holds {found[1][:60]!r} in {place}, which is not a number. Encode the column as numbers "
                 "(TableEncoder before a learner does), or leave it out."
             )
+
+
+def check_unmasked(X: Any, what: str = "X") -> None:
+    """Refuse masked values, which numpy would take as plain numbers."""
+    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+        raise ValueError(
+            f"{what} has {int(np.ma.count_masked(X))} masked values, which would be taken as plain numbers. Fill them "
+            f"({what}.filled(numpy.nan)) and impute them, or leave their rows out."
+        )
 
 
 def check_dense(X: Any, what: str = "X") -> None:
