@@ -54,7 +54,7 @@ class Walk:
             walk()
         finally:
             sys.settrace(before[0])
-            threading.settrace(before[1])  # type: ignore[arg-type]
+            threading.settrace(before[1])  # type: ignore[arg-type] # None ends it, which typeshed leaves out
         return self
 
     def times(self, names: tuple[str, ...]) -> int:

@@ -127,7 +127,7 @@ if TYPE_CHECKING:
     from whynear.interpret import relevance_tolerance as relevance_tolerance
     from whynear.large.batch_prediction import predict_to_parquet as predict_to_parquet
     from whynear.learn import MinimumNormRegressor as MinimumNormRegressor
-    from whynear.learn.registry import *  # noqa: F403 - the learners
+    from whynear.learn.registry import *  # noqa: F403 - the learners, named for type checkers once
     from whynear.metric import DiagonalMetric as DiagonalMetric
     from whynear.metric import LinearMetric as LinearMetric
     from whynear.metric import LocalMetric as LocalMetric

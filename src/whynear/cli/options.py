@@ -32,7 +32,7 @@ def with_settings(names: str, **helps: str) -> Callable[[Callable[..., None]], C
         last = [name for name in own if name not in (*names.split(), "table", "target", "settings")]
         order = ("table", "target", *names.split(), *last)
         parameters = [own[name] if name in own else _parameter(name, helps) for name in order]
-        command.__signature__ = signature(command).replace(parameters=parameters)  # type: ignore[attr-defined]
+        command.__signature__ = signature(command).replace(parameters=parameters)  # type: ignore[attr-defined] # read by inspect
         command.__annotations__ = {one.name: one.annotation for one in parameters}
         return command
 
