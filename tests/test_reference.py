@@ -30,7 +30,7 @@ PUBLIC = ["GMLVQ", "GRLVQ", "LGMLVQ", "LGRLVQ", "LMNN", "LANN", "Slider", "DIET"
           "SufficientSets", "ValueExplanation", "Verdicts", "explain_row", "flips", "learn_table", "leave_out",
           "relevance_tolerance", "sufficient_sets", "verdicts", "datasets.KnownSet", "datasets.known_sets",
           "datasets.open_table", "ranking.Found", "ranking.matches_at", "spectra.Baseline", "spectra.SavitzkyGolay",
-          "spectra.SpectralTransformer", "spectra.StandardNormalVariate"]  # fmt: skip
+          "spectra.SpectralTransformer", "spectra.StandardNormalVariate", "RFMRegressor", "MonotoneMetric"]  # fmt: skip
 
 
 def public_names():

@@ -49,12 +49,14 @@ __all__ = make_lazy(
         "whynear.learn": (
             *(learner.kind for learner in ALL_LEARNERS),
             "MinimumNormRegressor",
+            "RFMRegressor",
         ),
         "whynear.metric": (
             "DiagonalMetric",
             "LinearMetric",
             "LocalMetric",
             "MinkowskiMetric",
+            "MonotoneMetric",
         ),
         "whynear.model.as_metric": ("as_metric",),
         "whynear.model.files": (
@@ -127,11 +129,13 @@ if TYPE_CHECKING:
     from whynear.interpret import relevance_tolerance as relevance_tolerance
     from whynear.large.batch_prediction import predict_to_parquet as predict_to_parquet
     from whynear.learn import MinimumNormRegressor as MinimumNormRegressor
+    from whynear.learn import RFMRegressor as RFMRegressor
     from whynear.learn.registry import *  # noqa: F403 - the learners, named for type checkers once
     from whynear.metric import DiagonalMetric as DiagonalMetric
     from whynear.metric import LinearMetric as LinearMetric
     from whynear.metric import LocalMetric as LocalMetric
     from whynear.metric import MinkowskiMetric as MinkowskiMetric
+    from whynear.metric import MonotoneMetric as MonotoneMetric
     from whynear.model.as_metric import as_metric as as_metric
     from whynear.model.files import load as load
     from whynear.model.files import save as save

@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
+    from whynear.learn.kernel.estimators import RFM as RFM
     from whynear.learn.lann.estimator import LANN as LANN
     from whynear.learn.lmnn.estimator import LMNN as LMNN
     from whynear.learn.lvq.estimators import GMLVQ as GMLVQ
@@ -46,6 +47,7 @@ ALL_LEARNERS = (
     Learner("LGRLVQ", "lvq.estimators", studied=True),
     Learner("LGMLVQ", "lvq.estimators", studied=True, compared=True),
     Learner("LANN", "lann.estimator", studied=True, compared=True),
+    Learner("RFM", "kernel.estimators", studied=True),
     Learner("Slider", "slider.estimator"),
     Learner("DIET", "slider.rivals"),
     Learner("ForwardSelection", "slider.rivals"),

@@ -400,6 +400,8 @@ class Evidence(ByValue):
     classes: NDArray[Any]
     row_names: NDArray[Any] | None = None
     prototypes: bool = False
+    shares: Array | None = None
+    base: Array | None = None
 
     @property
     def kind(self) -> Literal["row", "case", "prototype"]:
@@ -414,6 +416,8 @@ class Evidence(ByValue):
 
     def support(self) -> Array:
         """Return the votes summed by class, of shape (n, n_classes); a prediction is the class of largest support."""
+        if self.shares is not None:
+            return self.base + self.shares.sum(axis=1)
         if self.indices.size < len(self.labels):  # look up the classes of the fewer: of the votes, or of all cases
             codes = np.searchsorted(self.classes, self.labels[self.indices])
         else:

@@ -12,6 +12,7 @@ from whynear.metric.base import Metric, rebuild
 from whynear.metric.linear import DiagonalMetric, LinearMetric
 from whynear.metric.local import LocalMetric
 from whynear.metric.minkowski import MinkowskiMetric
+from whynear.metric.monotone import MonotoneMetric
 from whynear.metric.steps import Mixing, Scaling, Selection, Step, Units, linear_steps, transformed, units_of
 from whynear.model.encoders import SpectralEncoder
 from whynear.model.pipeline import FittedPipeline
@@ -39,7 +40,7 @@ def as_metric(
 
     Returns
     -------
-    metric : LinearMetric, DiagonalMetric or LocalMetric
+    metric : LinearMetric, DiagonalMetric, LocalMetric, MinkowskiMetric or MonotoneMetric
 
     Examples
     --------
@@ -122,9 +123,11 @@ def _of_model(model: FittedPipeline) -> tuple[Metric, Units]:
                     n_outputs = len(last)
         metric = DiagonalMetric(np.ones(n_outputs))
     for estimator, steps in reversed(chain):
-        if isinstance(metric, LocalMetric):
+        if isinstance(metric, LocalMetric | MonotoneMetric):
             shift = transformed(estimator, np.zeros((1, estimator.n_features_in_)))
-            metric = rebuild(LocalMetric, metric.feature_names, {**metric.arrays(), "anchors": metric.anchors - shift})
+            points = "anchors" if isinstance(metric, LocalMetric) else "knots"
+            arrays = metric.arrays()
+            metric = rebuild(type(metric), metric.feature_names, {**arrays, points: arrays[points] - shift})
         for step in reversed(steps):
             metric = _before(metric, step)
     return metric, units_of(parts, len(model.made)) if parts else metric.units
@@ -134,6 +137,8 @@ def _before(metric: Metric, step: Step) -> Metric:
     """Return a metric that follows a linear step, stated in the coordinates before the step."""
     if isinstance(metric, MinkowskiMetric):
         return _minkowski_before(metric, step)
+    if isinstance(metric, MonotoneMetric):
+        return _monotone_before(metric, step)
     arrays, kind = metric.arrays(), type(metric)
     scale = arrays.pop("scale", np.ones(metric.n_features))
     match step:
@@ -168,6 +173,21 @@ def _minkowski_before(metric: MinkowskiMetric, step: Step) -> Metric:
         case Mixing():
             raise TypeError("A Minkowski distance behind a step that mixes columns is no distance of these columns.")
     return MinkowskiMetric(weights, metric.p, scale=scale)
+
+
+def _monotone_before(metric: MonotoneMetric, step: Step) -> Metric:
+    """Only the knots are values of the columns; weights and map are those of mapped columns."""
+    arrays = metric.arrays()
+    scale = arrays.pop("scale", np.ones(metric.n_features))
+    match step:
+        case Scaling(scale=divisor):
+            arrays |= {"knots": arrays["knots"] * divisor, "scale": scale * divisor}
+        case Selection():
+            arrays = {name: _spread(array, step, 1.0 if name == "p" else 0.0) for name, array in arrays.items()}
+            arrays["scale"] = _spread(scale, step, np.inf)
+        case Mixing():
+            raise TypeError("Monotone maps behind a step that mixes columns are no maps of these columns.")
+    return rebuild(MonotoneMetric, None, arrays)
 
 
 def _spread(array: Array, step: Selection, elsewhere: float) -> Array:

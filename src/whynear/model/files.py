@@ -34,6 +34,7 @@ from whynear.metric.base import Metric, rebuild
 from whynear.metric.linear import DiagonalMetric, LinearMetric
 from whynear.metric.local import LocalMetric
 from whynear.metric.minkowski import MinkowskiMetric
+from whynear.metric.monotone import MonotoneMetric
 from whynear.utils.archive import TOO_LARGE, ArchiveError, read_archive, write_archive
 from whynear.utils.files import StrPath
 from whynear.utils.lazy import import_public_name
@@ -43,7 +44,7 @@ MOST_PADDING = 64  # size of an array of labels of fixed width, over the length 
 SPARE_BYTES = 16 << 20  # for arrays of labels beyond that limit, all of a file together
 CASES = "cases_"  # where learners keep their training rows
 METRICS: dict[str, Callable[..., Metric]] = {
-    kind.__name__: kind for kind in (LinearMetric, DiagonalMetric, LocalMetric, MinkowskiMetric)
+    kind.__name__: kind for kind in (LinearMetric, DiagonalMetric, LocalMetric, MinkowskiMetric, MonotoneMetric)
 }
 # Errors that parts which do not fit together lead to.
 _UNFIT = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError, SyntaxError)

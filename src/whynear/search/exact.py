@@ -14,6 +14,7 @@ from whynear.metric.base import Metric, finite
 from whynear.metric.linear import PRECISION, DiagonalMetric, LinearMetric, any_sparse, sparse_table
 from whynear.metric.local import LocalMetric
 from whynear.metric.minkowski import MinkowskiMetric
+from whynear.metric.monotone import MonotoneMetric
 from whynear.model.as_metric import as_metric
 from whynear.search.engines import Engine, Everything, Products, Tree
 from whynear.utils.arrays import Array, Indices
@@ -49,7 +50,7 @@ def nearest_sparse(
     return sq, indices
 
 
-AnyMetric = LinearMetric | DiagonalMetric | LocalMetric | MinkowskiMetric
+AnyMetric = LinearMetric | DiagonalMetric | LocalMetric | MinkowskiMetric | MonotoneMetric
 
 # With more coordinates a tree visits most of its leaves, and matrix products are faster (`make bench-search`).
 TREE_COMPONENTS = 6
@@ -69,6 +70,9 @@ class ExactSearch:
         self.cases: Any = cases.view()  # sparse in a `NeighborSearch` of sparse cases
         self.cases.setflags(write=False)
         self._engine: Engine | None
+        self._measured: tuple[AnyMetric, Array] = (metric, self.cases)
+        if isinstance(metric, MonotoneMetric):
+            metric, cases = self._measured = (metric.behind, metric.placed(cases))
         if isinstance(metric, MinkowskiMetric) or (isinstance(metric, LocalMetric) and metric.weights is None):
             self._engine = Everything(len(cases))
         elif isinstance(metric, LocalMetric):
@@ -83,19 +87,18 @@ class ExactSearch:
         skipped = np.full(len(queries), -1) if skipped is None else skipped
         sq, indices = np.empty((len(queries), k)), np.empty((len(queries), k), dtype=np.intp)
         everything = np.arange(len(self.cases))
+        metric, cases = self._measured
+        if isinstance(self.metric, MonotoneMetric):
+            queries = self.metric.placed(queries)
 
         def measure(alone: Indices, start: int, stop: int) -> None:
             rows = alone[start:stop]
             listed, counts = np.tile(everything, (len(rows), 1)), np.full(len(rows), len(everything))
-            sq[rows], indices[rows] = nearest_listed(
-                self.metric, queries[rows], self.cases, k, listed, counts, skipped[rows]
-            )
+            sq[rows], indices[rows] = nearest_listed(metric, queries[rows], cases, k, listed, counts, skipped[rows])
 
         for rows in row_blocks(len(queries), row_bytes=self._engine.row_bytes(k), budget=QUERY_BYTES):
             found, counts = self._engine.candidates(queries[rows], k, skipped[rows])
-            sq[rows], indices[rows] = nearest_listed(
-                self.metric, queries[rows], self.cases, k, found, counts, skipped[rows]
-            )
+            sq[rows], indices[rows] = nearest_listed(metric, queries[rows], cases, k, found, counts, skipped[rows])
             alone = rows.start + np.flatnonzero(_unlisted(found, counts))  # without a short list
             run_in_chunks(partial(measure, alone), len(alone), chunk=1 + 500_000 // len(everything), n_jobs=self.n_jobs)
         return finite(sq), indices

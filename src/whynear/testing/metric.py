@@ -14,7 +14,7 @@ import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import ArrayLike
 
-from whynear.metric import LocalMetric, Metric
+from whynear.metric import LocalMetric, Metric, MonotoneMetric
 from whynear.metric.base import rebuild
 from whynear.model.files import load, save
 from whynear.utils.arrays import Array
@@ -150,6 +150,7 @@ def _independent_of_feature_order(metric: Metric, cases: Array) -> None:
 
 
 def _relevance_is_a_unit_step(metric: Metric, _cases: Array) -> None:
+    metric = metric.behind if isinstance(metric, MonotoneMetric) else metric  # a step of a mapped column
     zero, steps = np.zeros((1, metric.n_features)), np.eye(min(50, metric.n_features), metric.n_features)
     relevances = np.atleast_2d(metric.relevances())
     assert relevances.shape == (len(metric), metric.n_features), f"relevances have the shape {relevances.shape}"

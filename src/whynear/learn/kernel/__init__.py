@@ -1,0 +1,1 @@
+"""Kernel regression under a distance that is learned from the gradients of the regression itself."""
