@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -14,6 +14,7 @@ from whynear.large.block_fits import RemoteBlocks, RemotePairs, classes_of, labe
 from whynear.large.collections import read_table
 from whynear.large.local_metrics import RegionalTraining
 from whynear.large.partitions import (
+    computed,
     computed_where_kept,
     paired_partitions,
     partitions_of,
@@ -22,7 +23,7 @@ from whynear.large.partitions import (
     with_whole_rows,
 )
 from whynear.large.pipeline_steps import fit_step, transformed
-from whynear.learn.inputs import weighed
+from whynear.learn.inputs import Labelled, warn_of_constant_columns, weighed
 from whynear.learn.minimum_norm import kept_step
 from whynear.learn.registry import LEARNERS, Traits
 from whynear.metric.steps import estimators_of
@@ -92,10 +93,10 @@ def fit(model: Model, X: Any, y: Any) -> Model:
 
     Parameters
     ----------
-    model : GRLVQ, GMLVQ, LGRLVQ, LGMLVQ, LMNN, LANN, MinimumNormRegressor, or a Pipeline ending in one
-        The learner. LMNN and LANN keep all cases: those must fit into the memory of this process, and for LMNN of each
-        worker. Steps before it may be TableEncoder, StandardScaler, MinMaxScaler, MaxAbsScaler, VarianceThreshold,
-        SimpleImputer, OneHotEncoder and NullSpaceProjector.
+    model : GRLVQ, GMLVQ, LGRLVQ, LGMLVQ, LMNN, LANN, RFM, RFMRegressor, MinimumNormRegressor, or a Pipeline
+        The learner, or a Pipeline ending in one. LMNN, LANN, RFM and RFMRegressor keep all cases: those must fit into
+        the memory of this process, and for LMNN of each worker. Steps before it may be TableEncoder, StandardScaler,
+        MinMaxScaler, MaxAbsScaler, VarianceThreshold, SimpleImputer, OneHotEncoder and NullSpaceProjector.
     X : Dask array, Dask DataFrame, or list of delayed partitions
         The training cases.
     y : Dask array, Dask Series, or list of delayed partitions
@@ -106,7 +107,8 @@ def fit(model: Model, X: Any, y: Any) -> Model:
     model
         The same object, fitted as its method ``fit`` would fit it to all rows, but for rounding. Of more than 100,000
         rows, LANN learns its settings and common weights from 30,000, and the cases' own metrics in regions of the
-        space, each of which takes some rows across its borders.
+        space, each of which takes some rows across its borders. RFM and RFMRegressor learn the distance in this
+        process, from some rows, and the models of their leaves on the workers.
 
     Notes
     -----
@@ -148,6 +150,23 @@ def _fit_local(learner: Any, pairs: Pairs) -> None:
     learner.fit_labelled(weighed(labelled(learner, table), learner.class_weight), training)
 
 
+def _fit_kernel(learner: Any, pairs: Pairs) -> None:
+    learner.check_settings()
+    table = read_table(learner, pairs, classes=learner.classifies, named=True)
+    if learner.classifies:
+        learner.fit_labelled(weighed(labelled(learner, table), learner.class_weight), each=_on_workers)
+        return
+    X, targets = table.gathered()
+    classes = np.zeros(len(X), dtype=np.intp)
+    data = Labelled(X, classes, np.array([]), table.names, np.ones(len(X)), table.row_names())
+    warn_of_constant_columns(data.feature_names, data.varying)
+    learner.fit_numbers(data, targets, each=_on_workers)
+
+
+def _on_workers(work: Callable[[Any], Any], parts: Iterable[Any]) -> list[Any]:
+    return computed([task(work, part) for part in parts])
+
+
 def _fit_regressor(learner: Any, pairs: Pairs) -> None:
     table = read_table(learner, pairs, classes=False, named=True)
     step, names = kept_step(table.n_rows), table.row_names()
@@ -171,6 +190,7 @@ FITS: dict[str, Callable[[Any, Pairs], None]] = {
     "pairs": _fit_margins,
     "regions": _fit_local,
     "squares": _fit_regressor,
+    "leaves": _fit_kernel,
 }
 
 

@@ -127,7 +127,7 @@ class MapsCases(TransformerMixin):
         return self.metric_
 
 
-# d features, n training cases, m prototypes
+# d features, n training cases, m prototypes, e coefficients of k outputs
 SHAPES: dict[str, tuple[int | str, ...]] = {
     "input_range_": (2, "d"),
     "cases_": ("n", "d"),
@@ -139,6 +139,10 @@ SHAPES: dict[str, tuple[int | str, ...]] = {
     "prototypes_": ("m", "d"),
     "prototype_labels_": ("m",),
     "row_names_": ("n",),
+    "members_": ("e",),
+    "leaves_": ("e",),
+    "coefficients_": ("e", "k"),
+    "constants_": ("k",),
 }
 NUMBERS = ("certainty_", "target_origin_")
 LABELS = ("prototype_labels_", "row_names_")

@@ -28,19 +28,9 @@ from whynear.learn.inputs import (
     weighed,
 )
 from whynear.learn.kernel.choosing import CANDIDATES, Candidate, choose
-from whynear.learn.kernel.learning import (
-    COLUMNS,
-    SHAPES,
-    Columns,
-    Coordinates,
-    Rows,
-    Shape,
-    order_of,
-    ridge_model,
-    steps,
-)
+from whynear.learn.kernel.learning import COLUMNS, SHAPES, Columns, Coordinates, Rows, Shape, order_of, steps
+from whynear.learn.kernel.leaves import PREDICTION_BYTES, Each, Kernel, LeafModels, Leaves, fit_leaves
 from whynear.learn.kernel.matrices import distances, kernel_of
-from whynear.learn.kernel.ridge import Ridge
 from whynear.learn.lvq.prototypes import certainty
 from whynear.learn.mixins import CheckedWhenLoaded, Predictions, WithEvidence, WithMetric
 from whynear.learn.registry import FitCost, Traits
@@ -60,17 +50,17 @@ from whynear.utils.columns import (
 from whynear.utils.threads import row_blocks
 
 CHOOSING_ROWS = 800  # at most, from which a shape is chosen
-LEARNING_ROWS = 4_000  # at most, from which a distance is learned, and a model of numbers of double precision
+LEARNING_ROWS = 4_000  # at most, from which a distance is learned
 GRADIENT_ROWS = 500  # at most, over which squared derivatives are averaged
 FORWARD_FOLDS = 5
-LEAST_RIDGE_OF_SINGLES = 1e-3  # a smaller one is below the rounding errors of single precision
-PREDICTION_BYTES = 64 << 20
+DOUBLE_ROWS = 2_000  # at most, of models in double precision
+LEAST_RIDGE_OF_SINGLES = 1e-4  # a smaller one is below the rounding errors of single precision
 
 
 class LearnedKernel(CheckedWhenLoaded, WithEvidence, WithMetric):
     """What classes and numbers share: a kernel model of the training rows under a learned distance."""
 
-    traits = Traits(FitCost(0.05, row=4e-4, entry=1e-5), most_rows=20_000)
+    traits = Traits(FitCost(0.05, row=4e-4, entry=1e-5), partitions="leaves")
     classifies: ClassVar[bool]
     shape: str
     columns: str
@@ -84,6 +74,9 @@ class LearnedKernel(CheckedWhenLoaded, WithEvidence, WithMetric):
     cases_: Array
     coefficients_: Array
     constants_: Array
+    members_: Indices
+    leaves_: Indices
+    cuts_: dict[str, Any]
     width_: float
     ridge_: float
     shape_: Shape
@@ -100,10 +93,22 @@ class LearnedKernel(CheckedWhenLoaded, WithEvidence, WithMetric):
         check_parameters(self, whole, "max_steps", least=0)
         check_parameters(self, whole, "n_folds", least=2)
 
-    def _learn(self, data: Labelled, Y: Array, groups: Any, unit: float = 1.0) -> Array:
+    def restore_fields(self) -> None:
+        """Check what `whynear.load` set."""
+        super().restore_fields()
+        if hasattr(self, "metric_"):
+            tree = Leaves(**self.cuts_)
+            tree.check(self.metric_.n_features)
+            for name, end in (("members_", len(self.cases_)), ("leaves_", tree.n_leaves)):
+                array = getattr(self, name)
+                if array.dtype.kind != "i" or array.min(initial=0) < 0 or array.max(initial=0) >= end:
+                    raise ValueError(f"{name} has numbers of none")
+
+    def _learn(self, data: Labelled, Y: Array, groups: Any, each: Each, unit: float = 1.0) -> Array:
         """Learn the metric and the model of checked rows; return the outputs for each of them, held out.
 
-        Outputs are predicted in the ``unit`` given, which is that of the coefficients.
+        Outputs are predicted in the ``unit`` given, which is that of the coefficients. The models of leaves are fitted
+        by ``each``, a map over them.
 
         Copies of a row count as one row of their weight together, and are left out together. The order in which rows
         are taken depends only on the order of the values within columns, not on that of the table or on its units.
@@ -119,6 +124,8 @@ class LearnedKernel(CheckedWhenLoaded, WithEvidence, WithMetric):
         some = _at_most(LEARNING_ROWS, len(first), rng)
         coordinates = Coordinates.of(table.X[some], of_copies[some], candidate.columns)
         rows = table.rows(some)._replace(X=coordinates.inside(table.X[some]))
+        if len(some) > DOUBLE_ROWS:
+            rows = _singles(rows)
         watch = watcher(type(self).__name__, self.verbose, self.callback)
         fits = []
         for fit in steps(rows, candidate.shape, n_steps, _at_most(GRADIENT_ROWS, len(some), rng)):
@@ -129,11 +136,35 @@ class LearnedKernel(CheckedWhenLoaded, WithEvidence, WithMetric):
         self.metric_ = coordinates.metric(chosen.weights, candidate.shape, data.feature_names)
         self.shape_, self.columns_ = candidate.shape, candidate.columns
         self.width_, self.ridge_, self.n_steps_ = chosen.width, chosen.ridge, fits.index(chosen)
-        model = self._last_model(table)
-        shares = unit * data.weights / of_copies[copy_of]
-        self.coefficients_ = shares[:, None] * np.asarray(model.alpha[copy_of], dtype=np.float64)
+        sizes = chosen.weights if chosen.weights.ndim == 1 else np.linalg.norm(chosen.weights, axis=1)
+        leaves = Leaves.of(table.X, lambda X: np.std(coordinates.inside(X), axis=0) * sizes)
+        self.cuts_ = dict(vars(leaves))
+        many, placed = len(first) > LEARNING_ROWS, self.metric_.mapped(table.X)
+
+        def rows_of(places: Indices) -> Rows:
+            found = table.rows(places)._replace(X=placed[places])
+            return _singles(found) if many else found
+
+        kernel = Kernel(order_of(self.shape_), self.width_, self.n_jobs)
+        ridge = max(self.ridge_, LEAST_RIDGE_OF_SINGLES) if many else self.ridge_
+        model = fit_leaves(leaves, table.X, rows_of, kernel, ridge, each)
+        self.ridge_ = model.ridge
         self.constants_ = unit * np.asarray(model.constant, dtype=np.float64) + origin
+        self._keep_coefficients(model, copy_of, unit * data.weights / of_copies[copy_of])
         return np.asarray(unit * model.held_out[copy_of] + origin, dtype=np.float64)
+
+    def _keep_coefficients(self, model: LeafModels, copy_of: Indices, factors: Array) -> None:
+        """Set the rows of each leaf and their coefficients, of which each copy of a row has its part."""
+        members, leaves, coefficients = [], [], []
+        for leaf, (rows, alpha) in enumerate(zip(model.rows, model.alphas, strict=True)):
+            place = np.full(copy_of.max() + 1, -1)
+            place[rows] = np.arange(len(rows))
+            own = np.flatnonzero(place[copy_of] >= 0)
+            members.append(own)
+            leaves.append(np.full(len(own), leaf))
+            coefficients.append(factors[own, None] * np.asarray(alpha[place[copy_of[own]]], dtype=np.float64))
+        self.members_, self.leaves_ = np.concatenate(members), np.concatenate(leaves)
+        self.coefficients_ = np.concatenate(coefficients)
 
     def _candidate(self, table: _Table, rng: np.random.Generator) -> tuple[Candidate, int]:
         """Return the candidate that is given, or chosen in folds, and the number of steps."""
@@ -159,29 +190,23 @@ class LearnedKernel(CheckedWhenLoaded, WithEvidence, WithMetric):
         }
         return found.candidate, found.n_steps
 
-    def _last_model(self, table: _Table) -> Ridge:
-        """Return the model of all rows under the learned metric, at its width and its ridge or the next that works."""
-        rows, mapped = table.rows(np.arange(len(table.X))), self.metric_.mapped(table.X)
-        if len(mapped) > LEARNING_ROWS:
-            mapped, rows = mapped.astype(np.float32), rows._replace(Y=rows.Y.astype(np.float32))
-            self.ridge_ = max(self.ridge_, LEAST_RIDGE_OF_SINGLES)
-        K = kernel_of(distances(mapped, order=order_of(self.shape_), n_jobs=self.n_jobs), self.width_)
-        while (model := ridge_model(K, rows, self.ridge_)) is None:
-            self.ridge_ *= 10.0
-        return model
-
-    def _kernel(self, cases: Array) -> tuple[Array, Array]:
-        """Return the distances of checked rows to the training rows, and the kernel of both."""
+    def _kernel(self, cases: Array, known: Array) -> tuple[Array, Array]:
+        """Return the distances of checked rows to some of the training rows, and the kernel of both."""
         metric = self.metric_
-        D = distances(metric.mapped(cases), metric.mapped(self.cases_), order=order_of(self.shape_), n_jobs=self.n_jobs)
+        D = distances(metric.mapped(cases), metric.mapped(known), order=order_of(self.shape_), n_jobs=self.n_jobs)
         return D, kernel_of(D.copy(), self.width_)
 
     def _outputs(self, X: ArrayLike) -> Array:
         """Return the outputs of the model for rows, in blocks of bounded memory."""
         cases = measurable_inputs(self, X)  # first: it refuses a model that is not fitted
-        found = np.empty((len(cases), len(self.constants_)))
-        for block in row_blocks(len(cases), row_bytes=24 * len(self.cases_), budget=PREDICTION_BYTES):
-            found[block] = self._kernel(cases[block])[1] @ self.coefficients_ + self.constants_
+        found = np.tile(self.constants_, (len(cases), 1))
+        shares = Leaves(**self.cuts_).shares(cases)
+        for leaf, of_leaf in enumerate(shares.T):
+            own, new = np.flatnonzero(self.leaves_ == leaf), np.flatnonzero(of_leaf)
+            known, coefficients = self.cases_[self.members_[own]], self.coefficients_[own]
+            for block in row_blocks(len(new), row_bytes=24 * len(own), budget=PREDICTION_BYTES):
+                rows = new[block]
+                found[rows] += of_leaf[rows, None] * (self._kernel(cases[rows], known)[1] @ coefficients)
         return found
 
     def with_metric(self, metric: Any) -> Self:
@@ -198,12 +223,21 @@ class LearnedKernel(CheckedWhenLoaded, WithEvidence, WithMetric):
     def evidence_of(self, cases: Array) -> Evidence:
         """All training rows, nearest first, with the signed share of each in every output; see `Evidence`.
 
-        The shares and ``base`` add up to the outputs of the model.
+        The shares and ``base`` add up to the outputs of the model. Of more than 20,000 rows, they are those of the
+        leaves that predict any of the cases.
         """
-        D, K = self._kernel(cases)
-        order = np.argsort(D, axis=1, kind="stable")
-        along = np.take_along_axis(D, order, axis=1)
-        shares = np.take_along_axis(K, order, axis=1)[:, :, None] * self.coefficients_[order]
+        of_leaves = Leaves(**self.cuts_).shares(cases)
+        counting = of_leaves.any(axis=0)[self.leaves_]
+        known, place = np.unique(self.members_[counting], return_inverse=True)
+        D, K = self._kernel(cases, self.cases_[known])
+        shares = np.zeros((*K.shape, len(self.constants_)))
+        for leaf in np.unique(self.leaves_[counting]):
+            own = np.flatnonzero(self.leaves_[counting] == leaf)
+            of_leaf = K[:, place[own]] * of_leaves[:, [leaf]]
+            shares[:, place[own]] += of_leaf[:, :, None] * self.coefficients_[counting][own]
+        nearest = np.argsort(D, axis=1, kind="stable")
+        along, order = np.take_along_axis(D, nearest, axis=1), known[nearest]
+        shares = np.take_along_axis(shares, nearest[:, :, None], axis=1)
         return self._evidence(order, along if order_of(self.shape_) == 1 else np.square(along), shares)
 
     def _evidence(self, order: Indices, sq: Array, shares: Array) -> Evidence:
@@ -239,6 +273,11 @@ class _Table(NamedTuple):
             warnings.simplefilter("ignore")  # of classes with fewer rows than folds
             parts = split_rows(strata, n_folds, int(rng.integers(2**31)), stratified=classes, groups=groups)
         return [part for part in parts if len(part[0]) > 1 and (not classes or len(np.unique(strata[part[0]])) > 1)]
+
+
+def _singles(rows: Rows) -> Rows:
+    """Return rows in single precision."""
+    return rows._replace(X=rows.X.astype(np.float32), Y=rows.Y.astype(np.float32))
 
 
 def _distinct(X: Array, Y: Array, groups: Indices | TimeOrder | None) -> tuple[Indices, Indices]:
@@ -296,9 +335,12 @@ class RFM(LearnedKernel, ClassifierMixin, BaseEstimator):
         The labels.
     cases_, codes_ : ndarrays of shape (n_samples, n_features), (n_samples,)
         The training rows, and the places of their labels in ``classes_``.
-    coefficients_, constants_ : ndarrays of shape (n_samples, n_classes), (n_classes,)
+    coefficients_, constants_ : ndarrays of shape (n_members, n_classes), (n_classes,)
         The scores of a row x are ``constants_`` plus the sum of the coefficients times the kernel exp(-D(x, z) / width)
         of the training rows z. They sum to one.
+    members_, leaves_, cuts_ : ndarrays of shape (n_members,), and a dict of ndarrays
+        Which training row each coefficient is of, and in which leaf, a part of the space; and the cuts between leaves.
+        Up to 20,000 different rows there is one leaf, of all rows.
     held_out_ : ndarray of shape (n_samples, n_classes)
         The probabilities of each training row by the model without it, exactly, under the same distance. Copies of a
         row, and rows of its group, are left out with it; by a time order, all later rows.
@@ -324,6 +366,10 @@ class RFM(LearnedKernel, ClassifierMixin, BaseEstimator):
     Columns are taken to a mean of zero and a deviation of one, or to ranks, so that their units change nothing. Of more
     than 4,000 rows the distance is learned from as many, and the last model, in which all rows take part, has single
     precision. Time O(n^3), memory O(n^2).
+
+    More than 20,000 different rows are divided into leaves of about 10,000, by cuts at values of the columns along
+    which they are farthest apart; the rows near a cut belong to both sides. All leaves share the distance. A prediction
+    comes from the rows of one leaf, or near a cut from those of both. Leaves are fitted one after the other.
 
     References
     ----------
@@ -371,8 +417,11 @@ class RFM(LearnedKernel, ClassifierMixin, BaseEstimator):
         """Learn the distance and the model."""
         self.check_settings()
         data = weighed(fit_inputs(self, X, y, sample_weight), self.class_weight)
-        apart = groups_that_count(groups, len(np.asarray(y)), sample_weight)
-        held_out = self._learn(data, np.eye(len(data.classes))[data.codes], apart)
+        return self.fit_labelled(data, groups_that_count(groups, len(np.asarray(y)), sample_weight))
+
+    def fit_labelled(self, data: Labelled, groups: Any = None, each: Each = map) -> Self:
+        """Learn from a checked training set of weighed rows; ``each`` maps the leaves of many rows to their models."""
+        held_out = self._learn(data, np.eye(len(data.classes))[data.codes], groups, each)
         self.classes_, self.codes_ = data.classes, data.codes
         scores = Labelled(held_out, data.codes, data.classes, tuple(map(str, data.classes)), data.weights)
         self.certainty_ = certainty(HeldBlocks.of(scores.distinct()))
@@ -443,12 +492,13 @@ class RFMRegressor(LearnedKernel, RegressorMixin, BaseEstimator):
         The distance learned: of order one or two, or a map; of ranks behind a monotone map of each column.
     cases_, targets_ : ndarrays of shape (n_samples, n_features), (n_samples,)
         The training rows and their targets.
-    coefficients_, constants_ : ndarrays of shape (n_samples, 1), (1,)
+    coefficients_, constants_ : ndarrays of shape (n_members, 1), (1,)
         The prediction for a row x is ``constants_`` plus the sum of the coefficients times the kernel
         exp(-D(x, z) / width) of the training rows z, cut to the range of the training targets.
     held_out_ : ndarray of shape (n_samples,)
         The prediction of each training row by the model without it; see `RFM`.
-    shape_, columns_, n_steps_, width_, ridge_, search_results_, row_names_, input_range_
+    shape_, columns_, n_steps_, width_, ridge_, search_results_, row_names_, input_range_,
+    members_, leaves_, cuts_
         As for `RFM`.
 
     Examples
@@ -504,8 +554,12 @@ class RFMRegressor(LearnedKernel, RegressorMixin, BaseEstimator):
         forget_table(self)
         data = Labelled(values, np.zeros(len(values), dtype=np.intp), np.array([]), tuple(names), weights, rows)
         warn_of_constant_columns(names, data.varying)
+        return self.fit_numbers(data, target, apart)
+
+    def fit_numbers(self, data: Labelled, target: Array, groups: Any = None, each: Each = map) -> Self:
+        """Learn from checked rows and their targets; ``each`` maps the leaves of many rows to their models."""
         self.targets_ = target
-        held_out = self._learn(data, target[:, None], apart, unit=float(np.std(target)) or 1.0)
+        held_out = self._learn(data, target[:, None], groups, each, unit=float(np.std(target)) or 1.0)
         self.held_out_ = self._within_reach(held_out[:, 0])
         return self
 

@@ -22,11 +22,16 @@ from whynear.utils.arrays import Indices
 
 @dataclass(frozen=True, eq=False)
 class Ridge:
-    """A fitted model: its coefficients (n, c), its constants (c,), and the predictions of held-out rows (n, c)."""
+    """A fitted model: its coefficients (n, c), its constants (c,), and the predictions of held-out rows (n, c).
+
+    ``sums`` and ``diagonal`` are the sums of the rows of the inverse of K and the ridge, and its diagonal.
+    """
 
     alpha: Floats
     constant: Floats
     held_out: Floats
+    sums: Floats
+    diagonal: Floats
 
     def predict(self, K: Floats) -> Floats:
         """Return the predictions of rows by their kernel with the training rows."""
@@ -52,8 +57,9 @@ def fit_ridge(K: Floats, Y: Floats, ridge: float, weights: Floats, groups: Indic
     constant = values.sum(axis=0) / total
     alpha = values - sums[:, None] * constant
     inverse, _ = inverted(factor, lower=0, overwrite_c=1)
+    diagonal = np.diagonal(inverse).copy()
     if groups is None:
-        off = alpha / (np.diagonal(inverse) - np.square(sums) / total)[:, None]
+        off = alpha / (diagonal - np.square(sums) / total)[:, None]
     else:
         mirrored(inverse.T)
         off = np.empty_like(alpha)
@@ -61,7 +67,7 @@ def fit_ridge(K: Floats, Y: Floats, ridge: float, weights: Floats, groups: Indic
             mine = np.flatnonzero(groups == group)
             own = inverse[np.ix_(mine, mine)] - np.outer(sums[mine], sums[mine]) / total
             off[mine] = np.linalg.solve(own, alpha[mine])
-    return Ridge(alpha, constant, Y - off)
+    return Ridge(alpha, constant, Y - off, sums, diagonal)
 
 
 def mean_squares(off: Floats, weights: NDArray[np.float64]) -> float:
