@@ -15,6 +15,7 @@ from sklearn.preprocessing import StandardScaler, scale
 import whynear as wn
 from tests.helpers.partitions import in_chunks, in_partitions, sorted_by_class
 from whynear import datasets
+from whynear.learn.kernel import leaves
 
 LEARNERS = [wn.GRLVQ(), wn.GMLVQ(), wn.LGRLVQ(), wn.LGMLVQ(n_components=2)]
 SETTINGS = [
@@ -163,6 +164,20 @@ def assert_regions_predict_as_well(X, y, monkeypatch, region_rows):
     assert np.abs(found.metric_.weights / expected.metric_.weights - 1).max() > 0.1  # regions were trained
     scores = [100 * model.score(held_out, answers) for model in (found, expected)]
     assert scores[0] > scores[1] - 0.5
+
+
+@pytest.mark.parametrize("kind", [wn.RFM, wn.RFMRegressor])
+def test_leaves_of_kernels_are_those_of_a_fit_in_memory(kind, monkeypatch):
+    monkeypatch.setattr(leaves, "WHOLE_ROWS", 100)
+    monkeypatch.setattr(leaves, "LEAF_ROWS", 50)
+    X, y = wine()
+    expected = kind("l1", "values", max_steps=1, random_state=0).fit(X, y)
+    found = wn.distributed.fit(clone(expected), in_chunks(X), in_chunks(y))
+    assert expected.leaves_.max() > 1
+    assert vars(found).keys() == vars(expected).keys()
+    assert_array_equal(found.members_, expected.members_)
+    assert_array_equal(found.held_out_, expected.held_out_)
+    assert_array_equal(found.predict(X), expected.predict(X))
 
 
 def test_digits_are_predicted_as_well_by_regions(monkeypatch):

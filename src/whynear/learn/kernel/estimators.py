@@ -227,7 +227,7 @@ class LearnedKernel(CheckedWhenLoaded, WithEvidence, WithMetric):
         leaves that predict any of the cases.
         """
         of_leaves = Leaves(**self.cuts_).shares(cases)
-        counting = of_leaves.any(axis=0)[self.leaves_]
+        counting = of_leaves.max(axis=0)[self.leaves_] > 0
         known, place = np.unique(self.members_[counting], return_inverse=True)
         D, K = self._kernel(cases, self.cases_[known])
         shares = np.zeros((*K.shape, len(self.constants_)))
