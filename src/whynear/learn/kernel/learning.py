@@ -27,7 +27,6 @@ WIDTHS = 2.0 ** np.arange(-3.0, 4.01, 1.0)  # times the mean distance of the row
 START = (6, 3)  # the places of the ridge and the width that are tried first
 BOTH_WAYS = ((1, 0), (0, 1), (-1, 0), (0, -1))  # to the neighbours of a place, in ridge and width in turn
 FEW_ROWS = 2_000  # so few that kernels of several widths are kept
-PATIENCE = 2  # steps without a smaller error
 LEAST_WEIGHT = 1e-7  # of the largest; the rounding errors of columns without influence are smaller
 
 
@@ -137,19 +136,17 @@ def steps(rows: Rows, shape: Shape, n_steps: int, some: Indices) -> Iterator[Fit
     """Yield the model under equal weights, then that after each step of learning weights from its gradients.
 
     ``some`` are the rows at which derivatives are taken. Ridge and width are searched for at the first step; they move
-    little from then on, and are moved in turn. Ends before ``n_steps`` where the error has not fallen for two steps.
-    Time O(n^3 + n^2 d) for each step, memory O(n^2).
+    little from then on, and are moved in turn. Time O(n^3 + n^2 d) for each step, memory O(n^2).
     """
     varying = rows.X.max(axis=0) > rows.X.min(axis=0)
     weights: Floats = varying.astype(rows.X.dtype)
-    at, errors = START, []
+    at = START
     for step in range(n_steps + 1):
         A = mapped(rows.X, weights)
         tuned = _Tuned(distances(A, order=order_of(shape)), rows)
         at, error, model = tuned.best_from(at, BOTH_WAYS if step == 0 else BOTH_WAYS[step % 2 :: 2])
         yield Fit(weights, shape, tuned.width(at), float(RIDGES[at[0]]), error, model)
-        errors.append(error)
-        if step == n_steps or step - int(np.argmin(errors)) == PATIENCE or not A.shape[1]:
+        if step == n_steps or not A.shape[1]:
             return
         weights = _learned(rows, shape, weights, A, tuned, at, model, some)
 
