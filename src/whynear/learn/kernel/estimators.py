@@ -59,7 +59,7 @@ from whynear.utils.columns import (
 )
 from whynear.utils.threads import row_blocks
 
-CHOOSING_ROWS = 800  # at most, from which a shape is chosen
+CHOOSING_ROWS = 600  # at most, from which a shape is chosen
 LEARNING_ROWS = 4_000  # at most, from which a distance is learned, and a model of numbers of double precision
 GRADIENT_ROWS = 500  # at most, over which squared derivatives are averaged
 FORWARD_FOLDS = 5
