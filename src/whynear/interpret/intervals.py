@@ -13,8 +13,7 @@ from sklearn.base import BaseEstimator
 
 from whynear.interpret import programs
 from whynear.interpret.null_space import RowProblem, maps_with_directions, quadratic_and_rows, row_problems
-from whynear.interpret.relevance import Certificate, Relevance, RowBounds, strengths
-from whynear.interpret.substitutes import Substitutes
+from whynear.interpret.relevance import Certificate, Relevance, RowBounds, Substitutes, strengths
 from whynear.metric import Metric
 from whynear.utils.arrays import Array
 from whynear.utils.checks import choice, number

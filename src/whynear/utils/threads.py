@@ -57,11 +57,7 @@ def share_of_threads(n_threads: int) -> Iterator[None]:
 
 
 def run_in_chunks(
-    work: Callable[[int, int], None],
-    n_items: int,
-    chunk: int,
-    n_jobs: int | None = None,
-    stop: Event | None = None,
+    work: Callable[[int, int], None], n_items: int, chunk: int, n_jobs: int | None = None, stop: Event | None = None
 ) -> None:
     """Call ``work(start, stop)`` for consecutive chunks of ``range(n_items)``, on threads.
 

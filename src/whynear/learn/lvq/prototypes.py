@@ -9,16 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 
-from whynear.learn.blocks import (
-    Block,
-    Blocks,
-    class_squares,
-    class_sums,
-    joined_triangles,
-    parts_of,
-    summed,
-    triangle,
-)
+from whynear.learn.blocks import Block, Blocks, class_squares, class_sums, joined_triangles, parts_of, summed, triangle
 from whynear.learn.lvq import objective as glvq
 from whynear.metric import DiagonalMetric, LinearMetric, LocalMetric, Metric
 from whynear.metric.projection import turned_up
