@@ -83,21 +83,11 @@ FEWEST_NUMBERS = 10  # different ones, in a column that is taken for numbers wit
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """The features of a table.
-
-    Attributes
-    ----------
-    X : DataFrame
-        Numbers, text of categories, and ordered categories.
-    encoder : TableEncoder or None
-        What a model needs to take them; None where all are numbers without gaps.
-    notes : list of str
-        What was decided about the columns.
-    """
+    """The features of a table: numbers, text of categories, and ordered categories."""
 
     X: pd.DataFrame
-    encoder: TableEncoder | None
-    notes: list[str]
+    encoder: TableEncoder | None  # what a model needs to take them; None where all are numbers without gaps
+    notes: list[str]  # what was decided about the columns
 
 
 def features_of(

@@ -57,16 +57,9 @@ class SummedRelevance(Relevance):
 
 
 def by_column(relevance: Relevance, sources: Sequence[str], columns: Sequence[str] | None = None) -> SummedRelevance:
-    """Sum the relevance of features that come from the same column.
+    """Sum the relevance of features that come from the same column; ``sources`` names the column of each feature.
 
-    Parameters
-    ----------
-    relevance : Relevance
-        The relevance of the features of the metric.
-    sources : sequence of str
-        For each of them the column it comes from.
-    columns : sequence of str, optional
-        All columns in their order, also those that no feature comes from; those of the features without it.
+    ``columns`` are all columns in their order, also those that no feature comes from; those of the features without it.
     """
     names = tuple(dict.fromkeys(sources)) if columns is None else tuple(columns)
     given = np.array(sources)

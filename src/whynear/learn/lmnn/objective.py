@@ -40,30 +40,14 @@ FARTHEST_SQ_DISTANCE, VANISHING_SQ_DISTANCE = 1e30, 1e-36
 
 @dataclass(frozen=True)
 class Margins:
-    """The data of the loss: cases in the order of their classes, and the target neighbours of each.
+    """The data of the loss: cases in the order of their classes, and the target neighbours of each."""
 
-    Attributes
-    ----------
-    X : ndarray of shape (n, d)
-        The cases, class by class.
-    class_ends : ndarray of shape (n,)
-        For each case the number of the first case of the next class.
-    targets : ndarray of shape (n, k)
-        Numbers of its target neighbours, -1 where its class has no more.
-    weights : ndarray of shape (n,)
-        How much the targets and impostors of each case count, above zero.
-    push_weight : float
-        Weight mu of the impostors, 1 - mu being that of the targets.
-    margin : float
-        The gap between targets and impostors that costs nothing.
-    """
-
-    X: Array
-    class_ends: NDArray[np.int32]
-    targets: NDArray[np.int32]
-    weights: Array
-    push_weight: float = 0.5
-    margin: float = 1.0
+    X: Array  # of shape (n, d), class by class
+    class_ends: NDArray[np.int32]  # for each case the number of the first case of the next class
+    targets: NDArray[np.int32]  # of shape (n, k): numbers of target neighbours, -1 where a class has no more
+    weights: Array  # how much the targets and impostors of each case count, above zero
+    push_weight: float = 0.5  # mu, the weight of the impostors; that of the targets is 1 - mu
+    margin: float = 1.0  # the gap between targets and impostors that costs nothing
 
     @property
     def n_targets(self) -> int:

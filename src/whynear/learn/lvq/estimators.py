@@ -153,67 +153,19 @@ class LGMLVQ(MatrixLVQ):
 
     Parameters
     ----------
-    n_prototypes : int or mapping from classes to int, default=1
-        Prototypes of each class.
-    n_components : int, default=None
-        Rows of the map: the rank of the metric at most. None gives as many as features that vary, or with more
-        features than rows as many as the data have directions.
-    effective_dim : int, default=None
-        Learn along that many principal directions of the data only: null-space regularization during training. None
-        learns in all of the space; see `regularize` for the same afterwards.
-    count_prototypes : bool, default=False
-        Whether the prototypes' starting points count as rows when these directions are found.
     map_init : {"auto", "identity", "pca", "random"}, default="auto"
         Where all maps start: at the axes, at the first principal directions, or at random numbers. ``"auto"`` takes
         the axes where a map has as many rows as features, else the directions.
-    squashing : {"identity", "sigmoid", "swish"}, default="sigmoid"
-        The function of the relative distance that is summed: itself, 1 / (1 + exp(-sigma mu)), or
-        mu / (1 + exp(-sigma mu)).
-    sigma : float, default=5.0
-        Its steepness; a steep one is approached from a gentle one. A large one with ``"sigmoid"`` counts errors
-        (Strickert et al. use 50). ``"swish"`` gives little weight to cases that are predicted right: often a
-        little more accurate, with more weight on useless features.
-    prototype_init : {"auto", "means", "kmeans"}, default="auto"
-        Where prototypes start: at the mean of their class, or at cluster centres, which ``"auto"`` takes for classes
-        with several.
-    solver : {"lbfgs", "adam"}, default="lbfgs"
-        All cases in every iteration, or passes in random batches for very many cases.
-    max_iter : int, default=1000
-        Most iterations of L-BFGS, or passes over the cases.
-    tol : float, default=1e-6
-        Learning ends when an iteration lowers the loss by less than this share of it.
-    batch_size : int, default=256
-        Cases per step of ``"adam"`` and of `partial_fit`.
-    learning_rate : float, default=0.01
-        Step size of ``"adam"`` and of `partial_fit`.
-    verbose : bool, default=False
-        Whether to print the loss after every iteration.
-    callback : callable, default=None
-        Called after every iteration with a step that has ``n_iter`` and ``loss``; what it raises ends the fit.
-    random_state : int or RandomState, default=None
-        Seed of random starts and batches.
-    class_weight : {"balanced"} or mapping from classes to float, default=None
-        How much the cases of each class count, times ``sample_weight``; classes that are not named count once.
-        ``"balanced"`` lets all classes count alike together, however many cases they have.
+    n_prototypes, n_components, effective_dim, count_prototypes : as for `GMLVQ`
+    squashing, sigma, prototype_init, solver, max_iter, tol : as for `GMLVQ`
+    batch_size, learning_rate, verbose, callback, random_state, class_weight : as for `GMLVQ`
 
     Attributes
     ----------
     metric_ : LocalMetric
         The metric learned: its anchors are the prototypes.
-    prototypes_ : ndarray of shape (n_prototypes, n_features)
-        The prototypes.
-    prototype_labels_ : ndarray of shape (n_prototypes,)
-        Their classes.
-    classes_ : ndarray of shape (n_classes,)
-        The classes, sorted.
-    input_range_ : ndarray of shape (2, n_features)
-        The smallest and the largest training value of each feature.
-    certainty_ : float
-        The factor between relative distances and the exponents of the probabilities.
-    loss_curve_ : list of float
-        The loss after every iteration, under the squashing of that iteration.
-    n_iter_ : int
-        Number of iterations.
+    prototypes_, prototype_labels_, classes_, input_range_, certainty_, loss_curve_, n_iter_
+        As for `GMLVQ`.
 
     References
     ----------
@@ -244,54 +196,15 @@ class GRLVQ(MapsCases, LVQ):
     ----------
     n_prototypes : int or mapping from classes to int, default=1
         Prototypes of each class.
-    squashing : {"identity", "sigmoid", "swish"}, default="sigmoid"
-        The function of the relative distance that is summed: itself, 1 / (1 + exp(-sigma mu)), or
-        mu / (1 + exp(-sigma mu)).
-    sigma : float, default=5.0
-        Its steepness; a steep one is approached from a gentle one. A large one with ``"sigmoid"`` counts errors
-        (Strickert et al. use 50). ``"swish"`` gives little weight to cases that are predicted right: often a
-        little more accurate, with more weight on useless features.
-    prototype_init : {"auto", "means", "kmeans"}, default="auto"
-        Where prototypes start: at the mean of their class, or at cluster centres, which ``"auto"`` takes for classes
-        with several.
-    solver : {"lbfgs", "adam"}, default="lbfgs"
-        All cases in every iteration, or passes in random batches for very many cases.
-    max_iter : int, default=1000
-        Most iterations of L-BFGS, or passes over the cases.
-    tol : float, default=1e-6
-        Learning ends when an iteration lowers the loss by less than this share of it.
-    batch_size : int, default=256
-        Cases per step of ``"adam"`` and of `partial_fit`.
-    learning_rate : float, default=0.01
-        Step size of ``"adam"`` and of `partial_fit`.
-    verbose : bool, default=False
-        Whether to print the loss after every iteration.
-    callback : callable, default=None
-        Called after every iteration with a step that has ``n_iter`` and ``loss``; what it raises ends the fit.
-    random_state : int or RandomState, default=None
-        Seed of random starts and batches.
-    class_weight : {"balanced"} or mapping from classes to float, default=None
-        How much the cases of each class count, times ``sample_weight``; classes that are not named count once.
-        ``"balanced"`` lets all classes count alike together, however many cases they have.
+    squashing, sigma, prototype_init, solver, max_iter, tol : as for `GMLVQ`
+    batch_size, learning_rate, verbose, callback, random_state, class_weight : as for `GMLVQ`
 
     Attributes
     ----------
     metric_ : DiagonalMetric
         The metric learned.
-    prototypes_ : ndarray of shape (n_prototypes, n_features)
-        The prototypes.
-    prototype_labels_ : ndarray of shape (n_prototypes,)
-        Their classes.
-    classes_ : ndarray of shape (n_classes,)
-        The classes, sorted.
-    input_range_ : ndarray of shape (2, n_features)
-        The smallest and the largest training value of each feature.
-    certainty_ : float
-        The factor between relative distances and the exponents of the probabilities.
-    loss_curve_ : list of float
-        The loss after every iteration, under the squashing of that iteration.
-    n_iter_ : int
-        Number of iterations.
+    prototypes_, prototype_labels_, classes_, input_range_, certainty_, loss_curve_, n_iter_
+        As for `GMLVQ`.
 
     References
     ----------
@@ -319,54 +232,15 @@ class LGRLVQ(LVQ):
     ----------
     n_prototypes : int or mapping from classes to int, default=1
         Prototypes of each class.
-    squashing : {"identity", "sigmoid", "swish"}, default="sigmoid"
-        The function of the relative distance that is summed: itself, 1 / (1 + exp(-sigma mu)), or
-        mu / (1 + exp(-sigma mu)).
-    sigma : float, default=5.0
-        Its steepness; a steep one is approached from a gentle one. A large one with ``"sigmoid"`` counts errors
-        (Strickert et al. use 50). ``"swish"`` gives little weight to cases that are predicted right: often a
-        little more accurate, with more weight on useless features.
-    prototype_init : {"auto", "means", "kmeans"}, default="auto"
-        Where prototypes start: at the mean of their class, or at cluster centres, which ``"auto"`` takes for classes
-        with several.
-    solver : {"lbfgs", "adam"}, default="lbfgs"
-        All cases in every iteration, or passes in random batches for very many cases.
-    max_iter : int, default=1000
-        Most iterations of L-BFGS, or passes over the cases.
-    tol : float, default=1e-6
-        Learning ends when an iteration lowers the loss by less than this share of it.
-    batch_size : int, default=256
-        Cases per step of ``"adam"`` and of `partial_fit`.
-    learning_rate : float, default=0.01
-        Step size of ``"adam"`` and of `partial_fit`.
-    verbose : bool, default=False
-        Whether to print the loss after every iteration.
-    callback : callable, default=None
-        Called after every iteration with a step that has ``n_iter`` and ``loss``; what it raises ends the fit.
-    random_state : int or RandomState, default=None
-        Seed of random starts and batches.
-    class_weight : {"balanced"} or mapping from classes to float, default=None
-        How much the cases of each class count, times ``sample_weight``; classes that are not named count once.
-        ``"balanced"`` lets all classes count alike together, however many cases they have.
+    squashing, sigma, prototype_init, solver, max_iter, tol : as for `GMLVQ`
+    batch_size, learning_rate, verbose, callback, random_state, class_weight : as for `GMLVQ`
 
     Attributes
     ----------
     metric_ : LocalMetric
         The metric learned: its anchors are the prototypes.
-    prototypes_ : ndarray of shape (n_prototypes, n_features)
-        The prototypes.
-    prototype_labels_ : ndarray of shape (n_prototypes,)
-        Their classes.
-    classes_ : ndarray of shape (n_classes,)
-        The classes, sorted.
-    input_range_ : ndarray of shape (2, n_features)
-        The smallest and the largest training value of each feature.
-    certainty_ : float
-        The factor between relative distances and the exponents of the probabilities.
-    loss_curve_ : list of float
-        The loss after every iteration, under the squashing of that iteration.
-    n_iter_ : int
-        Number of iterations.
+    prototypes_, prototype_labels_, classes_, input_range_, certainty_, loss_curve_, n_iter_
+        As for `GMLVQ`.
 
     References
     ----------
