@@ -314,17 +314,12 @@ def decided(signs: Mapping[str, Signs], expected: Expected, usual: Decimal) -> t
     return decimal, []
 
 
-def decimal_of(frame: pd.DataFrame, expected: Expected = NOTHING_KNOWN) -> tuple[Decimal, list[str]]:
+def decimal_of(pieces: Iterable[pd.DataFrame], expected: Expected = NOTHING_KNOWN) -> tuple[Decimal, list[str]]:
     """Return the sign before the decimals in the columns of text of a table, and notes as `decided` does.
 
-    >>> decimal_of(pd.DataFrame({"a": ["6,10"], "b": ["4.236"], "c": [0.5]}))
+    >>> decimal_of([pd.DataFrame({"a": ["6,10"], "b": ["4.236"], "c": [0.5]})])
     (',', [])
     """
-    return decimal_of_pieces([frame], expected)
-
-
-def decimal_of_pieces(pieces: Iterable[pd.DataFrame], expected: Expected) -> tuple[Decimal, list[str]]:
-    """Return what `decimal_of` returns, of a table that comes a piece at a time."""
     signs: dict[str, Signs] = {}
     for frame in pieces:
         for name in frame.columns:

@@ -214,7 +214,7 @@ class NamedTable:
         """Return the sign before the decimals, and the notes; columns of text show it where no text file did."""
         if self.decimal is not None:
             return self.decimal, self.notes
-        decimal, said = decimal_of(self.frame, expected)
+        decimal, said = decimal_of([self.frame], expected)
         return decimal, (*self.notes, *said)
 
 

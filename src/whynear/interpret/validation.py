@@ -421,20 +421,13 @@ def relevance_tolerance(
 
     Parameters
     ----------
-    learner : estimator
-        A classifier or regressor with a metric, or a Pipeline ending in one. A fitted one is used unchanged if there is
-        validation data; otherwise it is cloned and fitted, in cross-validation once per fold.
-    X, y : array-like
-        The training data.
-    X_val, y_val : array-like, optional
-        Validation data; five-fold cross-validation of X and y without them.
+    learner, X, y, X_val, y_val, sample_weight
+        As for `effective_dimension`.
     candidates : sequence of float, optional
         Tolerances to try, between 0 and 1; ten up to 0.3 without it. The learned map itself is always among them.
     groups : array-like of shape (n_samples,) or TimeOrder, optional
         The group of each row, such as its patient: rows of one group are held out together in cross-validation, and
         standard errors are those over groups. With a `TimeOrder`, rows are held out forward in time.
-    sample_weight : array-like of shape (n_samples,), optional
-        How much each row counts when the learner is fitted; each held-out row counts once.
 
     Returns
     -------
