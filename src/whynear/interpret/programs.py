@@ -1,9 +1,11 @@
 """The linear programs of relevance intervals, solved together from one basis; HiGHS solves what the simplex leaves."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import highspy
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import qr
@@ -11,6 +13,9 @@ from scipy.linalg import qr
 from whynear.interpret import simplex
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.threads import n_threads, one_blas_thread, run_in_chunks
+
+if TYPE_CHECKING:
+    import highspy  # imported where a program needs it
 
 ACCEPTED = 1e-7  # largest error of a bound, relative to mu, that a certificate may leave
 ROUNDING = 1e-12  # of products of multipliers with columns and right-hand side
@@ -122,6 +127,8 @@ def _least_by_simplex(U: Array, b: Array, t: Array) -> tuple[Indices, NDArray[np
 
 def _least_by_highs(U: Array, b: Array, t: Array) -> tuple[Indices, NDArray[np.bool_]]:
     """The basis of the map of least L1 norm among the w with |U^T w - b| <= t, and the ranges at their upper end."""
+    import highspy
+
     model = highs_model(U, b, t, budget=None)
     model.run()
     if model.getModelStatus() != highspy.HighsModelStatus.kOptimal:
@@ -147,6 +154,8 @@ def _completed(U: Array, basic: Indices, ranges: Indices) -> Indices:
 
 def highs_model(U: Array, b: Array, t: Array, budget: float | None) -> highspy.Highs:
     """Columns p, q; rows |U^T (p - q) - b| <= t; with a budget the row sum(p + q) <= budget, else the sum as cost."""
+    import highspy
+
     d = len(U)
     blocks = [np.hstack([U.T, -U.T])] + ([] if budget is None else [np.ones((1, 2 * d))])
     matrix = np.vstack(blocks)
@@ -170,6 +179,8 @@ def highs_model(U: Array, b: Array, t: Array, budget: float | None) -> highspy.H
 
 def least_sum(start: LeastNorm, budget: float, places: Indices) -> float:
     """The least sum of the absolute weights at these places; zero, which always holds, where HiGHS finds none."""
+    import highspy
+
     model, d = highs_model(start.U, start.b, start.t, budget), len(start.U)
     columns = np.concatenate([places, d + places]).astype(np.int32)
     model.changeColsCost(len(columns), columns, np.ones(len(columns)))
@@ -344,6 +355,8 @@ class HighsPrograms:
 
     def solve(self, feature: int, sign: float, time_limit: float) -> tuple[Array, float] | None:
         """One program, relaxed once where rounding made it infeasible. None if it does not end in an optimum."""
+        import highspy
+
         model, d = self.model, len(self.U)
         model.changeColsCost(2, np.array([feature, d + feature], dtype=np.int32), np.array([-sign, sign]))
         try:
