@@ -5,7 +5,7 @@ from numpy.testing import assert_allclose
 
 import whynear as wn
 from tests.helpers.studies import houses_study, measured, small_study
-from whynear.embed.embedding import place_before
+from whynear.embed import place_before
 from whynear.study import interpretation as maps
 from whynear.study import stages
 from whynear.study.folds import at_most

@@ -20,8 +20,7 @@ from scipy.spatial import cKDTree
 from whynear.cases.store import Change, Ids, Store, Vectors
 from whynear.metric import DiagonalMetric, LinearMetric, LocalMetric, Metric
 from whynear.metric.base import finite
-from whynear.search.engines import FARTHEST_FACTOR
-from whynear.search.products import GlobalForm, LocalForm, Products, may_be_nearest
+from whynear.search.engines import FARTHEST_FACTOR, CaseTerms, GlobalForm, LocalForm, may_be_nearest
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.files import remove_halves, sync_folder, write_whole
 from whynear.utils.threads import row_blocks
@@ -117,7 +116,7 @@ class Index:
         The numbers of their anchors under a local metric.
     form : GlobalForm, LocalForm or None
         Origin and units of the products; None where every query is compared with all cases.
-    products : tuple of Products
+    products : tuple of CaseTerms
         The terms of the cases; those of later additions are a second part.
     vectors : ndarray of shape (n_cases, n_features) or None
         The cases themselves, for a metric without products.
@@ -128,7 +127,7 @@ class Index:
     ids: Ids
     places: Indices | None = None
     form: GlobalForm | LocalForm | None = None
-    products: tuple[Products, ...] = ()
+    products: tuple[CaseTerms, ...] = ()
     vectors: Vectors | None = None
 
     def nearest(self, store: Store, metric: Metric, query: Array, k: int, without: int | None = None) -> Nearest:
@@ -216,7 +215,7 @@ def build_index(store: Store, change: Change, metric: Metric) -> Index:
     return replace(index, vectors=np.concatenate(vectors))
 
 
-def _of_blocks(form: GlobalForm, metric: LinearMetric | DiagonalMetric, blocks: list[Vectors]) -> Products | None:
+def _of_blocks(form: GlobalForm, metric: LinearMetric | DiagonalMetric, blocks: list[Vectors]) -> CaseTerms | None:
     """Return the terms of all blocks in one array; each block is freed once it is done."""
     total = sum(map(len, blocks))
     terms, slack, stop = None, np.empty(total, dtype=np.float32), total
@@ -226,7 +225,7 @@ def _of_blocks(form: GlobalForm, metric: LinearMetric | DiagonalMetric, blocks: 
         terms = np.empty((total, part.terms.shape[1]), dtype=np.float32) if terms is None else terms
         rows = slice(stop - len(block), stop)
         terms[rows], slack[rows], stop = part.terms, part.slack, rows.start
-    return None if terms is None else Products(terms, slack)
+    return None if terms is None else CaseTerms(terms, slack)
 
 
 def _sq_distances(metric: Metric, query: Array, vectors: Vectors) -> Array:
@@ -367,5 +366,5 @@ def _index_of(change: Change, fingerprint: str, arrays: dict[str, Any]) -> Index
         return Index(change, fingerprint, arrays["ids"], arrays.get("places"), vectors=arrays.get("vectors"))
     unit = arrays["unit"]
     form = LocalForm(arrays["centre"], unit) if "places" in arrays else GlobalForm(arrays["centre"], float(unit[0]))
-    products = Products(arrays["terms"], arrays["slack"])
+    products = CaseTerms(arrays["terms"], arrays["slack"])
     return Index(change, fingerprint, arrays["ids"], arrays.get("places"), form, (products,))

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from whynear.data.cells import is_code, is_missing
+from whynear.data.column_types import class_names
 from whynear.data.numbers import numbers_or_texts_of_numbers
 from whynear.data.problem import Problem, TargetKind
 from whynear.data.reading import NamedTable
-from whynear.data.target import class_names
 from whynear.large.fitting import fit as fit_partitions
 from whynear.large.parts import PartedTable, TablePart
 from whynear.learn.registry import LEARNERS

@@ -16,7 +16,7 @@ from whynear.learn.lann.training import EXACT_LIST_CASES, Schedule, StepRule, Tr
 from whynear.learn.solvers import Callback
 from whynear.metric import DiagonalMetric
 from whynear.search import NeighborSearch
-from whynear.search.near_lists import neighborly_order
+from whynear.search.approximate import neighborly_order
 from whynear.utils.arrays import Array, Indices
 
 BORDER_SHARE = 0.1  # of the rows of a part that is cut: those nearest to the cut belong to both sides

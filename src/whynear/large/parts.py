@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from whynear.data.numbers import NOTHING_KNOWN, Decimal, Expected, decimal_of_pieces
+from whynear.data.numbers import NOTHING_KNOWN, Decimal, Expected, decimal_of
 from whynear.data.parquet import BATCH_ROWS, TEXT, UNNAMED_INDEX, parquet_batches, parquet_facts
 from whynear.data.reading import (
     check_alike,
@@ -159,7 +159,7 @@ def _of_parquet(files: list[Path], source: str, notes: tuple[str, ...], expected
     decimal, said = expected.decimal, list[str]()
     if columns := [name for name in texts if name in (expected.numbers or ())]:  # a model takes numbers stored as text
         batches = (parquet_batches(part.path, part.group or 0, BATCH_ROWS, columns) for part in parts)
-        decimal, said = decimal_of_pieces((frame for frames in batches for frame in frames), expected)
+        decimal, said = decimal_of((frame for frames in batches for frame in frames), expected)
     several = first.index if len(first.index) > 1 else ()  # levels of names, which are no features
     return PartedTable(
         source=source,

@@ -14,8 +14,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from whynear.data.cells import MISSING_SIGNS, holds_strings, is_code, is_missing, missing_signs
+from whynear.data.column_types import MOST_CLASSES, class_names
 from whynear.data.parquet import joined
-from whynear.data.target import MOST_CLASSES, class_names
 from whynear.large.parts import PartedTable, TablePart
 from whynear.utils.columns import as_numbers
 from whynear.utils.progress import Report

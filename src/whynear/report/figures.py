@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from whynear.embed.embedding import plot_embedding
+from whynear.embed import plot_embedding
 from whynear.explain import plot_class_profiles
 from whynear.reject.outcome import draw_curve
 from whynear.study.errors import ErrorAnatomy, Residuals

@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from whynear.data.encoder import holds_text
 from whynear.data.problem import Problem, kind_of_target
 from whynear.data.rows import Separation, groups_by_class
-from whynear.embed.embedding import Plane, by_blocks, embed, place_after, place_before
+from whynear.embed import Plane, by_blocks, embed, place_after, place_before
 from whynear.explain import class_profiles
 from whynear.explain.value_explanation import LinearParts
 from whynear.interpret import (
@@ -26,7 +26,7 @@ from whynear.interpret import (
 )
 from whynear.interpret.intervals import by_column
 from whynear.interpret.null_space import rank_of
-from whynear.interpret.tolerance import LEAST
+from whynear.interpret.validation import LEAST
 from whynear.metric import DiagonalMetric, LocalMetric, Metric
 from whynear.model.as_metric import as_metric
 from whynear.model.pipeline import FittedPipeline
