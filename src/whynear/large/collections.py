@@ -31,39 +31,19 @@ HEAD_ROWS = 2  # of a partition, by which a learner notes its columns
 
 @dataclass(frozen=True)
 class Summary:
-    """What is known of a partition without its rows.
-
-    Attributes
-    ----------
-    n_rows, n_targets : int
-        Number of rows of X and of y.
-    names : tuple of str or None
-        The names of the columns, if they have any.
-    head : table
-        The first rows.
-    nans, infinities : ndarray of shape (n_features,)
-        How many there are in each column.
-    input_range : ndarray of shape (2, n_features)
-        The smallest and the largest value of each column, infinities the other way round without rows.
-    missing_targets : int
-        Number of missing targets.
-    labels, counts : ndarray
-        The different targets, and how many rows have them; none where targets are numbers to predict.
-    index : pandas.Index or None
-        The names of the rows, if they have any and are needed.
-    """
+    """What is known of a partition without its rows."""
 
     n_rows: int
     n_targets: int
-    names: tuple[str, ...] | None
-    head: Any
-    nans: NDArray[np.intp]
+    names: tuple[str, ...] | None  # of the columns, if they have any
+    head: Any  # the first rows
+    nans: NDArray[np.intp]  # in each column
     infinities: NDArray[np.intp]
-    input_range: Array
+    input_range: Array  # the smallest and the largest value of each column, infinities the other way round without rows
     missing_targets: int
-    labels: NDArray[Any]
-    counts: NDArray[np.intp]
-    index: pd.Index[Any] | None
+    labels: NDArray[Any]  # the different targets; none where targets are numbers to predict
+    counts: NDArray[np.intp]  # of the rows that have them
+    index: pd.Index[Any] | None  # the names of the rows, if they have any and are needed
 
 
 @dataclass(frozen=True)
