@@ -4,7 +4,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import whynear as wn
-from tests.helpers.studies import houses_study, measured, small_study
+from tests.helpers.studies import houses_study, measured, part_of_study, small_study
 from whynear.embed import place_before
 from whynear.study import interpretation as maps
 from whynear.study import stages
@@ -40,9 +40,8 @@ def test_a_single_column_is_a_line():
 def relevance():
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.standard_normal((60, 3)), columns=["noise", "sure", "other"])
-    return wn.study(
-        X.assign(y=np.where(X["sure"] > 0, "u", "v")), "y", learner="grlvq", splitting=wn.Splitting(folds=2)
-    ).relevance
+    table = X.assign(y=np.where(X["sure"] > 0, "u", "v"))
+    return part_of_study("interpretation", table, "y", learner="grlvq", splitting=wn.Splitting(folds=2)).relevance
 
 
 def table(sure):
@@ -103,7 +102,7 @@ def test_rows_of_a_numeric_target_lie_at_their_predictions():
     table = measured()
     problem = learnable_problem(table, "y", StudySettings())
     used = at_most(problem, 60, 0)
-    model = wn.study(used.X.assign(y=used.y), "y", splitting=wn.Splitting(folds=2)).model
+    model = part_of_study("model", used.X.assign(y=used.y), "y", splitting=wn.Splitting(folds=2))
     found = placed_rows_of(problem, used, maps_of(used, model, 0), model, 0)
     assert_allclose(found.maps["after"][:, 0], model.predict(problem.X.loc[found.names]))
     assert_allclose(found.true, problem.y[found.names.to_numpy() - 1])

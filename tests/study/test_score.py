@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, log_loss, r2_score, roc_auc_score
 
 import whynear as wn
-from tests.helpers.studies import iris_study, numeric_study, small_study
+from tests.helpers.studies import iris_study, numeric_study, part_of_study, small_study
 from whynear.study.comparison import RowScores, error_of_difference, row_scores
 from whynear.study.score import (
     NAMES,
@@ -284,9 +284,8 @@ def test_an_undefined_score_has_no_parts():
 def test_weighted_rows_and_groups_are_those_that_count():
     X = pd.DataFrame(RNG.standard_normal((60, 2)), columns=["a", "b"])
     table = X.assign(y=np.where(X["a"] > 0, "u", "v"), w=np.arange(60) % 3, who=np.arange(60) // 2)
-    study = wn.study(
-        table, "y", learner="grlvq", splitting=wn.Splitting(folds=2, group="who"), reading=wn.Reading(weight="w")
-    )
-    held = row_scores(study.comparison)
+    how = {"splitting": wn.Splitting(folds=2, group="who"), "reading": wn.Reading(weight="w")}
+    comparison = part_of_study("comparison", table, "y", learner="grlvq", **how)
+    held = row_scores(comparison)
     assert (len(held.parts), len(held.groups), len(np.unique(held.groups))) == (40, 40, 30)
-    assert held.parts.mean() == pytest.approx(study.comparison.expected)
+    assert held.parts.mean() == pytest.approx(comparison.expected)

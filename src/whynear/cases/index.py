@@ -104,31 +104,15 @@ class Nearest:
 
 @dataclass(frozen=True, eq=False)
 class Index:
-    """The cases of one state of a base, prepared for one metric.
+    """The cases of one state of a base, prepared for one metric."""
 
-    Attributes
-    ----------
-    change, fingerprint
-        The state of the base and the metric.
-    ids : ndarray of shape (n_cases,)
-        The ids of the cases, ascending.
-    places : ndarray of shape (n_cases,) or None
-        The numbers of their anchors under a local metric.
-    form : GlobalForm, LocalForm or None
-        Origin and units of the products; None where every query is compared with all cases.
-    products : tuple of CaseTerms
-        The terms of the cases; those of later additions are a second part.
-    vectors : ndarray of shape (n_cases, n_features) or None
-        The cases themselves, for a metric without products.
-    """
-
-    change: Change
-    fingerprint: str
-    ids: Ids
-    places: Indices | None = None
-    form: GlobalForm | LocalForm | None = None
-    products: tuple[CaseTerms, ...] = ()
-    vectors: Vectors | None = None
+    change: Change  # the state of the base
+    fingerprint: str  # of the metric
+    ids: Ids  # ascending
+    places: Indices | None = None  # of the anchors of the cases under a local metric
+    form: GlobalForm | LocalForm | None = None  # None where every query is compared with all cases
+    products: tuple[CaseTerms, ...] = ()  # of the cases; those of later additions are a second part
+    vectors: Vectors | None = None  # of the cases, for a metric without products
 
     def nearest(self, store: Store, metric: Metric, query: Array, k: int, without: int | None = None) -> Nearest:
         """Return the k nearest cases, or all if there are fewer; of equal distances the lower id comes first."""

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from whynear.large.collections import ReadTable
-from whynear.large.partitions import computed, items, kept, task
+from whynear.large.partitions import ReadTable, computed, items, kept, task
 from whynear.learn.lann.fitting import FitSettings, FittedMetrics, LossCurve, fit_local_metrics, train_local
 from whynear.learn.lann.training import EXACT_LIST_CASES, Schedule, StepRule, TrainingCases, candidate_lists
 from whynear.learn.solvers import Callback
