@@ -1,4 +1,4 @@
-"""Explanations of predicted classes by the cases that vote: the values, the computation and the figures."""
+"""Explanations of predicted classes and numbers by near cases: the values, the computation and the figures."""
 
 from __future__ import annotations
 
@@ -20,9 +20,11 @@ from whynear.explain.case_explanation import (
     by_feature,
     finish_bars,
     heat_map,
+    interval_around,
     legend_above,
     n_shown,
     others_label,
+    ranked_places,
     shown_values,
     value_label,
     values_of_cases,
@@ -35,7 +37,9 @@ from whynear.model.unusual import UnusualValue, unusual_values
 from whynear.utils import html
 from whynear.utils.arrays import Array, ByValue, plain_values, python_value
 from whynear.utils.axes import new_axes, short_name
-from whynear.utils.text import joined, probability
+from whynear.utils.columns import names_of_rows
+from whynear.utils.text import counted, joined, probability, short_number
+from whynear.utils.threads import row_blocks
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -56,7 +60,7 @@ class NearCase(ByValue):
     kind : {"row", "prototype", "case"}
         Whether it is a row with a name, a prototype, or a training case without a name.
     label : object
-        Its class.
+        Its class, or its measured value.
     distance, sq_distance : float
         Its distance from the explained case under the metric of the learner, and the square of that.
     values : Series
@@ -64,6 +68,8 @@ class NearCase(ByValue):
         in ``neighbor_values``.
     contributions : Series
         What each feature adds to the squared distance; they sum to it.
+    nearest_row : int, str or None
+        The row of the table nearest to a prototype, whose values are shown then; None if they are those of the case.
     """
 
     name: Any
@@ -71,8 +77,9 @@ class NearCase(ByValue):
     label: Any
     distance: float
     sq_distance: float
-    values: pd.Series[float]
+    values: pd.Series[Any]
     contributions: pd.Series[float]
+    nearest_row: Any = None
 
     def __repr__(self) -> str:
         return f"{self.label!r} {self.kind} {self.name} at distance {self.distance:.3g}"
@@ -86,32 +93,36 @@ class NearCase(ByValue):
             "sq_distance": self.sq_distance,
             "values": self.values.tolist(),
             "contributions": self.contributions.tolist(),
+            **({} if self.nearest_row is None else {"nearest_row": self.nearest_row}),
         }
         return plain_values(held)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Explanation(CaseExplanation):
-    """Why a learner predicts a class for one case.
+    """Why a learner predicts a class for one case, or a kernel learner a number.
 
     Attributes
     ----------
     prediction : object
-        The predicted class.
+        The predicted class or number.
     probabilities, support : Series
-        The probability of each class, and the votes for it.
+        The probability of each class, and the votes for it or its score. Empty for numbers.
     values : Series
         The explained case: its value of each feature; dates are texts, such as "2022-03-04".
     neighbors : DataFrame
         The training rows or prototypes that vote, nearest first: their names in a column named by what they are
-        (``row``, ``prototype`` or ``case``; see `NearCase`), ``label``, ``distance``, ``sq_distance`` (its square),
-        ``vote``, ``for_prediction`` (whether that vote is for the predicted class). Rows are named by the index of the
-        table that the learner was fitted to, or numbered from 1 if it is the default one. Behind a step that drops the
-        index, such as a scaler, that of y is taken; if y has none, the names are not known.
+        (``row``, ``prototype`` or ``case``; see `NearCase`), ``label`` (for numbers ``measured``), ``distance``,
+        ``sq_distance`` (its square), ``vote``, ``for_prediction`` (whether that vote is for the predicted class). Rows
+        are named by the index of the table that the learner was fitted to, or numbered from 1 if it is the default one.
+        Behind a step that drops the index, such as a scaler, that of y is taken; if y has none, the names are not
+        known. Of a kernel learner, whose training rows all add to the prediction, the nearest eight; their ``vote`` is
+        what they add to the score of the predicted class or to the predicted number, and has a sign. In a study
+        ``nearest_row`` is the row of the table nearest to each prototype.
     neighbor_values : DataFrame
         A row per neighbour, with its name as index: its value of each feature, in the units of the table. A value that
         the row lacks is missing here too, if the model was made by `study` or `learn_table`; otherwise it is what was
-        filled in.
+        filled in. With ``nearest_row`` those of that row, because no row need have the values of a prototype.
     contributions : DataFrame
         A row per neighbour, with its name as index: what each feature adds to its squared distance. A row sums to
         that distance. Under a full matrix a part can be negative: then the feature compensates differences in others.
@@ -119,9 +130,9 @@ class Explanation(CaseExplanation):
         How much each feature matters for this case, summing to one: the relevances of the neighbours, each scaled to
         sum to one, weighted by their votes. Under a global metric those of the metric.
     nearest : NearCase
-        The nearest case of the predicted class.
+        The nearest case of the predicted class; for numbers the nearest case.
     nearest_other : NearCase or None
-        The nearest case of any other class; None where the learner has no other class.
+        The nearest case of any other class; None where the learner has no other class, and for numbers.
     held_off_by : Series
         Which features make that case more distant than ``nearest``: its contributions less those of ``nearest``,
         largest first. They sum to the difference of the two squared distances; a negative one makes it nearer. Empty
@@ -136,6 +147,15 @@ class Explanation(CaseExplanation):
     preprocessing : str
         What was done to spectra before the learner, such as "SNV"; values of their channels are those after it. Empty
         where nothing was done.
+    base : float or None
+        Of a kernel learner, the score of the predicted class or the predicted number without any row; ``base``, the
+        votes of ``neighbors`` and ``rest`` sum to it. None where cases vote.
+    rest : float
+        What all rows add that are not among ``neighbors``.
+    n_rest : int
+        Their number.
+    interval : tuple of float or None
+        The 90% interval of a predicted number; see `ValueExplanation`.
 
     Examples
     --------
@@ -170,12 +190,55 @@ class Explanation(CaseExplanation):
     units: str
     unusual: tuple[UnusualValue, ...] = ()
     preprocessing: str = ""
+    base: float | None = None
+    rest: float = 0.0
+    n_rest: int = 0
+    interval: tuple[float, float] | None = None
+
+    @property
+    def distance_shares(self) -> pd.DataFrame:
+        """The ``contributions``."""
+        return self.contributions
+
+    @property
+    def sides(self) -> list[tuple[pd.Series[float], pd.Series[Any]]]:
+        """What each feature adds to the distances of ``nearest`` and ``nearest_other``, and their values."""
+        return [(case.contributions, case.values) for case in self._nearest_two]
+
+    @property
+    def remark(self) -> str:
+        """What is predicted without any row, and what the rows add that are listed and that are not."""
+        if self.base is None:
+            return ""
+        votes, many = self.neighbors["vote"], self.kind if self.n_rest == 1 else f"{self.kind}s"
+        listed, rest = (short_number(part, 3, signed=True) for part in (votes.sum(), self.rest))
+        others = f" and the {self.n_rest:,} other {many} {rest}" if self.n_rest else ""
+        without = "is predicted" if self.of_numbers else f"is the score of {self.prediction!r}"
+        total = short_number(self.base + float(votes.sum()) + self.rest)
+        added = f"the {counted(len(votes), self.kind)} listed add{'s' * (len(votes) == 1)} {listed}{others}"
+        return f"Without any {self.kind} {short_number(self.base)} {without}; {added}: together {total}"
+
+    @property
+    def _looks(self) -> list[str]:
+        """The looks of the votes: for the prediction, and for another class or, with a sign, against it."""
+        return [BAR_LOOKS[not favoured] for favoured in self.neighbors["for_prediction"]]
+
+    @property
+    def _headline(self) -> str:
+        if self.of_numbers:
+            return f"predicted: {self._number}"
+        chance = probability(self.probabilities.loc[self.prediction])
+        return f"predicted: {short_name(str(self.prediction))} (probability {chance})"
 
     @property
     def _nearest_two(self) -> list[NearCase]:
         return [case for case in (self.nearest, self.nearest_other) if case is not None]
 
     def _reason(self) -> str:
+        if self.of_numbers:
+            base = self.base or 0.0
+            without = f"{short_number(base)}, which is predicted without any {self.kind}" if base else "zero"
+            return self._predicted(base, without) + self._near()
         chance = probability(self.probabilities.loc[self.prediction])
         near, other = self.nearest, self.nearest_other
         start = (
@@ -193,11 +256,11 @@ class Explanation(CaseExplanation):
         return f"{start} farther away, at {other.distance:.3g}, mainly because of {joined(most)}"
 
     def summary(self) -> tuple[Any, ...]:
-        """Return the values of ``SUMMARY``: a line of a table of several explanations."""
+        """Return the values of ``SUMMARY``: a line of a table of several explanations; numbers have no probability."""
         other, distant = self.nearest_other, self.held_off_by
         return (
             self.prediction,
-            float(self.probabilities.loc[self.prediction]),
+            np.nan if self.of_numbers else float(self.probabilities.loc[self.prediction]),
             self.nearest.name,
             self.nearest.distance,
             None if other is None else other.label,
@@ -243,16 +306,15 @@ class Explanation(CaseExplanation):
             labels.append(others_label(folded.shape[1]))
         ax = ax or new_axes(6.5, 1.5 + 0.34 * len(labels))
         height = 0.8 / len(cases)
-        looks = ((NEAREST, "nearest of this class"), (OTHER, "nearest of another"))
+        looks = ((NEAREST, "nearest" if self.of_numbers else "nearest of this class"), (OTHER, "nearest of another"))
         for k, (case, (look, which)) in enumerate(zip(cases, looks, strict=False)):
-            name = f"{short_name(str(case.label))}, {case.kind} {short_name(str(case.name))}"
+            name = f"{short_name(self._shown(case.label))}, {case.kind} {short_name(str(case.name))}"
             label = f"{which}: {name}, d² = {case.sq_distance:.3g}"
             places = np.arange(len(labels)) + (k - (len(cases) - 1) / 2) * height
             ax.barh(places, bars[k], 0.9 * height, linewidth=0.8, label=label, **look)
         finish_bars(ax, labels, "contribution to the squared distance d²")
-        chance = probability(self.probabilities.loc[self.prediction])
-        title = f"predicted: {short_name(str(self.prediction))} (probability {chance})"
-        legend_above(ax, 1, title, side="right")  # it may be wider than the axes, and there is room on the left
+        # It may be wider than the axes, and there is room on the left.
+        legend_above(ax, 1, self._headline, side="right")
         return ax
 
     def plot_neighbors(self, ax: Axes | None = None, most: int = 12) -> Axes:
@@ -260,22 +322,31 @@ class Explanation(CaseExplanation):
         neighbors = self.neighbors.head(MOST_NEIGHBORS)
         parts = self.contributions.to_numpy()[: len(neighbors)]
         shown = _most_contributing(parts, most)
-        near = neighbors[[self.kind, "label", "distance"]].itertuples(index=False)
+        near = neighbors[[*self._label, "distance"]].itertuples(index=False)
+        which = "nearest {}s: name, measured value" if self.of_numbers else "{}s that vote: name, class"
         return heat_map(
             ax or new_axes(2.6 + 0.75 * len(neighbors), 1.4 + 0.3 * len(shown)),
             parts[:, shown].T,
             list(self.values.index[shown]),
-            [f"{short_name(str(name))}\n{short_name(str(label))}\n{distance:.2g}" for name, label, distance in near],
-            (f"{self.kind}s that vote: name, class and distance", "contribution to d²"),
+            [
+                f"{short_name(str(name))}\n{short_name(self._shown(label))}\n{distance:.2g}"
+                for name, label, distance in near
+            ],
+            (f"{which.format(self.kind)} and distance", "contribution to d²"),
             "{:.2g}".format,
         )
 
+    @property
+    def _label(self) -> list[str]:
+        return [self.kind, "measured" if self.of_numbers else "label"]
+
+    def _shown(self, value: Any) -> str:
+        return short_number(value) if self.of_numbers and isinstance(value, float) else str(value)
+
     def _tables(self) -> list[Markup]:
-        cases = self._nearest_two
-        parts = html.rounded([case.contributions for case in cases])
+        parts = html.rounded([added for added, _ in self.sides])
         sizes = np.abs(parts).max(axis=0)
-        largest = np.argsort(-sizes, kind="stable")[: html.MOST_ROWS]
-        top = [j for j in largest if sizes[j] >= LEAST_SHARE_SHOWN * sizes.max()]
+        top = [j for j in ranked_places(sizes)[: html.MOST_ROWS] if sizes[j] >= LEAST_SHARE_SHOWN * sizes.max()]
         within = (float(min(0.0, parts.min())), float(max(0.0, parts.max())))
         values = ["missing" if value is None else value for value in plain_values(self.values.iloc[top].tolist())]
         rows = [
@@ -283,18 +354,22 @@ class Explanation(CaseExplanation):
             + [cell for part, look in zip(parts[:, j], BAR_LOOKS, strict=False) for cell in _drawn(part, within, look)]
             for j, value in zip(top, values, strict=True)
         ]
-        which = [html.text(f"adds to {case.label}, {case.kind} {case.name}", most=60) for case in cases]
-        votes = self.neighbors.head(html.MOST_ROWS)
-        votes = votes.assign(vote=html.rounded(votes["vote"]))
-        most = (0.0, float(votes["vote"].max()))
+        cases = self._nearest_two
+        which = [html.text(f"adds to {self._shown(case.label)}, {case.kind} {case.name}", most=60) for case in cases]
+        near = self.neighbors.head(html.MOST_ROWS)
+        votes = html.rounded(near["vote"])
+        ends = (min(0.0, float(votes.min())), max(0.0, float(votes.max())))
         voting = [
-            [str(case), str(label), distance, *_drawn(vote, most, BAR_LOOKS[not favoured])]
-            for case, label, distance, _, vote, favoured in votes.itertuples(index=False)
+            [*map(self._shown, facts), distance, *_drawn(vote, ends, look)]
+            for (*facts, distance, _), vote, look in zip(
+                near[self.facts].itertuples(index=False), votes, self._looks, strict=False
+            )
         ]
-        more = html.more_of(len(self.neighbors), len(votes), self.kind)
+        more = "; ".join(filter(None, [html.more_of(len(self.neighbors), len(near), self.kind), self.remark]))
+        called = [{"label": "class", "nearest_row": "nearest row"}.get(name, name) for name in self.facts]
         headings = ["feature", "value", *(name for case in which for name in (case, ""))]
         return [
-            html.table([self.kind, "class", "distance", "vote", ""], voting, more),
+            html.table([*called, ""], voting, more),
             html.table(headings, rows, html.more_of(parts.shape[1], len(top), "feature")),
         ]
 
@@ -316,6 +391,8 @@ class Explanation(CaseExplanation):
             "units": self.units,
             "unusual": [value.to_dict() for value in self.unusual],
             **({"preprocessing": self.preprocessing} if self.preprocessing else {}),
+            **({} if self.base is None else {"base": self.base, "rest": self.rest, "n_rest": self.n_rest}),
+            **({"interval": self.interval} if self.of_numbers else {}),
         }
         return plain_values(held)
 
@@ -333,8 +410,59 @@ def _most_contributing(parts: Array, most: int) -> list[int]:
     return sorted(kept.tolist(), key=lambda j: (-gap[j], j))
 
 
-def explain_cases(model: FittedPipeline, table: pd.DataFrame) -> Iterator[Explanation]:
-    """Explain each row of a table as `FittedPipeline.table` returns it.
+@dataclass(frozen=True, eq=False)
+class RowsOfPrototypes:
+    """For each prototype the row of a table nearest to it: its name, and its values of the features explained."""
+
+    names: NDArray[Any]
+    values: NDArray[Any]
+
+    @classmethod
+    def of(cls, model: FittedPipeline, X: pd.DataFrame) -> RowsOfPrototypes | None:
+        """Find the rows of a table; None for a learner without prototypes. Time O(n d) for each prototype."""
+        learner = model.learner
+        if not hasattr(learner, "prototypes_") or not len(X):
+            return None
+        table = model.matched(X)
+        seen, metric = np.asarray(model.seen(table), dtype=np.float64), learner.metric_
+        sq = np.full(len(learner.prototypes_), np.inf)
+        places = np.zeros(len(sq), dtype=np.intp)
+        for rows in row_blocks(len(seen), row_bytes=8 * len(sq)):
+            block = metric.between(seen[rows], None if isinstance(metric, LocalMetric) else learner.prototypes_)
+            nearest = block.argmin(axis=0)
+            least = block[nearest, np.arange(len(sq))]
+            nearer = least < sq
+            sq[nearer], places[nearer] = least[nearer], nearest[nearer] + rows.start
+        table, names = table.iloc[places], names_of_rows(X)
+        if model.coordinates == "steps":
+            values = seen[places].astype(object)
+        else:
+            shown = model.with_dates(model.shown(table))
+            values = np.array([shown_values(shown.iloc[[row]]) for row in range(len(shown))], dtype=object)
+        return cls(places + 1 if names is None else names[places], values)
+
+    def shown_in(self, why: Explanation) -> Explanation:
+        """Return an explanation by prototypes that shows the values of these rows."""
+        numbers = why.neighbors["prototype"].to_numpy() - 1
+
+        def near(case: NearCase) -> NearCase:
+            values = pd.Series(self.values[case.name - 1], case.values.index, name="value")
+            return replace(case, values=values, nearest_row=python_value(self.names[case.name - 1]))
+
+        before = why.neighbor_values
+        return replace(
+            why,
+            neighbors=why.neighbors.assign(nearest_row=self.names[numbers]),
+            neighbor_values=pd.DataFrame(self.values[numbers], before.index, before.columns),
+            nearest=near(why.nearest),
+            nearest_other=None if why.nearest_other is None else near(why.nearest_other),
+        )
+
+
+def explain_cases(
+    model: FittedPipeline, table: pd.DataFrame, rows: RowsOfPrototypes | None = None
+) -> Iterator[Explanation]:
+    """Explain each row of a table as `FittedPipeline.table` returns it; prototypes by ``rows``, if they are given.
 
     All rows are encoded at once, but searched one by one: a row among others would differ from it alone in last digits.
     """
@@ -348,14 +476,14 @@ def explain_cases(model: FittedPipeline, table: pd.DataFrame) -> Iterator[Explan
     values = np.asarray(made if model.coordinates == "columns" else seen)
     unusual = unusual_values(model, table, seen)
     for row, behind in enumerate(evidence):
-        why = _Votes(model, each[[row]], behind).explained(values[row], unusual[row])
+        why = _Behind(model, each[[row]], behind).explained(values[row], unusual[row])
         if model.encoder is not None and model.coordinates == "columns":
             why = summed_by_column(why, model.with_dates(model.shown(table.iloc[[row]])), model.encoder)
-        yield why
+        yield why if rows is None else rows.shown_in(why)
 
 
 @dataclass(eq=False)
-class _Votes:
+class _Behind:
     """One case in the coordinates of the learner, and the cases behind its prediction."""
 
     model: FittedPipeline
@@ -365,40 +493,45 @@ class _Votes:
     def __post_init__(self) -> None:
         self.x = np.asarray(self.seen, dtype=np.float64)[0]
         self.features = pd.Index(self.model.feature_names, name="feature")
+        self.classes = getattr(self.model.learner, "classes_", np.empty(0))
         self.numbers = self.evidence.indices[0]
         self.labels = self.evidence.labels[self.numbers]
 
     def explained(self, values: Array, unusual: list[UnusualValue]) -> Explanation:
         """Return the explanation, given the values of the case."""
-        learner = self.model.learner
-        if hasattr(learner, "predictions_from"):
-            labels, probabilities = learner.predictions_from(self.evidence)
-        else:
-            labels, probabilities = learner.predict(self.seen), learner.predict_proba(self.seen)
-        prediction = labels[0]
-        nearest, other = self.nearest(prediction, other=False), self.nearest(prediction, other=True)
+        prediction, probabilities = self.predicted()
+        of_numbers, shares = not len(self.classes), self.evidence.shares
+        nearest = self.nearest(prediction, other=False)
+        other = None if of_numbers else self.nearest(prediction, other=True)
         assert nearest is not None, "the predicted class has a case"
         gap = self.series([]) if other is None else other.contributions - nearest.contributions
-        classes = pd.Index(learner.classes_, name="class")
-        names, sq = pd.Index(self.evidence.names(self.numbers), name=self.evidence.kind), self.evidence.sq_distances[0]
+        classes = pd.Index(self.classes, name="class")
+        listed = self.numbers[: len(self.numbers) if shares is None else MOST_NEIGHBORS]
+        output = 0 if of_numbers else int(np.searchsorted(self.classes, prediction))
+        votes = self.evidence.votes[0] if shares is None else shares[0, :, output]
+        base = 0.0 if self.evidence.base is None else float(self.evidence.base[output])
+        labels = self.labels[: len(listed)]
+        names, sq = self.evidence.names(listed), self.evidence.sq_distances[0, : len(listed)]
         neighbors = {
-            self.evidence.kind: self.evidence.names(self.numbers),
-            "label": self.labels,
+            self.evidence.kind: names,
+            "measured" if of_numbers else "label": labels,
             "distance": np.sqrt(sq),
             "sq_distance": sq,
-            "vote": self.evidence.votes[0],
-            "for_prediction": self.labels == prediction,
+            "vote": votes[: len(listed)],
+            "for_prediction": labels == prediction if shares is None else votes[: len(listed)] > 0,
         }
+        index = pd.Index(names, name=self.evidence.kind)
+        support = np.empty(0) if of_numbers else self.evidence.support()[0]
         return Explanation(
             prediction=python_value(prediction),
-            probabilities=pd.Series(probabilities[0], classes, name="probability"),
-            support=pd.Series(self.evidence.support()[0], classes, name="support"),
+            probabilities=pd.Series(probabilities, classes, name="probability"),
+            support=pd.Series(support, classes, name="support"),
             values=pd.Series(values, self.features, name="value"),
             neighbors=pd.DataFrame(neighbors),
             neighbor_values=pd.DataFrame(
-                values_of_cases(self.model, self.evidence.cases, self.numbers), names, self.features
+                values_of_cases(self.model, self.evidence.cases, listed), index, self.features
             ),
-            contributions=pd.DataFrame(self.contributions(self.numbers), names, self.features),
+            contributions=pd.DataFrame(self.contributions(listed), index, self.features),
             relevances=self.relevances(),
             nearest=nearest,
             nearest_other=other,
@@ -407,7 +540,22 @@ class _Votes:
             units=self.model.units,
             unusual=tuple(unusual),
             preprocessing=self.model.preprocessing,
+            base=None if shares is None else base,
+            rest=float(votes[len(listed) :].sum()),
+            n_rest=len(self.numbers) - len(listed),
+            interval=interval_around(prediction, self.model.learner) if of_numbers else None,
         )
+
+    def predicted(self) -> tuple[Any, Array]:
+        """Return the predicted class and the probabilities of all classes, or the predicted number."""
+        learner = self.model.learner
+        if not len(self.classes):
+            return float(learner.predict(self.seen)[0]), np.empty(0)
+        if hasattr(learner, "predictions_from"):
+            labels, probabilities = learner.predictions_from(self.evidence)
+        else:
+            labels, probabilities = learner.predict(self.seen), learner.predict_proba(self.seen)
+        return labels[0], probabilities[0]
 
     def series(self, values: Any, name: str | None = None) -> pd.Series[float]:
         return pd.Series(values, self.features if len(values) else [], dtype=np.float64, name=name)
@@ -418,16 +566,21 @@ class _Votes:
         return self.model.spread(metric.contributions_at(self.x, self.evidence.cases, numbers))
 
     def relevances(self) -> pd.Series[float]:
-        metric = self.model.learner.metric_
-        maps = [metric[int(i)] if isinstance(metric, LocalMetric) else metric for i in self.numbers]
-        each = np.array([one.relevances() for one in maps])
-        votes = self.evidence.votes[0]
-        share = mean_share(each, votes if votes.any() else np.ones(len(votes)))
+        metric, votes = self.model.learner.metric_, np.abs(self.evidence.votes[0])
+        if isinstance(metric, LocalMetric):
+            each = np.array([metric[int(i)].relevances() for i in self.numbers])
+            share = mean_share(each, votes if votes.any() else np.ones(len(votes)))
+        else:
+            share = metric.mean_shares()
         return self.series(self.model.spread(share), "relevance")
 
     def nearest(self, label: Any, *, other: bool) -> NearCase | None:
-        """Return the nearest case of a class, or of any other class: among the neighbours, if none there among all."""
-        wanted = np.flatnonzero((self.labels == label) ^ other)
+        """Return the nearest case of a class, or of any other class: among the neighbours, if none there among all.
+
+        For numbers the nearest case.
+        """
+        is_number = not len(self.classes)
+        wanted = np.flatnonzero(is_number | ((self.labels == label) ^ other))
         if len(wanted):
             number, sq_distance = self.numbers[wanted[0]], float(self.evidence.sq_distances[0, wanted[0]])
         else:

@@ -8,9 +8,11 @@ from typing import Any, overload
 
 import pandas as pd
 from numpy.typing import ArrayLike
+from sklearn.base import RegressorMixin
 
-from whynear.explain.explanation import Explanation, explain_cases
+from whynear.explain.explanation import Explanation, RowsOfPrototypes, explain_cases
 from whynear.explain.value_explanation import ValueExplanation, explain_values, is_linear_map
+from whynear.metric.steps import estimators_of
 from whynear.model.pipeline import FittedPipeline
 from whynear.utils import html
 from whynear.utils.arrays import ByValue, plain_values
@@ -29,8 +31,8 @@ def explain(
 
     Parameters
     ----------
-    learner : fitted classifier, MinimumNormRegressor or Pipeline
-        A learner of this library, or a Pipeline ending in one. Features are the columns the Pipeline takes, as long
+    learner : fitted learner or Pipeline
+        A classifier or regressor of this library, or a Pipeline ending in one. Features are the columns the Pipeline takes, as long
         as the steps before the learner shift, scale, select or impute columns. Behind a step that mixes them, such as
         PCA, they are the input coordinates of the learner, and ``coordinates`` is "steps". Columns that a
         `TableEncoder`, or a OneHotEncoder in a ColumnTransformer, makes of one column are summed.
@@ -43,9 +45,10 @@ def explain(
     Explanation, ValueExplanation or Explanations
         For one case, also in a table of one row: the prediction, the cases behind it, what each feature adds to their
         distances, and which features make cases of other classes more distant; with ``frame()``, ``plot()`` and
-        ``to_dict()``. For a measured target: the prediction, what each feature adds to it, with its sign, and the
-        training rows to whose predictions all features add most nearly the same. For several: a sequence with the
-        explanation of each row, with ``of(row)`` by the name of a row, ``frame()`` and ``to_dict()``.
+        ``to_dict()``; for a kernel learner also what each training row adds to the prediction, a class or a number. For
+        a linear map: the prediction, what each feature adds to it, with its sign, and the training rows to whose
+        predictions all features add most nearly the same. For several: a sequence with the explanation of each row,
+        with ``of(row)`` by the name of a row, ``frame()`` and ``to_dict()``.
 
     Notes
     -----
@@ -99,12 +102,16 @@ def explain(
 
 def explainable(learner: Any) -> FittedPipeline:
     """Return the parts of a model whose predictions can be explained; refuse others."""
-    return FittedPipeline.of(learner) if is_linear_map(learner) else FittedPipeline.of_classifier(learner)
+    last = None if isinstance(learner, type) else next(reversed(estimators_of(learner)), None)
+    by_rows = isinstance(last, RegressorMixin) and hasattr(last, "evidence")
+    return FittedPipeline.of(learner) if by_rows or is_linear_map(last) else FittedPipeline.of_classifier(learner)
 
 
-def explain_each(model: FittedPipeline, table: pd.DataFrame) -> Iterator[Explanation | ValueExplanation]:
-    """Explain each row of a table as `FittedPipeline.table` returns it."""
-    return explain_values(model, table) if is_linear_map(model.learner) else explain_cases(model, table)
+def explain_each(
+    model: FittedPipeline, table: pd.DataFrame, rows: RowsOfPrototypes | None = None
+) -> Iterator[Explanation | ValueExplanation]:
+    """Explain each row of a table as `FittedPipeline.table` returns it; prototypes by ``rows``, if they are given."""
+    return explain_values(model, table) if is_linear_map(model.learner) else explain_cases(model, table, rows)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

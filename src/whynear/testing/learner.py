@@ -126,7 +126,7 @@ def _gives_evidence(learner: Learner, X: pd.DataFrame, y: np.ndarray) -> None:
     evidence = model.evidence(X)
     support = evidence.support()
     assert_array_equal(evidence.classes[support.argmax(axis=1)], model.predict(X), "the votes give another class")
-    assert (evidence.votes >= 0).all(), "a vote is negative"
+    assert evidence.shares is not None or (evidence.votes >= 0).all(), "a vote is negative"
     assert (np.diff(evidence.sq_distances, axis=1) >= 0).all(), "the nearest is not the first"
     sq = model.metric_.sq_distances_at(X.to_numpy(), evidence.cases, evidence.indices)
     assert_allclose(evidence.sq_distances, sq, rtol=1e-6, atol=1e-9)
