@@ -32,9 +32,9 @@ def explain(
     Parameters
     ----------
     learner : fitted learner or Pipeline
-        A classifier or regressor of this library, or a Pipeline ending in one. Features are the columns the Pipeline takes, as long
-        as the steps before the learner shift, scale, select or impute columns. Behind a step that mixes them, such as
-        PCA, they are the input coordinates of the learner, and ``coordinates`` is "steps". Columns that a
+        A classifier or regressor of this library, or a Pipeline ending in one. Features are the columns the Pipeline
+        takes, as long as the steps before the learner shift, scale, select or impute columns. Behind a step that mixes
+        them, such as PCA, they are the input coordinates of the learner, and ``coordinates`` is "steps". Columns that a
         `TableEncoder`, or a OneHotEncoder in a ColumnTransformer, makes of one column are summed.
     x : array-like of shape (n_features,) or (n_cases, n_features)
         The case: an array, a row of a table (a Series), or a table of one row; or a table of several. Names are matched
