@@ -306,7 +306,7 @@ def _reason(place: int, why: Explanation | ValueExplanation) -> Reason:
 
 
 def _near(case: NearCase | None) -> Near | None:
-    return case and Near(case.label, case.distance, case.kind, case.name, case.nearest_row)
+    return None if case is None else Near(case.label, case.distance, case.kind, case.name, case.nearest_row)
 
 
 FORMS = {"measured": ".4g", "predicted": ".4g", "distance": ".4g", "vote": ".3g"}
