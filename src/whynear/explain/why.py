@@ -102,9 +102,9 @@ def explain(
 
 def explainable(learner: Any) -> FittedPipeline:
     """Return the parts of a model whose predictions can be explained; refuse others."""
-    last = None if isinstance(learner, type) else next(reversed(estimators_of(learner)), None)
+    last = next(reversed(estimators_of(learner)), None)
     by_rows = isinstance(last, RegressorMixin) and hasattr(last, "evidence")
-    return FittedPipeline.of(learner) if by_rows or is_linear_map(last) else FittedPipeline.of_classifier(learner)
+    return FittedPipeline.of(learner) if by_rows or is_linear_map(learner) else FittedPipeline.of_classifier(learner)
 
 
 def explain_each(
