@@ -15,7 +15,7 @@ from tests.helpers.mixed_tables import MIXED, table
 from tests.helpers.notebook_html import HOSTILE, shown
 from whynear import GMLVQ, LGRLVQ, explain
 from whynear.explain import class_profiles, plot_class_profiles
-from whynear.explain.explanation import RowsOfPrototypes
+from whynear.explain.near_cases import RowsOfPrototypes
 from whynear.explain.why import explain_each
 from whynear.model.pipeline import FittedPipeline
 

@@ -37,7 +37,7 @@ def test_evidence_is_compared_by_value():
 def test_the_support_of_signed_shares_is_the_base_and_their_sum():
     held, shares = evidence(2), np.random.default_rng(1).standard_normal((2, 3, 3))
     found = replace(held, shares=shares, base=np.array([0.5, 0.25, 0.25]))
-    assert_allclose(found.support(), shares.sum(axis=1) + [0.5, 0.25, 0.25])
+    assert_allclose(found.support() - shares.sum(axis=1), np.tile([0.5, 0.25, 0.25], (2, 1)))
     assert_allclose(replace(found, base=None).support(), shares.sum(axis=1))
 
 

@@ -1,6 +1,6 @@
 /** One case: its values beside those of its neighbours, votes, and what each feature adds. */
 
-import { describeCase, featureName, isCase, isWrong, labels, type Near, type PageData, type Why } from "./data";
+import { describeCase, featureName, isCase, isLinear, isWrong, labels, type Near, type PageData, type Why } from "./data";
 import { button, h, note, replace, table, type Child } from "./dom";
 import { bar } from "./figure";
 import { counted, short, signed } from "./format";
@@ -31,7 +31,7 @@ export function caseView(data: PageData, store: Store): HTMLElement {
       && [h("p", {}, `${describeGroup(group, data)}: `), caseButtons(data, store, casesOf(group, data) ?? [])]);
   });
   return h("div", {},
-    note(Object.values(data.why).some((why) => !why.near.length)
+    note(isLinear(data)
       ? "Each case is explained by a map that was fitted without it. Bars to the right raise the prediction, bars to the left lower it; with the mean they sum to it."
       : "Each case is explained by a learner that was chosen and fitted without it. A feature adds to the squared distance of a near case; a negative part makes the case nearer, because the feature compensates differences in others.",
     data.spectrum && " The value of a band is the mean of its channels, after the preprocessing chosen without the case."),

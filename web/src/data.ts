@@ -135,6 +135,11 @@ export function isWrong(data: PageData, place: number): boolean {
   return data.kind === "classes" && data.cases.true[place] !== data.cases.predicted[place];
 }
 
+/** Whether predictions are those of a linear map, which are explained by what each feature adds to them. */
+export function isLinear(data: PageData): boolean {
+  return Object.values(data.why).some((why) => !why.near.length);
+}
+
 export function labels(data: PageData): string[] {
   return ofClasses(data.errors) ? data.errors.classes : [];
 }

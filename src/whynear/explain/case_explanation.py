@@ -139,18 +139,6 @@ class CaseExplanation(ByValue):
         """Draw what the ``most`` features that matter most add, and the sum of all others."""
         raise NotImplementedError
 
-    def frame(self) -> pd.DataFrame:
-        """Return one row per feature, in the order of the table."""
-        raise NotImplementedError
-
-    def summary(self) -> tuple[Any, ...]:
-        """Return the values of ``SUMMARY``: a line of a table of several explanations."""
-        raise NotImplementedError
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain numbers, strings and lists; None for a missing value."""
-        raise NotImplementedError
-
 
 def ranked_places(sizes: ArrayLike) -> Indices:
     """Return the places of sizes, the largest first, equal ones in their order."""

@@ -10,7 +10,8 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 
-from whynear.explain.explanation import Explanation, RowsOfPrototypes, explain_cases
+from whynear.explain.explanation import Explanation
+from whynear.explain.near_cases import RowsOfPrototypes, explain_cases
 from whynear.explain.value_explanation import ValueExplanation, explain_values, is_linear_map
 from whynear.metric.steps import estimators_of
 from whynear.model.pipeline import FittedPipeline

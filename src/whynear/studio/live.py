@@ -19,8 +19,8 @@ from sklearn.base import RegressorMixin
 
 from whynear.data.problem import Problem
 from whynear.explain import Explanation, ValueExplanation
-from whynear.explain.explanation import RowsOfPrototypes
 from whynear.explain.flips import flips
+from whynear.explain.near_cases import RowsOfPrototypes
 from whynear.explain.why import explain_each, explainable
 from whynear.learn import Slider
 from whynear.metric import Metric
@@ -131,7 +131,11 @@ class Live:
     @cached_property
     def rows_of_prototypes(self) -> Callable[[Any], RowsOfPrototypes | None]:
         """What finds the row nearest to each prototype of a model; the last ones are kept."""
-        return lru_cache(maxsize=2)(lambda model: RowsOfPrototypes.of(FittedPipeline.of(model), self.problem.X))
+        return lru_cache(maxsize=2)(self._rows_of_prototypes)
+
+    def _rows_of_prototypes(self, model: Any) -> RowsOfPrototypes | None:
+        fitted = FittedPipeline.of(model)
+        return RowsOfPrototypes.of(fitted, self.problem.X[list(fitted.columns)])  # a locked model takes fewer
 
     @cached_property
     def learned_from(self) -> Callable[[tuple[Triple, ...]], Metric]:

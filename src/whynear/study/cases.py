@@ -11,7 +11,8 @@ import pandas as pd
 
 from whynear.explain import Explanation, ValueExplanation
 from whynear.explain.case_explanation import ranked_places
-from whynear.explain.explanation import NearCase, RowsOfPrototypes
+from whynear.explain.explanation import NearCase
+from whynear.explain.near_cases import RowsOfPrototypes
 from whynear.explain.why import explain_each
 from whynear.model.pipeline import FittedPipeline
 from whynear.model.unusual import UnusualValue, unusual_values
