@@ -141,7 +141,10 @@ def test_everything_is_shown_and_plain_in_json(kind, tmp_path, capsys):
     assert why.plot_neighbors() is not None
     assert why.frame().shape == (4, 8)
     several = wn.explain(model, X.iloc[:3])
-    assert several.frame()["prediction"].tolist() == [one.prediction for one in several]
+    frame = several.frame()
+    assert frame["prediction"].tolist() == [one.prediction for one in several]
+    assert frame["nearest"].tolist() == [one.nearest.name for one in several]
+    assert ("measured" in frame) == (kind == "numbers")
     _show(Console(width=200), why)
     printed = capsys.readouterr().out
     assert "nearest" in printed

@@ -39,7 +39,7 @@ class CaseExplanation(ByValue):
     ``to_dict()``.
     """
 
-    SUMMARY: ClassVar[tuple[str, ...]]  # the names of what ``summary`` returns
+    SUMMARY: ClassVar[tuple[str, ...]]
 
     prediction: Any
     values: pd.Series[Any]
@@ -58,6 +58,11 @@ class CaseExplanation(ByValue):
     def of_numbers(self) -> bool:
         """Whether a number is predicted, not a class."""
         return "measured" in self.neighbors
+
+    @property
+    def summary_names(self) -> tuple[str, ...]:
+        """The names of what ``summary`` returns."""
+        return self.SUMMARY
 
     @property
     def facts(self) -> list[str]:

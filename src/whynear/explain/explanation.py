@@ -208,6 +208,11 @@ class Explanation(CaseExplanation):
         return f"Without any {self.kind} {short_number(self.base)} {without}; {added}: together {total}"
 
     @property
+    def summary_names(self) -> tuple[str, ...]:
+        """The names of what ``summary`` returns: ``SUMMARY``, and for numbers others."""
+        return ("prediction", "base", "nearest", "measured", "distance", "unusual") if self.of_numbers else self.SUMMARY
+
+    @property
     def _looks(self) -> list[str]:
         """The looks of the votes: for the prediction, and for another class or, with a sign, against it."""
         return [BAR_LOOKS[not favoured] for favoured in self.neighbors["for_prediction"]]
@@ -245,13 +250,15 @@ class Explanation(CaseExplanation):
         return f"{start} farther away, at {other.distance:.3g}, mainly because of {joined(most)}"
 
     def summary(self) -> tuple[Any, ...]:
-        """Return the values of ``SUMMARY``: a line of a table of several explanations; numbers have no probability."""
-        other, distant = self.nearest_other, self.held_off_by
+        """Return the values of ``summary_names``: a line of a table of several explanations."""
+        near, other, distant = self.nearest, self.nearest_other, self.held_off_by
+        if self.of_numbers:
+            return self.prediction, self.base, near.name, near.label, near.distance, len(self.unusual)
         return (
             self.prediction,
-            np.nan if self.of_numbers else float(self.probabilities.loc[self.prediction]),
-            self.nearest.name,
-            self.nearest.distance,
+            float(self.probabilities.loc[self.prediction]),
+            near.name,
+            near.distance,
             None if other is None else other.label,
             np.nan if other is None else other.distance,
             distant.index[0] if len(distant) and distant.iloc[0] > 0 else None,

@@ -173,16 +173,17 @@ class Explanations(ByValue, Sequence[Explanation | ValueExplanation]):
         For classes, its columns are the prediction and its probability, the name and the distance of the nearest case
         of the predicted class, the class and the distance of the nearest case of another (``other``,
         ``other_distance``), the feature that makes this one most distant (``held_off_by``), and the number of unusual
-        values. For a measured target: the prediction and the mean prediction, the feature of the largest contribution
-        (``moved_by``) and this, the name of the nearest row, what was measured there and its distance, and the number
-        of unusual values.
+        values. For numbers by a kernel learner: the prediction, what is predicted without any row, the name of the
+        nearest row, what was measured there and its distance, and the number of unusual values. For a linear map: the
+        prediction and the mean prediction, the feature of the largest contribution (``moved_by``) and this, the name of
+        the nearest row, what was measured there and its distance, and the number of unusual values.
         """
         index = pd.Index(self.rows, name="row")
         return pd.DataFrame([why.summary() for why in self.explanations], index=index, columns=self._columns)
 
     @property
     def _columns(self) -> list[str]:
-        return list(self.explanations[0].SUMMARY if self.explanations else Explanation.SUMMARY)
+        return list(self.explanations[0].summary_names if self.explanations else Explanation.SUMMARY)
 
     def to_dict(self) -> list[dict[str, Any]]:
         """Return everything as plain numbers, strings and lists: for each row its name and its explanation."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -192,7 +193,9 @@ def explanations(
 def rows_of_prototypes(X: pd.DataFrame, comparison: Comparison, model: FittedPipeline) -> RowsOfPrototypes | None:
     """Return the rows nearest to the prototypes of a model, of those that were not held out from it."""
     number = next(number for number, one in enumerate(comparison.fitted, start=1) if one is model)
-    return RowsOfPrototypes.of(model, X[comparison.predictions["fold"].to_numpy() != number])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of categories in later rows, which the model was not fitted to
+        return RowsOfPrototypes.of(model, X[comparison.predictions["fold"].to_numpy() != number])
 
 
 def selected_rows(predictions: pd.DataFrame) -> list[tuple[int, str]]:
