@@ -14,8 +14,7 @@ from whynear.cli.shell import errors_in_a_sentence, plain, step_bar, terminated_
 
 def stream(
     table: Annotated[
-        str,
-        typer.Argument(help="A file (CSV, TSV, Parquet), a pipe, - for standard input, or the name of a data set."),
+        str, typer.Argument(help="A file (CSV, TSV, Parquet), a pipe, - for standard input, or the name of a data set.")
     ],
     target: options.Target = None,
     out: Annotated[Path, typer.Option(help="The folder for the results; an unfinished run in it goes on.")] = Path(

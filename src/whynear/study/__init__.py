@@ -4,13 +4,7 @@ from typing import TYPE_CHECKING
 
 from whynear.utils.lazy import make_lazy
 
-__all__ = make_lazy(
-    __name__,
-    {
-        "whynear.study.result": ("Study",),
-        "whynear.study.settings": ("StudySettings",),
-    },
-)
+__all__ = make_lazy(__name__, {"whynear.study.result": ("Study",), "whynear.study.settings": ("StudySettings",)})
 
 if TYPE_CHECKING:
     from whynear.study.result import Study as Study

@@ -23,12 +23,7 @@ from whynear.model.pipeline import FittedPipeline
 from whynear.study.estimate import INNER_FOLDS, INNER_ROWS
 from whynear.study.fits import Answer, FitRows, Fits, aligned, answers, of_predictions
 from whynear.study.folds import folds_of, in_order, stratified_rows
-from whynear.study.methods import (
-    BASELINES,
-    MINIMUM_NORM,
-    NUMERIC_BASELINES,
-    Methods,
-)
+from whynear.study.methods import BASELINES, MINIMUM_NORM, NUMERIC_BASELINES, Methods
 from whynear.study.score import OF_PROBABILITIES, Measure, Score, counting, direction, parts_of, score_of, share_right
 from whynear.utils.arrays import Array, ByValue, Indices
 from whynear.utils.progress import Report

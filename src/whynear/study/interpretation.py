@@ -18,12 +18,7 @@ from whynear.data.rows import Separation, groups_by_class
 from whynear.embed.embedding import Plane, by_blocks, embed, place_after, place_before
 from whynear.explain import class_profiles
 from whynear.explain.value_explanation import LinearParts
-from whynear.interpret import (
-    Relevance,
-    RelevanceTolerance,
-    relevance_intervals,
-    relevance_tolerance,
-)
+from whynear.interpret import Relevance, RelevanceTolerance, relevance_intervals, relevance_tolerance
 from whynear.interpret.intervals import by_column
 from whynear.interpret.null_space import rank_of
 from whynear.interpret.tolerance import LEAST
