@@ -81,7 +81,7 @@ def _processes_ahead(engine: str, n_jobs: int | None) -> AbstractContextManager[
     from whynear.utils.threads import n_threads
     from whynear.work.processes import started_ahead
 
-    return started_ahead(n_threads(n_jobs) - 1, "whynear.study.stages")
+    return started_ahead(n_threads(n_jobs) - 1, "whynear.doors")
 
 
 MOST_FEATURES = 10

@@ -352,6 +352,13 @@ def with_directions(
     return remember_rows(fitted.behind_encoder(learner), X)
 
 
+def refitted(model: Any) -> Any:
+    """Return the learner to refit without features; a map is not held to directions that they may take away."""
+    learner = clone(model)
+    cut = [name for name in learner.get_params() if name.endswith("minimumnormregressor__effective_dim")]
+    return learner.set_params(**dict.fromkeys(cut))
+
+
 def _varies_in_parts(X: pd.DataFrame) -> bool:
     """Return whether a column is likely to vary in each part of the rows, so that some can be held out."""
     others = (len(X) - column.value_counts().iloc[0] for _, column in X.items())
