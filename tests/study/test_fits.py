@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import whynear as wn
 from whynear.study import methods
 from whynear.study import methods as kept_fits
-from whynear.study.fits import FitRows, Fits, FitWatch, TimeLeft, aligned, answers, of_predictions
+from whynear.study.fits import FitRows, Fits, TimeLeft, aligned, answers, of_predictions
 from whynear.study.methods import PLAIN, KeptFits, Methods
 from whynear.work import processes
 from whynear.work.processes import Processes
@@ -312,21 +312,19 @@ def test_fits_that_run_at_once_take_less_time_together():
 
 
 def test_the_first_fit_that_is_left_is_reported_with_the_time():
-    said = []
-    watch = FitWatch(lambda *report: said.append(report), [("gmlvq", 1.0), ("plain kNN", 1.0)])
-    watch.begin("compare learners, fold 1 of 1", "gmlvq")
+    said, left = [], TimeLeft([("gmlvq", 1.0), ("plain kNN", 1.0)])
+    left.tell(lambda *report: said.append(report), "compare learners, fold 1 of 1", "gmlvq")
     assert said[-1] == ("compare learners, fold 1 of 1: GMLVQ, about 10 s left for this step", 0.0)
-    watch.done("gmlvq", 1.0, 3.0)
-    watch.begin("compare learners, fold 1 of 1", "plain kNN")
+    left.done("gmlvq", 1.0, 3.0)
+    left.tell(lambda *report: said.append(report), "compare learners, fold 1 of 1", "plain kNN")
     assert said[-1] == ("compare learners, fold 1 of 1: plain kNN, about 10 s left for this step", 0.5)
-    watch.done("plain kNN", 1.0, 3.0)
-    assert watch.left.seconds == 0
+    left.done("plain kNN", 1.0, 3.0)
+    assert left.seconds == 0
 
 
 def test_the_share_never_shrinks():
-    said = []
-    watch = FitWatch(lambda *report: said.append(report[1]), [("a", 1.0)] * 2 + [("b", 1.0)] * 8)
+    said, left = [], TimeLeft([("a", 1.0)] * 2 + [("b", 1.0)] * 8)
     for method, seconds in (("a", 1.0), ("a", 1.0), ("b", 50.0)):
-        watch.done(method, 1.0, seconds)
-        watch.begin("fit", method)
+        left.done(method, 1.0, seconds)
+        left.tell(lambda *report: said.append(report[1]), "fit", method)
     assert said[2] == said[1] > said[0]

@@ -20,7 +20,6 @@ from rich.table import Table
 import whynear as wn
 from whynear.cli import options
 from whynear.cli.shell import errors_in_a_sentence, plain, terminated_as_interrupted, warnings_in_a_sentence
-from whynear.study.estimate import estimate
 from whynear.study.settings import StudySettings, grouped
 from whynear.utils.files import check_folder
 from whynear.utils.lazy import nothing_collected
@@ -148,6 +147,8 @@ class StudySteps(StepList):
 
 def print_problem(console: Console, problem: Problem, settings: StudySettings) -> None:
     """Print the size and the columns of the table, and for a large one the expected time and memory."""
+    from whynear.study.fits import estimate  # here, since it imports pandas
+
     console.print(f"{plain(problem.source)}: {problem.summary}", highlight=False)
     console.print(f"target {plain(repr(problem.target))}: {_values(problem)}", highlight=False)
     for what, column, words in (

@@ -20,8 +20,7 @@ from whynear.data.problem import kind_of_target
 from whynear.data.rows import Separation, error_of_mean, groups_in, split_rows, taken
 from whynear.learn.registry import STUDIED
 from whynear.model.pipeline import FittedPipeline
-from whynear.study.estimate import INNER_FOLDS, INNER_ROWS
-from whynear.study.fits import Answer, FitRows, Fits, aligned, answers, of_predictions
+from whynear.study.fits import INNER_FOLDS, INNER_ROWS, Answer, FitRows, Fits, aligned, answers, of_predictions
 from whynear.study.folds import folds_of, in_order, stratified_rows
 from whynear.study.methods import BASELINES, MINIMUM_NORM, NUMERIC_BASELINES, Methods
 from whynear.study.score import OF_PROBABILITIES, Measure, Score, counting, direction, parts_of, score_of, share_right

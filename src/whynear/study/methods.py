@@ -34,7 +34,6 @@ from whynear.metric.steps import estimators_of
 from whynear.model.files import load, save
 from whynear.model.pipeline import FittedPipeline, weights_for
 from whynear.study.bands import Preprocessing
-from whynear.study.estimate import NCA, NCA_ROWS
 from whynear.study.folds import stratified_rows
 from whynear.study.settings import ClassWeight
 from whynear.utils.archive import ArchiveError
@@ -215,7 +214,8 @@ def _fitted_maps(X: Array, y: Array, most: int) -> tuple[Array, float, Array]:
     return origin, target_origin, maps_by_components(X - origin, y - target_origin, most)
 
 
-PLAIN = "plain kNN"
+PLAIN, NCA = "plain kNN", "NCA with kNN"
+NCA_ROWS = 2_000  # at most, that NCA is fitted to
 BASELINES = (PLAIN, NCA)
 MINIMUM_NORM, RIDGE, PLS, MEAN = "minimum norm", "ridge", "PLS", "mean"  # for numeric targets
 NUMERIC_BASELINES = (PLAIN, RIDGE, PLS, MEAN)
