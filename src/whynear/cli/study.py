@@ -70,7 +70,7 @@ def study(
             written = result.save(out, overwrite=overwrite)
         if as_json:
             typer.echo(json.dumps(json.loads(written[0].read_text(encoding="utf-8")), ensure_ascii=False))
-        print_answer(console, result, written)
+        print_result(console, result, written)
 
 
 def _processes_ahead(engine: str, n_jobs: int | None) -> AbstractContextManager[None]:
@@ -88,10 +88,11 @@ MOST_CLASSES = 6
 LONG_SECONDS = 20.0  # from which the expected time is shown
 
 
-class StepList:
-    """The finished steps, each with its seconds, above a progress bar for the current one."""
+class StudySteps:
+    """The finished steps of a study with their seconds, above a bar for the current one; finished parts are kept."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, unfinished: Unfinished, *, overwrite: bool) -> None:
+        self.unfinished, self.overwrite, self.settings = unfinished, overwrite, StudySettings()
         self.console = console
         columns = SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
         self.bar = ProgressBar(*columns, console=console, transient=True)
@@ -122,14 +123,6 @@ class StepList:
             mark = "*" if self.console.options.ascii_only else "✓"
             seconds = time.perf_counter() - self.since
             self.console.print(f"{mark} {self.name:<42}{seconds:7.1f} s", style="dim", highlight=False)
-
-
-class StudySteps(StepList):
-    """The steps of a study, and what is done with its finished parts."""
-
-    def __init__(self, console: Console, unfinished: Unfinished, *, overwrite: bool) -> None:
-        super().__init__(console)
-        self.unfinished, self.overwrite, self.settings = unfinished, overwrite, StudySettings()
 
     def finished(self, part: str, value: Any) -> None:
         """Print what is known of the table, and keep finished parts in case of an interrupt."""
@@ -173,7 +166,7 @@ def _values(problem: Problem) -> str:
     return f"{len(problem.classes)} classes ({shown}{', ...' if len(problem.classes) > MOST_CLASSES else ''})"
 
 
-def print_answer(console: Console, result: wn.Study, written: list[Path]) -> None:
+def print_result(console: Console, result: wn.Study, written: list[Path]) -> None:
     """Print the finding, the most relevant features and the caveats that the preview does not say."""
     console.print()
     console.print(plain(result.finding()), style="bold")

@@ -37,14 +37,9 @@ NEGLIGIBLE = 0.05  # relative difference of losses
 class PreprocessingChoice:
     """How well spectra predict after each preprocessing, and which one was chosen.
 
-    Attributes
-    ----------
-    chosen : str
-        The simplest whose loss on held-out rows exceeds the least by at most a standard error of the difference, or by
-        at most 5%.
-    scores : Series
-        By preprocessing, the simplest first: the share of held-out rows predicted right by ridge regression on the
-        classes, or the share of variance explained.
+    Chosen is the simplest whose loss on held-out rows exceeds the least by at most a standard error of the difference,
+    or by at most 5%. ``scores`` are those of ridge regression, the simplest preprocessing first: the share of held-out
+    rows predicted right, or the share of variance explained.
     """
 
     chosen: str
@@ -62,12 +57,7 @@ class PreprocessingChoice:
 class Preprocessing:
     """Chooses the preprocessing of spectra for sets of training rows; remembers it for each set.
 
-    Parameters
-    ----------
-    axis : SpectralAxis
-        The channels.
-    seed : int
-        Of the sample, where there are many rows.
+    ``seed`` is that of the sample, where there are many rows.
     """
 
     def __init__(self, axis: SpectralAxis, seed: int) -> None:
@@ -133,21 +123,11 @@ DESCRIBED = 0.9  # share of the variance of all channels that the means of the b
 
 @dataclass(frozen=True, eq=False)
 class Bands:
-    """The bands of a spectrum as features beside the other columns of its table.
-
-    Attributes
-    ----------
-    axis : SpectralAxis
-        The channels.
-    ranges : tuple of (int, int)
-        The first and the last channel of each band; every channel is in one band.
-    columns : tuple of str
-        All columns of the table.
-    """
+    """The bands of a spectrum as features beside the other columns of its table."""
 
     axis: SpectralAxis
-    ranges: tuple[tuple[int, int], ...]
-    columns: tuple[str, ...]
+    ranges: tuple[tuple[int, int], ...]  # the first and the last channel of each band; every channel is in one band
+    columns: tuple[str, ...]  # all columns of the table
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -293,7 +273,6 @@ def _within(values: Array, first: int, last: int) -> float:
 
 MOST_CLASSES = 6  # whose mean spectra are kept
 ONE_SIGN = 0.8  # share of the weight of a band from which it has one sign
-SIGNS = {1: "+", -1: "−", 0: "mixed"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -340,7 +319,7 @@ class Spectra:
             own = self.weights[first : last + 1]
             up, size = float(own[own > 0].sum()), float(np.abs(own).sum())
             share = 0.5 if size == 0 else up / size
-            found[name] = SIGNS[1 if share >= ONE_SIGN else -1 if share <= 1 - ONE_SIGN else 0]
+            found[name] = "+" if share >= ONE_SIGN else "−" if share <= 1 - ONE_SIGN else "mixed"
         return found
 
     @property

@@ -23,7 +23,7 @@ from whynear.model.pipeline import FittedPipeline
 from whynear.study.fits import INNER_FOLDS, INNER_ROWS, Answer, FitRows, Fits, aligned, answers, of_predictions
 from whynear.study.folds import folds_of, in_order, stratified_rows
 from whynear.study.methods import BASELINES, MINIMUM_NORM, NUMERIC_BASELINES, Methods
-from whynear.study.score import OF_PROBABILITIES, Measure, Score, counting, direction, parts_of, score_of, share_right
+from whynear.study.score import OF_PROBABILITIES, Measure, Score, counting, direction, parts_of, score_of
 from whynear.utils.arrays import Array, ByValue, Indices
 from whynear.utils.progress import Report
 from whynear.work.pieces import Piece, run_piece
@@ -81,7 +81,8 @@ class FoldAnswers:
     def right(self, names: Iterable[str]) -> dict[str, float]:
         """Return the share of the held-out rows that each of these methods predicts right."""
         true, count = self.fits.y[self.fold.test], taken(self.fits.weights, self.fold.test)
-        return {name: share_right(true, self.answers[name].predicted, None, count).value for name in names}
+        found = ((name, self.answers[name].predicted) for name in names)
+        return {name: score_of(true, predicted, "accuracy", None, None, count).value for name, predicted in found}
 
     @property
     def predicted(self) -> NDArray[Any]:
@@ -263,7 +264,8 @@ class Comparison:
         return tuple(FittedPipeline.of(model) for model in self.models)
 
     def _right(self, predicted: pd.Series) -> Score:
-        return share_right(self.predictions["true"].to_numpy(), predicted.to_numpy(), self.groups, self.weights)
+        true = self.predictions["true"].to_numpy()
+        return score_of(true, predicted.to_numpy(), "accuracy", self.groups, None, self.weights)
 
     def _score(self, predicted: pd.Series, probabilities: pd.DataFrame | None) -> Score:
         true = self.predictions["true"].to_numpy()
@@ -343,22 +345,11 @@ def compare(
 
 @dataclass(frozen=True, eq=False)
 class RowScores(ByValue):
-    """The part of each held-out row in a score.
+    """The part of each held-out row in a score."""
 
-    Attributes
-    ----------
-    rows : str
-        A hash of the names and the targets of these rows, equal for studies that held out the same rows of
-        tables in the same order.
-    parts : ndarray of shape (n_rows,)
-        Their mean is the score.
-    groups : ndarray of shape (n_rows,) or None
-        A number for the group of each row, if there are groups; rows of a group are not independent.
-    """
-
-    rows: str
-    parts: Array
-    groups: Indices | None = None
+    rows: str  # a hash of their names and targets, equal for studies that held out the same rows in the same order
+    parts: Array  # whose mean is the score
+    groups: Indices | None = None  # a number for the group of each row; rows of a group are not independent
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain numbers, strings and lists."""

@@ -24,51 +24,22 @@ FILE = "study.json"
 
 @dataclass(frozen=True)
 class SavedStudy:
-    """The part of a study that is compared with another study.
+    """The part of a study that is compared with another study."""
 
-    Attributes
-    ----------
-    name : str
-        The folder or file it was read from, as given.
-    source, target : str
-        The table and the column that was predicted.
-    rows : int or None
-        Number of rows that were compared.
-    chosen : str
-        The chosen learner.
-    measure : str
-        The kind of score: "accuracy", another score of classes, or "r2" for a numeric target.
-    expected, expected_error : float or None
-        The score over all held-out rows, each predicted by a learner chosen without it, and its standard error; those
-        of the mean over folds in older files.
-    folds : int
-        Number of folds.
-    effective_dim : int or None
-        Number of directions of the data on which maps are equal.
-    verdicts : mapping of str to str
-        The verdict on each feature; the strength of its interval in older files.
-    settings : mapping
-        The settings of the study.
-    caveats : tuple of str
-        Limits of the results.
-    row_scores : RowScores or None
-        What each held-out row adds to the score; None in older files.
-    """
-
-    name: str
+    name: str  # the folder or file it was read from, as given
     source: str
     target: str
-    rows: int | None
-    chosen: str
-    measure: str
-    expected: float | None
-    expected_error: float | None
+    rows: int | None  # how many were compared
+    chosen: str  # the learner
+    measure: str  # the kind of score: "accuracy", another score of classes, or "r2" for a numeric target
+    expected: float | None  # the score over all held-out rows, each predicted by a learner chosen without it
+    expected_error: float | None  # its standard error; in older files both are those of the mean over folds
     folds: int
-    effective_dim: int | None
-    verdicts: Mapping[str, str]
+    effective_dim: int | None  # directions of the data on which maps are equal
+    verdicts: Mapping[str, str]  # on each feature; the strength of its interval in older files
     settings: Mapping[str, Any]
     caveats: tuple[str, ...]
-    row_scores: RowScores | None = None
+    row_scores: RowScores | None = None  # what each held-out row adds to the score; None in older files
 
     @property
     def score(self) -> str:

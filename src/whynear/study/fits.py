@@ -171,19 +171,10 @@ class TimeLeft:
 
 
 def aligned(probabilities: Array, known: NDArray[Any], classes: NDArray[Any]) -> Array:
-    """Return a column for each class, zero for classes that the model was not fitted to; each row sums to one.
+    """Return a column for each of the sorted classes, zero for those not known to the model; each row sums to one.
 
-    Parameters
-    ----------
-    probabilities : ndarray of shape (n_rows, n_known)
-        What a model returns; values outside [0, 1] are clipped.
-    known : ndarray of shape (n_known,)
-        The classes of the model.
-    classes : ndarray of shape (n_classes,)
-        All classes, sorted.
+    ``probabilities`` are those of the ``known`` classes; values outside [0, 1] are clipped.
 
-    Examples
-    --------
     >>> aligned(np.array([[0.25, 0.75]]), np.array(["u", "w"]), np.array(["u", "v", "w"]))
     array([[0.25, 0.  , 0.75]])
     """
@@ -195,8 +186,7 @@ def aligned(probabilities: Array, known: NDArray[Any], classes: NDArray[Any]) ->
 
 def of_predictions(probabilities: Array, predicted: NDArray[Any], classes: NDArray[Any]) -> Array:
     """Return the probability of each prediction."""
-    found: Array = probabilities[np.arange(len(predicted)), np.searchsorted(classes, predicted)]
-    return found
+    return np.asarray(probabilities[np.arange(len(predicted)), np.searchsorted(classes, predicted)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,30 +205,14 @@ class FitRows:
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """What a method predicts for the held-out rows of a part.
-
-    Attributes
-    ----------
-    part : FitRows
-        The rows.
-    name : str
-        The method.
-    predicted : ndarray
-        The predictions.
-    shares : ndarray or None
-        The probabilities of the classes of the model, where they are wanted.
-    classes : ndarray or None
-        The classes of the model, in the order of the shares.
-    model : estimator or None
-        The fitted method, where it may be needed again.
-    """
+    """What a method predicts for the held-out rows of a part."""
 
     part: FitRows
-    name: str
+    name: str  # of the method
     predicted: NDArray[Any]
-    shares: Array | None
-    classes: NDArray[Any] | None
-    model: Any
+    shares: Array | None  # the probabilities of the classes of the model, where they are wanted
+    classes: NDArray[Any] | None  # of the model, in the order of the shares
+    model: Any  # the fitted method, where it may be needed again
 
     def shares_of(self, classes: NDArray[Any]) -> Array:
         """Return the probabilities of these classes, which contain those of the model."""
