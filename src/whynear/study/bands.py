@@ -27,7 +27,7 @@ from whynear.model.as_metric import as_metric
 from whynear.model.pipeline import FittedPipeline
 from whynear.utils.arrays import Array
 from whynear.verdict import kernel_ridge
-from whynear.verdict.table import Answers, best_of, chosen_rows, target_of
+from whynear.verdict.table import RowLosses, best_of, chosen_rows, target_of
 
 MOST_ROWS = 500  # from which the choice is made
 NEGLIGIBLE = 0.05  # relative difference of losses
@@ -94,20 +94,20 @@ class Preprocessing:
         target = target_of(kind, y, known)
         some = chosen_rows(len(y), MOST_ROWS, target.strata, np.random.default_rng(self.seed))
         rows, target = X.iloc[some], target.rows(some)
-        answers = {}
+        losses = {}
         for name, steps in self._steps.items():
             seen = make_pipeline(*map(clone, steps)).fit_transform(rows) if steps else rows
             values = _standardised(seen.to_numpy(dtype=np.float64))
             K = kernel_ridge.kernel("linear", values @ values.T, values.shape[1])
-            answers[name] = target.answers(kernel_ridge.tuned(K, target.Y, target.groups, target.forward).predicted)
-        best = best_of(answers.values())
+            losses[name] = target.losses(kernel_ridge.tuned(K, target.Y, target.groups, target.forward).predicted)
+        best = best_of(losses.values())
 
-        def is_near(found: Answers) -> bool:
+        def is_near(found: RowLosses) -> bool:
             excess, error = target.mean_and_error(found.loss - best.loss)
             return excess <= max(error, NEGLIGIBLE * float(best.loss.mean())) + 1e-12
 
-        chosen = next(name for name, found in answers.items() if is_near(found))
-        return PreprocessingChoice(chosen, pd.Series({name: float(one.score.mean()) for name, one in answers.items()}))
+        chosen = next(name for name, found in losses.items() if is_near(found))
+        return PreprocessingChoice(chosen, pd.Series({name: float(one.score.mean()) for name, one in losses.items()}))
 
 
 def _standardised(values: Array) -> Array:

@@ -204,7 +204,7 @@ class FitRows:
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
+class FitPredictions:
     """What a method predicts for the held-out rows of a part."""
 
     part: FitRows
@@ -238,23 +238,25 @@ class Fits:
         rows = part.train
         return self.X.iloc[rows], self.y[rows], taken(self.groups, rows), taken(self.weights, rows)
 
-    def answer(self, part: FitRows, name: str, model: Any) -> Answer:
+    def predictions(self, part: FitRows, name: str, model: Any) -> FitPredictions:
         """Return what a fitted method predicts."""
         rows = self.X.iloc[part.test]
         shares = model.predict_proba(rows) if self.probabilities else None
-        return Answer(part, name, model.predict(rows), shares, getattr(model, "classes_", None), model)
+        return FitPredictions(part, name, model.predict(rows), shares, getattr(model, "classes_", None), model)
 
 
 def fit_and_predict(name: str, part: int, keep: bool, fits: Fits) -> tuple[Any, NDArray[Any], NDArray[Any] | None, Any]:
     """Fit a method to the rows of a part; return its predictions, and the model if it is to be kept."""
     rows = fits.parts[part]
     model = fits.methods.fitted(name, *fits.known(rows))
-    made = fits.answer(rows, name, model)
+    made = fits.predictions(rows, name, model)
     return model if keep else None, made.predicted, made.shares, made.classes
 
 
-def answers(fits: Fits, wanted: Sequence[str], report: Report, workers: Workers | None = None) -> Iterator[Answer]:
-    """Yield the answers of the methods of every part, in any order; the models of those wanted, outside of choices.
+def held_out_predictions(
+    fits: Fits, wanted: Sequence[str], report: Report, workers: Workers | None = None
+) -> Iterator[FitPredictions]:
+    """Yield those of the methods of every part, in any order; with the models of those wanted, outside of choices.
 
     Fits that are kept of an interrupted study are not repeated.
     """
@@ -267,7 +269,7 @@ def answers(fits: Fits, wanted: Sequence[str], report: Report, workers: Workers 
         if model is None:
             todo.append(piece)
         else:
-            yield run_piece(Piece(shared.answer, {"part": part, "name": name, "model": model})).result
+            yield run_piece(Piece(shared.predictions, {"part": part, "name": name, "model": model})).result
     workers = Processes(1) if workers is None else workers
     say = _saying(fits, todo, report, workers.n_workers)
     for piece, done in results_of(workers, todo, {"fits": shared}):
@@ -275,7 +277,7 @@ def answers(fits: Fits, wanted: Sequence[str], report: Report, workers: Workers 
         model, predicted, shares, classes = done.result
         if kept.worth(done.elapsed) and name in LEARNERS:
             kept.keep(fits.methods.path_of(name, *fits.known(part)), model, done.elapsed)
-        yield Answer(part, name, predicted, shares, classes, None if part.within else model)
+        yield FitPredictions(part, name, predicted, shares, classes, None if part.within else model)
         say(piece, done.elapsed)
 
 
