@@ -32,8 +32,8 @@ def comparison():
     accuracy = pd.DataFrame({"grlvq": [0.5, 1.0], "gmlvq": [1.0, 1.0], "plain kNN": [0.0, 0.5], "NCA with kNN": 0.5})
     predictions = pd.DataFrame({"true": ["u", "v", "v"], "predicted": ["u", "u", "v"], "fold": [1, 2, 1]})
     by_method = pd.DataFrame({"grlvq": list("uuv"), "gmlvq": list("uvv"), "plain kNN": "u", "NCA with kNN": "v"})
-    models = ("one", "two")
-    return Comparison(accuracy, "gmlvq", pd.Series([1.0, 0.0]), predictions, by_method=by_method, models=models)
+    more = {"scores": accuracy, "by_method": by_method, "models": ("one", "two"), "places": np.arange(3)}
+    return Comparison(accuracy, "gmlvq", pd.Series([1.0, 0.0]), predictions, **more)
 
 
 def test_scores_are_summed_up_by_method(comparison):

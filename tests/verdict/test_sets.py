@@ -16,6 +16,7 @@ from whynear.datasets import make_truth
 from whynear.utils.progress import silent
 from whynear.verdict import set_sizes, sufficient_sets
 from whynear.verdict.information import information
+from whynear.verdict.kernel_ridge import KernelModels
 from whynear.verdict.refits import Refits
 from whynear.verdict.rules import as_good
 from whynear.verdict.set_sizes import (
@@ -420,13 +421,14 @@ def test_at_most_eight_are_named():
 def order_of(X, target, prices=None):
     columns = feature_columns(X)
     prices = np.ones(columns.n_features) if prices is None else np.array(prices)
-    return removal_order(columns, target, np.arange(columns.n_features), prices)
+    return removal_order(columns, target, np.arange(columns.n_features), prices, KernelModels(columns, target))
 
 
 @pytest.mark.parametrize("kind", ["relevance linear", "ring", "interaction"])
 def test_strong_features_are_removed_last(kind):
     columns, target, data = of_kind(kind)
-    order = removal_order(columns, target, np.arange(columns.n_features), np.ones(columns.n_features))
+    every, prices = np.arange(columns.n_features), np.ones(columns.n_features)
+    order = removal_order(columns, target, every, prices, KernelModels(columns, target))
     assert sorted(order) == list(range(columns.n_features))
     strong = set(np.flatnonzero(data.strength == "strong"))
     assert strong <= set(order[-2:])
@@ -477,11 +479,11 @@ def test_features_are_added_in_the_order_of_their_use():
     rng = np.random.default_rng(1)
     X = rng.standard_normal((150, 6))
     columns, target = feature_columns(X), classes(3 * X[:, 4] + X[:, 2] > 0)
-    prices = np.ones(6)
-    assert addition_order(columns, target, np.arange(6), prices)[-2:] == [2, 4]
+    prices, few = np.ones(6), np.array([0, 2, 5])
+    assert addition_order(columns, target, np.arange(6), prices, KernelModels(columns, target))[-2:] == [2, 4]
     prices[4] = 1000.0
-    assert addition_order(columns, target, np.arange(6), prices)[-1] != 4
-    assert len(addition_order(columns, target, np.array([0, 2, 5]), prices)) == 3
+    assert addition_order(columns, target, np.arange(6), prices, KernelModels(columns, target))[-1] != 4
+    assert len(addition_order(columns, target, few, prices, KernelModels(columns.only(few), target))) == 3
 
 
 def test_few_features_are_all_candidates():
@@ -502,14 +504,6 @@ def test_of_many_informative_features_each_hidden_one_keeps_some():
     chosen = candidates_of(columns, target, informed)
     assert len(chosen) == len(set(chosen)) == set_sizes.MOST_CANDIDATES
     assert {0, 1, 2} <= set(chosen // 30)
-
-
-@pytest.mark.parametrize("search", [removal_order, addition_order])
-def test_models_of_the_candidates_that_are_known_change_nothing(search):
-    columns, target, _ = of_kind("relevance linear")
-    candidates, prices = np.arange(1, columns.n_features), np.ones(columns.n_features)
-    known = set_sizes.KernelModels(columns.only(candidates), target)
-    assert search(columns, target, candidates, prices, models=known) == search(columns, target, candidates, prices)
 
 
 def judged_of_set_sizes(learner, X, y, report=silent, outside=()):

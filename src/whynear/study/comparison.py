@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -163,8 +163,7 @@ class Comparison:
     measure : {"accuracy", "balanced_accuracy", "log_loss", "roc_auc", "r2"}
         The kind of score that decides; for a numeric target "r2", the share of variance explained.
     scores : DataFrame
-        The scores of that kind: a row per fold, a column per method; NaN where a fold has none. Those of ``accuracy``
-        unless others are given.
+        The scores of that kind: a row per fold, a column per method; NaN where a fold has none.
     by_method : DataFrame
         The held-out prediction of each row by each method.
     probabilities : DataFrame or None
@@ -187,20 +186,14 @@ class Comparison:
     expected_scores: pd.Series
     predictions: pd.DataFrame
     measure: Measure = "accuracy"
-    scores: pd.DataFrame = field(default=cast(pd.DataFrame, None), kw_only=True)
+    scores: pd.DataFrame = field(kw_only=True)
     by_method: pd.DataFrame = field(kw_only=True)
     probabilities: pd.DataFrame | None = field(default=None, kw_only=True)
     probabilities_by_method: Mapping[str, pd.DataFrame] = field(default_factory=dict, kw_only=True, repr=False)
     models: tuple[Any, ...] = field(kw_only=True, repr=False)
     groups: pd.Series | None = field(default=None, kw_only=True, repr=False)
     weights: pd.Series | None = field(default=None, kw_only=True, repr=False)
-    places: NDArray[np.intp] = field(default=cast(NDArray[np.intp], None), kw_only=True, repr=False)
-
-    def __post_init__(self) -> None:
-        if self.scores is None:
-            object.__setattr__(self, "scores", self.accuracy)
-        if self.places is None:
-            object.__setattr__(self, "places", np.arange(len(self.predictions)))
+    places: NDArray[np.intp] = field(kw_only=True, repr=False)
 
     @property
     def methods(self) -> tuple[MethodScores, ...]:

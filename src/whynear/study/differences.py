@@ -7,7 +7,6 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
-from math import hypot
 from pathlib import Path
 from typing import Any
 
@@ -88,7 +87,7 @@ def _check_format(held: Any, file: Path) -> None:
 
 
 def _study(held: dict[str, Any], name: str) -> SavedStudy:
-    """Return the saved study; entries that the file does not contain are empty."""
+    """Return the study of which `Study.to_dict` returned this; entries that it does not contain are empty."""
     relevance, settings = held.get("relevance") or {}, held.get("settings") or {}
     measure = str(held.get("measure") or "accuracy")
     # Older versions wrote the scores under one of the other names.
@@ -284,11 +283,14 @@ def compare_studies(first: StrPath | Study | SavedStudy, second: StrPath | Study
             "Study both with the same kind of target, classes or numbers, and the same score (--score)."
         )
     before, after = first.verdicts, second.verdicts
+    error = error_of_difference(first.row_scores, second.row_scores)
+    if error is None and first.expected_error is not None and second.expected_error is not None:
+        error = math.hypot(first.expected_error, second.expected_error)
     return StudyDifferences(
         first=first,
         second=second,
         difference=None if first.expected is None or second.expected is None else second.expected - first.expected,
-        standard_error=_standard_error(first, second),
+        standard_error=error,
         changed=tuple(
             (name, before[name], after[name]) for name in before if after.get(name, before[name]) != before[name]
         ),
@@ -302,13 +304,6 @@ def compare_studies(first: StrPath | Study | SavedStudy, second: StrPath | Study
         caveats_of_first=tuple(caveat for caveat in first.caveats if caveat not in second.caveats),
         caveats_of_second=tuple(caveat for caveat in second.caveats if caveat not in first.caveats),
     )
-
-
-def _standard_error(first: SavedStudy, second: SavedStudy) -> float | None:
-    of_rows = error_of_difference(first.row_scores, second.row_scores)
-    if of_rows is not None or first.expected_error is None or second.expected_error is None:
-        return of_rows
-    return hypot(first.expected_error, second.expected_error)
 
 
 def _data(study: SavedStudy) -> str:

@@ -351,16 +351,11 @@ def errors_of(
     comparison: Comparison, X: pd.DataFrame | None = None, groups: pd.Series | None = None
 ) -> ErrorAnatomy | Residuals:
     """Return the errors of the predictions of a comparison; of a measured target, what of ``X`` goes with them."""
-    if comparison.probabilities is not None:
-        return _of_classes(comparison, comparison.probabilities)
-    found = comparison.predictions
-    return residuals_of(found, () if X is None else error_patterns(X, found, groups))
-
-
-def _of_classes(comparison: Comparison, probabilities: pd.DataFrame) -> ErrorAnatomy:
-    predictions, classes, wrong = comparison.predictions, probabilities.columns.to_numpy(), comparison.wrong
-    true, predicted = predictions["true"].to_numpy(), predictions["predicted"].to_numpy()
-    confusion = confusion_matrix(true, predicted, labels=classes)
+    predictions, probabilities, wrong = comparison.predictions, comparison.probabilities, comparison.wrong
+    if probabilities is None:
+        return residuals_of(predictions, () if X is None else error_patterns(X, predictions, groups))
+    classes, true = probabilities.columns.to_numpy(), predictions["true"].to_numpy()
+    confusion = confusion_matrix(true, predictions["predicted"].to_numpy(), labels=classes)
     confusion.setflags(write=False)
     worst = predictions[wrong].sort_values("probability", ascending=False, kind="stable").head(MOST_SHOWN)
     columns = (worst[name].tolist() for name in ("true", "predicted", "probability"))

@@ -273,14 +273,11 @@ class ScoreSums:
 
     def score(self, parts: str) -> PartsScore:
         """Return the score of all rows that were counted."""
-        return PartsScore(parts, self.n_rows, self.kind, *self._value_and_error())
-
-    def _value_and_error(self) -> tuple[float, float]:
         total, first, second, third = self.sums.tolist()
-        if not total > 0:
-            return math.nan, math.nan
-        if self.kind == "numbers":
-            spread = second - first * first / total
-            return 1 - third / spread if spread > 0 else math.nan, math.nan
-        right = first / total
-        return right, math.sqrt(max(0.0, third * (1 - 2 * right) + right * right * second)) / total
+        value = error = math.nan
+        if total > 0 and self.kind == "classes":
+            value = first / total
+            error = math.sqrt(max(0.0, third * (1 - 2 * value) + value * value * second)) / total
+        elif total > 0 and (spread := second - first * first / total) > 0:
+            value = 1 - third / spread
+        return PartsScore(parts, self.n_rows, self.kind, value, error)

@@ -62,20 +62,18 @@ def _thinned(columns: FeatureColumns, target: Target, found: Indices) -> Indices
 
 
 def removal_order(
-    columns: FeatureColumns, target: Target, candidates: Indices, prices: Array, models: KernelModels | None = None
+    columns: FeatureColumns, target: Target, candidates: Indices, prices: Array, models: KernelModels
 ) -> list[int]:
     """Return the candidates in the order in which they are removed, the one kept longest last.
 
     In each step the feature goes whose absence increases the loss of held-out rows least, for its price. While many are
     left, several unlike ones go together. It keeps features that are of use only together. ``models`` are those of all
-    candidates, if they are known.
+    candidates.
     """
     left, removed = [int(j) for j in candidates], list[int]()
-    names: Sequence[str] = KERNELS
     while len(left) > 1:
         own = columns.only(left)
-        models = KernelModels(own, target, names=names) if removed or models is None else models
-        names = models.by_loss[:2]
+        models = KernelModels(own, target, names=models.by_loss[:2]) if removed else models
         without = on_threads(models.without, [[place] for place in range(len(left))])
         losses = np.array([float(one.loss.mean()) for one in without]) - float(models.best.loss.mean())
         # What a feature saves per unit of its price; those that help by their absence go first, dear ones before cheap.
@@ -88,15 +86,14 @@ def removal_order(
 
 
 def addition_order(
-    columns: FeatureColumns, target: Target, candidates: Indices, prices: Array, models: KernelModels | None = None
+    columns: FeatureColumns, target: Target, candidates: Indices, prices: Array, models: KernelModels
 ) -> list[int]:
     """Return candidates in the reverse of the order in which they are added, the first one last.
 
     In each step the feature is added that lowers the loss of held-out rows most, for its price. It finds small sets
-    among many features that say nearly the same. ``models`` are those of all candidates, if they are known.
+    among many features that say nearly the same. ``models`` are those of all candidates.
     """
     own = columns.only(candidates)
-    models = KernelModels(own, target) if models is None else models
     names = models.by_loss[:2]
     ridges = {name: models.ridges[name] for name in names}
     chosen: list[int] = []
@@ -200,7 +197,7 @@ def choose_sets(
     scouted, goal = own.rows(part.scouts), aim.rows(part.scouts)
     candidates = candidates_of(scouted, goal, information(scouted, goal))
     models = KernelModels(scouted.only(candidates), goal)
-    orders = [search(scouted, goal, candidates, prices, models=models) for search in SEARCHES]
+    orders = [search(scouted, goal, candidates, prices, models) for search in SEARCHES]
     if protect:  # a price pushes out nothing that these rows show to be needed
         needed = surely_needed(own, aim)
         orders = [kept_longest(order, needed) for order in orders]
