@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.linear_model import LogisticRegression
 
-from whynear.data.rows import RowSplit
+from whynear.data.rows import RowSplit, rows_of
 from whynear.learn.inputs import checked_weights
 from whynear.model.pipeline import weights_for
 from whynear.utils.arrays import Array, Indices
@@ -169,11 +169,6 @@ class Refits:
 
 def _key(features: Sequence[int], repeats: int) -> tuple[tuple[int, ...], int]:
     return tuple(sorted(int(j) for j in features)), repeats
-
-
-def rows_of(X: Any, chosen: Indices) -> Any:
-    """Return some rows of a table or an array."""
-    return X.iloc[chosen] if isinstance(X, pd.DataFrame) else np.asarray(X)[chosen]
 
 
 def _varies(X: Any) -> bool:

@@ -114,12 +114,9 @@ def addition_order(
 def _unlike(columns: FeatureColumns, order: Sequence[int] | Indices, most: int) -> list[int]:
     """Return the first of an order, and others that are unlike those before them."""
     taken: list[int] = []
-    for place in order[: 2 * most]:
-        mine = columns.of([int(place)])
-        others = columns.of(taken) if taken else np.empty((len(mine), 0))
-        lengths = np.outer(np.linalg.norm(mine, axis=0), np.linalg.norm(others, axis=0))
-        if not taken or (np.abs(mine.T @ others) <= UNLIKE * lengths).all():
-            taken.append(int(place))
+    for place in map(int, order[: 2 * most]):
+        if all(columns.correlation(place, other) <= UNLIKE for other in taken):
+            taken.append(place)
         if len(taken) == most:
             break
     return taken
