@@ -19,7 +19,6 @@ from rich.table import Table
 
 import whynear as wn
 from whynear.cli import options
-from whynear.cli.compare import compare
 from whynear.cli.explain import explain
 from whynear.cli.predict import predict
 from whynear.cli.retrieve import retrieve
@@ -35,12 +34,14 @@ from whynear.cli.study import study
 from whynear.learn.registry import LEARNERS
 from whynear.study.settings import grouped
 from whynear.utils.files import check_file
-from whynear.utils.text import printable
+from whynear.utils.text import counted, printable
 
 if TYPE_CHECKING:
     from whynear.data.catalog import KnownSet
+    from whynear.study.differences import StudyDifferences
 
 NEEDED_BY_THE_STUDIO = ("fastapi", "uvicorn")
+MOST_VERDICTS = 30  # of those that differ between two studies
 REPOSITORY = Path(__file__).parents[3]  # of an editable install
 
 app = typer.Typer(
@@ -132,6 +133,65 @@ def stream(
         console.print(f"Written: {plain(out / 'report.html')} and 5 other files", highlight=False)
 
 
+def compare(
+    first: Annotated[Path, typer.Argument(metavar="STUDY", help="A folder written by `whynear study`.")],
+    second: Annotated[Path, typer.Argument(metavar="STUDY", help="Another folder; or the study.json in a folder.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text and tables.")] = False,
+    debug: options.Debug = False,
+) -> None:
+    """Show what differs between two studies."""
+    with errors_in_a_sentence(debug):
+        differences = wn.compare_studies(first, second)
+        if as_json:
+            typer.echo(json.dumps(differences.to_dict()))
+        else:
+            _show_differences(Console(), differences)
+
+
+def _show_differences(console: Console, differences: StudyDifferences) -> None:
+    console.print(plain(" ".join(differences.sentences())), style="bold", highlight=False)
+    console.print(_fact_table(differences))
+    if differences.changed or differences.gained or differences.lost:
+        console.print(_verdict_table(differences))
+    for which, caveats in (("first", differences.caveats_of_first), ("second", differences.caveats_of_second)):
+        for caveat in caveats:
+            console.print(f"[yellow]Caveat of the {which} only:[/yellow] {plain(caveat)}", highlight=False)
+
+
+def _fact_table(differences: StudyDifferences) -> Table:
+    from whynear.study.score import name_of
+
+    first, second = differences.first, differences.second
+    table = Table("", "first", "second", box=None)
+    for name, of_first, of_second in (
+        ("study", first.name, second.name),
+        ("table", first.source, second.source),
+        ("target", first.target, second.target),
+        ("rows", first.rows, second.rows),
+        ("chosen", first.chosen, second.chosen),
+        (f"held-out {name_of(first.measure)}", first.score, second.score),
+        ("effective dimension", first.effective_dim, second.effective_dim),
+        *(setting for setting in differences.settings if setting[0] != "effective dimension"),
+    ):
+        table.add_row(plain(name), *("" if value is None else plain(value) for value in (of_first, of_second)))
+    return table
+
+
+def _verdict_table(differences: StudyDifferences) -> Table:
+    table = Table("feature", "first", "second", title="Verdicts on features", title_justify="left", box=None)
+    rows = [
+        *differences.changed,
+        *((name, "", verdict) for name, verdict in differences.gained),
+        *((name, verdict, "") for name, verdict in differences.lost),
+    ]
+    for row in rows[:MOST_VERDICTS]:
+        table.add_row(*map(plain, row))
+    if (more := len(rows) - MOST_VERDICTS) > 0:
+        table.caption = f"and {counted(more, 'more feature', 'more features')}: --json shows all"
+        table.caption_justify = "left"
+    return table
+
+
 def datasets(as_json: options.JsonNotTable = False, debug: options.Debug = False) -> None:
     """List the data sets that can be used by name instead of a file."""
     with errors_in_a_sentence(debug):
@@ -139,10 +199,10 @@ def datasets(as_json: options.JsonNotTable = False, debug: options.Debug = False
         if as_json:
             typer.echo(json.dumps([asdict(known) for known in found]))
         else:
-            _list(Console(), found)
+            _show_sets(Console(), found)
 
 
-def _list(console: Console, found: list[KnownSet]) -> None:
+def _show_sets(console: Console, found: list[KnownSet]) -> None:
     table = Table("name", box=None)
     for name in ("rows", "features", "classes"):
         table.add_column(name, justify="right")
