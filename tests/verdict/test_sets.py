@@ -421,7 +421,9 @@ def test_at_most_eight_are_named():
 def order_of(X, target, prices=None):
     columns = feature_columns(X)
     prices = np.ones(columns.n_features) if prices is None else np.array(prices)
-    return removal_order(columns, target, np.arange(columns.n_features), prices, KernelModels(columns, target))
+    return removal_order(
+        columns, target, np.arange(columns.n_features), prices, set_sizes.KernelModels(columns, target)
+    )
 
 
 @pytest.mark.parametrize("kind", ["relevance linear", "ring", "interaction"])
