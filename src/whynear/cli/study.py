@@ -84,6 +84,7 @@ def _processes_ahead(engine: str, n_jobs: int | None) -> AbstractContextManager[
 
 MOST_FEATURES = 10
 MOST_CLASSES = 6
+BAR = 20  # letters of the longest interval
 LONG_SECONDS = 20.0  # from which the expected time is shown
 
 
@@ -177,18 +178,18 @@ def print_result(console: Console, result: wn.Study, written: list[Path]) -> Non
     console.print(f"Written: {plain(str(written[-1]))} and {len(written) - 1} other files")
 
 
-def relevance_table(frame: DataFrame, units: str, ascii_only: bool, width: int = 20) -> Table:
+def relevance_table(frame: DataFrame, units: str, ascii_only: bool) -> Table:
     """Return the features with verdict, points lost without them, and bounds as bars; ``units`` is that of bounds."""
     table = Table(title=f"Features, those of the smallest set first (weights {units})", title_justify="left", box=None)
     table.add_column("feature", overflow="fold")
     table.add_column("verdict")
     table.add_column("points lost", justify="right")
     table.add_column("weight", justify="right")
-    table.add_column("", width=width)
+    table.add_column("", width=BAR)
     largest = max(frame["upper"].max(), sys.float_info.min)
     columns = ["feature", "verdict", "loss_without", "loss_error", "lower", "upper"]
     for feature, verdict, lost, error, lower, upper in frame[columns].to_numpy().tolist():
-        first, last = round(width * lower / largest), round(width * upper / largest)
+        first, last = round(BAR * lower / largest), round(BAR * upper / largest)
         bar = " " * first + "#" * max(1, last - first) if ascii_only else Bar(largest, lower, upper, color="blue")
         weight = f"{lower:.2g} to {upper:.2g}"
         table.add_row(plain(feature), verdict, f"{lost:z.1f} ± {error:.1f}", weight, bar)
