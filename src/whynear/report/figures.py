@@ -101,7 +101,7 @@ def _piece(name: str, draw: Callable[..., object], size: tuple[float, float], wh
     return Piece(svg, {"name": name, "draw": draw, "size": size, "whole": whole}, SECONDS_OF_A_FIGURE)
 
 
-def svg(name: str, draw: Callable[..., object], size: tuple[float, float], whole: bool) -> tuple[str, str]:
+def svg(name: str, draw: Callable[..., object], size: tuple[float, float], whole: bool = False) -> tuple[str, str]:
     """Return the name, and as SVG text what a function draws on axes, or on a whole figure."""
     return name, svg_text(name, draw if whole else lambda figure: draw(figure.add_subplot()), size)
 
