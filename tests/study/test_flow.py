@@ -7,7 +7,7 @@ from sklearn.datasets import load_iris
 
 import whynear as wn
 from tests.helpers.studies import iris_study, part_of_study, rows_of_two_classes
-from whynear.study import stages
+from whynear import doors
 from whynear.study.comparison import simplest_of_the_best
 from whynear.testing import check_metric
 
@@ -138,7 +138,7 @@ def test_an_array_without_the_values_of_a_target_is_refused(iris):
 
 
 def test_a_long_table_is_sampled_and_says_so(monkeypatch):
-    monkeypatch.setattr(stages, "COMPARED_ROWS", 100)
+    monkeypatch.setattr(doors, "COMPARED_ROWS", 100)
     y = np.arange(5000) % 2
     study = wn.study(
         pd.DataFrame({"a": y + np.random.default_rng(0).random(5000), "y": y}),
@@ -150,14 +150,14 @@ def test_a_long_table_is_sampled_and_says_so(monkeypatch):
 
 
 def test_one_row_more_than_can_be_compared_is_no_difficulty(monkeypatch):
-    monkeypatch.setattr(stages, "COMPARED_ROWS", 60)
+    monkeypatch.setattr(doors, "COMPARED_ROWS", 60)
     table = pd.DataFrame({"a": np.random.default_rng(0).random(61), "y": np.arange(61) % 2})
     comparison = part_of_study("comparison", table, "y", learner="grlvq", splitting=wn.Splitting(folds=2))
     assert len(comparison.predictions) == 60
 
 
 def test_more_classes_than_can_be_compared_are_refused(monkeypatch):
-    monkeypatch.setattr(stages, "COMPARED_ROWS", 60)
+    monkeypatch.setattr(doors, "COMPARED_ROWS", 60)
     table = pd.DataFrame({"a": np.arange(62) / 3, "y": [f"c{i % 31}" for i in range(62)]})
     with pytest.raises(ValueError, match=r"'y' has 31 classes, .* the 60 rows .* Merge"):
         wn.study(table, "y")

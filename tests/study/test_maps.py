@@ -5,9 +5,9 @@ from numpy.testing import assert_allclose
 
 import whynear as wn
 from tests.helpers.studies import houses_study, measured, part_of_study, small_study
+from whynear import doors
 from whynear.embed import place_before
 from whynear.study import interpretation as maps
-from whynear.study import stages
 from whynear.study.folds import at_most
 from whynear.study.interpretation import PlacedRows, levels_of, maps_of, placed_rows_of
 from whynear.study.learning import learnable_problem
@@ -70,7 +70,7 @@ def test_only_the_most_relevant_features_have_levels(relevance, monkeypatch):
 @pytest.fixture
 def few_compared(monkeypatch):
     """Studies that compare 60 rows."""
-    for module in (maps, stages):
+    for module in (maps, doors):
         monkeypatch.setattr(module, "COMPARED_ROWS", 60)
 
 

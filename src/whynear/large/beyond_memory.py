@@ -25,7 +25,7 @@ from whynear.large.all_rows import LargeRows
 from whynear.large.parts import PartedTable, TablePart, has_parts, open_parts, rows_and_columns
 from whynear.large.scan import MOST_CLASSES_COUNTED, Scan, joined_rows, scan
 from whynear.learn.registry import Traits
-from whynear.study.estimate import TABLE_COPIES
+from whynear.study.fits import TABLE_COPIES
 from whynear.study.learning import check_learnable
 from whynear.study.settings import COMPARED_ROWS, StudySettings
 from whynear.utils.progress import Steps
