@@ -187,7 +187,7 @@ def maps_of(used: Problem, model: Any, seed: int) -> dict[str, Array]:
     After learning they are placed by the learned metric. That of a linear map places them on a line, by their
     predictions; the second coordinate is the principal direction of their contributions among cases predicted alike.
     """
-    linear = is_linear_map(model)
+    linear = is_linear_map(FittedPipeline.of(model).learner)
     after = place_numbers(model, used.X, used.X) if linear else embed(model, used.X, random_state=seed)
     return {"before": embed(model, used.X, method="pca"), "after": after}
 
@@ -250,7 +250,7 @@ def placed_rows_of(
     further = problem.X.iloc[rows]
     after = (
         place_numbers(model, shown.X, further)
-        if is_linear_map(model)
+        if is_linear_map(FittedPipeline.of(model).learner)
         else place_after(model, shown.X, maps["after"], further)
     )
     placed = {"before": place_before(model, shown.X, further), "after": after}
