@@ -98,6 +98,7 @@ def test_a_row_is_left_out_of_all_its_leaves_exactly(order):
         assert_allclose(model.held_out[row, 0], outputs(row)[row], atol=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore:X holds the same value")
 def test_rows_that_no_cut_separates_give_one_model_of_some_of_them():
     target = np.random.default_rng(4).standard_normal(300)
     model = RFMRegressor("l1", "values", random_state=0).fit(

@@ -27,7 +27,7 @@ from whynear.learn.inputs import (
     warn_of_constant_columns,
     weighed,
 )
-from whynear.learn.kernel.choosing import CANDIDATES, Candidate, choose
+from whynear.learn.kernel.choosing import CANDIDATES, Candidate, choose, steps_that_help
 from whynear.learn.kernel.learning import COLUMNS, SHAPES, Columns, Coordinates, Rows, Shape, order_of, steps
 from whynear.learn.kernel.leaves import PREDICTION_BYTES, Each, Kernel, LeafModels, Leaves, fit_leaves
 from whynear.learn.kernel.matrices import distances, kernel_of
@@ -49,12 +49,11 @@ from whynear.utils.columns import (
 )
 from whynear.utils.threads import row_blocks
 
-CHOOSING_ROWS = 800  # at most, from which a shape is chosen
+CHOOSING_ROWS = 600  # at most, from which a shape is chosen
 LEARNING_ROWS = 4_000  # at most, from which a distance is learned
 GRADIENT_ROWS = 500  # at most, over which squared derivatives are averaged
 FORWARD_FOLDS = 5
-DOUBLE_ROWS = 2_000  # at most, of models in double precision
-LEAST_RIDGE_OF_SINGLES = 1e-4  # a smaller one is below the rounding errors of single precision
+HOLDING_OUT = 5  # parts of the rows, of which one is held out to count steps
 
 
 class LearnedKernel(CheckedWhenLoaded, WithEvidence, WithMetric):
@@ -120,35 +119,29 @@ class LearnedKernel(CheckedWhenLoaded, WithEvidence, WithMetric):
         apart = None if groups is None else groups[first]
         origin = np.average(Y, axis=0, weights=data.weights)
         table = _Table(data.X[first], (Y[first] - origin) / unit, of_copies, data.codes[first], apart)
-        candidate, n_steps = self._candidate(table, rng)
         some = _at_most(LEARNING_ROWS, len(first), rng)
+        candidate, n_steps = self._chosen(table, some, rng)
         coordinates = Coordinates.of(table.X[some], of_copies[some], candidate.columns)
         rows = table.rows(some)._replace(X=coordinates.inside(table.X[some]))
-        if len(some) > DOUBLE_ROWS:
-            rows = _singles(rows)
         watch = watcher(type(self).__name__, self.verbose, self.callback)
-        fits = []
-        for fit in steps(rows, candidate.shape, n_steps, _at_most(GRADIENT_ROWS, len(some), rng)):
-            fits.append(fit)
-            watch(Step(len(fits), fit.error))
-        chosen = fits[-1] if hasattr(self, "search_results_") else min(fits, key=lambda fit: fit.error)
+        for step, fit in enumerate(steps(rows, candidate.shape, n_steps, _at_most(GRADIENT_ROWS, len(some), rng))):
+            watch(Step(step + 1, fit.error))
         self.cases_, self.row_names_, self.input_range_ = data.X.copy(), data.row_names, range_of_columns(data.X)
-        self.metric_ = coordinates.metric(chosen.weights, candidate.shape, data.feature_names)
+        self.metric_ = coordinates.metric(fit.weights, candidate.shape, data.feature_names)
         self.shape_, self.columns_ = candidate.shape, candidate.columns
-        self.width_, self.ridge_, self.n_steps_ = chosen.width, chosen.ridge, fits.index(chosen)
-        sizes = chosen.weights if chosen.weights.ndim == 1 else np.linalg.norm(chosen.weights, axis=1)
+        self.width_, self.n_steps_ = fit.width, step
+        sizes = fit.weights if fit.weights.ndim == 1 else np.linalg.norm(fit.weights, axis=1)
         leaves = Leaves.of(table.X, lambda X: np.std(coordinates.inside(X), axis=0) * sizes)
-        self.cuts_ = dict(vars(leaves))
-        many, placed = len(first) > LEARNING_ROWS, self.metric_.mapped(table.X)
-
-        def rows_of(places: Indices) -> Rows:
-            found = table.rows(places)._replace(X=placed[places])
-            return _singles(found) if many else found
-
-        kernel = Kernel(order_of(self.shape_), self.width_, self.n_jobs)
-        ridge = max(self.ridge_, LEAST_RIDGE_OF_SINGLES) if many else self.ridge_
-        model = fit_leaves(leaves, table.X, rows_of, kernel, ridge, each)
-        self.ridge_ = model.ridge
+        placed, kernel = self.metric_.mapped(table.X), Kernel(order_of(self.shape_), self.width_, self.n_jobs)
+        model = fit_leaves(
+            leaves,
+            table.X,
+            lambda places: table.rows(places)._replace(X=placed[places]),
+            kernel,
+            fit.ridge,
+            each,
+        )
+        self.cuts_, self.ridge_ = dict(vars(leaves)), model.ridge
         self.constants_ = unit * np.asarray(model.constant, dtype=np.float64) + origin
         self._keep_coefficients(model, copy_of, unit * data.weights / of_copies[copy_of])
         return np.asarray(unit * model.held_out[copy_of] + origin, dtype=np.float64)
@@ -166,29 +159,33 @@ class LearnedKernel(CheckedWhenLoaded, WithEvidence, WithMetric):
         self.members_, self.leaves_ = np.concatenate(members), np.concatenate(leaves)
         self.coefficients_ = np.concatenate(coefficients)
 
-    def _candidate(self, table: _Table, rng: np.random.Generator) -> tuple[Candidate, int]:
-        """Return the candidate that is given, or chosen in folds, and the number of steps."""
+    def _chosen(self, table: _Table, learning: Indices, rng: np.random.Generator) -> tuple[Candidate, int]:
+        """Return the shape and the number of steps, chosen in folds, the number of steps on as many rows as learn."""
         candidates = [
             one for one in CANDIDATES if self.shape in ("auto", one.shape) and self.columns in ("auto", one.columns)
         ]
-        some = _at_most(CHOOSING_ROWS, len(table.X), rng)
-        parts = table.folds(some, self.n_folds, self.classifies, rng) if len(candidates) > 1 else []
+        some = learning[_at_most(CHOOSING_ROWS, len(learning), rng)]
+        parts = table.folds(some, self.n_folds, self.classifies, rng)
         if not parts:
-            return candidates[0], self.max_steps
+            return candidates[0], 0
+
+        def gradient_rows(n: int) -> Indices:
+            return _at_most(GRADIENT_ROWS, n, np.random.default_rng(0))
+
         found = choose(
-            table.X[some],
-            lambda places: table.rows(some[places]),
-            parts,
-            candidates,
-            self.max_steps,
-            lambda n: _at_most(GRADIENT_ROWS, n, np.random.default_rng(0)),
+            table.X[some], lambda places: table.rows(some[places]), parts, candidates, self.max_steps, gradient_rows
         )
         self.search_results_ = {
             "shape": [one.shape for one in found.losses],
             "columns": [one.columns for one in found.losses],
             "loss": list(found.losses.values()),
         }
-        return found.candidate, found.n_steps
+        if len(some) == len(learning):
+            return found.candidate, found.n_steps
+        split = table.folds(learning, HOLDING_OUT, self.classifies, rng)[0]
+        rows_of = lambda places: table.rows(learning[places])  # noqa: E731
+        n_steps = steps_that_help(table.X[learning], rows_of, split, found.candidate, self.max_steps, gradient_rows)
+        return found.candidate, n_steps
 
     def _kernel(self, cases: Array, known: Array) -> tuple[Array, Array]:
         """Return the distances of checked rows to some of the training rows, and the kernel of both."""
@@ -275,11 +272,6 @@ class _Table(NamedTuple):
         return [part for part in parts if len(part[0]) > 1 and (not classes or len(np.unique(strata[part[0]])) > 1)]
 
 
-def _singles(rows: Rows) -> Rows:
-    """Return rows in single precision."""
-    return rows._replace(X=rows.X.astype(np.float32), Y=rows.Y.astype(np.float32))
-
-
 def _distinct(X: Array, Y: Array, groups: Indices | TimeOrder | None) -> tuple[Indices, Indices]:
     """Return a place of each different row, and which of them each row is.
 
@@ -312,10 +304,10 @@ class RFM(LearnedKernel, ClassifierMixin, BaseEstimator):
         simplest within a standard error of the best, in folds in which the distance is learned too.
     columns : {"auto", "values", "ranks"}, default="auto"
         Whether columns are taken as they are or as ranks, which keep the order of values only.
-    max_steps : int, default=6
-        Most steps of learning the distance. Of a shape that is chosen in folds, their number is chosen there too.
+    max_steps : int, default=10
+        Most steps of learning the distance. As many are made as lower the error of rows held out from the learning.
     n_folds : int, default=3
-        Number of folds in which a shape is chosen.
+        Number of folds in which shape and steps are chosen.
     random_state : int, RandomState or None, default=None
         Seed of the folds, and of the rows that stand for all where there are many.
     verbose : bool, default=False
@@ -351,7 +343,7 @@ class RFM(LearnedKernel, ClassifierMixin, BaseEstimator):
     width_, ridge_ : float, float
         Of the kernel and of the penalty, by the least squared error of rows left out.
     search_results_ : dict of lists
-        Where something was chosen: each shape with its mean squared error in the folds.
+        Each shape that was tried in all folds, with its mean squared error there at its best number of steps.
     row_names_ : ndarray of shape (n_samples,) or None
         The index of X, or else of y, by which explanations name the training rows; None if neither has one.
     input_range_ : ndarray of shape (2, n_features)
@@ -395,7 +387,7 @@ class RFM(LearnedKernel, ClassifierMixin, BaseEstimator):
         self,
         shape: Literal["auto", "l1", "diagonal", "map"] = "auto",
         columns: Literal["auto", "values", "ranks"] = "auto",
-        max_steps: int = 6,
+        max_steps: int = 10,
         n_folds: int = 3,
         random_state: int | RandomState | None = None,
         verbose: bool = False,
@@ -473,10 +465,10 @@ class RFMRegressor(LearnedKernel, RegressorMixin, BaseEstimator):
         simplest within a standard error of the best, in folds in which the distance is learned too.
     columns : {"auto", "values", "ranks"}, default="auto"
         Whether columns are taken as they are or as ranks, which keep the order of values only.
-    max_steps : int, default=6
-        Most steps of learning the distance. Of a shape that is chosen in folds, their number is chosen there too.
+    max_steps : int, default=10
+        Most steps of learning the distance. As many are made as lower the error of rows held out from the learning.
     n_folds : int, default=3
-        Number of folds in which a shape is chosen.
+        Number of folds in which shape and steps are chosen.
     random_state : int, RandomState or None, default=None
         Seed of the folds, and of the rows that stand for all where there are many.
     verbose : bool, default=False
@@ -519,7 +511,7 @@ class RFMRegressor(LearnedKernel, RegressorMixin, BaseEstimator):
         self,
         shape: Literal["auto", "l1", "diagonal", "map"] = "auto",
         columns: Literal["auto", "values", "ranks"] = "auto",
-        max_steps: int = 6,
+        max_steps: int = 10,
         n_folds: int = 3,
         random_state: int | RandomState | None = None,
         verbose: bool = False,

@@ -26,6 +26,7 @@ BORDER_SHARE = 0.1  # of the rows of a part that is cut: those nearest to the cu
 BORDER_KNOTS = 11  # values on a border, the middle one of which is the cut
 CUTTING_ROWS = 10_000  # at most, by which a column to cut is chosen
 LEAST_SIDE = 0.05  # of the rows of a part, on the smaller side of a cut
+LEAST_RIDGE_OF_SINGLES = 1e-4  # a smaller one is below the rounding errors of single precision
 PREDICTION_BYTES = 64 << 20
 Each = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]  # a map
 
@@ -153,6 +154,9 @@ class Kernel(NamedTuple):
 def fit_leaf(part: tuple[Rows, Kernel, float]) -> tuple[Ridge, float]:
     """Return the model of some rows by their kernel and the ridge, or the next that works, with that ridge."""
     rows, kernel, ridge = part
+    rows = rows.stored()
+    if rows.X.dtype == np.float32:
+        ridge = max(ridge, LEAST_RIDGE_OF_SINGLES)
     K = kernel.of(rows.X)
     while (model := ridge_model(K, rows, ridge)) is None:
         ridge *= 10.0
@@ -183,7 +187,7 @@ def fit_leaves(
     models, ridge = [model for model, _ in fitted], max(found for _, found in fitted)
     if len(places[0]) == len(table):
         return LeafModels(places, [models[0].alpha], models[0].constant, models[0].held_out, ridge)
-    every = rows_of(np.arange(len(table)))
+    every = rows_of(np.arange(len(table))).stored()
     sums = sum(float(model.sums.sum(dtype=np.float64)) for model in models)
     constant = sum(model.sums.sum(dtype=np.float64) * model.constant for model in models) / sums
     alphas = [model.alpha + model.sums[:, None] * (model.constant - constant) for model in models]
