@@ -134,6 +134,7 @@ SHAPES: dict[str, tuple[int | str, ...]] = {
     "codes_": ("n",),
     "targets_": ("n",),
     "case_places_": ("n",),
+    "weights_": ("n",),
     "origin_": ("d",),
     "_factors": ("d",),
     "prototypes_": ("m", "d"),

@@ -22,6 +22,7 @@ from whynear.verdict.kernel_ridge import KernelModels
 from whynear.verdict.refits import JudgedTable, ManyRows, Refits, judged_table, workers_of
 from whynear.verdict.rules import (
     INDISPENSABLE,
+    MOST_LOSS,
     NO_EVIDENCE,
     REPLACEABLE,
     Costs,
@@ -193,6 +194,11 @@ def _confirmed(
     else:
         tried, repeats = costs.needed, REPEATS
     features = np.flatnonzero(tried).tolist()
+    if features and (kept := refits.without_by_one_fit([[j] for j in features])) is not None:
+        losses = {j: best_of([own, models.without([j], tune=True)]) for j, own in zip(features, kept, strict=True)}
+        cheap = {j: cost_of(lost, best, target) for j, lost in losses.items()}
+        costs = costs.replaced(cheap)
+        features = [j for j, cost in cheap.items() if cost.missed or cost.most > MOST_LOSS]  # a refit may lose less
     refits.prepare([[feature] for feature in features], repeats, report)
     without = {j: best_of([refits.without([j], repeats), models.without([j], tune=True)]) for j in features}
     return best, costs.replaced({j: cost_of(losses, best, target) for j, losses in without.items()})

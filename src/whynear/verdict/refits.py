@@ -18,7 +18,8 @@ from sklearn.linear_model import LogisticRegression
 
 from whynear.data.rows import RowSplit, rows_of
 from whynear.learn.inputs import checked_weights
-from whynear.model.pipeline import weights_for
+from whynear.metric.steps import estimators_of
+from whynear.model.pipeline import FittedPipeline, weights_for
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.progress import Report, one_after_the_other, silent
 from whynear.verdict.rules import CLEARLY_WORSE, clearly_better
@@ -64,24 +65,58 @@ def refit(left_out: Sequence[int], train: Indices, test: Indices, table: RefitTa
     None where there is nothing to learn from.
     """
     X = np.delete(table.X, left_out, axis=1) if table.drops else _made_constant(table.X, left_out)
-    y, classes = table.y, table.classes
-    if table.weights is not None:
-        train = train[table.weights[train] > 0]
-    if not _varies(rows_of(X, train)) or (classes is not None and len(np.unique(y[train])) < 2):
+    model = _fitted(X, train, table)
+    return None if model is None else _predicted(model, rows_of(X, test), train, table)
+
+
+def _fitted(X: Any, train: Indices, table: RefitTable) -> Any:
+    """Return the learner fitted to some rows; None where there is nothing to learn from."""
+    train = _counting(train, table)
+    if not _varies(rows_of(X, train)) or (table.classes is not None and len(np.unique(table.y[train])) < 2):
         return None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of columns made constant here, and of few steps
         weights = weights_for(table.learner, None if table.weights is None else table.weights[train])
-        model = clone(table.learner).fit(rows_of(X, train), y[train], **weights)
+        return clone(table.learner).fit(rows_of(X, train), table.y[train], **weights)
+
+
+def _counting(train: Indices, table: RefitTable) -> Indices:
+    return train if table.weights is None else train[table.weights[train] > 0]
+
+
+def _predicted(model: Any, X: Any, train: Indices, table: RefitTable) -> Array:
+    """Return the probabilities of the classes of the target for rows, or their predicted numbers."""
+    classes = table.classes
     if classes is None:
-        return np.asarray(model.predict(rows_of(X, test)), dtype=np.float64)[:, None]
-    predicted = np.zeros((len(test), len(classes)))
+        return np.asarray(model.predict(X), dtype=np.float64)[:, None]
+    predicted = np.zeros((len(X), len(classes)))
     if hasattr(model, "predict_proba"):
-        known = np.searchsorted(classes, np.unique(y[train]))
-        predicted[:, known] = model.predict_proba(rows_of(X, test))
+        known = np.searchsorted(classes, np.unique(table.y[_counting(train, table)]))
+        predicted[:, known] = model.predict_proba(X)
     else:
-        predicted[np.arange(len(test)), np.searchsorted(classes, model.predict(rows_of(X, test)))] = 1.0
+        predicted[np.arange(len(X)), np.searchsorted(classes, model.predict(X))] = 1.0
     return predicted
+
+
+def fits_without(
+    left_out: Sequence[Sequence[int]], train: Indices, test: Indices, table: RefitTable
+) -> list[Array | None] | None:
+    """Fit the learner once, and predict held-out rows without each of these sets of columns by what it has learned.
+
+    None where steps before the learner mix columns.
+    """
+    model = _fitted(table.X, train, table)
+    if model is None:
+        return [None] * len(left_out)
+    parts = FittedPipeline.of(model)
+    if parts.reached is None:
+        return None
+    sources = np.array([parts.columns.index(parts.sources[place]) for place in parts.reached])
+    seen = parts.seen(parts.table(rows_of(table.X, test)))
+    return [
+        _predicted(parts.learner.without(np.flatnonzero(np.isin(sources, columns))), seen, train, table)
+        for columns in left_out
+    ]
 
 
 class Refits:
@@ -130,6 +165,25 @@ class Refits:
             parts = (np.mean([getattr(one, name) for one in found], axis=0) for name in ("loss", "score", "expected"))
             self._known[key] = RowLosses(*parts)
 
+    def without_by_one_fit(self, sets: Sequence[Sequence[int]], report: Report = silent) -> list[RowLosses] | None:
+        """Return the losses without each of these sets of features by models fitted once for each fold, with all.
+
+        They are at least those of refits, but for chance. None where the learner cannot predict without columns.
+        """
+        if not hasattr(estimators_of(self.table.learner)[-1], "without"):
+            return None
+        folds = self.target.folds(self.seed, self.n_folds)
+        left_out = [np.flatnonzero(np.isin(self.owners, features)).tolist() for features in sets]
+        pieces = [Piece(fits_without, {"left_out": left_out, "train": train, "test": test}) for train, test in folds]
+        found = {}
+        for piece, done in results_of(self.workers, pieces, {"table": self.table}):
+            found[piece] = done.result
+            report(f"fit {self.name} for each fold, {len(found)} of {len(pieces)}", len(found) / len(pieces))
+        if any(found[piece] is None for piece in pieces):
+            return None
+        predictions = ([found[piece][place] for piece in pieces] for place in range(len(left_out)))
+        return [self.target.losses(self._of_rows(new, folds)) for new in predictions]
+
     def with_only(
         self, sets: Sequence[Sequence[Sequence[int]]], folds: Sequence[RowSplit], report: Report = silent
     ) -> list[RowLosses]:
@@ -155,16 +209,21 @@ class Refits:
         for piece, done in results_of(self.workers, every, {"table": self.table}):
             found[piece], self.seconds = done.result, done.elapsed
             report(f"refit {self.name}, {len(found):,} of {len(every):,} fits", len(found) / len(every))
-        Y, y = self.target.Y, self.table.y.astype(np.float64) if self.target.measured else self.table.y
         for run in pieces:
-            predicted = np.tile(Y.mean(axis=0), (len(y), 1))
-            for piece in run:
-                if (new := found[piece]) is not None:  # else the class shares, or the mean, are predicted
-                    if self.target.measured:  # in the unit of the target, which may be standardised by more rows
-                        spread = float(y.std())
-                        new = Y.mean() + (new - y.mean()) * (Y.std() / spread if spread > 0 else 0.0)
-                    predicted[piece.arguments["test"]] = new
-            yield predicted
+            yield self._of_rows([found[piece] for piece in run], [(0, piece.arguments["test"]) for piece in run])
+
+    def _of_rows(self, found: Sequence[Array | None], folds: Sequence[Any]) -> Array:
+        """Return the predictions of folds in the order of the rows."""
+        Y, y = self.target.Y, self.table.y.astype(np.float64) if self.target.measured else self.table.y
+        predicted = np.tile(Y.mean(axis=0), (len(y), 1))
+        for new, (_, test) in zip(found, folds, strict=True):
+            if new is None:  # the class shares, or the mean, are predicted
+                continue
+            if self.target.measured:  # in the unit of the target, which may be standardised by more rows
+                spread = float(y.std())
+                new = Y.mean() + (new - y.mean()) * (Y.std() / spread if spread > 0 else 0.0)
+            predicted[test] = new
+        return predicted
 
 
 def _key(features: Sequence[int], repeats: int) -> tuple[tuple[int, ...], int]:

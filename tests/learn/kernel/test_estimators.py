@@ -138,6 +138,27 @@ def test_shares_of_training_rows_add_up_to_the_prediction(kind):
     assert_allclose(parts.sum(axis=1), evidence.sq_distances[0], atol=1e-8)
 
 
+@EVERY
+@pytest.mark.parametrize("kind", [RFM, RFMRegressor])
+def test_a_model_without_columns_has_the_metric_of_the_others(kind, shape, columns):
+    X, target = drawn(16)
+    model = kind(shape, columns, random_state=0).fit(X, target > np.median(target) if kind is RFM else target)
+    less, moved = model.without([0, 3]), X + np.array([100.0, 0, 0, -7])
+    assert_array_equal(less.metric_.relevances()[[0, 3]], 0)
+    assert_allclose(less.predict(moved), less.predict(X))
+    assert_allclose(model.without([]).evidence(X).support(), model.evidence(X).support(), atol=1e-6)
+    nothing = model.without([0, 1, 2, 3])
+    assert len(np.unique(nothing.predict(X))) == 1
+
+
+def test_chosen_settings_are_not_chosen_again():
+    X, target = drawn(17)
+    model = RFMRegressor(random_state=0).fit(X, target)
+    again = RFMRegressor(**model.chosen_settings(), random_state=0).fit(X, target)
+    assert not hasattr(again, "search_results_")
+    assert_allclose(again.predict(X), model.predict(X), atol=1e-9)
+
+
 def test_numbers_stay_within_the_range_of_the_targets():
     rng = np.random.default_rng(9)
     X = rng.exponential(size=(150, 2))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
+from collections.abc import Sequence
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
@@ -29,13 +31,14 @@ from whynear.learn.inputs import (
 )
 from whynear.learn.kernel.choosing import CANDIDATES, Candidate, choose, steps_that_help
 from whynear.learn.kernel.learning import COLUMNS, SHAPES, Columns, Coordinates, Rows, Shape, order_of, steps
-from whynear.learn.kernel.leaves import PREDICTION_BYTES, Each, Kernel, LeafModels, Leaves, fit_leaves
+from whynear.learn.kernel.leaves import PREDICTION_BYTES, Each, Kernel, LeafModels, Leaves, fit_leaf, fit_leaves
 from whynear.learn.kernel.matrices import distances, kernel_of
 from whynear.learn.lvq.prototypes import certainty
 from whynear.learn.mixins import CheckedWhenLoaded, Predictions, WithEvidence, WithMetric
 from whynear.learn.registry import FitCost, Traits
 from whynear.learn.solvers import Callback, Step, watcher
 from whynear.metric import Evidence, LocalMetric
+from whynear.metric.base import rebuild
 from whynear.model.files import register
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.checks import check_parameters, choice, seed_of, whole
@@ -53,6 +56,7 @@ CHOOSING_ROWS = 600  # at most, from which a shape is chosen
 LEARNING_ROWS = 4_000  # at most, from which a distance is learned
 GRADIENT_ROWS = 500  # at most, over which squared derivatives are averaged
 FORWARD_FOLDS = 5
+SCALING_ROWS = 500  # of which distances are compared
 HOLDING_OUT = 5  # parts of the rows, of which one is held out to count steps
 
 
@@ -64,6 +68,7 @@ class LearnedKernel(CheckedWhenLoaded, WithEvidence, WithMetric):
     shape: str
     columns: str
     max_steps: int
+    n_steps: int | None
     n_folds: int
     random_state: int | RandomState | None
     verbose: bool
@@ -71,6 +76,7 @@ class LearnedKernel(CheckedWhenLoaded, WithEvidence, WithMetric):
     n_jobs: int | None
     metric_: Any
     cases_: Array
+    weights_: Array
     coefficients_: Array
     constants_: Array
     members_: Indices
@@ -91,6 +97,11 @@ class LearnedKernel(CheckedWhenLoaded, WithEvidence, WithMetric):
         choice("columns", self.columns, ("auto", *COLUMNS))
         check_parameters(self, whole, "max_steps", least=0)
         check_parameters(self, whole, "n_folds", least=2)
+        check_parameters(self, whole, "n_steps", least=0, optional=True)
+
+    def chosen_settings(self) -> dict[str, Any]:
+        """Return the parameters that were chosen: a fit with them to other rows of the table makes no choice again."""
+        return {"shape": self.shape_, "columns": self.columns_, "n_steps": self.n_steps_}
 
     def restore_fields(self) -> None:
         """Check what `whynear.load` set."""
@@ -127,6 +138,7 @@ class LearnedKernel(CheckedWhenLoaded, WithEvidence, WithMetric):
         for step, fit in enumerate(steps(rows, candidate.shape, n_steps, _at_most(GRADIENT_ROWS, len(some), rng))):
             watch(Step(step + 1, fit.error))
         self.cases_, self.row_names_, self.input_range_ = data.X.copy(), data.row_names, range_of_columns(data.X)
+        self.weights_ = data.weights
         self.metric_ = coordinates.metric(fit.weights, candidate.shape, data.feature_names)
         self.shape_, self.columns_ = candidate.shape, candidate.columns
         self.width_, self.n_steps_ = fit.width, step
@@ -164,6 +176,8 @@ class LearnedKernel(CheckedWhenLoaded, WithEvidence, WithMetric):
         candidates = [
             one for one in CANDIDATES if self.shape in ("auto", one.shape) and self.columns in ("auto", one.columns)
         ]
+        if self.n_steps is not None and len(candidates) == 1:
+            return candidates[0], self.n_steps
         some = learning[_at_most(CHOOSING_ROWS, len(learning), rng)]
         parts = table.folds(some, self.n_folds, self.classifies, rng)
         if not parts:
@@ -180,8 +194,8 @@ class LearnedKernel(CheckedWhenLoaded, WithEvidence, WithMetric):
             "columns": [one.columns for one in found.losses],
             "loss": list(found.losses.values()),
         }
-        if len(some) == len(learning):
-            return found.candidate, found.n_steps
+        if self.n_steps is not None or len(some) == len(learning):
+            return found.candidate, found.n_steps if self.n_steps is None else self.n_steps
         split = table.folds(learning, HOLDING_OUT, self.classifies, rng)[0]
         rows_of = lambda places: table.rows(learning[places])  # noqa: E731
         n_steps = steps_that_help(table.X[learning], rows_of, split, found.candidate, self.max_steps, gradient_rows)
@@ -216,6 +230,36 @@ class LearnedKernel(CheckedWhenLoaded, WithEvidence, WithMetric):
             )
         twin.shape_ = "l1" if getattr(twin.metric_, "p", 2.0) == 1.0 else "map"
         return twin
+
+    def without(self, features: Sequence[int]) -> Self:
+        """Return a copy that predicts without some columns: the weights of others stay, coefficients are fitted again.
+
+        The width shrinks with the distances. A fit without these columns could also move their weights to others, and
+        so lose less. ``held_out_`` and ``certainty_`` stay those of the model with all columns.
+        """
+        if (n_cuts := len(self.cuts_["columns"])) > 0:
+            raise ValueError(f"The model has {n_cuts + 1} leaves. Fit one without these columns instead.")
+        arrays = dict(self.metric_.arrays())
+        maps = arrays[name := "omega" if "omega" in arrays else "weights"].copy()
+        maps[..., features] = 0.0
+        twin = copy.copy(self)
+        twin.metric_ = rebuild(
+            type(self.metric_), self.metric_.feature_names, {**arrays, name: maps}, self.metric_.units
+        )
+        order, (before, after) = order_of(self.shape_), (one.metric_.mapped(self.cases_) for one in (self, twin))
+        now, then = (float(distances(rows[:SCALING_ROWS], order=order).mean()) for rows in (after, before))
+        twin.width_ = self.width_ * now / then if now > 0 else self.width_
+        Y = self._targets()
+        model, twin.ridge_ = fit_leaf((Rows(after, Y, self.weights_), Kernel(order, twin.width_), self.ridge_))
+        twin.coefficients_, twin.constants_ = (
+            np.asarray(one, dtype=np.float64) for one in (model.alpha, model.constant)
+        )
+        twin.members_, twin.leaves_ = np.arange(len(Y)), np.zeros(len(Y), dtype=np.intp)
+        return twin
+
+    def _targets(self) -> Array:
+        """Return what the outputs are fitted to."""
+        raise NotImplementedError
 
     def evidence_of(self, cases: Array) -> Evidence:
         """All training rows, nearest first, with the signed share of each in every output; see `Evidence`.
@@ -306,6 +350,8 @@ class RFM(LearnedKernel, ClassifierMixin, BaseEstimator):
         Whether columns are taken as they are or as ranks, which keep the order of values only.
     max_steps : int, default=10
         Most steps of learning the distance. As many are made as lower the error of rows held out from the learning.
+    n_steps : int, default=None
+        Their number, if it is not to be chosen.
     n_folds : int, default=3
         Number of folds in which shape and steps are chosen.
     random_state : int, RandomState or None, default=None
@@ -388,6 +434,7 @@ class RFM(LearnedKernel, ClassifierMixin, BaseEstimator):
         shape: Literal["auto", "l1", "diagonal", "map"] = "auto",
         columns: Literal["auto", "values", "ranks"] = "auto",
         max_steps: int = 10,
+        n_steps: int | None = None,
         n_folds: int = 3,
         random_state: int | RandomState | None = None,
         verbose: bool = False,
@@ -398,6 +445,7 @@ class RFM(LearnedKernel, ClassifierMixin, BaseEstimator):
         self.shape = shape
         self.columns = columns
         self.max_steps = max_steps
+        self.n_steps = n_steps
         self.n_folds = n_folds
         self.random_state = random_state
         self.verbose = verbose
@@ -419,6 +467,9 @@ class RFM(LearnedKernel, ClassifierMixin, BaseEstimator):
         self.certainty_ = certainty(HeldBlocks.of(scores.distinct()))
         self.held_out_ = self._probabilities(held_out)
         return self
+
+    def _targets(self) -> Array:
+        return np.eye(len(self.classes_))[self.codes_]
 
     def decision_function(self, X: ArrayLike) -> Array:
         """The scores of the classes, which sum to one; of two classes that of the second less that of the first."""
@@ -467,6 +518,8 @@ class RFMRegressor(LearnedKernel, RegressorMixin, BaseEstimator):
         Whether columns are taken as they are or as ranks, which keep the order of values only.
     max_steps : int, default=10
         Most steps of learning the distance. As many are made as lower the error of rows held out from the learning.
+    n_steps : int, default=None
+        Their number, if it is not to be chosen.
     n_folds : int, default=3
         Number of folds in which shape and steps are chosen.
     random_state : int, RandomState or None, default=None
@@ -512,6 +565,7 @@ class RFMRegressor(LearnedKernel, RegressorMixin, BaseEstimator):
         shape: Literal["auto", "l1", "diagonal", "map"] = "auto",
         columns: Literal["auto", "values", "ranks"] = "auto",
         max_steps: int = 10,
+        n_steps: int | None = None,
         n_folds: int = 3,
         random_state: int | RandomState | None = None,
         verbose: bool = False,
@@ -521,6 +575,7 @@ class RFMRegressor(LearnedKernel, RegressorMixin, BaseEstimator):
         self.shape = shape
         self.columns = columns
         self.max_steps = max_steps
+        self.n_steps = n_steps
         self.n_folds = n_folds
         self.random_state = random_state
         self.verbose = verbose
@@ -558,6 +613,9 @@ class RFMRegressor(LearnedKernel, RegressorMixin, BaseEstimator):
     def predict(self, X: ArrayLike) -> Array:
         """Predict the target, never beyond the range of the training targets."""
         return self._within_reach(self._outputs(X)[:, 0])
+
+    def _targets(self) -> Array:
+        return self.targets_[:, None]
 
     def _within_reach(self, outputs: Array) -> Array:
         return np.clip(outputs, self.targets_.min(), self.targets_.max())
