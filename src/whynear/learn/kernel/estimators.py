@@ -53,6 +53,7 @@ from whynear.utils.columns import (
 from whynear.utils.threads import row_blocks
 
 CHOOSING_ROWS = 600  # at most, from which a shape is chosen
+COMPARING_ROWS = 3_000  # from which, of a larger table, the shapes that are left are learned, and as many to compare
 LEARNING_ROWS = 4_000  # at most, from which a distance is learned
 GRADIENT_ROWS = 500  # at most, over which squared derivatives are averaged
 FORWARD_FOLDS = 5
@@ -196,8 +197,15 @@ class LearnedKernel(CheckedWhenLoaded, WithEvidence, WithMetric):
         }
         if self.n_steps is not None or len(some) == len(learning):
             return found.candidate, found.n_steps if self.n_steps is None else self.n_steps
-        split = table.folds(learning, HOLDING_OUT, self.classifies, rng)[0]
+        many = len(table.X) > LEARNING_ROWS
+        if many:
+            learning = _at_most(2 * COMPARING_ROWS, len(table.X), rng)
+        split = table.folds(learning, 2 if many else HOLDING_OUT, self.classifies, rng)[0]
         rows_of = lambda places: table.rows(learning[places])  # noqa: E731
+        if many:
+            near = [one for one in candidates if one in found.losses]
+            found = choose(table.X[learning], rows_of, [split], near, self.max_steps, gradient_rows)
+            return found.candidate, found.n_steps
         n_steps = steps_that_help(table.X[learning], rows_of, split, found.candidate, self.max_steps, gradient_rows)
         return found.candidate, n_steps
 

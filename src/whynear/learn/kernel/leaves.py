@@ -21,7 +21,7 @@ from whynear.utils.arrays import Array, Indices
 from whynear.utils.threads import row_blocks
 
 WHOLE_ROWS = 20_000  # at most, of which one model is fitted
-LEAF_ROWS = 10_000  # at most, of a leaf
+LEAF_ROWS = 10_000  # at most, of a leaf without the rows across its borders
 BORDER_SHARE = 0.1  # of the rows of a part that is cut: those nearest to the cut belong to both sides
 BORDER_KNOTS = 11  # values on a border, the middle one of which is the cut
 CUTTING_ROWS = 10_000  # at most, by which a column to cut is chosen
@@ -179,7 +179,8 @@ def fit_leaves(
     """Fit the models of all leaves, by ``each``, a map over them; the ridge is the largest that a leaf needed.
 
     ``rows_of`` gives some of the rows as they are mapped. Of a leaf that could not be cut, at most `WHOLE_ROWS` rows
-    take part. Time O(n m^2) and memory O(m^2) for leaves of m rows that are fitted one after the other.
+    take part. Where groups or later rows are held out, each leaf has its own constant for that. Time O(n m^2) and
+    memory O(m^2) for leaves of m rows that are fitted one after the other.
     """
     shares = leaves.shares(table)
     places = [np.flatnonzero(of_leaf)[:WHOLE_ROWS] for of_leaf in shares.T]
@@ -221,8 +222,10 @@ def _held_out(whole: LeafModels, models: Sequence[Ridge], shares: Array, every: 
             found[rows] += of_leaf[rows] * constants[rows]
         else:
             found[rows] += of_leaf[rows] * model.held_out
-        if len(rows) == WHOLE_ROWS:
-            rest = np.setdiff1d(np.flatnonzero(of_leaf), rows)
+        rest = np.setdiff1d(np.flatnonzero(of_leaf), rows)
+        if apart:
+            found[rest] += of_leaf[rest] * whole.constant
+        else:
             for block in row_blocks(len(rest), row_bytes=4 * every.X.itemsize * len(rows), budget=PREDICTION_BYTES):
                 new = rest[block]
                 outputs = kernel.of(every.X[new], every.X[rows]) @ whole.alphas[leaf] + whole.constant
