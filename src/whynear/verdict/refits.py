@@ -17,7 +17,7 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.linear_model import LogisticRegression
 
 from whynear.data.rows import RowSplit
-from whynear.learn.inputs import checked_weights
+from whynear.learn.inputs import checked_weights, far_rows_unsaid
 from whynear.model.pipeline import weights_for
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.progress import Report, one_after_the_other, silent
@@ -74,7 +74,8 @@ def refit(left_out: Sequence[int], train: Indices, test: Indices, table: RefitTa
         weights = weights_for(table.learner, None if table.weights is None else table.weights[train])
         model = clone(table.learner).fit(rows_of(X, train), y[train], **weights)
     if classes is None:
-        return np.asarray(model.predict(rows_of(X, test)), dtype=np.float64)[:, None]
+        with far_rows_unsaid():
+            return np.asarray(model.predict(rows_of(X, test)), dtype=np.float64)[:, None]
     predicted = np.zeros((len(test), len(classes)))
     if hasattr(model, "predict_proba"):
         known = np.searchsorted(classes, np.unique(y[train]))
