@@ -74,9 +74,10 @@ def predict_table(
         For each row its name (``row``), its prediction (``predicted``) and, for classes, the ``probability`` of the
         predicted class. For a numeric target, ``low`` and ``high``: of the values measured in held-out rows 90% lay in
         such an interval around their predictions. They are those of `RFMRegressor.predict_interval`; other models have
-        one interval of errors for all rows, if `study` or `learn_table` made them from at least 19 rows. Three
-        columns say on which unusual values the prediction rests, empty where there are none: ``filled_in`` (missing values, and what was taken instead), ``out_of_range`` (numbers, with their
-        training range) and ``unseen_category``. A column is left out if it does not concern the model: for example
+        one interval of errors for all rows, if `study` or `learn_table` made them from at least 19 rows. Three columns
+        say on which unusual values the prediction rests, empty where there are none: ``filled_in`` (missing values, and
+        what was taken instead), ``out_of_range`` (numbers, with their training range) and ``unseen_category``. A column
+        is left out if it does not concern the model: for example
         ``out_of_range`` for a model of an older file, which has no ranges. With an accuracy, ``accepted`` says whether
         the prediction is accepted, ``certainty`` is the probability that it is right, and ``reason`` why it is
         rejected: "ambiguous" between classes, an "outlier", far from all training rows, or "no promise".
