@@ -654,7 +654,7 @@ class RFMRegressor(LearnedKernel, RegressorMixin, BaseEstimator):
         """Return the size of the error of each training row, predicted in five folds in which the distance is learned.
 
         Leave-one-out under a distance that was learned from all rows gives smaller errors than new rows have. Shape,
-        columns and number of steps are those chosen; of more than 800 rows of a fold the distance is learned from as
+        columns and number of steps are those chosen; of more than 600 rows of a fold the distance is learned from as
         many. Rows of a group are held out together, and later rows after earlier ones; a row that is never held out has
         its leave-one-out error, as all rows have of more than 4,000.
         """
