@@ -183,10 +183,22 @@ def values_of_cases(model: FittedPipeline, cases: Array, numbers: Indices) -> Ar
     return values
 
 
-def interval_around(prediction: float, learner: Any) -> tuple[float, float] | None:
-    """Return the 90% interval of a predicted number; None where the learner has no errors of held-out rows."""
+def intervals_around(predicted: Array, learner: Any, seen: Any) -> Array | None:
+    """Return the 90% intervals of predicted numbers, (n, 2); None where the learner has no errors of held-out rows.
+
+    They are those of the learner for the rows that it has ``seen``, if it predicts intervals, or else the predictions
+    and an interval of errors for all.
+    """
+    if hasattr(learner, "predict_interval"):
+        return np.asarray(learner.predict_interval(seen))
     errors = getattr(learner, "error_interval_", None)
-    return None if errors is None else (prediction + float(errors[0]), prediction + float(errors[1]))
+    return None if errors is None else predicted[:, None] + errors
+
+
+def interval_around(prediction: float, learner: Any, seen: Any) -> tuple[float, float] | None:
+    """Return the interval of one predicted number; see `intervals_around`."""
+    found = intervals_around(np.array([prediction]), learner, seen)
+    return None if found is None else (float(found[0, 0]), float(found[0, 1]))
 
 
 # Figures compute only sums, return their axes and never show them

@@ -155,7 +155,7 @@ class _Behind:
             base=None if shares is None else base,
             rest=float(votes[len(listed) :].sum()),
             n_rest=len(self.numbers) - len(listed),
-            interval=interval_around(prediction, self.model.learner) if of_numbers else None,
+            interval=interval_around(prediction, self.model.learner, self.seen) if of_numbers else None,
         )
 
     def predicted(self) -> tuple[Any, Array]:

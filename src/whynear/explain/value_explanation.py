@@ -399,7 +399,7 @@ def _explained(parts: LinearParts, row: pd.DataFrame) -> ValueExplanation:
         neighbor_contributions=pd.DataFrame(parts.contributions(cases[numbers]), index, features),
         coordinates=model.coordinates,
         unusual=tuple(unusual_values(model, row, seen)[0]),
-        interval=interval_around(prediction, learner),
+        interval=interval_around(prediction, learner, seen),
         # One contribution exceeds the range of the targets, and the others take away half of it or more.
         cancels=targets is not None and bool(largest > np.ptp(targets) and abs(own.sum()) <= largest / 2),
     )

@@ -211,7 +211,8 @@ def quadratic_and_rows(
     value, rows, model = metric_and_rows(metric, X)
     if not isinstance(value, LinearMetric | DiagonalMetric | LocalMetric):
         raise TypeError(
-            f"{type(value).__name__} has no linear map; a quadratic form (x - y)^T Lambda (x - y) is needed."
+            f"{type(value).__name__} has no linear map; a quadratic form (x - y)^T Lambda (x - y) is needed. Learn a "
+            "LinearMetric or a DiagonalMetric, for example by RFM(shape='map', columns='values')."
         )
     return value, rows, model
 

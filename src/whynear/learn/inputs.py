@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
@@ -216,6 +217,48 @@ def measurable_inputs(learner: Any, X: ArrayLike) -> NDArray[np.float64]:
     values = predict_inputs(learner, X)  # first: it refuses a learner that is not fitted, which has no metric
     measurable: NDArray[np.float64] = learner.metric_.measurable(values)
     return measurable
+
+
+class FarRowsWarning(UserWarning):
+    """Numbers are predicted for rows that are far from all training rows.
+
+    Attributes
+    ----------
+    far : ndarray of shape (n_rows,)
+        Which of the rows are far.
+    constant : float
+        What their predictions approach.
+    """
+
+    def __init__(self, far: NDArray[np.bool_], constant: float, table: Any) -> None:
+        self.far, self.constant = far, constant
+        which = f"row {rows_at([int(far.argmax())], table)}"
+        if len(far) > 1:
+            which = f"{far.sum():,} of {len(far):,} rows (first: {which})"
+        super().__init__(
+            f"Far from all training rows: {which}. Such predictions approach {constant:.6g}, a mean of the training "
+            "targets."
+        )
+
+
+@contextmanager
+def far_rows_unsaid() -> Iterator[None]:
+    """Leave out the warnings of rows that are far: held-out rows show in their errors what it means."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FarRowsWarning)
+        yield
+
+
+@contextmanager
+def far_rows_by_name(table: Any) -> Iterator[None]:
+    """Name the rows in warnings of rows that are far as a table does, instead of by their numbers."""
+    with warnings.catch_warnings(record=True) as caught:
+        yield
+    for found in caught:
+        if isinstance(found.message, FarRowsWarning):
+            warnings.warn(FarRowsWarning(found.message.far, found.message.constant, table), stacklevel=4)
+        else:
+            warnings.warn_explicit(found.message, found.category, found.filename, found.lineno)
 
 
 def _labels(y: ArrayLike) -> NDArray[Any]:

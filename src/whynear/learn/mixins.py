@@ -25,6 +25,8 @@ from whynear.utils.columns import check_same_columns
 from whynear.utils.text import counted
 from whynear.utils.threads import n_threads
 
+Made = TypeVar("Made")
+
 
 class Predictions(NamedTuple):
     """The predicted class of each case, and the probabilities of all classes."""
@@ -34,7 +36,7 @@ class Predictions(NamedTuple):
 
 
 class WithEvidence:
-    """Adds `evidence` to a learner with `evidence_of`, for all rows at once or one by one."""
+    """Adds `evidence` to a learner with `evidence_of`, at once or row by row, and keeps what was made for it."""
 
     def evidence(self, X: ArrayLike) -> Evidence:
         """The cases behind predictions, nearest first; see `evidence_of`."""
@@ -48,6 +50,20 @@ class WithEvidence:
     def evidence_of(self, cases: Array) -> Evidence:
         """The evidence of checked cases."""
         raise NotImplementedError
+
+    def _kept(self, make: Callable[..., Made], *values: Any, **settings: Any) -> Made:
+        """Return ``make(*values, **settings)``, made again only if a value is another object or a setting differs."""
+        with _LOCK:
+            kept = _KEPT.setdefault(self, _Kept())
+        made_of = (make, *values)
+        with kept.lock:
+            same = len(made_of) == len(kept.values) and all(a is b for a, b in zip(made_of, kept.values, strict=True))
+            if not (same and settings == kept.settings):
+                kept.made, kept.values = None, ()  # frees the old one before the new one is made
+                kept.made = make(*values, **settings)
+                kept.values, kept.settings = made_of, settings
+            found: Made = kept.made
+            return found
 
 
 class WithMetric:
@@ -133,8 +149,10 @@ SHAPES: dict[str, tuple[int | str, ...]] = {
     "cases_": ("n", "d"),
     "codes_": ("n",),
     "targets_": ("n",),
-    "case_places_": ("n",),
     "weights_": ("n",),
+    "groups_": ("n",),
+    "times_": ("n",),
+    "case_places_": ("n",),
     "origin_": ("d",),
     "_factors": ("d",),
     "prototypes_": ("m", "d"),
@@ -206,11 +224,8 @@ def _require(holds: bool, name: str, fault: str) -> None:
         raise ValueError(f"{name} is {fault}")
 
 
-Search = TypeVar("Search")
-
-
 class VotingCases(WithEvidence):
-    """Adds `predict` and `predict_proba` to a learner with `evidence`, and keeps its neighbour search."""
+    """Adds `predict` and `predict_proba` to a learner with `evidence`."""
 
     classes_: NDArray[Any]
     codes_: Indices
@@ -239,32 +254,18 @@ class VotingCases(WithEvidence):
         """The share of each class in the votes."""
         return support / support.sum(axis=1, keepdims=True)
 
-    def _kept_search(self, make: Callable[..., Search], *values: Any, **settings: Any) -> Search:
-        """Return ``make(*values, **settings)``, made again only if a value is another object or a setting differs."""
-        with _LOCK:
-            kept = _KEPT.setdefault(self, _Kept())
-        made_of = (make, *values)
-        with kept.lock:
-            same = len(made_of) == len(kept.values) and all(a is b for a, b in zip(made_of, kept.values, strict=True))
-            if not (same and settings == kept.settings):
-                kept.search, kept.values = None, ()  # frees the old one before the new one is made
-                kept.search = make(*values, **settings)
-                kept.values, kept.settings = made_of, settings
-            found: Search = kept.search
-            return found
-
 
 class _Kept:
-    """The search of one learner, and the values it was made from. Threads that need it at once wait for the first."""
+    """What was made for one learner, and the values of which. Threads that need it at once wait for the first."""
 
     def __init__(self) -> None:
         self.lock = Lock()
-        self.search: Any = None
+        self.made: Any = None
         self.values: tuple[Any, ...] = ()
         self.settings: dict[str, Any] = {}
 
 
-# Kept outside the learners: a copy, a clone, a pickle or a file of a learner has no search, and predicting changes no
-# attribute of the learner. A search is deleted with its learner.
+# Kept outside the learners: a copy, a clone, a pickle or a file of a learner has none of it, and predicting changes no
+# attribute of the learner. It is deleted with its learner.
 _KEPT: WeakKeyDictionary[Any, _Kept] = WeakKeyDictionary()
 _LOCK = Lock()

@@ -17,6 +17,7 @@ from sklearn.base import BaseEstimator
 
 from whynear.metric.base import Metric
 from whynear.metric.local import LocalMetric
+from whynear.metric.monotone import MonotoneMetric
 from whynear.search.exact import (
     AnyMetric,
     ExactSearch,
@@ -140,6 +141,8 @@ class CandidateSearch:
         return (self._mapped(X) / self._unit).astype(np.float32)
 
     def _mapped(self, X: Array) -> Array:
+        if isinstance(self.metric, MonotoneMetric):
+            return self.metric.mapped(X)  # its maps of columns take no shifted values
         centred = X - self._centre
         if not isinstance(self.metric, LocalMetric):
             return self.metric.mapped(centred)

@@ -409,9 +409,10 @@ def error_interval(errors: Array) -> tuple[float, float] | None:
 
 
 def remember_errors(model: Any, predictions: pd.DataFrame) -> Any:
-    """Return a model whose learner, if it predicts a measured target, keeps the interval of held-out errors."""
+    """Return a model whose learner, if it predicts numbers without intervals, keeps the interval of held-out errors."""
     learner = estimators_of(model)[-1]
-    if isinstance(learner, RegressorMixin) and hasattr(learner, "metric_"):
+    has_own = hasattr(learner, "predict_interval")
+    if isinstance(learner, RegressorMixin) and hasattr(learner, "metric_") and not has_own:
         found = error_interval((predictions["true"] - predictions["predicted"]).to_numpy())
         if found is not None:
             learner.error_interval_ = np.array(found)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from whynear.data.problem import kind_of_target
 from whynear.data.rows import Separation, taken
+from whynear.learn.inputs import far_rows_unsaid
 from whynear.learn.registry import COMPARED, LEARNERS, Traits
 from whynear.study.methods import NCA, NCA_ROWS, KeptFits, Methods
 from whynear.study.settings import COMPARED_ROWS
@@ -240,9 +241,10 @@ class Fits:
 
     def predictions(self, part: FitRows, name: str, model: Any) -> FitPredictions:
         """Return what a fitted method predicts."""
-        rows = self.X.iloc[part.test]
+        rows, classes = self.X.iloc[part.test], getattr(model, "classes_", None)
         shares = model.predict_proba(rows) if self.probabilities else None
-        return FitPredictions(part, name, model.predict(rows), shares, getattr(model, "classes_", None), model)
+        with far_rows_unsaid():
+            return FitPredictions(part, name, model.predict(rows), shares, classes, model)
 
 
 def fit_and_predict(name: str, part: int, keep: bool, fits: Fits) -> tuple[Any, NDArray[Any], NDArray[Any] | None, Any]:

@@ -19,7 +19,9 @@ from sklearn.utils.validation import check_is_fitted
 from whynear.data.opening import Table, open_for
 from whynear.data.rows import named_rows, place_of
 from whynear.explain import Explanation, ValueExplanation
+from whynear.explain.case_explanation import intervals_around
 from whynear.explain.why import explain_each, explainable
+from whynear.learn.inputs import far_rows_by_name
 from whynear.metric import Metric
 from whynear.model.files import load
 from whynear.model.pipeline import FittedPipeline
@@ -71,10 +73,11 @@ def predict_table(
     DataFrame
         For each row its name (``row``), its prediction (``predicted``) and, for classes, the ``probability`` of the
         predicted class. For a numeric target, ``low`` and ``high``: of the values measured in held-out rows 90% lay in
-        such an interval around their predictions; without them if the model was not made by `study` or `learn_table`,
-        or from fewer than 19 rows. Three columns say on which unusual values the prediction rests, empty where there
-        are none: ``filled_in`` (missing values, and what was taken instead), ``out_of_range`` (numbers, with their
-        training range) and ``unseen_category``. A column is left out if it does not concern the model: for example
+        such an interval around their predictions. They are those of `RFMRegressor.predict_interval`; other models have
+        one interval of errors for all rows, if `study` or `learn_table` made them from at least 19 rows. Three columns
+        say on which unusual values the prediction rests, empty where there are none: ``filled_in`` (missing values, and
+        what was taken instead), ``out_of_range`` (numbers, with their training range) and ``unseen_category``. A column
+        is left out if it does not concern the model: for example
         ``out_of_range`` for a model of an older file, which has no ranges. With an accuracy, ``accepted`` says whether
         the prediction is accepted, ``certainty`` is the probability that it is right, and ``reason`` why it is
         rejected: "ambiguous" between classes, an "outlier", far from all training rows, or "no promise".
@@ -133,7 +136,8 @@ def predicted_rows(
     fitted = FittedPipeline.of(predictor)
     X = cases if fitted.named else cases.to_numpy()
     with faults_by_name(predictor, cases, source):
-        predicted = np.asarray(predictor.predict(X))
+        with far_rows_by_name(frame):
+            predicted = np.asarray(predictor.predict(X))
         columns = {"row": pd.Series(names_of_rows(frame), dtype=object), "predicted": predicted}
         if hasattr(predictor, "predict_proba"):
             places = pd.Index(predictor.classes_).get_indexer(predicted)
@@ -141,11 +145,23 @@ def predicted_rows(
         if option is not None:
             decided = option.decide(X)
             columns |= {"accepted": decided.accepted, "certainty": decided.certainty, "reason": decided.reason}
-        errors = getattr(fitted.learner, "error_interval_", None)
-        if errors is not None:
-            columns |= {"low": predicted + errors[0], "high": predicted + errors[1]}
+        columns |= _interval_columns(fitted, cases, predicted)
         columns |= _unusual_columns(fitted, cases)
     return pd.DataFrame(columns)
+
+
+def _interval_columns(model: FittedPipeline, cases: pd.DataFrame, predicted: Any) -> dict[str, Array]:
+    """Return the ends of the intervals of predicted numbers, where a model has any."""
+    seen = _seen(model, model.table(cases)) if hasattr(model.learner, "predict_interval") else None
+    ends = intervals_around(predicted, model.learner, seen)
+    return {} if ends is None else {"low": ends[:, 0], "high": ends[:, 1]}
+
+
+def _seen(model: FittedPipeline, table: pd.DataFrame) -> Any:
+    """Return rows as the learner sees them, without the warnings that the prediction has given of new categories."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return model.seen(table)
 
 
 def _unusual_columns(model: FittedPipeline, cases: pd.DataFrame) -> dict[str, list[str]]:
@@ -154,9 +170,7 @@ def _unusual_columns(model: FittedPipeline, cases: pd.DataFrame) -> dict[str, li
     if not kinds:
         return {}
     table = model.table(cases)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # of new categories, which the prediction has given
-        found = unusual_values(model, table, model.seen(table))
+    found = unusual_values(model, table, _seen(model, table))
     return {
         kind: [_in_one_cell([value for value in row if value.kind == kind]) if row else "" for row in found]
         for kind in kinds

@@ -17,7 +17,7 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.linear_model import LogisticRegression
 
 from whynear.data.rows import RowSplit, rows_of
-from whynear.learn.inputs import checked_weights
+from whynear.learn.inputs import checked_weights, far_rows_unsaid
 from whynear.metric.steps import estimators_of
 from whynear.model.pipeline import FittedPipeline, weights_for
 from whynear.utils.arrays import Array, Indices
@@ -88,7 +88,8 @@ def _predicted(model: Any, X: Any, train: Indices, table: RefitTable) -> Array:
     """Return the probabilities of the classes of the target for rows, or their predicted numbers."""
     classes = table.classes
     if classes is None:
-        return np.asarray(model.predict(X), dtype=np.float64)[:, None]
+        with far_rows_unsaid():
+            return np.asarray(model.predict(X), dtype=np.float64)[:, None]
     predicted = np.zeros((len(X), len(classes)))
     if hasattr(model, "predict_proba"):
         known = np.searchsorted(classes, np.unique(table.y[_counting(train, table)]))

@@ -121,6 +121,7 @@ def test_a_row_of_weight_two_is_two_rows():
     assert_allclose(RFMRegressor(random_state=0).fit(X[twice], target[twice]).predict(X), model.predict(X), atol=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore:Far from all")
 @pytest.mark.parametrize("kind", [RFM, RFMRegressor])
 def test_shares_of_training_rows_add_up_to_the_prediction(kind):
     X, target = drawn(7)
@@ -159,6 +160,7 @@ def test_chosen_settings_are_not_chosen_again():
     assert_allclose(again.predict(X), model.predict(X), atol=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore:Far from all")
 def test_numbers_stay_within_the_range_of_the_targets():
     rng = np.random.default_rng(9)
     X = rng.exponential(size=(150, 2))

@@ -13,12 +13,13 @@ from numpy.random import RandomState
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from whynear.data.rows import RowSplit, TimeOrder, forward_splits, n_different, split_rows
 from whynear.learn.blocks import HeldBlocks
 from whynear.learn.inputs import (
     ClassWeight,
+    FarRowsWarning,
     Labelled,
     checked_weights,
     fit_inputs,
@@ -30,6 +31,7 @@ from whynear.learn.inputs import (
     weighed,
 )
 from whynear.learn.kernel.choosing import CANDIDATES, Candidate, choose, steps_that_help
+from whynear.learn.kernel.intervals import Intervals, LeftOut, predictions_in_folds, reach_of
 from whynear.learn.kernel.learning import COLUMNS, SHAPES, Columns, Coordinates, Rows, Shape, order_of, steps
 from whynear.learn.kernel.leaves import PREDICTION_BYTES, Each, Kernel, LeafModels, Leaves, fit_leaf, fit_leaves
 from whynear.learn.kernel.matrices import distances, kernel_of
@@ -41,7 +43,7 @@ from whynear.metric import Evidence, LocalMetric
 from whynear.metric.base import rebuild
 from whynear.model.files import register
 from whynear.utils.arrays import Array, Indices
-from whynear.utils.checks import check_parameters, choice, seed_of, whole
+from whynear.utils.checks import check_parameters, choice, number, seed_of, whole
 from whynear.utils.columns import (
     check_finite,
     check_magnitudes,
@@ -58,6 +60,7 @@ LEARNING_ROWS = 4_000  # at most, from which a distance is learned
 GRADIENT_ROWS = 500  # at most, over which squared derivatives are averaged
 FORWARD_FOLDS = 5
 SCALING_ROWS = 500  # of which distances are compared
+ERROR_FOLDS = 5  # in which errors are measured for intervals
 HOLDING_OUT = 5  # parts of the rows, of which one is held out to count steps
 
 
@@ -85,6 +88,7 @@ class LearnedKernel(CheckedWhenLoaded, WithEvidence, WithMetric):
     cuts_: dict[str, Any]
     width_: float
     ridge_: float
+    reach_: float
     shape_: Shape
     columns_: Columns
     n_steps_: int
@@ -155,6 +159,7 @@ class LearnedKernel(CheckedWhenLoaded, WithEvidence, WithMetric):
             each,
         )
         self.cuts_, self.ridge_ = dict(vars(leaves)), model.ridge
+        self.reach_ = reach_of(placed, order_of(self.shape_), self.n_jobs)
         self.constants_ = unit * np.asarray(model.constant, dtype=np.float64) + origin
         self._keep_coefficients(model, copy_of, unit * data.weights / of_copies[copy_of])
         return np.asarray(unit * model.held_out[copy_of] + origin, dtype=np.float64)
@@ -216,17 +221,23 @@ class LearnedKernel(CheckedWhenLoaded, WithEvidence, WithMetric):
         return D, kernel_of(D.copy(), self.width_)
 
     def _outputs(self, X: ArrayLike) -> Array:
-        """Return the outputs of the model for rows, in blocks of bounded memory."""
+        """Return the outputs of the model for rows."""
+        return self._outputs_and_nearness(X)[0]
+
+    def _outputs_and_nearness(self, X: ArrayLike) -> tuple[Array, Array]:
+        """Return outputs, and the kernel of each row with its nearest training row, in blocks of bounded memory."""
         cases = measurable_inputs(self, X)  # first: it refuses a model that is not fitted
-        found = np.tile(self.constants_, (len(cases), 1))
+        found, nearness = np.tile(self.constants_, (len(cases), 1)), np.zeros(len(cases))
         shares = Leaves(**self.cuts_).shares(cases)
         for leaf, of_leaf in enumerate(shares.T):
             own, new = np.flatnonzero(self.leaves_ == leaf), np.flatnonzero(of_leaf)
             known, coefficients = self.cases_[self.members_[own]], self.coefficients_[own]
             for block in row_blocks(len(new), row_bytes=24 * len(own), budget=PREDICTION_BYTES):
                 rows = new[block]
-                found[rows] += of_leaf[rows, None] * (self._kernel(cases[rows], known)[1] @ coefficients)
-        return found
+                K = self._kernel(cases[rows], known)[1]
+                found[rows] += of_leaf[rows, None] * (K @ coefficients)
+                nearness[rows] = np.maximum(nearness[rows], K.max(axis=1))
+        return found, nearness
 
     def with_metric(self, metric: Any) -> Self:
         """Return a copy that measures the distances to its training rows by another metric; see `WithMetric`."""
@@ -237,6 +248,7 @@ class LearnedKernel(CheckedWhenLoaded, WithEvidence, WithMetric):
                 f"{len(twin.metric_)} anchors. Use LANN for it."
             )
         twin.shape_ = "l1" if getattr(twin.metric_, "p", 2.0) == 1.0 else "map"
+        twin.reach_ = reach_of(twin.metric_.mapped(twin.cases_), order_of(twin.shape_), twin.n_jobs)
         return twin
 
     def without(self, features: Sequence[int]) -> Self:
@@ -263,6 +275,7 @@ class LearnedKernel(CheckedWhenLoaded, WithEvidence, WithMetric):
             np.asarray(one, dtype=np.float64) for one in (model.alpha, model.constant)
         )
         twin.members_, twin.leaves_ = np.arange(len(Y)), np.zeros(len(Y), dtype=np.intp)
+        twin.reach_ = reach_of(after, order, self.n_jobs)
         return twin
 
     def _targets(self) -> Array:
@@ -341,6 +354,54 @@ def _at_most(most: int, n: int, rng: np.random.Generator) -> Indices:
     return np.arange(n) if n <= most else np.sort(rng.permutation(n)[:most])
 
 
+def _intervals(
+    metric: Any,
+    cases: Array,
+    targets: Array,
+    weights: Array,
+    groups: Indices | None,
+    times: Indices | None,
+    held_out: Array,
+    *,
+    candidate: Candidate,
+    n_steps: int,
+    width: float,
+    ridge: float,
+) -> Intervals:
+    """Return what intervals are made of; of many rows only their errors, as a single one hardly changes the model."""
+    apart = groups if times is None else TimeOrder(times)
+    first, copy_of = _distinct(cases, targets[:, None], apart)
+    of_copies = np.asarray(np.bincount(copy_of, weights=weights), dtype=np.float64)
+    new = min(1.0, float(weights.mean())) if groups is None else float(weights.sum() / len(np.unique(groups)))
+    X, known, few, counting = cases[first], targets[first], len(first) <= LEARNING_ROWS, of_copies.copy()
+    table = _Table(X, known[:, None], of_copies, np.zeros(len(first), np.intp), None if apart is None else apart[first])
+    if isinstance(table.groups, TimeOrder):
+        parts = forward_splits(table.groups, FORWARD_FOLDS)
+        if parts:
+            counting[parts[0][0]] = 0.0  # they are never held out
+    else:
+        parts = table.folds(np.arange(len(first)), ERROR_FOLDS, False, np.random.default_rng(0))
+    predicted = held_out[first]
+    if few:
+        rng = np.random.default_rng(0)
+        found = predictions_in_folds(
+            X,
+            table.rows,
+            parts,
+            candidate,
+            n_steps,
+            lambda n: _at_most(CHOOSING_ROWS, n, rng),
+            lambda n: _at_most(GRADIENT_ROWS, n, rng),
+        )
+        predicted = np.where(np.isnan(found), predicted, np.clip(found, known.min(), known.max()))
+    errors = np.abs(targets - predicted[copy_of])
+    left_out = None
+    if few and times is None:
+        K = kernel_of(distances(metric.mapped(X), order=order_of(candidate.shape)), width)
+        left_out = LeftOut.of(K, known, ridge, of_copies, None if groups is None else groups[first])
+    return Intervals(first, errors, counting, new, left_out)
+
+
 @register
 class RFM(LearnedKernel, ClassifierMixin, BaseEstimator):
     r"""Recursive feature machine: classes by kernel regression under a distance that it learns from its own gradients.
@@ -396,6 +457,8 @@ class RFM(LearnedKernel, ClassifierMixin, BaseEstimator):
         What was chosen, or given, and the number of steps.
     width_, ridge_ : float, float
         Of the kernel and of the penalty, by the least squared error of rows left out.
+    reach_ : float
+        Twice the distance to their nearest other row that 99% of the training rows do not exceed.
     search_results_ : dict of lists
         Each shape that was tried in all folds, with its mean squared error there at its best number of steps.
     row_names_ : ndarray of shape (n_samples,) or None
@@ -543,14 +606,16 @@ class RFMRegressor(LearnedKernel, RegressorMixin, BaseEstimator):
     ----------
     metric_ : MinkowskiMetric, DiagonalMetric, LinearMetric or MonotoneMetric
         The distance learned: of order one or two, or a map; of ranks behind a monotone map of each column.
-    cases_, targets_ : ndarrays of shape (n_samples, n_features), (n_samples,)
-        The training rows and their targets.
+    cases_, targets_, weights_ : ndarrays of shape (n_samples, n_features), (n_samples,), (n_samples,)
+        The training rows, their targets and their weights.
+    groups_, times_ : ndarray of shape (n_samples,) or None
+        The group of each training row, or the place of its time in their order.
     coefficients_, constants_ : ndarrays of shape (n_members, 1), (1,)
         The prediction for a row x is ``constants_`` plus the sum of the coefficients times the kernel
         exp(-D(x, z) / width) of the training rows z, cut to the range of the training targets.
     held_out_ : ndarray of shape (n_samples,)
         The prediction of each training row by the model without it; see `RFM`.
-    shape_, columns_, n_steps_, width_, ridge_, search_results_, row_names_, input_range_,
+    shape_, columns_, n_steps_, width_, ridge_, reach_, search_results_, row_names_, input_range_,
     members_, leaves_, cuts_
         As for `RFM`.
 
@@ -567,6 +632,9 @@ class RFMRegressor(LearnedKernel, RegressorMixin, BaseEstimator):
     classifies = False
     targets_: Array
     held_out_: Array
+    weights_: Array
+    groups_: Indices | None
+    times_: Indices | None
 
     def __init__(
         self,
@@ -614,13 +682,103 @@ class RFMRegressor(LearnedKernel, RegressorMixin, BaseEstimator):
     def fit_numbers(self, data: Labelled, target: Array, groups: Any = None, each: Each = map) -> Self:
         """Learn from checked rows and their targets; ``each`` maps the leaves of many rows to their models."""
         self.targets_ = target
+        self.groups_ = None if isinstance(groups, TimeOrder) else groups
+        self.times_ = np.unique(groups.times, return_inverse=True)[1] if isinstance(groups, TimeOrder) else None
         held_out = self._learn(data, target[:, None], groups, each, unit=float(np.std(target)) or 1.0)
         self.held_out_ = self._within_reach(held_out[:, 0])
         return self
 
     def predict(self, X: ArrayLike) -> Array:
-        """Predict the target, never beyond the range of the training targets."""
-        return self._within_reach(self._outputs(X)[:, 0])
+        """Predict the target, never beyond the range of the training targets.
+
+        Rows that are far from all training rows are named in a `FarRowsWarning`: farther than twice the distance that
+        99% of the training rows have to their nearest other one. Their predictions approach ``constants_``, a mean of
+        the training targets, as the distance grows.
+        """
+        outputs, nearness = self._outputs_and_nearness(X)
+        far = nearness < np.exp(-self.reach_ / self.width_)
+        if far.any():
+            warnings.warn(FarRowsWarning(far, float(self.constants_[0]), X), stacklevel=2)
+        return self._within_reach(outputs[:, 0])
+
+    def predict_interval(self, X: ArrayLike, coverage: float = 0.9) -> Array:
+        r"""Return the lower and upper ends of intervals in which new targets lie, of shape (n_samples, 2).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows.
+        coverage : float, default=0.9
+            The share of new rows of the same kind whose targets lie within their intervals.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2)
+            The ends, which may lie beyond the range of the training targets, where targets may lie too, and also beyond
+            what is possible: below zero for a price.
+
+        Notes
+        -----
+        Intervals by the jackknife+: the model without each training row, in closed form, plus and minus the size of an
+        error of that row. The errors are those of `errors_in_folds`, because leave-one-out errors under a distance that
+        was learned from all rows are too small. At least ``1 - 2 (1 - coverage)`` of new targets are covered if these
+        errors are not smaller than those of new rows, and about ``coverage`` of them in measurements. Rows of a group
+        are left out together, so that new rows are those of new groups. By a time order, and for more than 4,000 rows,
+        intervals are the prediction plus and minus such a size, and in the latter case that of a leave-one-out error.
+
+        Where there are too few rows, the widest interval known is returned, with a warning. The first call takes the
+        time of five fits.
+
+        References
+        ----------
+        Barber, Candès, Ramdas, Tibshirani: Predictive inference with the jackknife+, Annals of Statistics 49, 2021.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> X, y = load_diabetes(return_X_y=True)
+        >>> model = RFMRegressor("l1", "values", random_state=0).fit(X[:300], y[:300])
+        >>> low, high = model.predict_interval(X[300:]).T
+        >>> bool(0.84 < ((low <= y[300:]) & (y[300:] <= high)).mean() < 0.96)
+        True
+        """
+        coverage = number("coverage", coverage, above=0.0, below=1.0)
+        cases, parts = measurable_inputs(self, X), self._intervals()
+        if not parts.covers(coverage):
+            units, needed = "rows" if self.groups_ is None else "groups", int(np.ceil(coverage / (1 - coverage) - 1e-9))
+            warnings.warn(
+                f"An interval of coverage={coverage:g} needs at least {needed:,} {units} that were held out, and there "
+                "are fewer. The widest interval known is returned.",
+                UserWarning,
+                stacklevel=2,
+            )
+        ends, predicted = np.empty((len(cases), 2)), self._outputs(X)[:, 0]
+        for block in row_blocks(len(cases), row_bytes=64 * len(self.cases_), budget=PREDICTION_BYTES):
+            K = np.empty((0, 0)) if parts.left_out is None else self._kernel(cases[block], self.cases_[parts.rows])[1]
+            ends[block] = parts.around(predicted[block], K, coverage, self._within_reach)
+        return ends
+
+    def errors_in_folds(self) -> Array:
+        """Return the size of the error of each training row, predicted in five folds in which the distance is learned.
+
+        Leave-one-out under a distance that was learned from all rows gives smaller errors than new rows have. Shape,
+        columns and number of steps are those chosen; of more than 600 rows of a fold the distance is learned from as
+        many. Rows of a group are held out together, and later rows after earlier ones; a row that is never held out has
+        its leave-one-out error, as all rows have of more than 4,000.
+        """
+        check_is_fitted(self)
+        return self._intervals().errors.copy()
+
+    def _intervals(self) -> Intervals:
+        """Return what intervals are made of, made once."""
+        return self._kept(
+            _intervals,
+            *(self.metric_, self.cases_, self.targets_, self.weights_, self.groups_, self.times_, self.held_out_),
+            candidate=Candidate(self.columns_, self.shape_),
+            n_steps=self.n_steps_,
+            width=self.width_,
+            ridge=self.ridge_,
+        )
 
     def _targets(self) -> Array:
         return self.targets_[:, None]

@@ -316,8 +316,8 @@ class LANN(CheckedWhenLoaded, VotingCases, WithMetric, ClassifierMixin, BaseEsti
         limits = {"exact": np.inf, "auto": EXACT_SEARCH_CASES, "candidates": 0}
         # Lists that hold every case find the same neighbours.
         if len(self.metric_) <= max(limits[self.search], self.n_candidates):
-            return self._kept_search(ExactSearch, self.metric_, self.metric_.anchors, n_jobs=self.n_jobs)
-        return self._kept_search(CandidateSearch, self.metric_, n_candidates=self.n_candidates, n_jobs=self.n_jobs)
+            return self._kept(ExactSearch, self.metric_, self.metric_.anchors, n_jobs=self.n_jobs)
+        return self._kept(CandidateSearch, self.metric_, n_candidates=self.n_candidates, n_jobs=self.n_jobs)
 
     def with_metric(self, metric: Any) -> Self:
         """Return a copy whose cases measure by another local metric; see `WithMetric`."""

@@ -255,7 +255,7 @@ class LMNN(CheckedWhenLoaded, VotingCases, WithMetric, MapsCases, ClassifierMixi
 
         If many cases are copies of a query, some vote for all of them.
         """
-        search = self._kept_search(ExactSearch, self.metric_, self.cases_, n_jobs=self.n_jobs)
+        search = self._kept(ExactSearch, self.metric_, self.cases_, n_jobs=self.n_jobs)
         return self._evidence(self.cases_, neighbor_votes(search, self.codes_, cases, k=self.n_votes_))
 
     def _probabilities(self, _evidence: Evidence, support: Array) -> Array:

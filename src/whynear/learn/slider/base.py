@@ -369,7 +369,7 @@ class RankedNeighbors(CheckedWhenLoaded, VotingCases, WithMetric, MapsCases, Cla
                 f"This {type(self).__name__} was fitted on triplets, without classes to predict. Use fit(X, y), or its "
                 "metric_ and transform."
             )
-        search = self._kept_search(ExactSearch, self.metric_, self.cases_, n_jobs=self.n_jobs)
+        search = self._kept(ExactSearch, self.metric_, self.cases_, n_jobs=self.n_jobs)
         return self._evidence(self.cases_, cast_votes(search, self.codes_, cases, self.n_neighbors, np.ones_like))
 
     def transform(self, X: ArrayLike) -> Array:
