@@ -97,27 +97,31 @@ def estimator(method: dict[str, Any], has_numbers: bool) -> Any:
     return GridSearchCV(model, method["grid"], cv=3) if "grid" in method else model
 
 
-def fitted_here(method: dict[str, Any], folds: Sequence[Fold], has_numbers: bool) -> tuple[list[np.ndarray], float]:
-    """The predictions of the held-out rows, and the mean CPU seconds of one fit with its predictions."""
+Fitted = tuple[list[np.ndarray], dict[str, float]]  # predictions of held-out rows, and mean seconds of a fit with them
+
+
+def fitted_here(method: dict[str, Any], folds: Sequence[Fold], has_numbers: bool) -> Fitted:
+    """Fit an estimator to the training rows of each fold, in this process."""
     first = folds[0]
     few = np.argsort(first.y, kind="stable")[:: max(1, len(first.y) // 40)]
     with suppress(ValueError):  # of classes with too few rows for a search in folds
         estimator(method, has_numbers).fit(first.X[few, :5], first.y[few]).predict(first.X[:2, :5])  # compiles or loads
-    predictions, seconds = [], []
+    predictions, seconds, wall = [], [], []
     signal.signal(signal.SIGPROF, raise_timeout)
     for fold in folds:
-        start = time.process_time()
+        start, start_wall = time.process_time(), time.perf_counter()
         signal.setitimer(signal.ITIMER_PROF, PLAN["limit"])
         try:
             predictions.append(estimator(method, has_numbers).fit(fold.X, fold.y).predict(fold.X_held_out))
         finally:
             signal.setitimer(signal.ITIMER_PROF, 0)
         seconds.append(time.process_time() - start)
-    return predictions, float(np.mean(seconds))
+        wall.append(time.perf_counter() - start_wall)
+    return predictions, {"seconds": float(np.mean(seconds)), "wall": float(np.mean(wall))}
 
 
-def fitted_by_xrfm(folds: Sequence[Fold], has_numbers: bool) -> tuple[list[np.ndarray], float]:
-    """The same of xRFM, which is fitted in its own environment."""
+def fitted_by_xrfm(folds: Sequence[Fold], has_numbers: bool) -> Fitted:
+    """Fit xRFM to the training rows of each fold, in its own environment."""
     with TemporaryDirectory() as folder:
         arrays, found = Path(folder, "folds.npz"), Path(folder, "found.npz")
         parts = ("X", "y", "X_held_out")
@@ -127,7 +131,7 @@ def fitted_by_xrfm(folds: Sequence[Fold], has_numbers: bool) -> tuple[list[np.nd
             [python, xrfm_environment.SCRIPT, arrays, found, "numbers" if has_numbers else "classes"]
         )
         with np.load(found) as saved:
-            return [saved[f"p{i}"] for i in range(len(folds))], float(np.mean(seconds))
+            return [saved[f"p{i}"] for i in range(len(folds))], {"seconds": float(np.mean(seconds))}
 
 
 def measured(method: dict[str, Any], folds: Sequence[Fold], has_numbers: bool) -> dict[str, Any]:
@@ -145,7 +149,7 @@ def measured(method: dict[str, Any], folds: Sequence[Fold], has_numbers: bool) -
         return {"why": f"{type(error).__name__}: {error}"}
     n_rows = sum(len(found) for found in predictions)
     errors = sum(lost(*pair, has_numbers) for pair in zip(predictions, folds, strict=True))
-    return {"error": 100 * errors / n_rows, "seconds": seconds, "rows": n_rows}
+    return {"error": 100 * errors / n_rows, "rows": n_rows, **seconds}
 
 
 class Kept:
@@ -176,26 +180,21 @@ def measure_table(case: dict[str, Any]) -> None:
 
 
 def measure_alone(case: dict[str, Any]) -> None:
-    """Measure one method on the first fold of a whole table, with the wall seconds and peak memory of this process."""
-    data = table_of(case["name"], None)
-    start = time.perf_counter()
-    found = measured(PLAN["methods"][case["methods"][0]], folds_of(data)[:1], data.has_numbers)
-    found |= {
-        "wall": time.perf_counter() - start,
-        "peak": peak_mb(),
-        "size": f"{data.X.shape[0]:,} x {data.X.shape[1]}",
-    }
-    Kept(Path(case["kept"]), case["group"]).put(case["name"], case["methods"][0], found)
+    """Measure one method on the first fold of a whole table, with the peak memory of this process."""
+    data, (name,) = table_of(case["name"], None), case["methods"]
+    found = measured(PLAN["methods"][name], folds_of(data)[:1], data.has_numbers)
+    found |= {"peak": peak_mb(), "size": f"{data.X.shape[0]:,} x {data.X.shape[1]}"}
+    Kept(Path(case["kept"]), case["group"]).put(case["name"], name, found)
 
 
 class Asked(NamedTuple):
-    """What to measure: the folder of results, and the methods that are measured again, and no others; all if empty."""
+    """The folder of results, and the methods that are measured, again if they were; None for all that are missing."""
 
     folder: Path
-    only: list[str]
+    only: list[str] | None
 
     def missing(self, kept: Kept, name: str, methods: Sequence[str]) -> list[str]:
-        if self.only:
+        if self.only is not None:
             return [method for method in methods if method in self.only]
         return [method for method in methods if kept.get(name, method) is None]
 
@@ -207,10 +206,8 @@ class Asked(NamedTuple):
         subprocess.run(command, check=True, env={**os.environ, **limited})
 
 
-def can_run(method: str, name: str, xrfm: bool) -> bool:
-    spec = PLAN["methods"][method]
-    kind = "numbers" if name in PLAN["numbers"] else "classes"
-    return kind in spec and (xrfm or "environment" not in spec)
+def applies(method: str, name: str) -> bool:
+    return ("numbers" if name in PLAN["numbers"] else "classes") in PLAN["methods"][method]
 
 
 def cell(found: dict[str, Any] | None) -> str:
@@ -220,32 +217,26 @@ def cell(found: dict[str, Any] | None) -> str:
     return found["why"] if "why" in found else f"{found['error']:.2f} ({found['seconds']:.2g} s)"
 
 
-def floored(found: dict[str, Any]) -> float:
-    """The error, at least that of half a row, so that errors have ratios."""
-    return max(found["error"], 50 / found["rows"])
-
-
 def summary(kept: Kept, plan: dict[str, Any], methods: Sequence[str]) -> list[list[str]]:
     """A row for each method: its errors beside those of the best tree ensemble of each table, and of boosting."""
     rows = []
     for method in methods:
-        shares, sums, boosted, seconds = [], np.zeros(3, int), np.zeros(2, int), []
+        shares, sums, boosted, seconds = [], np.zeros(3, int), [], []
         for name in plan["datasets"]:
             own, trees = kept.get(name, method), [kept.get(name, tree) for tree in TREES]
-            trees = [found for found in trees if found is not None and "error" in found]
-            if own is None or "error" not in own or not trees:
+            if own is None or "error" not in own or None in trees:
                 continue
-            best = min(found["error"] for found in trees)
-            shares.append(floored(own) / max(best, 50 / own["rows"]))
-            sums += [own["error"] < best, own["error"] == best, own["error"] > best]
+            error, errors = own["error"], [found.get("error", np.inf) for found in trees]
+            least, best = 50 / own["rows"], min(errors)  # half a row, so that errors of zero have ratios
+            shares.append(max(error, least) / max(best, least))
+            sums += [error < best, error == best, error > best]
             seconds.append(own["seconds"])
-            boosting = kept.get(name, "boosting")
-            if boosting is not None and "error" in boosting:
-                boosted += [own["error"] < boosting["error"], 1]
+            if method != "boosting" and "error" in kept.get(name, "boosting"):
+                boosted.append(error < kept.get(name, "boosting")["error"])
         if shares:
             rows.append([
                 method, str(len(shares)), f"{np.exp(np.mean(np.log(shares))):.2f}", " / ".join(map(str, sums)),
-                f"{boosted[0]} of {boosted[1]}", f"{np.median(seconds):.2g}",
+                f"{sum(boosted)} of {len(boosted)}" if boosted else "", f"{np.median(seconds):.2g}",
             ])  # fmt: skip
     return rows
 
@@ -253,7 +244,7 @@ def summary(kept: Kept, plan: dict[str, Any], methods: Sequence[str]) -> list[li
 def small(asked: Asked) -> None:
     plan, kept = PLAN["small"], Kept(asked.folder, "small")
     methods = list(dict.fromkeys(method for part in plan["tables"] for method in part["methods"]))
-    measure_missing(asked, "small", methods, most=PLAN["rows"])
+    measure_missing(asked, "small", methods, PLAN["rows"])
     header = ["method", "tables", "share of the best", "won / tied / lost", "boosting beaten", "CPU s, median"]
     rows = summary(kept, plan, methods)
     rows += [[name, why, *[""] * (len(header) - 2)] for name, why in plan["not_run"].items()]
@@ -263,20 +254,21 @@ def small(asked: Asked) -> None:
 
 
 def truth(asked: Asked) -> None:
-    plan = PLAN["truth"]
-    measure_missing(asked, "truth", plan["methods"], most=None, names=plan["datasets"])
-    write_errors(Kept(asked.folder, "truth"), plan["title"], plan["datasets"], plan["methods"])
+    plan, kept = PLAN["truth"], Kept(asked.folder, "truth")
+    measure_missing(asked, "truth", plan["methods"])
+    write_errors(kept, plan["title"], plan["datasets"], plan["methods"])
 
 
-def measure_missing(
-    asked: Asked, group: str, methods: Sequence[str], *, most: int | None, names: Sequence[str] | None = None
-) -> None:
-    kept = Kept(asked.folder, group)
-    ready, why = xrfm_environment.ready() if "xRFM" in methods else (None, "")
-    if why:
-        print(f"xRFM is left out: {why}", file=sys.stderr, flush=True)
-    for name in names or PLAN[group]["datasets"]:
-        missing = asked.missing(kept, name, [one for one in methods if can_run(one, name, ready is not None)])
+def measure_missing(asked: Asked, group: str, methods: Sequence[str], most: int | None = None) -> None:
+    """Measure what is asked for on one thread; without its packages all but xRFM."""
+    kept, names = Kept(asked.folder, group), PLAN[group]["datasets"]
+    todo = {name: [one for one in asked.missing(kept, name, methods) if applies(one, name)] for name in names}
+    if any("xRFM" in missing for missing in todo.values()):
+        python, why = xrfm_environment.ready()
+        if python is None:
+            print(f"xRFM is left out: {why}", file=sys.stderr, flush=True)
+            todo = {name: [one for one in missing if one != "xRFM"] for name, missing in todo.items()}
+    for name, missing in todo.items():
         if missing:
             asked.run(group, name, missing, most=most, threads=1)
 
@@ -295,11 +287,9 @@ def all_rows(asked: Asked) -> None:
         for method in plan["methods"]:
             found = kept.get(name, method)
             if found is not None:
+                spent = [f"{found[what]:.1f}" if what in found else "" for what in ("seconds", "wall")]
                 error = found["why"] if "why" in found else f"{found['error']:.2f}"
-                seconds = f"{found['seconds']:.1f}" if "seconds" in found else ""
-                rows.append(
-                    [name, found["size"], method, error, seconds, f"{found['wall']:.1f}", f"{found['peak']:.0f}"]
-                )
+                rows.append([name, found["size"], method, error, *spent, f"{found['peak']:.0f}"])
     header = ["data set", "rows x columns", "method", "error, %", "CPU s", "wall s", "peak, MB"]
     table.write("kernels", plan["title"], header, rows, keep_others=True)
 
@@ -316,12 +306,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.kernels")
     parser.add_argument("groups", nargs="*", metavar="group", help=f"of {', '.join(GROUPS)}; all without")
     parser.add_argument("--kept", type=Path, help="folder of results, which are not measured again")
-    parser.add_argument("--only", nargs="+", default=[], help="methods to measure again, by how their names begin")
+    parser.add_argument(
+        "--only", nargs="*", help="methods to measure again, by how their names begin; none writes tables only"
+    )
     words = parser.parse_args()
-    only = [name for name in PLAN["methods"] if name.lower().startswith(tuple(map(str.lower, words.only)))]
+    if "WHYNEAR_DATA" not in os.environ:
+        parser.error("set WHYNEAR_DATA to the folder with the data sets")
+    only = words.only and tuple(map(str.lower, words.only))
+    only = only and [name for name in PLAN["methods"] if name.lower().startswith(only)]
     with TemporaryDirectory() as folder:
         for name in words.groups or GROUPS:
-            GROUPS[name](Asked(words.kept or Path(folder), only if words.only else []))
+            GROUPS[name](Asked(words.kept or Path(folder), only))
 
 
 if __name__ == "__main__":
