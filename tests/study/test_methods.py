@@ -17,12 +17,12 @@ from sklearn.preprocessing import StandardScaler
 import whynear as wn
 from whynear.learn.registry import LEARNERS
 from whynear.study import methods as methods_module
-from whynear.study.estimate import NCA
 from whynear.study.methods import (
     BASELINES,
     MEAN,
     MINIMUM_NORM,
     MOST_COMPONENTS,
+    NCA,
     PLAIN,
     PLS,
     RIDGE,

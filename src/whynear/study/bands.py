@@ -22,12 +22,13 @@ from whynear.data.problem import Problem, kind_of_target
 from whynear.data.rows import Separation, n_different
 from whynear.data.spectra import NONE, SpectralAxis, SpectralTransformer, recipe_name, recipes
 from whynear.explain import Explanation, ValueExplanation
-from whynear.explain.explanation import summed_by_column
+from whynear.explain.near_cases import summed_by_column
+from whynear.explain.value_explanation import is_linear_map
 from whynear.model.as_metric import as_metric
 from whynear.model.pipeline import FittedPipeline
 from whynear.utils.arrays import Array
 from whynear.verdict import kernel_ridge
-from whynear.verdict.table import Answers, best_of, chosen_rows, target_of
+from whynear.verdict.table import RowLosses, best_of, chosen_rows, target_of
 
 MOST_ROWS = 500  # from which the choice is made
 NEGLIGIBLE = 0.05  # relative difference of losses
@@ -37,14 +38,9 @@ NEGLIGIBLE = 0.05  # relative difference of losses
 class PreprocessingChoice:
     """How well spectra predict after each preprocessing, and which one was chosen.
 
-    Attributes
-    ----------
-    chosen : str
-        The simplest whose loss on held-out rows exceeds the least by at most a standard error of the difference, or by
-        at most 5%.
-    scores : Series
-        By preprocessing, the simplest first: the share of held-out rows predicted right by ridge regression on the
-        classes, or the share of variance explained.
+    Chosen is the simplest whose loss on held-out rows exceeds the least by at most a standard error of the difference,
+    or by at most 5%. ``scores`` are those of ridge regression, the simplest preprocessing first: the share of held-out
+    rows predicted right, or the share of variance explained.
     """
 
     chosen: str
@@ -62,12 +58,7 @@ class PreprocessingChoice:
 class Preprocessing:
     """Chooses the preprocessing of spectra for sets of training rows; remembers it for each set.
 
-    Parameters
-    ----------
-    axis : SpectralAxis
-        The channels.
-    seed : int
-        Of the sample, where there are many rows.
+    ``seed`` is that of the sample, where there are many rows.
     """
 
     def __init__(self, axis: SpectralAxis, seed: int) -> None:
@@ -104,20 +95,20 @@ class Preprocessing:
         target = target_of(kind, y, known)
         some = chosen_rows(len(y), MOST_ROWS, target.strata, np.random.default_rng(self.seed))
         rows, target = X.iloc[some], target.rows(some)
-        answers = {}
+        losses = {}
         for name, steps in self._steps.items():
             seen = make_pipeline(*map(clone, steps)).fit_transform(rows) if steps else rows
             values = _standardised(seen.to_numpy(dtype=np.float64))
             K = kernel_ridge.kernel("linear", values @ values.T, values.shape[1])
-            answers[name] = target.answers(kernel_ridge.tuned(K, target.Y, target.groups, target.forward).predicted)
-        best = best_of(answers.values())
+            losses[name] = target.losses(kernel_ridge.tuned(K, target.Y, target.groups, target.forward).predicted)
+        best = best_of(losses.values())
 
-        def is_near(found: Answers) -> bool:
+        def is_near(found: RowLosses) -> bool:
             excess, error = target.mean_and_error(found.loss - best.loss)
             return excess <= max(error, NEGLIGIBLE * float(best.loss.mean())) + 1e-12
 
-        chosen = next(name for name, found in answers.items() if is_near(found))
-        return PreprocessingChoice(chosen, pd.Series({name: float(one.score.mean()) for name, one in answers.items()}))
+        chosen = next(name for name, found in losses.items() if is_near(found))
+        return PreprocessingChoice(chosen, pd.Series({name: float(one.score.mean()) for name, one in losses.items()}))
 
 
 def _standardised(values: Array) -> Array:
@@ -133,21 +124,11 @@ DESCRIBED = 0.9  # share of the variance of all channels that the means of the b
 
 @dataclass(frozen=True, eq=False)
 class Bands:
-    """The bands of a spectrum as features beside the other columns of its table.
-
-    Attributes
-    ----------
-    axis : SpectralAxis
-        The channels.
-    ranges : tuple of (int, int)
-        The first and the last channel of each band; every channel is in one band.
-    columns : tuple of str
-        All columns of the table.
-    """
+    """The bands of a spectrum as features beside the other columns of its table."""
 
     axis: SpectralAxis
-    ranges: tuple[tuple[int, int], ...]
-    columns: tuple[str, ...]
+    ranges: tuple[tuple[int, int], ...]  # the first and the last channel of each band; every channel is in one band
+    columns: tuple[str, ...]  # all columns of the table
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -293,7 +274,6 @@ def _within(values: Array, first: int, last: int) -> float:
 
 MOST_CLASSES = 6  # whose mean spectra are kept
 ONE_SIGN = 0.8  # share of the weight of a band from which it has one sign
-SIGNS = {1: "+", -1: "−", 0: "mixed"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -313,7 +293,8 @@ class Spectra:
     weights : ndarray of shape (n_channels,)
         The weight of each preprocessed channel, per standard deviation. For a numeric target its coefficient: a larger
         value raises the prediction where it is positive. For two classes its share of the metric, positive where the
-        mean is larger in the second class. For more classes its share, without a sign.
+        mean is larger in the second class. For more classes, and a numeric target of no linear map, its share, without
+        a sign.
     upwards : str
         What a positive weight means, in words; empty if weights have no sign.
     """
@@ -340,7 +321,7 @@ class Spectra:
             own = self.weights[first : last + 1]
             up, size = float(own[own > 0].sum()), float(np.abs(own).sum())
             share = 0.5 if size == 0 else up / size
-            found[name] = SIGNS[1 if share >= ONE_SIGN else -1 if share <= 1 - ONE_SIGN else 0]
+            found[name] = "+" if share >= ONE_SIGN else "−" if share <= 1 - ONE_SIGN else "mixed"
         return found
 
     @property
@@ -409,11 +390,11 @@ def spectra_of(
 def _weights(fitted: FittedPipeline, problem: Problem, seen: pd.DataFrame) -> tuple[Array, str]:
     """Return the weight of each channel, and what a positive one means."""
     places = [fitted.made.index(name) for name in seen]
-    if problem.kind == "numbers":
+    if is_linear_map(fitted.learner):
         return fitted.spread(fitted.learner.coef_)[places], f"a larger value raises “{problem.target}”"
     shares = as_metric(fitted).as_learned().mean_shares()[places]
     classes = np.unique(problem.y)
-    if len(classes) != 2:
+    if problem.kind == "numbers" or len(classes) != 2:
         return shares, ""
     values = seen.to_numpy(dtype=np.float64)
     second = values[problem.y == classes[1]].mean(axis=0) >= values[problem.y == classes[0]].mean(axis=0)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from whynear.data.encoder import holds_text
 from whynear.data.problem import Problem
+from whynear.explain.value_explanation import is_linear_map
 from whynear.study.bands import Spectra
 from whynear.study.comparison import Comparison
 from whynear.study.errors import root_mean_squared_error
@@ -42,23 +43,14 @@ ROWS_PER_CATEGORY = 5  # at least, on average, in a column of categories that de
 class Findings:
     """The results of a study as sentences.
 
-    Attributes
-    ----------
-    sentences : tuple of str
-        Which simple method predicts better, if one does; how few features suffice, what none can replace, what may be
-        left out; in which direction features move a numeric target; then how well the model predicts.
-    stand_ins : tuple of str
-        For each member of the smallest set who can stand in for it, and at what price.
-    caveats : tuple of str
-        Limits of the results, and what to do about them.
-    evidence : tuple of str
-        For each sentence the part of the report that shows it: "methods", "sets", "features" or "spectrum".
+    Which simple method predicts better, if one does; how few features suffice, what none can replace, what may be left
+    out; in which direction features move a numeric target; then how well the model predicts.
     """
 
     sentences: tuple[str, ...]
-    stand_ins: tuple[str, ...]
-    caveats: tuple[str, ...]
-    evidence: tuple[str, ...] = ()
+    stand_ins: tuple[str, ...]  # for each member of the smallest set who can stand in for it, and at what price
+    caveats: tuple[str, ...]  # limits of the results, and what to do about them
+    evidence: tuple[str, ...] = ()  # what shows each sentence in the report: "methods", "sets", "features", "spectrum"
 
 
 def findings_of(
@@ -256,9 +248,11 @@ def _score(problem: Problem, comparison: Comparison, interpretation: Interpretat
     if problem.kind == "numbers":
         error, y, w = root_mean_squared_error(comparison.predictions, comparison.weights), problem.y, problem.weights
         spread = np.sqrt(np.average(np.square(y - np.average(y, weights=w)), weights=w))
+        linear = any(is_linear_map(one.learner) for one in comparison.fitted)
         combinations = counted(interpretation.effective_dim, "combination")
+        said = f"A linear map of {combinations} of the columns" if linear else "The model"
         return (
-            f"A linear map of {combinations} of the columns predicts held-out values with a typical error of "
+            f"{said} predicts held-out values with a typical error of "
             f"{error:.3g}, where always predicting the mean gives {spread:.3g}: it explains {expected} of the "
             f"variance, plain kNN {plain}."
         )

@@ -1,7 +1,8 @@
-"""The fits of methods in folds, and the time left for them."""
+"""The fits of methods in folds, the time and memory that a study needs for them, and the time that is left."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,16 +13,100 @@ from numpy.typing import NDArray
 
 from whynear.data.problem import kind_of_target
 from whynear.data.rows import Separation, taken
-from whynear.learn.registry import LEARNERS
-from whynear.study.estimate import fit_seconds
-from whynear.study.methods import KeptFits, Methods
+from whynear.learn.registry import COMPARED, LEARNERS, Traits
+from whynear.study.methods import NCA, NCA_ROWS, KeptFits, Methods
+from whynear.study.settings import COMPARED_ROWS
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.progress import Report
 from whynear.work.pieces import Piece, run_piece
 from whynear.work.processes import Processes
 from whynear.work.workers import Workers, results_of
 
+# Constants of the estimate, from timed fits
+START_SECONDS = 12.0  # to import, to draw and to write
+NCA_PAIR_SECONDS = 8e-7  # NCA compares all rows with all rows
+INNER_FOLDS, INNER_ROWS = 3, 1_000  # by which a learner is chosen within a fold
+JUDGED_ENTRY_SECONDS, JUDGED_ROWS, JUDGED_COLUMNS = 1e-3, 800, 70  # of verdicts and sets
+REFITS = 40  # of the learner, by verdicts
+FITS_AT_ONCE = 1.6  # on two cores
+FITTED_ENTRY_SECONDS = 7e-6  # of all rows
+MAP_SECONDS, MAPPED_ROWS = 20.0, 1_000  # a map by UMAP, for the local metrics that often win on more rows
+PROGRAM_BYTES = 0.35e9  # Python and the libraries
+TABLE_COPIES = 25  # in float64, including what the learners keep
 SHORT_SECONDS = 90  # up to which seconds are said, in tens
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Seconds and bytes; the seconds are right within a factor of two on the machine where fits were timed."""
+
+    seconds: float
+    n_bytes: float
+
+    def __str__(self) -> str:
+        minutes, tens = max(1, round(self.seconds / 60)), max(10, round(self.seconds, -1))
+        time = f"{tens:.0f} seconds" if tens <= 50 else f"{minutes} minute{'s' if minutes > 1 else ''}"
+        return f"about {time} and {self.n_bytes / 1e9:.1f} GB of memory"
+
+
+def fit_seconds(method: str, n_rows: int, n_columns: int, n_classes: int, spectra: bool = False) -> float:
+    """Estimate how long one fit takes."""
+    if method == NCA:
+        return fit_seconds("", n_rows, n_columns, n_classes) + NCA_PAIR_SECONDS * min(n_rows, NCA_ROWS) ** 2
+    traits = LEARNERS[method].traits if method in LEARNERS else Traits()
+    seconds: float = traits.cost.seconds(n_rows, n_columns, n_classes, spectra)
+    return seconds
+
+
+def planned_fits(
+    learners: Sequence[str],
+    others: Sequence[str],
+    n_folds: int,
+    n_rows: int,
+    n_columns: int,
+    n_classes: int,
+    spectra: bool = False,
+) -> list[tuple[str, float]]:
+    """Return the fits of a comparison, each with its method and its seconds.
+
+    All methods are fitted on every fold. Several learners are also compared within every fold, to choose one of them.
+    """
+    shape = n_columns, n_classes, spectra
+    train = n_rows * (n_folds - 1) // n_folds
+    inner = min(train, INNER_ROWS) * (INNER_FOLDS - 1) // INNER_FOLDS
+    of_fold = [(name, fit_seconds(name, train, *shape)) for name in (*learners, *others)]
+    if len(learners) > 1:
+        of_fold += [(name, fit_seconds(name, inner, *shape)) for name in learners for _ in range(INNER_FOLDS)]
+    return of_fold * n_folds
+
+
+def estimate(
+    n_rows: int,
+    n_columns: int,
+    n_classes: int,
+    learners: Sequence[str] = COMPARED,
+    n_folds: int = 5,
+    *,
+    spectra: bool = False,
+) -> Estimate:
+    """Estimate what a study of a table of this shape needs on two cores; ``n_classes=0`` is a numeric target.
+
+    >>> print(estimate(100_000, 40, 2))
+    about 2 minutes and 1.1 GB of memory
+    """
+    compared, judged = min(n_rows, COMPARED_ROWS), min(n_rows, JUDGED_ROWS)
+    names = learners if n_classes else ()
+    fits = planned_fits(names, (NCA,) if n_classes else ("",) * 4, n_folds, compared, n_columns, n_classes, spectra)
+    refits = [fit_seconds(name, judged, n_columns, n_classes, spectra) for name in names] or [0.0]
+    seconds = (
+        START_SECONDS
+        + sum(seconds for _, seconds in fits) / FITS_AT_ONCE
+        + JUDGED_ENTRY_SECONDS * judged * min(n_columns, JUDGED_COLUMNS)
+        + REFITS * sum(refits) / len(refits)  # one of them is chosen
+        + FITTED_ENTRY_SECONDS * n_rows * n_columns
+        + (MAP_SECONDS if n_classes and n_rows >= MAPPED_ROWS else 0.0)
+    )
+    return Estimate(seconds, PROGRAM_BYTES + TABLE_COPIES * 8.0 * n_rows * n_columns)
 
 
 class TimeLeft:
@@ -36,19 +121,25 @@ class TimeLeft:
     (3.0, 0.25)
     """
 
-    def __init__(self, planned: Iterable[tuple[str, float]] = (), n_at_once: int = 1) -> None:
-        self.n_at_once = n_at_once
-        self._left: dict[str, float] = {}
-        self._expected: dict[str, float] = {}
-        self._spent: dict[str, float] = {}
+    def __init__(self, planned: Iterable[tuple[str, float]], n_at_once: int = 1) -> None:
+        self.n_at_once, self._reported = n_at_once, 0.0
+        self._left: dict[str, float] = defaultdict(float)
+        self._expected: dict[str, float] = defaultdict(float)
+        self._spent: dict[str, float] = defaultdict(float)
         for method, seconds in planned:
-            self._left[method] = self._left.get(method, 0.0) + seconds
+            self._left[method] += seconds
 
     def done(self, method: str, expected: float, seconds: float) -> None:
         """Count a fit as done, which took these seconds instead of those expected."""
-        self._left[method] = max(0.0, self._left.get(method, 0.0) - expected)
-        self._expected[method] = self._expected.get(method, 0.0) + expected
-        self._spent[method] = self._spent.get(method, 0.0) + seconds
+        self._left[method] = max(0.0, self._left[method] - expected)
+        self._expected[method] += expected
+        self._spent[method] += seconds
+
+    def tell(self, report: Report, step: str, method: str) -> None:
+        """Report the first fit that is not done, and the time left; the share of the work is that of the time."""
+        shown = method.upper() if method in LEARNERS else method
+        self._reported = max(self._reported, self.share)  # no smaller where fits take longer than those before
+        report(f"{step}: {shown}, {self} for this step", self._reported)
 
     @property
     def seconds(self) -> float:
@@ -79,47 +170,11 @@ class TimeLeft:
         return sum(self._spent[method] for method in known) / expected if expected else 0.0
 
 
-class FitWatch:
-    """Reports the fits of a comparison: the step, the method, and the time left.
-
-    Parameters
-    ----------
-    report : callable
-        Takes the step and the share of the work done.
-    planned : iterable of (str, float)
-        The method of each fit, and the seconds expected.
-    n_at_once : int
-        How many fits run at the same time.
-    """
-
-    def __init__(self, report: Report, planned: Iterable[tuple[str, float]], n_at_once: int = 1) -> None:
-        self.report, self.left, self.share = report, TimeLeft(planned, n_at_once), 0.0
-
-    def begin(self, step: str, method: str) -> None:
-        """Report the first fit that is not done; the share of the work is that of the time."""
-        shown = method.upper() if method in LEARNERS else method
-        self.share = max(self.share, self.left.share)  # it is no smaller where fits take longer than those before
-        self.report(f"{step}: {shown}, {self.left} for this step", self.share)
-
-    def done(self, method: str, expected: float, seconds: float) -> None:
-        """Count a fit as done."""
-        self.left.done(method, expected, seconds)
-
-
 def aligned(probabilities: Array, known: NDArray[Any], classes: NDArray[Any]) -> Array:
-    """Return a column for each class, zero for classes that the model was not fitted to; each row sums to one.
+    """Return a column for each of the sorted classes, zero for those not known to the model; each row sums to one.
 
-    Parameters
-    ----------
-    probabilities : ndarray of shape (n_rows, n_known)
-        What a model returns; values outside [0, 1] are clipped.
-    known : ndarray of shape (n_known,)
-        The classes of the model.
-    classes : ndarray of shape (n_classes,)
-        All classes, sorted.
+    ``probabilities`` are those of the ``known`` classes; values outside [0, 1] are clipped.
 
-    Examples
-    --------
     >>> aligned(np.array([[0.25, 0.75]]), np.array(["u", "w"]), np.array(["u", "v", "w"]))
     array([[0.25, 0.  , 0.75]])
     """
@@ -131,8 +186,7 @@ def aligned(probabilities: Array, known: NDArray[Any], classes: NDArray[Any]) ->
 
 def of_predictions(probabilities: Array, predicted: NDArray[Any], classes: NDArray[Any]) -> Array:
     """Return the probability of each prediction."""
-    found: Array = probabilities[np.arange(len(predicted)), np.searchsorted(classes, predicted)]
-    return found
+    return np.asarray(probabilities[np.arange(len(predicted)), np.searchsorted(classes, predicted)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,31 +204,15 @@ class FitRows:
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
-    """What a method predicts for the held-out rows of a part.
-
-    Attributes
-    ----------
-    part : FitRows
-        The rows.
-    name : str
-        The method.
-    predicted : ndarray
-        The predictions.
-    shares : ndarray or None
-        The probabilities of the classes of the model, where they are wanted.
-    classes : ndarray or None
-        The classes of the model, in the order of the shares.
-    model : estimator or None
-        The fitted method, where it may be needed again.
-    """
+class FitPredictions:
+    """What a method predicts for the held-out rows of a part."""
 
     part: FitRows
-    name: str
+    name: str  # of the method
     predicted: NDArray[Any]
-    shares: Array | None
-    classes: NDArray[Any] | None
-    model: Any
+    shares: Array | None  # the probabilities of the classes of the model, where they are wanted
+    classes: NDArray[Any] | None  # of the model, in the order of the shares
+    model: Any  # the fitted method, where it may be needed again
 
     def shares_of(self, classes: NDArray[Any]) -> Array:
         """Return the probabilities of these classes, which contain those of the model."""
@@ -200,23 +238,25 @@ class Fits:
         rows = part.train
         return self.X.iloc[rows], self.y[rows], taken(self.groups, rows), taken(self.weights, rows)
 
-    def answer(self, part: FitRows, name: str, model: Any) -> Answer:
+    def predictions(self, part: FitRows, name: str, model: Any) -> FitPredictions:
         """Return what a fitted method predicts."""
         rows = self.X.iloc[part.test]
         shares = model.predict_proba(rows) if self.probabilities else None
-        return Answer(part, name, model.predict(rows), shares, getattr(model, "classes_", None), model)
+        return FitPredictions(part, name, model.predict(rows), shares, getattr(model, "classes_", None), model)
 
 
 def fit_and_predict(name: str, part: int, keep: bool, fits: Fits) -> tuple[Any, NDArray[Any], NDArray[Any] | None, Any]:
     """Fit a method to the rows of a part; return its predictions, and the model if it is to be kept."""
     rows = fits.parts[part]
     model = fits.methods.fitted(name, *fits.known(rows))
-    made = fits.answer(rows, name, model)
+    made = fits.predictions(rows, name, model)
     return model if keep else None, made.predicted, made.shares, made.classes
 
 
-def answers(fits: Fits, wanted: Sequence[str], report: Report, workers: Workers | None = None) -> Iterator[Answer]:
-    """Yield the answers of the methods of every part, in any order; the models of those wanted, outside of choices.
+def held_out_predictions(
+    fits: Fits, wanted: Sequence[str], report: Report, workers: Workers | None = None
+) -> Iterator[FitPredictions]:
+    """Yield those of the methods of every part, in any order; with the models of those wanted, outside of choices.
 
     Fits that are kept of an interrupted study are not repeated.
     """
@@ -229,7 +269,7 @@ def answers(fits: Fits, wanted: Sequence[str], report: Report, workers: Workers 
         if model is None:
             todo.append(piece)
         else:
-            yield run_piece(Piece(shared.answer, {"part": part, "name": name, "model": model})).result
+            yield run_piece(Piece(shared.predictions, {"part": part, "name": name, "model": model})).result
     workers = Processes(1) if workers is None else workers
     say = _saying(fits, todo, report, workers.n_workers)
     for piece, done in results_of(workers, todo, {"fits": shared}):
@@ -237,7 +277,7 @@ def answers(fits: Fits, wanted: Sequence[str], report: Report, workers: Workers 
         model, predicted, shares, classes = done.result
         if kept.worth(done.elapsed) and name in LEARNERS:
             kept.keep(fits.methods.path_of(name, *fits.known(part)), model, done.elapsed)
-        yield Answer(part, name, predicted, shares, classes, None if part.within else model)
+        yield FitPredictions(part, name, predicted, shares, classes, None if part.within else model)
         say(piece, done.elapsed)
 
 
@@ -259,7 +299,7 @@ def _pieces(fits: Fits, wanted: Sequence[str]) -> list[Piece]:
 
 def _saying(fits: Fits, todo: Sequence[Piece], report: Report, n_at_once: int) -> Callable[[Piece, float], None]:
     """Report the first fit; return what reports the next one after each that is done."""
-    watch = FitWatch(report, [(piece.arguments["name"], piece.weight) for piece in todo], n_at_once)
+    left = TimeLeft(((piece.arguments["name"], piece.weight) for piece in todo), n_at_once)
     places, n_folds = {piece: place for place, piece in enumerate(todo)}, max(part.fold for part in fits.parts)
     furthest, n_left = 0, len(todo)
 
@@ -267,12 +307,12 @@ def _saying(fits: Fits, todo: Sequence[Piece], report: Report, n_at_once: int) -
         if n_left:
             begun = todo[min(furthest, len(todo) - 1)].arguments
             fold = fits.parts[begun["part"]].fold
-            watch.begin(f"compare learners, fold {fold} of {n_folds}", begun["name"])
+            left.tell(report, f"compare learners, fold {fold} of {n_folds}", begun["name"])
 
     def done(piece: Piece, seconds: float) -> None:
         nonlocal furthest, n_left
         furthest, n_left = max(furthest, places[piece] + 1), n_left - 1
-        watch.done(piece.arguments["name"], piece.weight, seconds)
+        left.done(piece.arguments["name"], piece.weight, seconds)
         begin()
 
     begin()

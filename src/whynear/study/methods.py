@@ -34,7 +34,6 @@ from whynear.metric.steps import estimators_of
 from whynear.model.files import load, save
 from whynear.model.pipeline import FittedPipeline, weights_for
 from whynear.study.bands import Preprocessing
-from whynear.study.estimate import NCA, NCA_ROWS
 from whynear.study.folds import stratified_rows
 from whynear.study.settings import ClassWeight
 from whynear.utils.archive import ArchiveError
@@ -215,7 +214,8 @@ def _fitted_maps(X: Array, y: Array, most: int) -> tuple[Array, float, Array]:
     return origin, target_origin, maps_by_components(X - origin, y - target_origin, most)
 
 
-PLAIN = "plain kNN"
+PLAIN, NCA = "plain kNN", "NCA with kNN"
+NCA_ROWS = 2_000  # at most, that NCA is fitted to
 BASELINES = (PLAIN, NCA)
 MINIMUM_NORM, RIDGE, PLS, MEAN = "minimum norm", "ridge", "PLS", "mean"  # for numeric targets
 NUMERIC_BASELINES = (PLAIN, RIDGE, PLS, MEAN)
@@ -350,6 +350,13 @@ def with_directions(
     learner = clone(rest).set_params(minimumnormregressor__effective_dim=effective_dim)
     learner = learner.fit(numbers, y, **weights_for(learner, weights))
     return remember_rows(fitted.behind_encoder(learner), X)
+
+
+def refitted(model: Any) -> Any:
+    """Return the learner to refit without features; a map is not held to directions that they may take away."""
+    learner = clone(model)
+    cut = [name for name in learner.get_params() if name.endswith("minimumnormregressor__effective_dim")]
+    return learner.set_params(**dict.fromkeys(cut))
 
 
 def _varies_in_parts(X: pd.DataFrame) -> bool:
