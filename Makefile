@@ -53,7 +53,7 @@ reproduction: $(INSTALLED)  ## every table and figure of the papers, and the pag
 	$(BIN)/python -m papers all
 	$(BIN)/python -m docs.reproduction reproduction
 
-bench: bench-start bench-search bench-single_rows bench-intervals bench-learners bench-lann bench-slider bench-case_base bench-studies bench-engines bench-verdicts bench-reject bench-streams bench-studio  ## all benchmarks; one alone: make bench-start
+bench: bench-start bench-search bench-single_rows bench-intervals bench-learners bench-lann bench-slider bench-case_base bench-kernels bench-studies bench-engines bench-verdicts bench-reject bench-streams bench-studio  ## all benchmarks; one alone: make bench-start
 
 bench-%: $(INSTALLED)
 	$(BIN)/python -m benchmarks.$*

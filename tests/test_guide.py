@@ -112,6 +112,13 @@ def test_what_a_page_would_fetch_is_found(html, fetched):
     assert found == fetched if isinstance(fetched, list) else len(found) == fetched
 
 
+def test_the_measured_learners_are_those_of_the_benchmark():
+    measured = (DOCS.parent / "benchmarks" / "results" / "kernels.md").read_text()
+    rows = [line for line in measured.partition("\n# ")[0].splitlines() if line.startswith("|")]
+    assert rows
+    assert "\n".join(rows) in PAGES["choosing.md"], "docs/choosing.md needs the first table of the benchmark"
+
+
 # The guide as people meet it, in a real browser.
 
 

@@ -41,5 +41,21 @@ def build() -> None:
     BUILT_FROM.write_text(PINS.read_text())
 
 
+def in_order(folder: Path, pins: Path) -> Path:
+    """The interpreter of an environment of its own, in which packages are installed one after the other.
+
+    PyTorch first, built for processors only: what is installed after it takes the one that is there.
+    """
+    built_from = folder / pins.name
+    if not built_from.exists() or built_from.read_text() != pins.read_text():
+        print(f"Building {folder} from {pins.name}.", file=sys.stderr, flush=True)
+        subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True)
+        pip = [folder / "bin" / "python", "-m", "pip", "--quiet", "--disable-pip-version-check", "install"]
+        for line in pins.read_text().splitlines():
+            subprocess.run([*pip, line], check=True, stdout=sys.stderr)
+        built_from.write_text(pins.read_text())
+    return folder / "bin" / "python"
+
+
 if __name__ == "__main__":
     print(ready())

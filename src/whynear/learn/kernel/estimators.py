@@ -485,6 +485,9 @@ class RFM(LearnedKernel, ClassifierMixin, BaseEstimator):
     Radhakrishnan, Beaglehole, Pandit, Belkin: Mechanism for feature learning in neural networks and
     backpropagation-free machine learning models, Science 383, 2024.
 
+    Beaglehole, Holzmüller, Radhakrishnan, Belkin: xRFM: Accurate, scalable, and interpretable feature learning models
+    for tabular data, arXiv 2508.10053, 2025.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
