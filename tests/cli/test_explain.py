@@ -74,7 +74,7 @@ def test_sentence_votes_and_features_are_printed_for_people(folder, monkeypatch)
     assert result.stdout.splitlines()[0].startswith("predicted 'virginica' with probability 0.")
     lines = [line.split() for line in result.stdout.splitlines()]
     assert ["prototype", "label", "distance", "vote"] in lines
-    assert ["feature", "value", "nearest", "value", "other", "value", "adds"] in lines
+    assert ["feature", "value", "nearest", "prototype", "other", "prototype", "adds"] in lines
     assert sum(line[:1] == ["petal"] for line in lines) == 2
 
 

@@ -15,6 +15,8 @@ from tests.helpers.mixed_tables import MIXED, table
 from tests.helpers.notebook_html import HOSTILE, shown
 from whynear import GMLVQ, LGRLVQ, explain
 from whynear.explain import class_profiles, plot_class_profiles
+from whynear.explain.near_cases import RowsOfPrototypes
+from whynear.explain.why import explain_each
 from whynear.model.pipeline import FittedPipeline
 
 
@@ -220,3 +222,49 @@ def test_profiles_are_ranked_and_classes_differ_without_colour():
 def test_profiles_that_are_alike_are_drawn_once():
     ax = plot_class_profiles(class_profiles(fitted("GMLVQ")))
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["all alike"]
+
+
+# Prototypes, and the rows nearest to them
+
+
+@pytest.mark.parametrize("learner", ["GMLVQ", "LGMLVQ"])
+def test_the_row_nearest_to_a_prototype_is_nearest_under_its_metric(learner):
+    X, _ = table_of_drawing()
+    model = FittedPipeline.of(fitted(learner))
+    known = RowsOfPrototypes.of(model, X)
+    anchors = model.learner.prototypes_
+    local = isinstance(model.learner.metric_, wn.LocalMetric)
+    for number, name in enumerate(known.names):
+        sq = model.learner.metric_.sq_distances(model.seen(X), None if local else anchors)[:, number]
+        assert name == sq.argmin() + 1  # rows with the default index are numbered from one
+        assert_allclose(known.values[number].astype(float), X.iloc[sq.argmin()])
+
+
+def test_an_explanation_shows_the_rows_nearest_to_prototypes_instead_of_values_that_no_row_has():
+    X, _ = table_of_drawing()
+    model = FittedPipeline.of(fitted("GMLVQ"))
+    (plain,), (why,) = (explain_each(model, X.iloc[[60]], rows) for rows in (None, RowsOfPrototypes.of(model, X)))
+    assert "nearest_row" not in plain.neighbors
+    held = X.reset_index(drop=True).iloc[why.neighbors["nearest_row"] - 1]
+    assert_allclose(why.neighbor_values.astype(float), held)
+    assert not np.isclose(plain.neighbor_values, held).all()
+    assert why.contributions.equals(plain.contributions)
+    assert repr(why) == repr(plain)
+    assert why.to_dict()["nearest"]["nearest_row"] == why.nearest.nearest_row == why.neighbors["nearest_row"][0]
+    assert "nearest row" in shown(why)
+
+
+def test_rows_of_prototypes_have_the_text_and_gaps_of_the_table():
+    X, y = table()
+    X.loc[::3, "age"] = np.nan
+    pipeline = make_pipeline(wn.TableEncoder("onehot", "median"), wn.GMLVQ(random_state=0)).fit(X, y)
+    model = FittedPipeline.of(pipeline)
+    known = RowsOfPrototypes.of(model, X)
+    for name, values in zip(known.names, known.values, strict=True):
+        own = X.iloc[name - 1]
+        assert values[list(X).index("colour")] == own["colour"]
+        assert (values[list(X).index("age")] is None) == pd.isna(own["age"])
+
+
+def test_a_learner_that_keeps_its_rows_has_no_prototypes():
+    assert RowsOfPrototypes.of(FittedPipeline.of(fitted("LMNN")), table_of_drawing()[0]) is None

@@ -1,6 +1,8 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 
 from whynear.metric.base import Evidence, votes_by_class
 
@@ -30,3 +32,16 @@ def test_two_votes_for_one_class_both_count():
 def test_evidence_is_compared_by_value():
     assert evidence(2) == evidence(2)
     assert evidence(2) != evidence(3)
+
+
+def test_the_support_of_signed_shares_is_the_base_and_their_sum():
+    held, shares = evidence(2), np.random.default_rng(1).standard_normal((2, 3, 3))
+    found = replace(held, shares=shares, base=np.array([0.5, 0.25, 0.25]))
+    assert_allclose(found.support() - shares.sum(axis=1), np.tile([0.5, 0.25, 0.25], (2, 1)))
+    assert_allclose(replace(found, base=None).support(), shares.sum(axis=1))
+
+
+def test_numbers_have_one_output_and_no_classes():
+    shares = np.array([[[1.0], [-3.0], [0.5]]])
+    found = replace(evidence(1), classes=np.empty(0), labels=np.arange(6.0), shares=shares, base=np.array([10.0]))
+    assert_allclose(found.support(), [[8.5]])

@@ -421,10 +421,12 @@ def test_reasons_name_features_by_position(study):
     found = shown[str(reason.place)]
     assert found["text"] == reason.text
     assert [study.relevance.feature_names[part[0]] for part in found["parts"]] == [p.feature for p in reason.parts]
-    assert found["near"][2:] == [reason.nearest.kind, str(reason.nearest.name)]
+    for near, held in zip(found["near"], (reason.nearest, reason.other), strict=True):
+        assert near[2:] == [held.kind, str(held.name), *([str(held.row)] if held.kind == "prototype" else [])]
     first = reason.parts[0]
-    assert found["parts"][0][1] == pytest.approx(first.adds[0], rel=1e-3)
-    assert found["parts"][0][3:] == [f"{value:.4g}" for value in first.values]
+    assert found["parts"][0][1] == pytest.approx(first.adds, rel=1e-3)
+    assert found["parts"][0][2] == [f"{value:.4g}" for value in first.values]
+    assert found["voters"]["columns"] == list(reason.voters.columns)
     assert [tuple(line) for line in found["voters"]["lines"]] == list(reason.voters.lines)
     assert_allclose(found["voters"]["parts"], reason.voters.parts, rtol=6e-3)
     names = [study.relevance.feature_names[place] for place in found["voters"]["features"]]
@@ -436,7 +438,8 @@ def test_reasons_of_a_numeric_target_say_what_each_feature_adds():
     shown = reasons_data(study, places_of(study))
     for reason in study.reasons:
         found = shown[str(reason.place)]
-        for part, (place, added, value, mean) in zip(reason.parts, found["adds"], strict=True):
+        assert found["near"] == []
+        for part, (place, (added,), (value, mean)) in zip(reason.parts, found["parts"], strict=True):
             assert study.relevance.feature_names[place] == part.feature
             assert added == pytest.approx(part.adds[0], rel=1e-3)
             assert (value == "missing") == (part.values[0] is None)

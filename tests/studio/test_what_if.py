@@ -26,6 +26,12 @@ def test_a_row_is_explained_as_the_library_explains_it(live, iris):
             assert sum(one.contributions.values()) == pytest.approx(sq)
 
 
+def test_prototypes_are_shown_with_the_values_of_the_row_nearest_to_them(live, iris):
+    for near in what_if(live, CaseQuery(row=71)).neighbors:
+        assert near.kind == "prototype"
+        assert near.values == iris[0].iloc[near.nearest_row - 1].to_dict()
+
+
 def test_changed_values_are_those_of_the_changed_row(live, iris):
     changed = iris[0].iloc[0].copy()
     changed["petal width (cm)"] = 2.5

@@ -21,6 +21,7 @@ from whynear.study.cases import (
     cases_frame,
     explained_places,
     reasons_of,
+    rows_of_prototypes,
     selected_rows,
     selected_values,
     spread,
@@ -141,7 +142,9 @@ def test_reasons_are_those_of_the_same_maps():
 def test_cases_are_not_explained_again(monkeypatch):
     study, explained = houses_study(), []
     monkeypatch.setattr(
-        cases, "explain_each", lambda model, rows: explained.extend(rows.index) or explain_each(model, rows)
+        cases,
+        "explain_each",
+        lambda model, rows, known: explained.extend(rows.index) or explain_each(model, rows, known),
     )
     found = reasons_of(study.problem.X, study.comparison, study.cases, quiet)
     assert found == study.reasons
@@ -167,8 +170,10 @@ def study():
 def test_every_case_of_a_small_table_is_explained_by_a_model_without_it(study):
     assert [reason.place for reason in study.reasons] == list(range(50))
     for reason in study.reasons[::10]:
-        why = wn.explain(study.comparison.model_without(reason.place).model, study.problem.X.iloc[[reason.place]])
-        assert reason.text == repr(why)
+        model = study.comparison.model_without(reason.place)
+        known = rows_of_prototypes(study.problem.X, study.comparison, model)
+        (why,) = explain_each(model, study.problem.X.iloc[[reason.place]], known)
+        assert reason.text == repr(why) == repr(wn.explain(model.model, study.problem.X.iloc[[reason.place]]))
         assert (reason.nearest.label, reason.other.label) == (why.nearest.label, why.nearest_other.label)
         assert len(reason.parts) == min(SHOWN_PARTS, 4)
         assert (reason.voters, reason.unusual) == (voters_of(why), why.unusual)
@@ -177,10 +182,25 @@ def test_every_case_of_a_small_table_is_explained_by_a_model_without_it(study):
             assert part.adds == tuple(parts[part.feature] for parts in near)
 
 
+def test_prototypes_are_shown_with_the_values_of_rows_that_were_not_held_out(study):
+    X, fold = study.problem.X, study.comparison.predictions["fold"]
+    for case in study.cases:
+        why = case.why
+        assert why.kind == "prototype"
+        assert (fold.loc[why.neighbors["nearest_row"]] != fold.iloc[case.place]).all()
+        assert_allclose(why.neighbor_values.astype(float), X.loc[why.neighbors["nearest_row"]])
+        assert_allclose(why.nearest.values.astype(float), X.loc[why.nearest.nearest_row])
+        assert_allclose(why.contributions.sum(axis=1), why.neighbors["sq_distance"])
+        assert voters_of(why).columns == ("prototype", "nearest row", "class", "distance", "vote")
+        assert f"prototype {why.nearest.name}" in repr(why)
+
+
 def test_cases_explained_before_are_not_explained_again(study, monkeypatch):
     explained = []
     monkeypatch.setattr(
-        cases, "explain_each", lambda model, rows: explained.extend(rows.index - 1) or explain_each(model, rows)
+        cases,
+        "explain_each",
+        lambda model, rows, known: explained.extend(rows.index - 1) or explain_each(model, rows, known),
     )
     found = reasons_of(study.problem.X, study.comparison, study.cases, quiet)
     assert found == study.reasons

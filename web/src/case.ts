@@ -1,6 +1,6 @@
 /** One case: its values beside those of its neighbours, votes, and what each feature adds. */
 
-import { describeCase, featureName, isCase, isWrong, labels, type Near, type PageData, type Why } from "./data";
+import { describeCase, featureName, isCase, isLinear, isWrong, labels, type Near, type PageData, type Why } from "./data";
 import { button, h, note, replace, table, type Child } from "./dom";
 import { bar } from "./figure";
 import { counted, short, signed } from "./format";
@@ -31,7 +31,7 @@ export function caseView(data: PageData, store: Store): HTMLElement {
       && [h("p", {}, `${describeGroup(group, data)}: `), caseButtons(data, store, casesOf(group, data) ?? [])]);
   });
   return h("div", {},
-    note(data.kind === "numbers"
+    note(isLinear(data)
       ? "Each case is explained by a map that was fitted without it. Bars to the right raise the prediction, bars to the left lower it; with the mean they sum to it."
       : "Each case is explained by a learner that was chosen and fitted without it. A feature adds to the squared distance of a near case; a negative part makes the case nearer, because the feature compensates differences in others.",
     data.spectrum && " The value of a band is the mean of its channels, after the preprocessing chosen without the case."),
@@ -69,7 +69,7 @@ function reason(data: PageData, store: Store, place: number, said = true): Child
     why.unusual.length > 0 && h("div", { class: "caveats" }, h("p", {},
       "Unlike the rows that the model was fitted to:"), h("ul", {}, why.unusual.map(([, text]) => h("li", {}, text)),
       why.more_unusual ? h("li", {}, `and ${counted(why.more_unusual, "more value")}`) : null)),
-    why.adds ? additions(data, store, why) : distances(data, store, why), voters(data, store, why, place)];
+    contributions(data, store, why), voters(data, store, why, place)];
 }
 
 function sentence(text: string): string {
@@ -83,58 +83,54 @@ function featureCell(data: PageData, store: Store, why: Why, feature: number): C
     && h("span", { class: "badge flag", title: flagged[1] }, "unusual")];
 }
 
-function additions(data: PageData, store: Store, why: Why): HTMLElement {
-  const adds = why.adds ?? [];
-  const ends = extent([0, ...adds.map(([, part]) => part)]);
-  return table([data.noun, "#this case", "#mean", "#adds", "to the prediction"],
-    adds.map(([j, part, value, mean]): Child[] => [
-    featureCell(data, store, why, j), value, mean, signed(part), bar(0, part, ends, part < 0 ? "down" : "up")]),
+function named([label, , kind, name, row]: Near): string {
+  return `${kind} ${name} (${label})${row === undefined ? "" : `, values of row ${row}`}`;
+}
+
+function contributions(data: PageData, store: Store, why: Why): HTMLElement {
+  const { near, parts } = why;
+  const ends = extent([0, ...parts.flatMap(([, adds]) => adds)]);
+  const beside = near.map((one, k) => `#${k ? "nearest of another class" : "nearest"}: ${named(one)}`);
+  const to = near.length ? ["to the distance of the nearest", "to that of another class"].slice(0, near.length)
+    : ["to the prediction"];
+  return table([data.noun, "#this case", ...(near.length ? beside : ["#mean"]), ...to.flatMap((one) => ["#adds", one])],
+    parts.map(([j, adds, values]): Child[] => [featureCell(data, store, why, j), ...values,
+      ...adds.flatMap((part, k): Child[] =>
+        [signed(part), bar(0, part, ends, `${part < 0 ? "down" : "up"}${k ? " other" : ""}`)])]),
       { class: "contributions" });
 }
 
-function named([label, , kind, name]: Near): string {
-  return `${kind} ${name} (${label})`;
-}
-
-function distances(data: PageData, store: Store, why: Why): HTMLElement {
-  const { near, other, parts = [] } = why;
-  if (!near) return h("p", {});
-  const ends = extent([0, ...parts.flatMap(([, mine, theirs]) => (other ? [mine, theirs] : [mine]))]);
-  const columns = [data.noun, "#this case", `#nearest: ${named(near)}`,
-    ...(other ? [`#nearest of another class: ${named(other)}`] : []), "#adds", "to the distance of the nearest",
-    ...(other ? ["#adds", "to that of another class"] : [])];
-  return table(columns, parts.map(([j, mine, theirs, ...values]): Child[] => [
-    featureCell(data, store, why, j), ...values.slice(0, other ? 3 : 2), signed(mine),
-      bar(0, mine, ends, mine < 0 ? "down" : "up"),
-    ...(other ? [signed(theirs), bar(0, theirs, ends, theirs < 0 ? "down other" : "up other")] : [])]),
-      { class: "contributions" });
-}
+const FIGURES = ["measured", "predicted", "distance", "vote"];
 
 /** The rows or prototypes that vote, or are nearest, with their values beside those of the case. */
 function voters(data: PageData, store: Store, why: Why, place: number): Child {
-  const { features, own, lines, parts } = why.voters;
+  const { columns, features, own, lines, parts, remark } = why.voters;
   if (!lines.length) return null;
   const numbers = data.kind === "numbers";
-  const kind = numbers ? "row" : why.near?.[2] ?? "row";
-  const places = new Map(kind === "prototype" ? [] : data.cases.rows.map((row, at): [string, number] => [row, at]));
-  const truth = numbers ? short(data.cases.true[place]) : labels(data)[data.cases.true[place] ?? 0];
-  const predicted = numbers ? [short(data.cases.predicted[place])] : [];
-  const first: Child[] = ["this case", truth, ...predicted, "", ...(numbers ? [] : [""]), ...own];
+  const kind = columns[0] ?? "row";
+  const linked = columns.map((name) => name === "nearest row" || (name === kind && kind !== "prototype"));
+  const places = new Map(data.cases.rows.map((row, at): [string, number] => [row, at]));
+  const truth = numbers ? short(data.cases.true[place]) : labels(data)[data.cases.true[place] ?? 0] ?? "";
+  const facts: Record<string, string> = { class: truth, measured: truth,
+    predicted: numbers ? short(data.cases.predicted[place]) : "" };
   const most = Math.max(1e-12, ...parts.flat().map((part) => Math.abs(part ?? 0)));
-  const columns = numbers ? [kind, "#measured", "#predicted", "#distance"] : [kind, "class", "#distance", "#vote"];
-  return h("div", {}, h("h4", {}, numbers ? "The nearest rows, with their values"
-    : `The ${kind}s that vote, with their values`),
-    table([...columns, ...features.map((feature) => `#${featureName(data, feature)}`)],
-      [first, ...lines.map(([name = "", ...cells], row): Child[] => {
-      const at = places.get(name);
-      const facts = cells.slice(0, cells.length - features.length);
-      const values = cells.slice(cells.length - features.length).map((value, column) =>
-        [value, added(parts[row]?.[column] ?? null, most)]);
-      return [at === undefined ? name : button(name, () => store.chooseCase(at),
-        { class: "inline", title: describeCase(data, at) }), ...facts, ...values];
-    })]),
-    note(numbers ? "Below each value: what it adds to the prediction for that row."
-      : "Below each value: what the feature adds to the squared distance."));
+  const which = numbers ? `The nearest ${kind}s, with their values`
+    : columns.includes("nearest row") ? `The ${kind}s that vote, with the values of the row nearest to each`
+      : `The ${kind}s that vote, with their values`;
+  return h("div", {}, h("h4", {}, which),
+    table([...columns.map((name) => FIGURES.includes(name) ? `#${name}` : name),
+      ...features.map((feature) => `#${featureName(data, feature)}`)],
+      [["this case", ...columns.slice(1).map((name) => facts[name] ?? ""), ...own],
+        ...lines.map((cells, row): Child[] => cells.map((cell, column): Child => {
+          if (column >= columns.length) return [cell, added(parts[row]?.[column - columns.length] ?? null, most)];
+          const at = linked[column] ? places.get(cell) : undefined;
+          return at === undefined ? cell : button(cell, () => store.chooseCase(at),
+            { class: "inline", title: describeCase(data, at) });
+        }))]),
+    remark && note(`${remark}.`),
+    note(!why.near.length ? "Below each value: what it adds to the prediction for that row."
+      : kind === "prototype" ? "Below each value: what the feature adds to the squared distance of the prototype."
+        : "Below each value: what the feature adds to the squared distance."));
 }
 
 /** A contribution, the larger the stronger its colour. */

@@ -42,13 +42,17 @@ export interface Rejection {
 }
 export interface Cases { rows: string[]; true: number[]; predicted: number[]; probability?: number[] }
 export type Named = number | string;
-export interface Voters { features: Named[]; own: string[]; lines: string[][]; parts: (number | null)[][] }
+export interface Voters {
+  columns: string[]; features: Named[]; own: string[]; lines: string[][]; parts: (number | null)[][]; remark: string;
+}
 export interface Why {
   text: string; voters: Voters; unusual: [Named, string][]; more_unusual?: number;
-  adds?: [number, number, string, string][];
-  near?: Near; other?: Near | null; parts?: [number, number, number, string, string, string][];
+  /** The nearest case, and that of another class; none for a linear map. */
+  near: Near[];
+  /** Of a feature: what it adds to the distances of these, or to the prediction; its value, and theirs or the mean. */
+  parts: [number, number[], string[]][];
 }
-export type Near = [string, number, string, string];
+export type Near = [string, number, string, string, string?];
 export interface Tolerance { columns: string[]; curve: number[][]; best: number; choice: string }
 
 export interface Others { total: number; count: number; packed?: string }
@@ -129,6 +133,11 @@ export function truthOf(data: PageData, place: number): number {
 
 export function isWrong(data: PageData, place: number): boolean {
   return data.kind === "classes" && data.cases.true[place] !== data.cases.predicted[place];
+}
+
+/** Whether predictions are those of a linear map, which are explained by what each feature adds to them. */
+export function isLinear(data: PageData): boolean {
+  return Object.values(data.why).some((why) => !why.near.length);
 }
 
 export function labels(data: PageData): string[] {

@@ -1,7 +1,7 @@
 /** The cases on a plane, plain beside learned: the same selection, colours and zoom tools for both. */
 
 import { classColour, classShape, classStyles, isDark, levelColour } from "./colours";
-import { coordinates, describeCase, isWrong, labels, nPlaces, rowName, truthOf, type PageData } from "./data";
+import { coordinates, describeCase, isLinear, isWrong, labels, nPlaces, rowName, truthOf, type PageData } from "./data";
 import { button, h, note, replace, type Child } from "./dom";
 import { figure, legendMark } from "./figure";
 import { count, short } from "./format";
@@ -76,9 +76,10 @@ export function mapView(data: PageData, store: Store): HTMLElement {
     h("div", { class: "pair" }, figure("Plain: before learning", plain.element), figure("Learned", learned.element)),
     key, stack, furtherNote(data),
     note("Plain: the two directions in which the standardised columns vary most. ",
-      data.kind === "numbers"
+      isLinear(data)
         ? "Learned: from left to right, the value that the learned map predicts; from bottom to top, the direction in which cases predicted alike differ most in what each feature adds. Colours are the measured values."
-        : "Learned: the cases by their distances under the learned metric. Rings mark cases that were predicted wrong when held out.",
+        : `Learned: the cases by their distances under the learned metric. ${data.kind === "numbers"
+          ? "Colours are the measured values." : "Rings mark cases that were predicted wrong when held out."}`,
       " Click a point to see why it was predicted so. Drag to move, hold Ctrl or Shift and turn the wheel to zoom; choose a feature to colour the cases by its values."));
 }
 

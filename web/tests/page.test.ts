@@ -90,6 +90,33 @@ describe("the page", () => {
     expect(find("#case-panel td.number").textContent).toBe("5");
   });
 
+  it("shows prototypes with the values of the nearest row, and what rows that are not listed add", () => {
+    const study = smallStudy();
+    const why = study.why[2]!;
+    study.why[2] = { ...why, near: [["x", 0.1, "prototype", "1", "r4"]], parts: [[1, [0.1], ["3", "4"]]],
+      voters: { ...why.voters, columns: ["prototype", "nearest row", "class", "distance", "vote"],
+        lines: [["1", "r4", "x", "0.1", "0.9", "4"]], remark: "Without any row 0.3" } };
+    const made = document.body.appendChild(document.createElement("div"));
+    showStudy(made, study).chooseCase(2);
+    const panel = made.querySelector("#case-panel")!;
+    expect(panel.textContent).toContain("nearest: prototype 1 (x), values of row r4");
+    expect(panel.textContent).toContain("The prototypes that vote, with the values of the row nearest to each");
+    expect(panel.textContent).toContain("Without any row 0.3.");
+    const rows = [...panel.querySelectorAll("table:last-of-type button")].map((one) => one.textContent);
+    expect(rows).toContain("r4");
+  });
+
+  it("explains a number by near rows where no map is linear, and by its features where one is", () => {
+    const study = smallStudy();
+    const why = study.why[2]!;
+    study.why[2] = { ...why, near: [], parts: [[1, [-0.5], ["3", "4"]]] };
+    const made = document.body.appendChild(document.createElement("div"));
+    showStudy(made, study).chooseCase(2);
+    expect(made.querySelector("#case")!.textContent).toContain("Bars to the right raise the prediction");
+    expect(made.querySelector("#case-panel")!.textContent).toContain("to the prediction");
+    expect(find("#case").textContent).toContain("A feature adds to the squared distance of a near case");
+  });
+
   it("begins with the selection of its address", () => {
     location.hash = "#case?case=2&feature=2";
     const other = document.body.appendChild(document.createElement("div"));

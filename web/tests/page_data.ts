@@ -36,9 +36,10 @@ export function smallStudy(): PageData {
     levels: { 1: "01234." },
     why: {
       2: {
-        text: "predicted '</script>'", near: ["</script>", 0.1, "row", "r4"], other: ["x", 0.4, "row", "r1"],
-          parts: [[1, 0.1, -0.2, "3", "4", "1"]],
-        voters: { features: [1], own: ["missing"], lines: [["r4", "</script>", "0.1", "0.9", "4"]], parts: [[-0.1]] },
+        text: "predicted '</script>'", near: [["</script>", 0.1, "row", "r4"], ["x", 0.4, "row", "r1"]],
+          parts: [[1, [0.1, -0.2], ["3", "4", "1"]]],
+        voters: { columns: ["row", "class", "distance", "vote"], features: [1], own: ["missing"],
+          lines: [["r4", "</script>", "0.1", "0.9", "4"]], parts: [[-0.1]], remark: "" },
           unusual: [[1, "'b', which is missing"]],
       },
     },

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from math import isnan
 from pathlib import Path
 from typing import Annotated, Any
@@ -62,24 +62,33 @@ def explain(
 
 def _show(console: Console, why: wn.Explanation | wn.ValueExplanation) -> None:
     console.print(plain(repr(why)), style="bold", highlight=False)
-    for heading, table, below in _of_value(why) if isinstance(why, wn.ValueExplanation) else _of_class(why):
-        console.print(heading, style="italic", highlight=False)
-        console.print(table)
-        if below:
-            console.print(below, highlight=False)
+    shown = [_added(why), _neighbors(why)] if isinstance(why, wn.ValueExplanation) else [_neighbors(why), _distant(why)]
+    for heading, table, below in shown:
+        if table.row_count:
+            console.print(heading, style="italic", highlight=False)
+            console.print(table)
+            if below:
+                console.print(below, highlight=False)
 
 
-def _of_class(why: wn.Explanation) -> Iterator[Shown]:
-    """Yield the cases that vote, and what features add to the distances of the nearest of each class."""
-    kind, near = why.kind, why.neighbors.head(MOST_NEIGHBORS)
-    facts = near[[kind, "label", "distance", "vote"]].itertuples(index=False)
-    lines = [(plain(name), plain(label), f"{distance:.4g}", f"{vote:.3g}") for name, label, distance, vote in facts]
+def _neighbors(why: wn.Explanation | wn.ValueExplanation) -> Shown:
+    """Return the cases that vote, or the nearest rows, with what all other rows add."""
+    kind, columns, near = why.kind, why.facts, why.neighbors.head(MOST_NEIGHBORS)
+    lines = [
+        [short_number(fact, 3 if name == "vote" else 4) if name in NUMBERS else plain(fact) for name, fact in facts]
+        for facts in (zip(columns, row, strict=True) for row in near[columns].itertuples(index=False))
+    ]
+    heading = f"{kind.capitalize()}s that vote, nearest first"
+    if isinstance(why, wn.ValueExplanation):
+        heading, columns = f"{kind.capitalize()}s with the most similar contributions", [*columns, "differs most in"]
+        for line, parts in zip(lines, why.distance_shares.to_numpy(), strict=False):
+            line.append(plain(why.values.index[int(parts.argmax())] if parts.any() else ""))
+    elif why.of_numbers:
+        heading = f"{kind.capitalize()}s nearest, with what they add"
     left = len(why.neighbors) - MOST_NEIGHBORS
-    more = f"and {counted(left, f'more distant {kind}', f'more distant {kind}s')}" if left > 0 else ""
-    voting = _table([kind, "label", "distance", "vote"], lines, NUMBERS)
-    yield f"{kind.capitalize()}s that vote, nearest first", voting, more
-    units = f"Values of channels are those after {why.preprocessing}." if why.preprocessing else ""
-    yield _heading(why), _distant(why), units
+    below = [f"and {counted(left, f'more distant {kind}')}"] if left > 0 else []
+    below += [plain(why.remark)] if why.remark else []
+    return heading, _table(columns, lines, NUMBERS), "\n".join(below)
 
 
 def _heading(why: wn.Explanation) -> str:
@@ -92,8 +101,11 @@ def _heading(why: wn.Explanation) -> str:
     return f"What features add to the distance of {far} beyond that of {near}"
 
 
-def _distant(why: wn.Explanation) -> Table:
-    """The features that make the nearest case of another class more distant; without one, those of the distance."""
+def _distant(why: wn.Explanation) -> Shown:
+    """Return the features that make the nearest case of another class more distant; without one, those of the distance.
+
+    A prototype is called so beside its values, which no row need have.
+    """
     frame, alone = why.frame(), why.nearest_other is None
     by = "nearest_contribution" if alone else "held_off_by"
     ranked = frame[by].abs().sort_values(ascending=False, kind="stable")
@@ -106,11 +118,14 @@ def _distant(why: wn.Explanation) -> Table:
     ]
     if len(others):
         lines.append((f"{len(others):,} more", *[""] * len(held), part_of(others.sum(), largest)))
-    return _table(["feature", *(name.replace("_", " ") for name in held), "adds"], lines)
+    of = "prototype" if why.nearest.kind == "prototype" else "value"
+    names = ["value", *(name.replace("value", of).replace("_", " ") for name in held[1:])]
+    units = f"Values of channels are those after {why.preprocessing}." if why.preprocessing else ""
+    return _heading(why), _table(["feature", *names, "adds"], lines), units
 
 
-def _of_value(why: wn.ValueExplanation) -> Iterator[Shown]:
-    """Yield what each feature adds to the prediction, and the nearest rows."""
+def _added(why: wn.ValueExplanation) -> Shown:
+    """Return what each feature adds to the prediction of a linear map."""
     ranked = why.ranked
     lines = [
         (
@@ -127,17 +142,7 @@ def _of_value(why: wn.ValueExplanation) -> Iterator[Shown]:
     start = f"the mean {short_number(why.mean_prediction)}" if why.mean_prediction else "zero"
     dated = any(isinstance(mean, str) for mean in why.mean_values)
     features = _table(["feature", "value", "mean", "per unit", "adds"], lines, NUMBERS)
-    yield f"What each feature adds to {start}", features, "The unit of dates is the day." if dated else ""
-    if not len(why.neighbors):
-        return
-    columns = [why.kind, "measured", "predicted", "distance"]
-    facts = why.neighbors[columns].itertuples(index=False)
-    rows = [
-        (plain(name), *map(short_number, numbers), plain(why.values.index[int(parts.argmax())] if parts.any() else ""))
-        for (name, *numbers), parts in zip(facts, why.distance_shares.to_numpy(), strict=True)
-    ]
-    near = _table([*columns, "differs most in"], rows, NUMBERS)
-    yield f"{why.kind.capitalize()}s with the most similar contributions", near, ""
+    return f"What each feature adds to {start}", features, "The unit of dates is the day." if dated else ""
 
 
 def _table(columns: Sequence[str], lines: Iterable[Sequence[str]], cut: Sequence[str] = ()) -> Table:

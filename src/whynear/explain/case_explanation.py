@@ -1,4 +1,4 @@
-"""What explanations of classes and of numbers share: their protocol, the values they show and the pieces of figures."""
+"""What all explanations share: their protocol, the values they show and the pieces of figures."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from whynear.model.pipeline import FittedPipeline
 from whynear.model.unusual import UnusualValue
@@ -33,12 +33,13 @@ OTHER: dict[str, Any] = {"facecolor": "#fdf3e4", "edgecolor": "#e08a1e", "hatch"
 
 
 class CaseExplanation(ByValue):
-    """Why a learner predicts a class (`Explanation`) or a number (`ValueExplanation`) for one case.
+    """Why a learner predicts a class or a number for one case: by near cases, or for a linear map by its features.
 
-    Both have these attributes, and ``frame()``, ``plot()``, ``plot_neighbors()``, ``summary()`` and ``to_dict()``.
+    All explanations have these attributes, and ``frame()``, ``plot()``, ``plot_neighbors()``, ``summary()`` and
+    ``to_dict()``.
     """
 
-    SUMMARY: ClassVar[tuple[str, ...]]  # the names of what ``summary`` returns
+    SUMMARY: ClassVar[tuple[str, ...]]
 
     prediction: Any
     values: pd.Series[Any]
@@ -46,11 +47,53 @@ class CaseExplanation(ByValue):
     neighbor_values: pd.DataFrame
     coordinates: Literal["columns", "steps"]
     unusual: tuple[UnusualValue, ...]
+    interval: tuple[float, float] | None
 
     @property
     def kind(self) -> str:
         """What the neighbours are called: rows with a name, prototypes, or cases."""
         return str(self.neighbors.columns[0])
+
+    @property
+    def of_numbers(self) -> bool:
+        """Whether a number is predicted, not a class."""
+        return "measured" in self.neighbors
+
+    @property
+    def summary_names(self) -> tuple[str, ...]:
+        """The names of what ``summary`` returns."""
+        return self.SUMMARY
+
+    @property
+    def facts(self) -> list[str]:
+        """The columns of ``neighbors`` that are shown, the name first."""
+        wanted = ("nearest_row", "label", "measured", "predicted", "distance", "vote")
+        return [self.kind, *(name for name in wanted if name in self.neighbors)]
+
+    @property
+    def sides(self) -> list[tuple[pd.Series[float], pd.Series[Any]]]:
+        """What each feature adds to the distance of a near case, or to the prediction, and the values it stems from."""
+        raise NotImplementedError
+
+    @property
+    def distance_shares(self) -> pd.DataFrame:
+        """What each feature adds to the squared distance of each neighbour; a row sums to that distance."""
+        raise NotImplementedError
+
+    @property
+    def neighbor_parts(self) -> pd.DataFrame:
+        """What is shown of each neighbour and feature."""
+        return self.distance_shares
+
+    @property
+    def most_shown(self) -> Indices:
+        """The places of the features, from the one that is shown first beside the neighbours."""
+        return ranked_places(self.neighbor_parts.abs().sum())
+
+    @property
+    def remark(self) -> str:
+        """What the rows that are not listed add to the prediction; empty where all are listed."""
+        return ""
 
     def __repr__(self) -> str:
         return with_caution(self._reason(), self.unusual)
@@ -62,6 +105,29 @@ class CaseExplanation(ByValue):
     def _reason(self) -> str:
         """Return the explanation in a sentence, without its full stop."""
         raise NotImplementedError
+
+    def _predicted(self, start: float, called: str) -> str:
+        """Return a predicted number, its interval, and its difference from another one."""
+        difference = self.prediction - start
+        side = "above" if difference >= 0 else "below"
+        return f"predicted {self._number}, {short_number(abs(difference), 3)} {side} {called}"
+
+    @property
+    def _number(self) -> str:
+        around = "" if self.interval is None else " (90% interval {} to {})".format(*map(short_number, self.interval))
+        return f"{short_number(self.prediction)}{around}"
+
+    def _near(self) -> str:
+        """Return what was measured in the nearest rows."""
+        measured = self.neighbors["measured"]
+        if not len(measured):
+            return ""
+        if len(measured) == 1:
+            return f"; the nearest {self.kind} measured {short_number(measured.iloc[0])}"
+        equal = int((self.neighbors["distance"] == 0).sum())
+        nearest = f"the {len(measured)} nearest {self.kind}s" + (f" ({equal} at distance 0)" if equal else "")
+        least, most, mean = map(short_number, (measured.min(), measured.max(), measured.mean()))
+        return f"; {nearest} measured {least} to {most}, on average {mean}"
 
     def _neighbor_records(self, **tables: pd.DataFrame) -> list[dict[str, Any]]:
         """Return the facts of each neighbour, with its values and its rows of other tables."""
@@ -77,6 +143,11 @@ class CaseExplanation(ByValue):
     def plot(self, ax: Axes | None = None, most: int = 12) -> Axes:
         """Draw what the ``most`` features that matter most add, and the sum of all others."""
         raise NotImplementedError
+
+
+def ranked_places(sizes: ArrayLike) -> Indices:
+    """Return the places of sizes, the largest first, equal ones in their order."""
+    return np.argsort(-np.asarray(sizes, dtype=np.float64), kind="stable")
 
 
 def with_caution(reason: str, unusual: tuple[UnusualValue, ...]) -> str:
@@ -110,6 +181,12 @@ def values_of_cases(model: FittedPipeline, cases: Array, numbers: Indices) -> Ar
             lacking = [model.columns[place] for place in gaps[gaps[:, 0] == number, 1]]
             own[np.isin(model.sources, lacking)] = np.nan
     return values
+
+
+def interval_around(prediction: float, learner: Any) -> tuple[float, float] | None:
+    """Return the 90% interval of a predicted number; None where the learner has no errors of held-out rows."""
+    errors = getattr(learner, "error_interval_", None)
+    return None if errors is None else (prediction + float(errors[0]), prediction + float(errors[1]))
 
 
 # Figures compute only sums, return their axes and never show them

@@ -1,14 +1,12 @@
-"""Explanations of predicted classes by the cases that vote: the values, the computation and the figures."""
+"""Explanations of predicted classes and numbers by near cases: the values, the computation and the figures."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from whynear.explain.case_explanation import (
     LEAST_SHARE_NAMED,
@@ -23,19 +21,14 @@ from whynear.explain.case_explanation import (
     legend_above,
     n_shown,
     others_label,
-    shown_values,
+    ranked_places,
     value_label,
-    values_of_cases,
 )
-from whynear.metric import Evidence, LocalMetric
-from whynear.metric.base import mean_share
-from whynear.model.encoders import Summing
-from whynear.model.pipeline import FittedPipeline
-from whynear.model.unusual import UnusualValue, unusual_values
+from whynear.model.unusual import UnusualValue
 from whynear.utils import html
-from whynear.utils.arrays import Array, ByValue, plain_values, python_value
+from whynear.utils.arrays import Array, ByValue, plain_values
 from whynear.utils.axes import new_axes, short_name
-from whynear.utils.text import joined, probability
+from whynear.utils.text import counted, joined, probability, short_number
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -56,7 +49,7 @@ class NearCase(ByValue):
     kind : {"row", "prototype", "case"}
         Whether it is a row with a name, a prototype, or a training case without a name.
     label : object
-        Its class.
+        Its class, or its measured value.
     distance, sq_distance : float
         Its distance from the explained case under the metric of the learner, and the square of that.
     values : Series
@@ -64,6 +57,8 @@ class NearCase(ByValue):
         in ``neighbor_values``.
     contributions : Series
         What each feature adds to the squared distance; they sum to it.
+    nearest_row : int, str or None
+        The row of the table nearest to a prototype, whose values are shown then; None if they are those of the case.
     """
 
     name: Any
@@ -71,8 +66,9 @@ class NearCase(ByValue):
     label: Any
     distance: float
     sq_distance: float
-    values: pd.Series[float]
+    values: pd.Series[Any]
     contributions: pd.Series[float]
+    nearest_row: Any = None
 
     def __repr__(self) -> str:
         return f"{self.label!r} {self.kind} {self.name} at distance {self.distance:.3g}"
@@ -86,32 +82,36 @@ class NearCase(ByValue):
             "sq_distance": self.sq_distance,
             "values": self.values.tolist(),
             "contributions": self.contributions.tolist(),
+            **({} if self.nearest_row is None else {"nearest_row": self.nearest_row}),
         }
         return plain_values(held)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Explanation(CaseExplanation):
-    """Why a learner predicts a class for one case.
+    """Why a learner predicts a class for one case, or a kernel learner a number.
 
     Attributes
     ----------
     prediction : object
-        The predicted class.
+        The predicted class or number.
     probabilities, support : Series
-        The probability of each class, and the votes for it.
+        The probability of each class, and the votes for it or its score. Empty for numbers.
     values : Series
         The explained case: its value of each feature; dates are texts, such as "2022-03-04".
     neighbors : DataFrame
         The training rows or prototypes that vote, nearest first: their names in a column named by what they are
-        (``row``, ``prototype`` or ``case``; see `NearCase`), ``label``, ``distance``, ``sq_distance`` (its square),
-        ``vote``, ``for_prediction`` (whether that vote is for the predicted class). Rows are named by the index of the
-        table that the learner was fitted to, or numbered from 1 if it is the default one. Behind a step that drops the
-        index, such as a scaler, that of y is taken; if y has none, the names are not known.
+        (``row``, ``prototype`` or ``case``; see `NearCase`), ``label`` (for numbers ``measured``), ``distance``,
+        ``sq_distance`` (its square), ``vote``, ``for_prediction`` (whether that vote is for the predicted class). Rows
+        are named by the index of the table that the learner was fitted to, or numbered from 1 if it is the default one.
+        Behind a step that drops the index, such as a scaler, that of y is taken; if y has none, the names are not
+        known. Of a kernel learner, whose training rows all add to the prediction, the nearest eight; their ``vote`` is
+        what they add to the score of the predicted class or to the predicted number, and has a sign. In a study
+        ``nearest_row`` is the row of the table nearest to each prototype.
     neighbor_values : DataFrame
         A row per neighbour, with its name as index: its value of each feature, in the units of the table. A value that
         the row lacks is missing here too, if the model was made by `study` or `learn_table`; otherwise it is what was
-        filled in.
+        filled in. With ``nearest_row`` those of that row, because no row need have the values of a prototype.
     contributions : DataFrame
         A row per neighbour, with its name as index: what each feature adds to its squared distance. A row sums to
         that distance. Under a full matrix a part can be negative: then the feature compensates differences in others.
@@ -119,9 +119,9 @@ class Explanation(CaseExplanation):
         How much each feature matters for this case, summing to one: the relevances of the neighbours, each scaled to
         sum to one, weighted by their votes. Under a global metric those of the metric.
     nearest : NearCase
-        The nearest case of the predicted class.
+        The nearest case of the predicted class; for numbers the nearest case.
     nearest_other : NearCase or None
-        The nearest case of any other class; None where the learner has no other class.
+        The nearest case of any other class; None where the learner has no other class, and for numbers.
     held_off_by : Series
         Which features make that case more distant than ``nearest``: its contributions less those of ``nearest``,
         largest first. They sum to the difference of the two squared distances; a negative one makes it nearer. Empty
@@ -136,6 +136,15 @@ class Explanation(CaseExplanation):
     preprocessing : str
         What was done to spectra before the learner, such as "SNV"; values of their channels are those after it. Empty
         where nothing was done.
+    base : float or None
+        Of a kernel learner, the score of the predicted class or the predicted number without any row; ``base``, the
+        votes of ``neighbors`` and ``rest`` sum to it. None where cases vote.
+    rest : float
+        What all rows add that are not among ``neighbors``.
+    n_rest : int
+        Their number.
+    interval : tuple of float or None
+        The 90% interval of a predicted number; see `ValueExplanation`.
 
     Examples
     --------
@@ -170,12 +179,60 @@ class Explanation(CaseExplanation):
     units: str
     unusual: tuple[UnusualValue, ...] = ()
     preprocessing: str = ""
+    base: float | None = None
+    rest: float = 0.0
+    n_rest: int = 0
+    interval: tuple[float, float] | None = None
+
+    @property
+    def distance_shares(self) -> pd.DataFrame:
+        """The ``contributions``."""
+        return self.contributions
+
+    @property
+    def sides(self) -> list[tuple[pd.Series[float], pd.Series[Any]]]:
+        """What each feature adds to the distances of ``nearest`` and ``nearest_other``, and their values."""
+        return [(case.contributions, case.values) for case in self._nearest_two]
+
+    @property
+    def remark(self) -> str:
+        """What is predicted without any row, and what the rows add that are listed and that are not."""
+        if self.base is None:
+            return ""
+        votes, many = self.neighbors["vote"], self.kind if self.n_rest == 1 else f"{self.kind}s"
+        listed, rest = (short_number(part, 3, signed=True) for part in (votes.sum(), self.rest))
+        others = f" and the {self.n_rest:,} other {many} {rest}" if self.n_rest else ""
+        without = "is predicted" if self.of_numbers else f"is the score of {self.prediction!r}"
+        total = short_number(self.base + float(votes.sum()) + self.rest)
+        added = f"the {counted(len(votes), self.kind)} listed add{'s' * (len(votes) == 1)} {listed}{others}"
+        return f"Without any {self.kind} {short_number(self.base)} {without}; {added}: together {total}"
+
+    @property
+    def summary_names(self) -> tuple[str, ...]:
+        """The names of what ``summary`` returns: ``SUMMARY``, and for numbers others."""
+        return ("prediction", "base", "nearest", "measured", "distance", "unusual") if self.of_numbers else self.SUMMARY
+
+    @property
+    def _looks(self) -> list[str]:
+        """The looks of the votes: for the prediction, and for another class or, with a sign, against it."""
+        return [BAR_LOOKS[not favoured] for favoured in self.neighbors["for_prediction"]]
+
+    @property
+    def _headline(self) -> str:
+        if self.of_numbers:
+            return f"predicted: {self._number}"
+        chance = probability(self.probabilities.loc[self.prediction])
+        return f"predicted: {short_name(str(self.prediction))} (probability {chance})"
 
     @property
     def _nearest_two(self) -> list[NearCase]:
         return [case for case in (self.nearest, self.nearest_other) if case is not None]
 
     def _reason(self) -> str:
+        if self.of_numbers:
+            base = self.base or 0.0
+            without = f"{short_number(base)}, which is predicted without any {self.kind}" if base else "zero"
+            return self._predicted(base, without) + self._near()
         chance = probability(self.probabilities.loc[self.prediction])
         near, other = self.nearest, self.nearest_other
         start = (
@@ -193,13 +250,15 @@ class Explanation(CaseExplanation):
         return f"{start} farther away, at {other.distance:.3g}, mainly because of {joined(most)}"
 
     def summary(self) -> tuple[Any, ...]:
-        """Return the values of ``SUMMARY``: a line of a table of several explanations."""
-        other, distant = self.nearest_other, self.held_off_by
+        """Return the values of ``summary_names``: a line of a table of several explanations."""
+        near, other, distant = self.nearest, self.nearest_other, self.held_off_by
+        if self.of_numbers:
+            return self.prediction, self.base, near.name, near.label, near.distance, len(self.unusual)
         return (
             self.prediction,
             float(self.probabilities.loc[self.prediction]),
-            self.nearest.name,
-            self.nearest.distance,
+            near.name,
+            near.distance,
             None if other is None else other.label,
             np.nan if other is None else other.distance,
             distant.index[0] if len(distant) and distant.iloc[0] > 0 else None,
@@ -243,16 +302,15 @@ class Explanation(CaseExplanation):
             labels.append(others_label(folded.shape[1]))
         ax = ax or new_axes(6.5, 1.5 + 0.34 * len(labels))
         height = 0.8 / len(cases)
-        looks = ((NEAREST, "nearest of this class"), (OTHER, "nearest of another"))
+        looks = ((NEAREST, "nearest" if self.of_numbers else "nearest of this class"), (OTHER, "nearest of another"))
         for k, (case, (look, which)) in enumerate(zip(cases, looks, strict=False)):
-            name = f"{short_name(str(case.label))}, {case.kind} {short_name(str(case.name))}"
+            name = f"{short_name(self._shown(case.label))}, {case.kind} {short_name(str(case.name))}"
             label = f"{which}: {name}, d² = {case.sq_distance:.3g}"
             places = np.arange(len(labels)) + (k - (len(cases) - 1) / 2) * height
             ax.barh(places, bars[k], 0.9 * height, linewidth=0.8, label=label, **look)
         finish_bars(ax, labels, "contribution to the squared distance d²")
-        chance = probability(self.probabilities.loc[self.prediction])
-        title = f"predicted: {short_name(str(self.prediction))} (probability {chance})"
-        legend_above(ax, 1, title, side="right")  # it may be wider than the axes, and there is room on the left
+        # It may be wider than the axes, and there is room on the left.
+        legend_above(ax, 1, self._headline, side="right")
         return ax
 
     def plot_neighbors(self, ax: Axes | None = None, most: int = 12) -> Axes:
@@ -260,22 +318,31 @@ class Explanation(CaseExplanation):
         neighbors = self.neighbors.head(MOST_NEIGHBORS)
         parts = self.contributions.to_numpy()[: len(neighbors)]
         shown = _most_contributing(parts, most)
-        near = neighbors[[self.kind, "label", "distance"]].itertuples(index=False)
+        near = neighbors[[*self._label, "distance"]].itertuples(index=False)
+        which = "nearest {}s: name, measured value" if self.of_numbers else "{}s that vote: name, class"
         return heat_map(
             ax or new_axes(2.6 + 0.75 * len(neighbors), 1.4 + 0.3 * len(shown)),
             parts[:, shown].T,
             list(self.values.index[shown]),
-            [f"{short_name(str(name))}\n{short_name(str(label))}\n{distance:.2g}" for name, label, distance in near],
-            (f"{self.kind}s that vote: name, class and distance", "contribution to d²"),
+            [
+                f"{short_name(str(name))}\n{short_name(self._shown(label))}\n{distance:.2g}"
+                for name, label, distance in near
+            ],
+            (f"{which.format(self.kind)} and distance", "contribution to d²"),
             "{:.2g}".format,
         )
 
+    @property
+    def _label(self) -> list[str]:
+        return [self.kind, "measured" if self.of_numbers else "label"]
+
+    def _shown(self, value: Any) -> str:
+        return short_number(value) if self.of_numbers and isinstance(value, float) else str(value)
+
     def _tables(self) -> list[Markup]:
-        cases = self._nearest_two
-        parts = html.rounded([case.contributions for case in cases])
+        parts = html.rounded([added for added, _ in self.sides])
         sizes = np.abs(parts).max(axis=0)
-        largest = np.argsort(-sizes, kind="stable")[: html.MOST_ROWS]
-        top = [j for j in largest if sizes[j] >= LEAST_SHARE_SHOWN * sizes.max()]
+        top = [j for j in ranked_places(sizes)[: html.MOST_ROWS] if sizes[j] >= LEAST_SHARE_SHOWN * sizes.max()]
         within = (float(min(0.0, parts.min())), float(max(0.0, parts.max())))
         values = ["missing" if value is None else value for value in plain_values(self.values.iloc[top].tolist())]
         rows = [
@@ -283,18 +350,22 @@ class Explanation(CaseExplanation):
             + [cell for part, look in zip(parts[:, j], BAR_LOOKS, strict=False) for cell in _drawn(part, within, look)]
             for j, value in zip(top, values, strict=True)
         ]
-        which = [html.text(f"adds to {case.label}, {case.kind} {case.name}", most=60) for case in cases]
-        votes = self.neighbors.head(html.MOST_ROWS)
-        votes = votes.assign(vote=html.rounded(votes["vote"]))
-        most = (0.0, float(votes["vote"].max()))
+        cases = self._nearest_two
+        which = [html.text(f"adds to {self._shown(case.label)}, {case.kind} {case.name}", most=60) for case in cases]
+        near = self.neighbors.head(html.MOST_ROWS)
+        votes = html.rounded(near["vote"])
+        ends = (min(0.0, float(votes.min())), max(0.0, float(votes.max())))
         voting = [
-            [str(case), str(label), distance, *_drawn(vote, most, BAR_LOOKS[not favoured])]
-            for case, label, distance, _, vote, favoured in votes.itertuples(index=False)
+            [*map(self._shown, facts), distance, *_drawn(vote, ends, look)]
+            for (*facts, distance, _), vote, look in zip(
+                near[self.facts].itertuples(index=False), votes, self._looks, strict=False
+            )
         ]
-        more = html.more_of(len(self.neighbors), len(votes), self.kind)
+        more = "; ".join(filter(None, [html.more_of(len(self.neighbors), len(near), self.kind), self.remark]))
+        called = [{"label": "class", "nearest_row": "nearest row"}.get(name, name) for name in self.facts]
         headings = ["feature", "value", *(name for case in which for name in (case, ""))]
         return [
-            html.table([self.kind, "class", "distance", "vote", ""], voting, more),
+            html.table([*called, ""], voting, more),
             html.table(headings, rows, html.more_of(parts.shape[1], len(top), "feature")),
         ]
 
@@ -316,6 +387,8 @@ class Explanation(CaseExplanation):
             "units": self.units,
             "unusual": [value.to_dict() for value in self.unusual],
             **({"preprocessing": self.preprocessing} if self.preprocessing else {}),
+            **({} if self.base is None else {"base": self.base, "rest": self.rest, "n_rest": self.n_rest}),
+            **({"interval": self.interval} if self.of_numbers else {}),
         }
         return plain_values(held)
 
@@ -331,149 +404,3 @@ def _most_contributing(parts: Array, most: int) -> list[int]:
     kept = np.argsort(-size, kind="stable")[: n_shown(size, most)]
     gap = parts[-1] - parts[0] if len(parts) > 1 else parts[0]
     return sorted(kept.tolist(), key=lambda j: (-gap[j], j))
-
-
-def explain_cases(model: FittedPipeline, table: pd.DataFrame) -> Iterator[Explanation]:
-    """Explain each row of a table as `FittedPipeline.table` returns it.
-
-    All rows are encoded at once, but searched one by one: a row among others would differ from it alone in last digits.
-    """
-    made = model.encoded(table)
-    seen = model.behind(made)
-    each, learner = seen.iloc if isinstance(seen, pd.DataFrame) else np.ascontiguousarray(seen), model.learner
-    if hasattr(learner, "evidence_by_row"):
-        evidence = learner.evidence_by_row(seen)
-    else:
-        evidence = (learner.evidence(each[[row]]) for row in range(len(table)))
-    values = np.asarray(made if model.coordinates == "columns" else seen)
-    unusual = unusual_values(model, table, seen)
-    for row, behind in enumerate(evidence):
-        why = _Votes(model, each[[row]], behind).explained(values[row], unusual[row])
-        if model.encoder is not None and model.coordinates == "columns":
-            why = summed_by_column(why, model.with_dates(model.shown(table.iloc[[row]])), model.encoder)
-        yield why
-
-
-@dataclass(eq=False)
-class _Votes:
-    """One case in the coordinates of the learner, and the cases behind its prediction."""
-
-    model: FittedPipeline
-    seen: Any
-    evidence: Evidence
-
-    def __post_init__(self) -> None:
-        self.x = np.asarray(self.seen, dtype=np.float64)[0]
-        self.features = pd.Index(self.model.feature_names, name="feature")
-        self.numbers = self.evidence.indices[0]
-        self.labels = self.evidence.labels[self.numbers]
-
-    def explained(self, values: Array, unusual: list[UnusualValue]) -> Explanation:
-        """Return the explanation, given the values of the case."""
-        learner = self.model.learner
-        if hasattr(learner, "predictions_from"):
-            labels, probabilities = learner.predictions_from(self.evidence)
-        else:
-            labels, probabilities = learner.predict(self.seen), learner.predict_proba(self.seen)
-        prediction = labels[0]
-        nearest, other = self.nearest(prediction, other=False), self.nearest(prediction, other=True)
-        assert nearest is not None, "the predicted class has a case"
-        gap = self.series([]) if other is None else other.contributions - nearest.contributions
-        classes = pd.Index(learner.classes_, name="class")
-        names, sq = pd.Index(self.evidence.names(self.numbers), name=self.evidence.kind), self.evidence.sq_distances[0]
-        neighbors = {
-            self.evidence.kind: self.evidence.names(self.numbers),
-            "label": self.labels,
-            "distance": np.sqrt(sq),
-            "sq_distance": sq,
-            "vote": self.evidence.votes[0],
-            "for_prediction": self.labels == prediction,
-        }
-        return Explanation(
-            prediction=python_value(prediction),
-            probabilities=pd.Series(probabilities[0], classes, name="probability"),
-            support=pd.Series(self.evidence.support()[0], classes, name="support"),
-            values=pd.Series(values, self.features, name="value"),
-            neighbors=pd.DataFrame(neighbors),
-            neighbor_values=pd.DataFrame(
-                values_of_cases(self.model, self.evidence.cases, self.numbers), names, self.features
-            ),
-            contributions=pd.DataFrame(self.contributions(self.numbers), names, self.features),
-            relevances=self.relevances(),
-            nearest=nearest,
-            nearest_other=other,
-            held_off_by=gap.sort_values(ascending=False, kind="stable").rename("held_off_by"),
-            coordinates=self.model.coordinates,
-            units=self.model.units,
-            unusual=tuple(unusual),
-            preprocessing=self.model.preprocessing,
-        )
-
-    def series(self, values: Any, name: str | None = None) -> pd.Series[float]:
-        return pd.Series(values, self.features if len(values) else [], dtype=np.float64, name=name)
-
-    def contributions(self, numbers: NDArray[np.intp]) -> Array:
-        """Return what each feature adds to the squared distances of the cases with these numbers."""
-        metric = self.model.learner.metric_
-        return self.model.spread(metric.contributions_at(self.x, self.evidence.cases, numbers))
-
-    def relevances(self) -> pd.Series[float]:
-        metric = self.model.learner.metric_
-        maps = [metric[int(i)] if isinstance(metric, LocalMetric) else metric for i in self.numbers]
-        each = np.array([one.relevances() for one in maps])
-        votes = self.evidence.votes[0]
-        share = mean_share(each, votes if votes.any() else np.ones(len(votes)))
-        return self.series(self.model.spread(share), "relevance")
-
-    def nearest(self, label: Any, *, other: bool) -> NearCase | None:
-        """Return the nearest case of a class, or of any other class: among the neighbours, if none there among all."""
-        wanted = np.flatnonzero((self.labels == label) ^ other)
-        if len(wanted):
-            number, sq_distance = self.numbers[wanted[0]], float(self.evidence.sq_distances[0, wanted[0]])
-        else:
-            listed = np.flatnonzero((self.evidence.labels == label) ^ other)
-            if not len(listed):
-                return None
-            sq = self.model.learner.metric_.sq_distances_at(self.x[None], self.evidence.cases, listed[None])[0]
-            number, sq_distance = listed[sq.argmin()], float(sq.min())
-        alone = np.array([number])
-        return NearCase(
-            name=python_value(self.evidence.names(alone)[0]),
-            kind=self.evidence.kind,
-            label=python_value(self.evidence.labels[number]),
-            distance=float(np.sqrt(sq_distance)),
-            sq_distance=sq_distance,
-            values=self.series(values_of_cases(self.model, self.evidence.cases, alone)[0], "value"),
-            contributions=self.series(self.contributions(alone)[0], "contribution"),
-        )
-
-
-def summed_by_column(why: Explanation, row: pd.DataFrame, encoder: Summing) -> Explanation:
-    """Return the explanation with the parts of each column of the table summed; ``row`` is the case before encoding."""
-    features = pd.Index(encoder.feature_names_in_, name="feature")
-
-    def summed(values: pd.Series[float]) -> pd.Series[float]:
-        return pd.Series(encoder.sums(values), features, name=values.name)
-
-    def near(case: NearCase) -> NearCase:
-        values = pd.Series(encoder.decoded(case.values), features, name="value", dtype=object)
-        return replace(case, values=values, contributions=summed(case.contributions))
-
-    gap = why.held_off_by
-    if len(gap):
-        gap = summed(gap.loc[why.values.index]).sort_values(ascending=False, kind="stable")
-    return replace(
-        why,
-        values=pd.Series(shown_values(row), features, name="value", dtype=object),
-        neighbor_values=pd.DataFrame(
-            [encoder.decoded(values) for values in why.neighbor_values.to_numpy()],
-            why.neighbor_values.index,
-            features,
-            dtype=object,
-        ),
-        contributions=pd.DataFrame(encoder.sums(why.contributions), why.contributions.index, features),
-        relevances=summed(why.relevances),
-        nearest=near(why.nearest),
-        nearest_other=None if why.nearest_other is None else near(why.nearest_other),
-        held_off_by=gap,
-    )

@@ -67,7 +67,8 @@ def class_profiles(learner: Any, X: ArrayLike | pd.DataFrame | None = None, y: A
         classes, codes = class_codes(labels, len(seen))
         evidence = model.learner.evidence(seen)
         # The votes of each training case, summed by class of the predicted cases, which have equal weight.
-        votes = evidence.votes / np.maximum(evidence.votes.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+        votes = np.abs(evidence.votes)
+        votes = votes / np.maximum(votes.sum(axis=1, keepdims=True), np.finfo(float).tiny)
         weights = np.zeros((len(classes), len(evidence.cases)))
         np.add.at(weights, (codes[:, None], evidence.indices), votes)
     elif y is not None:

@@ -20,9 +20,11 @@ from whynear.explain.case_explanation import (
     by_feature,
     finish_bars,
     heat_map,
+    interval_around,
     n_shown,
     number_text,
     others_label,
+    ranked_places,
     shown_values,
     value_label,
     values_of_cases,
@@ -31,7 +33,7 @@ from whynear.metric.steps import estimators_of
 from whynear.model.pipeline import FittedPipeline
 from whynear.model.unusual import UnusualValue, unusual_values
 from whynear.utils import html
-from whynear.utils.arrays import Array, plain_values
+from whynear.utils.arrays import Array, Indices, plain_values
 from whynear.utils.axes import new_axes, short_name
 from whynear.utils.text import short_number
 from whynear.utils.threads import row_blocks
@@ -196,38 +198,37 @@ class ValueExplanation(CaseExplanation):
     @property
     def ranked(self) -> pd.Series[float]:
         """The contributions, those of the largest size first."""
-        return self.contributions.loc[self.contributions.abs().sort_values(ascending=False, kind="stable").index]
+        return self.contributions.iloc[self.most_shown]
 
     @property
     def distance_shares(self) -> pd.DataFrame:
         """What each feature adds to the squared distance of each neighbour; a row sums to that distance."""
         return (self.neighbor_contributions - self.contributions) ** 2
 
+    @property
+    def sides(self) -> list[tuple[pd.Series[float], pd.Series[Any]]]:
+        """What each feature adds to the prediction, and its training mean."""
+        return [(self.contributions, self.mean_values)]
+
+    @property
+    def neighbor_parts(self) -> pd.DataFrame:
+        """What each feature adds to the predictions of the neighbours."""
+        return self.neighbor_contributions
+
+    @property
+    def most_shown(self) -> Indices:
+        """The places of the features, from that of the largest contribution."""
+        return ranked_places(self.contributions.abs())
+
     def _reason(self) -> str:
-        difference = self.prediction - self.mean_prediction
-        side = "above" if difference >= 0 else "below"
-        around = "" if self.interval is None else " (90% interval {} to {})".format(*map(short_number, self.interval))
         mean = f"the mean {short_number(self.mean_prediction)}" if self.mean_prediction else "zero"
-        start = f"predicted {short_number(self.prediction)}{around}, {short_number(abs(difference), 3)} {side} {mean}"
-        ranked = self.ranked
+        start, ranked = self._predicted(self.mean_prediction, mean), self.ranked
         if not len(ranked) or not ranked.iloc[0]:
             return f"{start}: no feature adds to it{self._near()}"
         named = ranked[ranked.abs() >= LEAST_SHARE_NAMED * abs(ranked.iloc[0])].head(MOST_FEATURES_NAMED)
         parts = ", ".join(f"{name!r} ({short_number(part, 3, signed=True)})" for name, part in named.items())
         together = ", which others cancel: read the contributions only together" if self.cancels else ""
         return f"{start}: {parts}{together}{self._near()}"
-
-    def _near(self) -> str:
-        """Return what was measured in the nearest rows."""
-        measured = self.neighbors["measured"]
-        if not len(measured):
-            return ""
-        if len(measured) == 1:
-            return f"; the nearest {self.kind} measured {short_number(measured.iloc[0])}"
-        equal = int((self.neighbors["distance"] == 0).sum())
-        nearest = f"the {len(measured)} nearest {self.kind}s" + (f" ({equal} at distance 0)" if equal else "")
-        least, most, mean = map(short_number, (measured.min(), measured.max(), measured.mean()))
-        return f"; {nearest} measured {least} to {most}, on average {mean}"
 
     def summary(self) -> tuple[Any, ...]:
         """Return the values of ``SUMMARY``: a line of a table of several explanations."""
@@ -385,7 +386,7 @@ def _explained(parts: LinearParts, row: pd.DataFrame) -> ValueExplanation:
     features, index = pd.Index(parts.features, name="feature"), pd.Index(names, name=kind)
     held = [parts.decoded(values) for values in values_of_cases(model, cases, numbers)]
     values = inputs[0].tolist() if model.coordinates == "steps" else shown_values(model.with_dates(model.shown(row)))
-    prediction, errors = float(learner.predict(seen)[0]), getattr(learner, "error_interval_", None)
+    prediction = float(learner.predict(seen)[0])
     return ValueExplanation(
         prediction=prediction,
         mean_prediction=float(learner.target_origin_),
@@ -398,7 +399,7 @@ def _explained(parts: LinearParts, row: pd.DataFrame) -> ValueExplanation:
         neighbor_contributions=pd.DataFrame(parts.contributions(cases[numbers]), index, features),
         coordinates=model.coordinates,
         unusual=tuple(unusual_values(model, row, seen)[0]),
-        interval=None if errors is None else (prediction + float(errors[0]), prediction + float(errors[1])),
+        interval=interval_around(prediction, learner),
         # One contribution exceeds the range of the targets, and the others take away half of it or more.
         cancels=targets is not None and bool(largest > np.ptp(targets) and abs(own.sum()) <= largest / 2),
     )

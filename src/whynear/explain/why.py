@@ -8,9 +8,12 @@ from typing import Any, overload
 
 import pandas as pd
 from numpy.typing import ArrayLike
+from sklearn.base import RegressorMixin
 
-from whynear.explain.explanation import Explanation, explain_cases
+from whynear.explain.explanation import Explanation
+from whynear.explain.near_cases import RowsOfPrototypes, explain_cases
 from whynear.explain.value_explanation import ValueExplanation, explain_values, is_linear_map
+from whynear.metric.steps import estimators_of
 from whynear.model.pipeline import FittedPipeline
 from whynear.utils import html
 from whynear.utils.arrays import ByValue, plain_values
@@ -29,10 +32,10 @@ def explain(
 
     Parameters
     ----------
-    learner : fitted classifier, MinimumNormRegressor or Pipeline
-        A learner of this library, or a Pipeline ending in one. Features are the columns the Pipeline takes, as long
-        as the steps before the learner shift, scale, select or impute columns. Behind a step that mixes them, such as
-        PCA, they are the input coordinates of the learner, and ``coordinates`` is "steps". Columns that a
+    learner : fitted learner or Pipeline
+        A classifier or regressor of this library, or a Pipeline ending in one. Features are the columns the Pipeline
+        takes, as long as the steps before the learner shift, scale, select or impute columns. Behind a step that mixes
+        them, such as PCA, they are the input coordinates of the learner, and ``coordinates`` is "steps". Columns that a
         `TableEncoder`, or a OneHotEncoder in a ColumnTransformer, makes of one column are summed.
     x : array-like of shape (n_features,) or (n_cases, n_features)
         The case: an array, a row of a table (a Series), or a table of one row; or a table of several. Names are matched
@@ -43,9 +46,10 @@ def explain(
     Explanation, ValueExplanation or Explanations
         For one case, also in a table of one row: the prediction, the cases behind it, what each feature adds to their
         distances, and which features make cases of other classes more distant; with ``frame()``, ``plot()`` and
-        ``to_dict()``. For a measured target: the prediction, what each feature adds to it, with its sign, and the
-        training rows to whose predictions all features add most nearly the same. For several: a sequence with the
-        explanation of each row, with ``of(row)`` by the name of a row, ``frame()`` and ``to_dict()``.
+        ``to_dict()``; for a kernel learner also what each training row adds to the prediction, a class or a number. For
+        a linear map: the prediction, what each feature adds to it, with its sign, and the training rows to whose
+        predictions all features add most nearly the same. For several: a sequence with the explanation of each row,
+        with ``of(row)`` by the name of a row, ``frame()`` and ``to_dict()``.
 
     Notes
     -----
@@ -99,12 +103,16 @@ def explain(
 
 def explainable(learner: Any) -> FittedPipeline:
     """Return the parts of a model whose predictions can be explained; refuse others."""
-    return FittedPipeline.of(learner) if is_linear_map(learner) else FittedPipeline.of_classifier(learner)
+    last = next(reversed(estimators_of(learner)), None)
+    by_rows = isinstance(last, RegressorMixin) and hasattr(last, "evidence")
+    return FittedPipeline.of(learner) if by_rows or is_linear_map(learner) else FittedPipeline.of_classifier(learner)
 
 
-def explain_each(model: FittedPipeline, table: pd.DataFrame) -> Iterator[Explanation | ValueExplanation]:
-    """Explain each row of a table as `FittedPipeline.table` returns it."""
-    return explain_values(model, table) if is_linear_map(model.learner) else explain_cases(model, table)
+def explain_each(
+    model: FittedPipeline, table: pd.DataFrame, rows: RowsOfPrototypes | None = None
+) -> Iterator[Explanation | ValueExplanation]:
+    """Explain each row of a table as `FittedPipeline.table` returns it; prototypes by ``rows``, if they are given."""
+    return explain_values(model, table) if is_linear_map(model.learner) else explain_cases(model, table, rows)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -165,16 +173,17 @@ class Explanations(ByValue, Sequence[Explanation | ValueExplanation]):
         For classes, its columns are the prediction and its probability, the name and the distance of the nearest case
         of the predicted class, the class and the distance of the nearest case of another (``other``,
         ``other_distance``), the feature that makes this one most distant (``held_off_by``), and the number of unusual
-        values. For a measured target: the prediction and the mean prediction, the feature of the largest contribution
-        (``moved_by``) and this, the name of the nearest row, what was measured there and its distance, and the number
-        of unusual values.
+        values. For numbers by a kernel learner: the prediction, what is predicted without any row, the name of the
+        nearest row, what was measured there and its distance, and the number of unusual values. For a linear map: the
+        prediction and the mean prediction, the feature of the largest contribution (``moved_by``) and this, the name of
+        the nearest row, what was measured there and its distance, and the number of unusual values.
         """
         index = pd.Index(self.rows, name="row")
         return pd.DataFrame([why.summary() for why in self.explanations], index=index, columns=self._columns)
 
     @property
     def _columns(self) -> list[str]:
-        return list(self.explanations[0].SUMMARY if self.explanations else Explanation.SUMMARY)
+        return list(self.explanations[0].summary_names if self.explanations else Explanation.SUMMARY)
 
     def to_dict(self) -> list[dict[str, Any]]:
         """Return everything as plain numbers, strings and lists: for each row its name and its explanation."""

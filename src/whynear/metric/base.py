@@ -370,26 +370,33 @@ def finite(sq_distances: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Evidence(ByValue):
-    """For each of n predicted cases the m prototypes or training cases that vote, nearest first.
+    """For each of n predictions the m prototypes or training cases behind it, nearest first.
+
+    A class of voting learners has the votes of its cases. A kernel learner adds `shares`, which have a sign: the score
+    of a class, or a predicted number, is ``base`` plus the shares of all cases.
 
     Attributes
     ----------
     cases : ndarray of shape (n_cases, n_features)
         All prototypes or training cases, in the coordinates of the learner.
     labels : ndarray of shape (n_cases,)
-        Their classes.
+        Their classes, or their measured values.
     indices : ndarray of shape (n, m)
-        Which of them vote.
+        Which of them are behind each prediction.
     sq_distances : ndarray of shape (n, m)
         Their squared distances under the learner's metric.
     votes : ndarray of shape (n, m)
-        What each adds to the support of its class; never negative.
+        What each adds to the support of its class, or to a predicted number; negative only among shares.
     classes : ndarray of shape (n_classes,)
-        The classes, sorted.
+        The classes, sorted; empty for numbers.
     row_names : ndarray of shape (n_cases,) or None
         The names of the training rows; None where they are not known, and for prototypes.
     prototypes : bool
         Whether prototypes vote, which are no rows of a table.
+    shares : ndarray of shape (n, m, n_outputs) or None
+        What each adds to the score of each class, or to the single predicted number; None where cases vote.
+    base : ndarray of shape (n_outputs,) or None
+        The scores, or the number, without any case; zero if None.
     """
 
     cases: Array
@@ -405,7 +412,7 @@ class Evidence(ByValue):
 
     @property
     def kind(self) -> Literal["row", "case", "prototype"]:
-        """What votes: rows that have names, training cases without a name, or prototypes."""
+        """What is behind predictions: rows that have names, training cases without a name, or prototypes."""
         if self.prototypes:
             return "prototype"
         return "case" if self.row_names is None else "row"
@@ -415,9 +422,12 @@ class Evidence(ByValue):
         return numbers + 1 if self.row_names is None else self.row_names[numbers]
 
     def support(self) -> Array:
-        """Return the votes summed by class, of shape (n, n_classes); a prediction is the class of largest support."""
+        """Return the votes, or ``base`` and the shares, summed by class: of shape (n, n_classes), or (n, 1) of numbers.
+
+        A predicted class is that of largest support.
+        """
         if self.shares is not None:
-            return self.base + self.shares.sum(axis=1)
+            return self.shares.sum(axis=1) + (0.0 if self.base is None else self.base)
         if self.indices.size < len(self.labels):  # look up the classes of the fewer: of the votes, or of all cases
             codes = np.searchsorted(self.classes, self.labels[self.indices])
         else:

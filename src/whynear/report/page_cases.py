@@ -87,52 +87,39 @@ def _selected(case: Case) -> dict[str, str]:
 
 
 def _why(reason: Reason, places: dict[str, int]) -> dict[str, Any]:
-    own = _value_parts(reason, places) if reason.nearest is None else _distance_parts(reason, reason.nearest, places)
     shown = {part.feature for part in reason.parts} | set(reason.voters.features)
+    missing = "" if reason.nearest is None else label(None)  # a mean that a category does not have
     unusual = sorted(reason.unusual, key=lambda one: one.column not in shown)  # features that explain it first
     return {
         "text": reason.text,
-        **own,
+        "near": [_near(near) for near in (reason.nearest, reason.other) if near is not None],
+        "parts": [
+            [places[part.feature], [*map(short, part.adds)], [label(own), *(_known(one, missing) for one in beside)]]
+            for part, (own, *beside) in ((part, part.values) for part in reason.parts if part.feature in places)
+        ],
         "voters": _voters(reason.voters, places),
         "unusual": [[places.get(one.column, one.column), str(one)] for one in unusual[:MOST_UNUSUAL]],
         "more_unusual": max(0, len(unusual) - MOST_UNUSUAL),
     }
 
 
-def _value_parts(reason: Reason, places: dict[str, int]) -> dict[str, Any]:
-    """Return of the features what each adds, the value of the case and the mean."""
-    held = [(part.feature, part.adds[0], *part.values) for part in reason.parts if part.feature in places]
-    return {
-        "adds": [
-            [places[name], short(added), label(value), "" if mean is None else label(mean)]
-            for name, added, value, mean in held
-        ]
-    }
-
-
-def _distance_parts(reason: Reason, nearest: Near, places: dict[str, int]) -> dict[str, Any]:
-    """Return the nearest cases, and of the features what each adds to their distances and the values of all."""
-    return {
-        "near": _near(nearest),
-        "other": None if reason.other is None else _near(reason.other),
-        "parts": [
-            [places[part.feature], *map(short, part.adds), *map(label, part.values)]
-            for part in reason.parts
-            if part.feature in places
-        ],
-    }
+def _known(value: Any, missing: str) -> str:
+    return missing if value is None else label(value)
 
 
 def _near(near: Near) -> list[Any]:
-    return [label(near.label), short(near.distance, 3), near.kind, label(near.name)]
+    facts = [label(near.label), short(near.distance, 3), near.kind, label(near.name)]
+    return facts if near.row is None else [*facts, label(near.row)]
 
 
 def _voters(voters: Voters, places: dict[str, int]) -> dict[str, Any]:
     return {
+        "columns": list(voters.columns),
         "features": [places.get(name, name) for name in voters.features],
         "own": list(voters.values),
         "lines": [list(line) for line in voters.lines],
         "parts": [[short(part, 3) for part in line] for line in voters.parts],
+        "remark": voters.remark,
     }
 
 

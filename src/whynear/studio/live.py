@@ -11,15 +11,16 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
+from sklearn.base import RegressorMixin
 
 from whynear.data.problem import Problem
 from whynear.explain import Explanation, ValueExplanation
 from whynear.explain.flips import flips
-from whynear.explain.value_explanation import is_linear_map
+from whynear.explain.near_cases import RowsOfPrototypes
 from whynear.explain.why import explain_each, explainable
 from whynear.learn import Slider
 from whynear.metric import Metric
@@ -128,6 +129,15 @@ class Live:
         return pd.DataFrame(made, self.problem.X.index, list(fitted.made))
 
     @cached_property
+    def rows_of_prototypes(self) -> Callable[[Any], RowsOfPrototypes | None]:
+        """What finds the row nearest to each prototype of a model; the last ones are kept."""
+        return lru_cache(maxsize=2)(self._rows_of_prototypes)
+
+    def _rows_of_prototypes(self, model: Any) -> RowsOfPrototypes | None:
+        fitted = FittedPipeline.of(model)
+        return RowsOfPrototypes.of(fitted, self.problem.X[list(fitted.columns)])  # a locked model takes fewer
+
+    @cached_property
     def learned_from(self) -> Callable[[tuple[Triple, ...]], Metric]:
         """What learns the weights of columns from triples; the last ones are kept, no longer than the study is."""
         return lru_cache(maxsize=MOST_LEARNED)(self._learned_from)
@@ -200,7 +210,7 @@ def what_if(live: Live, query: CaseQuery) -> WhatIf:
     """Predict a case, with its votes, its neighbours and its unusual values."""
     start, fitted = time.perf_counter(), explainable(live.model_of(query.model))
     case = case_of(live, query, fitted)
-    why = next(explain_each(fitted, fitted.table(case, "x")))
+    why = next(explain_each(fitted, fitted.table(case, "x"), live.rows_of_prototypes(fitted.model)))
     true = None if query.row is None else plain_values(live.problem.y[live.place_of(query.row)])
     return WhatIf(
         prediction=plain_values(why.prediction),
@@ -208,43 +218,36 @@ def what_if(live: Live, query: CaseQuery) -> WhatIf:
         values=live.shown_values(case),
         unusual=[Unusual(column=one.column, kind=one.kind, text=printable(str(one))) for one in why.unusual],
         sentence=printable(repr(why)),
-        **(_of_value(why) if isinstance(why, ValueExplanation) else _of_class(why)),
+        interval=why.interval,
+        **_classes(why),
+        contributions=_by_name(why.contributions) if isinstance(why, ValueExplanation) else {},
+        neighbors=_neighbors(why),
+        remark=printable(why.remark),
         seconds=time.perf_counter() - start,
     )
 
 
-def _of_class(why: Explanation) -> dict[str, Any]:
-    return {
-        "interval": None,
-        "probabilities": {str(name): float(share) for name, share in why.probabilities.items()},
-        "support": {str(name): float(votes) for name, votes in why.support.items()},
-        "contributions": {},
-        "neighbors": _neighbors(why, why.nearest.kind, "label", why.contributions),
-    }
+def _classes(why: Explanation | ValueExplanation) -> dict[str, dict[str, float]]:
+    """Return the probability of each class and its votes; nothing for numbers."""
+    if why.of_numbers or not isinstance(why, Explanation):
+        return {"probabilities": {}, "support": {}}
+    return {"probabilities": _by_name(why.probabilities), "support": _by_name(why.support)}
 
 
-def _of_value(why: ValueExplanation) -> dict[str, Any]:
-    return {
-        "interval": why.interval,
-        "probabilities": {},
-        "support": {},
-        "contributions": _by_name(why.contributions),
-        "neighbors": _neighbors(why, "row" if why.kind == "row" else "case", "measured", why.distance_shares),
-    }
-
-
-def _neighbors(why: Explanation | ValueExplanation, kind: Any, label: str, parts: pd.DataFrame) -> list[Neighbor]:
-    """Return the nearest rows, with the ``parts`` of their distances; those of a numeric target have no votes."""
+def _neighbors(why: Explanation | ValueExplanation) -> list[Neighbor]:
+    """Return the nearest rows, with the parts of their distances; those of a linear map have no votes."""
+    parts, label = why.distance_shares, "measured" if why.of_numbers else "label"
     return [
         Neighbor(
             name=plain_values(row[why.kind]),
-            kind=kind,
+            kind=cast(Any, why.kind),
             label=plain_values(row[label]),
             distance=row["distance"],
             vote=row.get("vote", 0.0),
             for_prediction=row.get("for_prediction", True),
             values=_by_name(why.neighbor_values.iloc[place]),
             contributions=_by_name(parts.iloc[place]),
+            nearest_row=plain_values(row.get("nearest_row")),
         )
         for place, row in enumerate(why.neighbors.head(MOST_NEIGHBORS).to_dict("records"))
     ]
@@ -276,7 +279,7 @@ def smallest_flips(live: Live, query: FlipQuery) -> Flips:
     """Find the smallest changes of a case; refuse a numeric target, which has no other class."""
     start = time.perf_counter()
     model = live.model_of(query.model)
-    if is_linear_map(model):
+    if isinstance(FittedPipeline.of(model).learner, RegressorMixin):
         raise Refused("A numeric target has no other class to reach. Change the values instead (what-if).")
     case = case_of(live, query, FittedPipeline.of(model))
     found = flips(model, case, live.problem.X[list(case.columns)], to=query.to, features=query.features)

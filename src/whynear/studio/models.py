@@ -53,10 +53,11 @@ class Neighbor(BaseModel):
     kind: Literal["row", "case", "prototype"]
     label: Any
     distance: float
-    vote: float
+    vote: float = Field(description="Negative only for a kernel learner, whose rows add shares with a sign.")
     for_prediction: bool
     values: dict[str, Value]
     contributions: dict[str, float] = Field(description="What each feature adds to the squared distance.")
+    nearest_row: int | str | None = Field(default=None, description="The row whose values a prototype is shown with.")
 
 
 class Unusual(BaseModel):
@@ -77,7 +78,8 @@ class WhatIf(BaseModel):
     support: dict[str, float] = Field(description="The votes for each class.")
     values: dict[str, Value]
     neighbors: list[Neighbor]
-    contributions: dict[str, float] = Field(description="For a numeric target, what each feature adds to it.")
+    contributions: dict[str, float] = Field(description="For a linear map, what each feature adds to the prediction.")
+    remark: str = Field(default="", description="What the rows that are not listed add to the prediction.")
     unusual: list[Unusual]
     sentence: str
     seconds: float

@@ -22,7 +22,8 @@ from whynear.data.problem import Problem, kind_of_target
 from whynear.data.rows import Separation, n_different
 from whynear.data.spectra import NONE, SpectralAxis, SpectralTransformer, recipe_name, recipes
 from whynear.explain import Explanation, ValueExplanation
-from whynear.explain.explanation import summed_by_column
+from whynear.explain.near_cases import summed_by_column
+from whynear.explain.value_explanation import is_linear_map
 from whynear.model.as_metric import as_metric
 from whynear.model.pipeline import FittedPipeline
 from whynear.utils.arrays import Array
@@ -313,7 +314,8 @@ class Spectra:
     weights : ndarray of shape (n_channels,)
         The weight of each preprocessed channel, per standard deviation. For a numeric target its coefficient: a larger
         value raises the prediction where it is positive. For two classes its share of the metric, positive where the
-        mean is larger in the second class. For more classes its share, without a sign.
+        mean is larger in the second class. For more classes, and a numeric target of no linear map, its share, without
+        a sign.
     upwards : str
         What a positive weight means, in words; empty if weights have no sign.
     """
@@ -409,11 +411,11 @@ def spectra_of(
 def _weights(fitted: FittedPipeline, problem: Problem, seen: pd.DataFrame) -> tuple[Array, str]:
     """Return the weight of each channel, and what a positive one means."""
     places = [fitted.made.index(name) for name in seen]
-    if problem.kind == "numbers":
+    if is_linear_map(fitted.learner):
         return fitted.spread(fitted.learner.coef_)[places], f"a larger value raises “{problem.target}”"
     shares = as_metric(fitted).as_learned().mean_shares()[places]
     classes = np.unique(problem.y)
-    if len(classes) != 2:
+    if problem.kind == "numbers" or len(classes) != 2:
         return shares, ""
     values = seen.to_numpy(dtype=np.float64)
     second = values[problem.y == classes[1]].mean(axis=0) >= values[problem.y == classes[0]].mean(axis=0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +11,9 @@ import numpy as np
 import pandas as pd
 
 from whynear.explain import Explanation, ValueExplanation
+from whynear.explain.case_explanation import ranked_places
 from whynear.explain.explanation import NearCase
+from whynear.explain.near_cases import RowsOfPrototypes
 from whynear.explain.why import explain_each
 from whynear.model.pipeline import FittedPipeline
 from whynear.model.unusual import UnusualValue, unusual_values
@@ -52,19 +55,20 @@ class Case:
 
     def neighbors_frame(self) -> pd.DataFrame:
         """Return a line per neighbour with what each feature adds to its distance, or for numbers to its prediction."""
-        why = self.why
-        parts = why.contributions if isinstance(why, Explanation) else why.neighbor_contributions
-        return pd.concat([why.neighbors, parts.reset_index(drop=True)], axis=1)
+        return pd.concat([self.why.neighbors, self.why.neighbor_parts.reset_index(drop=True)], axis=1)
 
     def facts(self) -> dict[str, Any]:
         """Return the case as a line of a table: its class, its prediction, and the features behind it.
 
         They are those that make the nearest other class distant; for a measured target, those of the largest
-        contributions.
+        contributions, by a kernel learner to the distance of the nearest row.
         """
         why, found = self.why, {"row": self.row, "kind": self.kind, "true": self.true, "predicted": self.why.prediction}
-        if isinstance(why, ValueExplanation):
-            return found | {"residual": self.true - why.prediction, "moved_by": _first_three(why.ranked)}
+        if why.of_numbers:
+            adds, _ = why.sides[0]
+            moved_by = _first_three(adds.iloc[ranked_places(adds.abs())])
+            return found | {"residual": self.true - why.prediction, "moved_by": moved_by}
+        assert isinstance(why, Explanation), "a class is explained by cases"
         other = None if why.nearest_other is None else why.nearest_other.label
         found |= {"probability": float(why.probabilities.max()), "nearest_other": other}
         return found | {"held_off_by": _first_three(why.held_off_by)}
@@ -85,32 +89,39 @@ class Voters:
     """A table of the cases that vote: its headings, the values of the explained case, and a line for each voter.
 
     Values are those of the features that contribute most to the distances. ``parts`` has for each voter what each of
-    these features adds to its squared distance, or for a measured target to its prediction.
+    these features adds to its squared distance, or with a linear map to its prediction. ``remark`` is what the rows
+    add that are not listed.
     """
 
+    columns: tuple[str, ...]
     features: tuple[str, ...]
     values: tuple[str, ...]
     lines: tuple[tuple[str, ...], ...]
     parts: tuple[tuple[float, ...], ...]
+    remark: str = ""
 
 
 @dataclass(frozen=True)
 class Near:
-    """The class of a near row or prototype (``kind``), its name or number, and its distance."""
+    """The class or measured value of a near row or prototype (``kind``), its name or number, and its distance.
+
+    ``row`` is the row nearest to a prototype, whose values are shown.
+    """
 
     label: Any
     distance: float
     kind: str
     name: Any
+    row: Any = None
 
 
 @dataclass(frozen=True)
 class Part:
     """What a feature adds, and its values.
 
-    It adds to the squared distances of the nearest case and of the nearest other class, and ``values`` are those of the
-    explained case and of these two. For a measured target it adds to the prediction, and ``values`` are that of the
-    case and the mean of the training rows.
+    It adds to the squared distances of the nearest case and, if there is one, of the nearest other class, and
+    ``values`` are those of the explained case and of these. With a linear map it adds to the prediction, and ``values``
+    are that of the case and the mean of the training rows.
     """
 
     feature: str
@@ -136,7 +147,7 @@ class Reason:
         Values of the case that are unlike the training rows.
     nearest, other : Near or None
         The nearest case of the predicted class and of any other; None where there is no other class. Both are None for
-        a measured target.
+        a linear map.
     """
 
     place: int
@@ -166,17 +177,25 @@ def explained_cases(
     for number, (place, kind) in enumerate(chosen):
         report("explain cases", number / len(chosen))
         if (model := comparison.model_without(place)) is not None:
-            (why,) = explanations(model, X.iloc[[place]], bands)
+            (why,) = explanations(model, X.iloc[[place]], bands, rows_of_prototypes(X, comparison, model))
             cases.append(Case(plain_name(X.index[place]), kind, python_value(true.iloc[place]), why, place))
     return tuple(cases)
 
 
 def explanations(
-    model: FittedPipeline, rows: pd.DataFrame, bands: Bands | None = None
+    model: FittedPipeline, rows: pd.DataFrame, bands: Bands | None = None, known: RowsOfPrototypes | None = None
 ) -> Iterator[Explanation | ValueExplanation]:
-    """Explain each row of a `Problem` by a model fitted to others."""
-    for why in explain_each(model, rows):
+    """Explain each row of a `Problem` by a model fitted to others; ``known`` are the rows nearest to its prototypes."""
+    for why in explain_each(model, rows, known):
         yield why if bands is None else bands.summed(why)
+
+
+def rows_of_prototypes(X: pd.DataFrame, comparison: Comparison, model: FittedPipeline) -> RowsOfPrototypes | None:
+    """Return the rows nearest to the prototypes of a model, of those that were not held out from it."""
+    number = next(number for number, one in enumerate(comparison.fitted, start=1) if one is model)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of categories in later rows, which the model was not fitted to
+        return RowsOfPrototypes.of(model, X[comparison.predictions["fold"].to_numpy() != number])
 
 
 def selected_rows(predictions: pd.DataFrame) -> list[tuple[int, str]]:
@@ -247,20 +266,23 @@ def reasons_of(
     known = {case.place: case.why for case in cases}
     places = explained_places(X.shape, known, comparison.worst_first)
     reasons = {place: _reason(place, why) for place, why in known.items()}
-    pieces = [
-        Piece(explain_rows, {"model": model, "rows": X.iloc[few], "places": few}, SECONDS_OF_A_CASE * len(few))
-        for model, left in comparison.by_model(np.setdiff1d(places, list(known)))
-        for few in np.array_split(left, -(-len(left) // CASES_AT_ONCE))
-    ]
+    pieces = []
+    for model, left in comparison.by_model(np.setdiff1d(places, list(known))):
+        whole = {"model": model, "known": rows_of_prototypes(X, comparison, model)}
+        for few in np.array_split(left, -(-len(left) // CASES_AT_ONCE)):
+            arguments = {**whole, "rows": X.iloc[few], "places": few}
+            pieces.append(Piece(explain_rows, arguments, SECONDS_OF_A_CASE * len(few)))
     for _, done in results_of(Processes(1) if workers is None else workers, pieces, {"bands": bands}):
         reasons.update((reason.place, reason) for reason in done.result)
         report("explain cases", len(reasons) / len(places))
     return tuple(reasons[place] for place in sorted(reasons))
 
 
-def explain_rows(model: FittedPipeline, rows: pd.DataFrame, places: Indices, bands: Bands | None) -> list[Reason]:
+def explain_rows(
+    model: FittedPipeline, rows: pd.DataFrame, places: Indices, known: RowsOfPrototypes | None, bands: Bands | None
+) -> list[Reason]:
     """Explain rows by a model fitted without them."""
-    return [_reason(*one) for one in zip(places.tolist(), explanations(model, rows, bands), strict=True)]
+    return [_reason(*one) for one in zip(places.tolist(), explanations(model, rows, bands, known), strict=True)]
 
 
 def explained_places(shape: tuple[int, int], known: Iterable[int], first: Indices) -> Indices:
@@ -279,51 +301,41 @@ def spread(n_cases: int, most: int, first: list[int]) -> Indices:
 
 
 def _reason(place: int, why: Explanation | ValueExplanation) -> Reason:
-    if isinstance(why, Explanation):
-        other = None if why.nearest_other is None else _near(why.nearest_other)
-        return Reason(place, repr(why), _parts(why), voters_of(why), why.unusual, _near(why.nearest), other)
-    most = why.ranked.index[:SHOWN_PARTS]
-    adds = [(float(added),) for added in why.contributions[most]]
-    values = zip(*(plain_values(each[most].tolist()) for each in (why.values, why.mean_values)), strict=True)
-    return Reason(place, repr(why), tuple(map(Part, map(str, most), adds, values)), voters_of(why), why.unusual)
+    adds = np.array([added for added, _ in why.sides])
+    most = ranked_places(np.abs(adds).max(axis=0))[:SHOWN_PARTS]
+    values = [plain_values(held.iloc[most].tolist()) for held in (why.values, *(held for _, held in why.sides))]
+    columns = map(str, why.values.index[most]), map(tuple, adds[:, most].T.tolist()), zip(*values, strict=True)
+    near = [why.nearest, why.nearest_other] if isinstance(why, Explanation) else []
+    return Reason(place, repr(why), tuple(map(Part, *columns)), voters_of(why), why.unusual, *map(_near, near))
 
 
-def _parts(why: Explanation) -> tuple[Part, ...]:
-    other, near = why.nearest_other, why.nearest.contributions.to_numpy()
-    far = np.zeros(len(near)) if other is None else other.contributions.to_numpy()
-    most = np.argsort(-np.maximum(np.abs(near), np.abs(far)), kind="stable")[:SHOWN_PARTS]
-    held = [why.values, why.nearest.values, *([] if other is None else [other.values])]
-    values = [plain_values(each.iloc[most].tolist()) for each in held]
-    values += [[None] * len(most)] * (3 - len(values))
-    names = map(str, why.nearest.contributions.index[most])
-    adds = zip(near[most].tolist(), far[most].tolist(), strict=True)
-    return tuple(map(Part, names, adds, zip(*values, strict=True)))
+def _near(case: NearCase | None) -> Near | None:
+    return None if case is None else Near(case.label, case.distance, case.kind, case.name, case.nearest_row)
 
 
-def _near(case: NearCase) -> Near:
-    return Near(case.label, case.distance, case.kind, case.name)
+FORMS = {"measured": ".4g", "predicted": ".4g", "distance": ".4g", "vote": ".3g"}
+HEADINGS = {"label": "class", "nearest_row": "nearest row"}
 
 
 def voters_of(why: Explanation | ValueExplanation) -> Voters:
     """Return the nearest of the cases that vote: name, class, distance, vote, and their values.
 
-    Of a measured target the nearest rows: name, measured and predicted value, distance, and their values.
+    Of a measured target the nearest rows: name, measured value, what is predicted or added, distance, and their values.
     """
     # By places, since looking up names takes most of the time.
-    if isinstance(why, Explanation):
-        contributions = why.contributions
-        most = np.argsort(-contributions.abs().sum().to_numpy(), kind="stable")[:MOST_FEATURES]
-        shown = {why.nearest.kind: "", "label": "", "distance": ".3g", "vote": ".3g"}
-    else:
-        contributions = why.neighbor_contributions
-        most = contributions.columns.get_indexer(why.ranked.index[:MOST_FEATURES])
-        shown = {why.kind: "", "measured": ".4g", "predicted": ".4g", "distance": ".4g"}
-    facts = (
-        [format(one, form) if form else str(one) for one in why.neighbors[name].tolist()[:MOST_VOTERS]]
-        for name, form in shown.items()
+    most, facts = why.most_shown[:MOST_FEATURES], why.facts
+    forms = FORMS if why.of_numbers else {"distance": ".3g", "vote": ".3g"}
+    columns = (
+        [format(one, forms[name]) if name in forms else str(one) for one in why.neighbors[name].tolist()[:MOST_VOTERS]]
+        for name in facts
     )
     held = why.neighbor_values.iloc[:MOST_VOTERS, most].to_numpy()
-    lines = tuple((*line, *map(label, values)) for *line, values in zip(*facts, held, strict=True))
-    features, own = contributions.columns[most], why.values.iloc[most]
-    parts = contributions.iloc[:MOST_VOTERS, most].to_numpy()
-    return Voters(tuple(map(str, features)), tuple(map(label, own)), lines, tuple(map(tuple, parts.tolist())))
+    parts = why.neighbor_parts.iloc[:MOST_VOTERS, most].to_numpy().tolist()
+    return Voters(
+        columns=tuple(HEADINGS.get(name, name) for name in facts),
+        features=tuple(map(str, why.values.index[most])),
+        values=tuple(map(label, why.values.iloc[most])),
+        lines=tuple((*line, *map(label, values)) for *line, values in zip(*columns, held, strict=True)),
+        parts=tuple(map(tuple, parts)),
+        remark=why.remark,
+    )

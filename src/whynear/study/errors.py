@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats
+from sklearn.base import RegressorMixin
 from sklearn.metrics import confusion_matrix, roc_auc_score, roc_curve
 
 from whynear.data.encoder import holds_text
@@ -468,9 +469,9 @@ def error_interval(errors: Array) -> tuple[float, float] | None:
 
 
 def remember_errors(model: Any, predictions: pd.DataFrame) -> Any:
-    """Return a model whose learner, if it is a map of a measured target, keeps the interval of held-out errors."""
+    """Return a model whose learner, if it predicts a measured target, keeps the interval of held-out errors."""
     learner = estimators_of(model)[-1]
-    if hasattr(learner, "target_origin_"):
+    if isinstance(learner, RegressorMixin) and hasattr(learner, "metric_"):
         found = error_interval((predictions["true"] - predictions["predicted"]).to_numpy())
         if found is not None:
             learner.error_interval_ = np.array(found)

@@ -7,11 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.dummy import DummyRegressor
 
 from whynear.data.caveats import features_as_codes
 from whynear.data.rows import error_of_mean
-from whynear.explain.value_explanation import LinearParts
+from whynear.explain.value_explanation import LinearParts, is_linear_map
 from whynear.study.comparison import Comparison
 from whynear.study.methods import PLAIN, PLS, RIDGE
 from whynear.study.score import NAMES, Measure, Score, counting, direction, parts_of, score_of, shown, weighted_parts
@@ -53,9 +52,9 @@ def sign_sentence(target: str, comparison: Comparison, verdicts: Verdicts) -> st
 
 
 def _slopes(comparison: Comparison) -> tuple[tuple[str, ...], np.ndarray] | None:
-    """Return the features, and their coefficients in the model of each fold, NaN for categories."""
+    """Return the features, and their coefficients in the model of each fold, NaN for categories; None if not linear."""
     fitted = comparison.fitted
-    if len(fitted) < FEWEST_FOLDS or any(isinstance(one.learner, DummyRegressor) for one in fitted):
+    if len(fitted) < FEWEST_FOLDS or not all(is_linear_map(one.learner) for one in fitted):
         return None
     parts = [LinearParts(one) for one in fitted]
     return parts[0].features, np.array([one.coefficients for one in parts])

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from whynear.data.encoder import holds_text
 from whynear.data.problem import Problem
+from whynear.explain.value_explanation import is_linear_map
 from whynear.study.bands import Spectra
 from whynear.study.comparison import Comparison
 from whynear.study.errors import root_mean_squared_error
@@ -256,9 +257,11 @@ def _score(problem: Problem, comparison: Comparison, interpretation: Interpretat
     if problem.kind == "numbers":
         error, y, w = root_mean_squared_error(comparison.predictions, comparison.weights), problem.y, problem.weights
         spread = np.sqrt(np.average(np.square(y - np.average(y, weights=w)), weights=w))
+        linear = any(is_linear_map(one.learner) for one in comparison.fitted)
         combinations = counted(interpretation.effective_dim, "combination")
+        said = f"A linear map of {combinations} of the columns" if linear else "The model"
         return (
-            f"A linear map of {combinations} of the columns predicts held-out values with a typical error of "
+            f"{said} predicts held-out values with a typical error of "
             f"{error:.3g}, where always predicting the mean gives {spread:.3g}: it explains {expected} of the "
             f"variance, plain kNN {plain}."
         )

@@ -17,7 +17,7 @@ from whynear.data.problem import Problem, kind_of_target
 from whynear.data.rows import Separation, groups_by_class
 from whynear.embed.embedding import Plane, by_blocks, embed, place_after, place_before
 from whynear.explain import class_profiles
-from whynear.explain.value_explanation import LinearParts
+from whynear.explain.value_explanation import LinearParts, is_linear_map
 from whynear.interpret import (
     Relevance,
     RelevanceTolerance,
@@ -199,17 +199,16 @@ def _levels(column: pd.Series) -> NDArray[np.int8]:
 def maps_of(used: Problem, model: Any, seed: int) -> dict[str, Array]:
     """Return the cases as points on a plane before learning and after.
 
-    After learning they are placed by the learned metric. That of a numeric target places them on a line, by their
+    After learning they are placed by the learned metric. That of a linear map places them on a line, by their
     predictions; the second coordinate is the principal direction of their contributions among cases predicted alike.
     """
-    before = embed(model, used.X, method="pca")
-    if used.kind == "classes":
-        return {"before": before, "after": embed(model, used.X, random_state=seed)}
-    return {"before": before, "after": place_numbers(model, used.X, used.X)}
+    linear = is_linear_map(model)
+    after = place_numbers(model, used.X, used.X) if linear else embed(model, used.X, random_state=seed)
+    return {"before": embed(model, used.X, method="pca"), "after": after}
 
 
 def place_numbers(model: Any, X: pd.DataFrame, rows: pd.DataFrame) -> Array:
-    """Return rows on the map of X that a model of a numeric target makes."""
+    """Return rows on the map of X that a linear map makes."""
     fitted = FittedPipeline.of(model)
     parts = LinearParts(fitted)
 
@@ -277,9 +276,9 @@ def placed_rows_of(
         rows = np.sort(np.random.default_rng(seed).choice(rows, MOST_OTHERS, replace=False))
     further = problem.X.iloc[rows]
     after = (
-        place_after(model, shown.X, maps["after"], further)
-        if problem.kind == "classes"
-        else place_numbers(model, shown.X, further)
+        place_numbers(model, shown.X, further)
+        if is_linear_map(model)
+        else place_after(model, shown.X, maps["after"], further)
     )
     placed = {"before": place_before(model, shown.X, further), "after": after}
     return PlacedRows(further.index, problem.y[rows], placed, n_all)

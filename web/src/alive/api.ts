@@ -29,11 +29,13 @@ export type Value = number | string | null;
 export interface Feature { name: string; kind: "number" | "whole number" | "date" | "date and time" | "category";
   low: Value; high: Value; usual: Value; deviation: number | null; categories: string[] }
 export interface Neighbor { name: number | string; kind: string; label: unknown; distance: number; vote: number;
-  for_prediction: boolean; values: Record<string, Value>; contributions: Record<string, number> }
+  for_prediction: boolean; values: Record<string, Value>; contributions: Record<string, number>;
+  nearest_row?: number | string | null }
 export interface WhatIf {
   prediction: unknown; true: unknown; interval: [number, number] | null; probabilities: Record<string, number>;
     support: Record<string, number>;
   values: Record<string, Value>; neighbors: Neighbor[]; contributions: Record<string, number>;
+  remark?: string;
     unusual: { column: string; kind: string; text: string }[]; sentence: string; seconds: number;
 }
 export interface Flips { prediction: unknown;

@@ -149,6 +149,9 @@ class WhatIfPart {
     const byVerdict = this.data.features.order.map((feature) => this.data.features.names[feature]!);
     const beside = [...new Set([...Object.keys(this.values), ...byVerdict])]
       .filter((name) => name in found.values).slice(0, MOST_BESIDE);
+    const remark = found.remark ?? "";
+    const votes = !numbers || remark !== "";
+    const rows = found.neighbors.some((near) => near.nearest_row !== null && near.nearest_row !== undefined);
     const classes = Object.entries(found.probabilities).sort((a, b) => b[1] - a[1]).slice(0, 8);
     return [
       h("p", { class: "lead" }, "Predicted ", h("strong", {}, textOf(found.prediction as Value)), found.interval
@@ -157,19 +160,20 @@ class WhatIfPart {
           && `; ${changed ? "the row itself is" : "in truth"} ${textOf(found.true as Value)}`),
       classes.length > 0 && table(["class", "#probability", ""], classes.map(([name, share]): Child[] =>
         [name, percent(share), bar(0, share, [0, 1], "strong")])),
-      numbers && this.contributions(found),
+      Object.keys(found.contributions).length > 0 && this.contributions(found),
       found.unusual.length > 0 && h("div", { class: "caveats" },
         h("ul", {}, found.unusual.map((one) => h("li", {}, one.text)))),
       h("h4", {}, "Neighbours"),
-        table([found.neighbors[0]?.kind ?? "row", numbers ? "#measured" : "class", "#distance",
-        ...(numbers ? [] : ["#vote"]),
-        ...beside.map((name) => `#${name}`)],
-        [["this case", "", "", ...(numbers ? [] : [""]), ...beside.map((name) => textOf(found.values[name] ?? null))],
+        table([found.neighbors[0]?.kind ?? "row", ...(rows ? ["nearest row"] : []), numbers ? "#measured" : "class",
+          "#distance", ...(votes ? ["#vote"] : []), ...beside.map((name) => `#${name}`)],
+        [["this case", ...(rows ? [""] : []), "", "", ...(votes ? [""] : []),
+          ...beside.map((name) => textOf(found.values[name] ?? null))],
         ...found.neighbors.slice(0, MOST_NEIGHBORS).map((near): Child[] =>
-          [String(near.name), textOf(near.label as Value), short(near.distance, 3),
-          ...(numbers ? [] : [percent(near.vote)]), ...beside.map((name) => textOf(near.values[name] ?? null))])]),
-      found.neighbors[0]?.kind === "prototype"
-        && note("A prototype stands for many rows; its values need not be those of any row."),
+          [String(near.name), ...(rows ? [String(near.nearest_row ?? "")] : []), textOf(near.label as Value),
+          short(near.distance, 3), ...(votes ? [remark ? signed(near.vote) : percent(near.vote)] : []),
+          ...beside.map((name) => textOf(near.values[name] ?? null))])]),
+      remark && note(`${remark}.`),
+      rows && note("A prototype stands for many rows; values are those of the row nearest to it."),
       changed && note(`answered in ${Math.max(1, Math.round(1000 * found.seconds))} ms`),
     ];
   }
