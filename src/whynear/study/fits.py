@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -12,9 +14,9 @@ from numpy.typing import NDArray
 
 from whynear.data.problem import kind_of_target
 from whynear.data.rows import Separation, taken
-from whynear.learn.registry import LEARNERS
+from whynear.learn.registry import LEARNERS, REGRESSORS
 from whynear.study.estimate import fit_seconds
-from whynear.study.methods import KeptFits, Methods
+from whynear.study.methods import KeptFits, Methods, chosen_settings
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.progress import Report
 from whynear.work.pieces import Piece, run_piece
@@ -22,6 +24,7 @@ from whynear.work.processes import Processes
 from whynear.work.workers import Workers, results_of
 
 SHORT_SECONDS = 90  # up to which seconds are said, in tens
+Saying: TypeAlias = Callable[[Piece, float | None], None]
 
 
 class TimeLeft:
@@ -49,6 +52,10 @@ class TimeLeft:
         self._left[method] = max(0.0, self._left.get(method, 0.0) - expected)
         self._expected[method] = self._expected.get(method, 0.0) + expected
         self._spent[method] = self._spent.get(method, 0.0) + seconds
+
+    def skip(self, method: str, expected: float) -> None:
+        """Leave out a fit of these expected seconds, which is not needed."""
+        self._left[method] = max(0.0, self._left.get(method, 0.0) - expected)
 
     @property
     def seconds(self) -> float:
@@ -207,10 +214,15 @@ class Fits:
         return Answer(part, name, model.predict(rows), shares, getattr(model, "classes_", None), model)
 
 
-def fit_and_predict(name: str, part: int, keep: bool, fits: Fits) -> tuple[Any, NDArray[Any], NDArray[Any] | None, Any]:
-    """Fit a method to the rows of a part; return its predictions, and the model if it is to be kept."""
+def fit_and_predict(
+    name: str, part: int, keep: bool, fits: Fits, chosen: Mapping[str, Any] = MappingProxyType({})
+) -> tuple[Any, NDArray[Any], NDArray[Any] | None, Any]:
+    """Fit a method to the rows of a part; return its predictions, and the model if it is to be kept.
+
+    ``chosen`` are parameters of a learner that it does not choose again.
+    """
     rows = fits.parts[part]
-    model = fits.methods.fitted(name, *fits.known(rows))
+    model = replace(fits.methods, chosen=chosen).fitted(name, *fits.known(rows))
     made = fits.answer(rows, name, model)
     return model if keep else None, made.predicted, made.shares, made.classes
 
@@ -218,25 +230,56 @@ def fit_and_predict(name: str, part: int, keep: bool, fits: Fits) -> tuple[Any, 
 def answers(fits: Fits, wanted: Sequence[str], report: Report, workers: Workers | None = None) -> Iterator[Answer]:
     """Yield the answers of the methods of every part, in any order; the models of those wanted, outside of choices.
 
-    Fits that are kept of an interrupted study are not repeated.
+    Fits that are kept of an interrupted study are not repeated. What a wanted learner chooses in folds of its own, it
+    chooses once for a fold: it is fitted within the fold at last, with these parameters.
     """
+    workers = Processes(1) if workers is None else workers
+    pieces = _pieces(fits, wanted)
+    later = [piece for piece in pieces if piece.arguments["name"] in wanted and _follows(piece, fits)]
+    say = _saying(fits, pieces, report, workers.n_workers)
+    chosen: dict[tuple[int, str], dict[str, Any]] = {}
+    for answer in _answers([piece for piece in pieces if piece not in later], fits, say, workers):
+        if answer.model is not None:
+            chosen[answer.part.fold, answer.name] = chosen_settings(answer.model)
+        yield answer
+    settled = [
+        replace(piece, arguments={**piece.arguments, "chosen": chosen[fold, piece.arguments["name"]]})
+        for piece in later
+        for fold in [fits.parts[piece.arguments["part"]].fold]
+    ]
+    yield from _answers(settled, fits, say, workers)
+
+
+def _follows(piece: Piece, fits: Fits) -> bool:
+    """Return whether a fit within a fold is one of a learner that chooses parameters in folds of its own."""
+    learners = LEARNERS if kind_of_target(fits.y) == "classes" else REGRESSORS
+    name = piece.arguments["name"]
+    within = fits.parts[piece.arguments["part"]].within
+    return within and name in learners and hasattr(learners[name], "chosen_settings")
+
+
+def _answers(pieces: Sequence[Piece], fits: Fits, say: Saying, workers: Workers) -> Iterator[Answer]:
+    """Yield the answers of some fits, those that are kept first."""
     kept, todo = fits.methods.kept, []
     shared = replace(fits, X=fits.X.copy(), methods=replace(fits.methods, kept=KeptFits()))
-    for piece in _pieces(fits, wanted):
+
+    def path_of(piece: Piece) -> Path:
+        methods = replace(fits.methods, chosen=piece.arguments["chosen"])
+        return methods.path_of(piece.arguments["name"], *fits.known(fits.parts[piece.arguments["part"]]))
+
+    for piece in pieces:
         part, name = fits.parts[piece.arguments["part"]], piece.arguments["name"]
-        may_be_kept = kept.any_found and name in LEARNERS
-        model = kept.find(fits.methods.path_of(name, *fits.known(part))) if may_be_kept else None
+        model = kept.find(path_of(piece)) if kept.any_found and name in LEARNERS else None
         if model is None:
             todo.append(piece)
         else:
             yield run_piece(Piece(shared.answer, {"part": part, "name": name, "model": model})).result
-    workers = Processes(1) if workers is None else workers
-    say = _saying(fits, todo, report, workers.n_workers)
+            say(piece, None)
     for piece, done in results_of(workers, todo, {"fits": shared}):
         part, name = fits.parts[piece.arguments["part"]], piece.arguments["name"]
         model, predicted, shares, classes = done.result
         if kept.worth(done.elapsed) and name in LEARNERS:
-            kept.keep(fits.methods.path_of(name, *fits.known(part)), model, done.elapsed)
+            kept.keep(path_of(piece), model, done.elapsed)
         yield Answer(part, name, predicted, shares, classes, None if part.within else model)
         say(piece, done.elapsed)
 
@@ -248,7 +291,7 @@ def _pieces(fits: Fits, wanted: Sequence[str]) -> list[Piece]:
     pieces = [
         Piece(
             fit_and_predict,
-            {"name": name, "part": number, "keep": name in wanted and (keeping or not part.within)},
+            {"name": name, "part": number, "keep": name in wanted and (keeping or not part.within), "chosen": {}},
             fit_seconds(name, len(part.train), fits.X.shape[1], n_classes),
         )
         for number, part in enumerate(fits.parts)
@@ -257,10 +300,11 @@ def _pieces(fits: Fits, wanted: Sequence[str]) -> list[Piece]:
     return sorted(pieces, key=lambda piece: (fits.parts[piece.arguments["part"]].fold, -piece.weight))
 
 
-def _saying(fits: Fits, todo: Sequence[Piece], report: Report, n_at_once: int) -> Callable[[Piece, float], None]:
-    """Report the first fit; return what reports the next one after each that is done."""
+def _saying(fits: Fits, todo: Sequence[Piece], report: Report, n_at_once: int) -> Saying:
+    """Report the first fit; return what reports the next one after each that is done, or kept, which takes no time."""
     watch = FitWatch(report, [(piece.arguments["name"], piece.weight) for piece in todo], n_at_once)
-    places, n_folds = {piece: place for place, piece in enumerate(todo)}, max(part.fold for part in fits.parts)
+    places = {_key(piece): place for place, piece in enumerate(todo)}
+    n_folds = max(part.fold for part in fits.parts)
     furthest, n_left = 0, len(todo)
 
     def begin() -> None:
@@ -269,11 +313,18 @@ def _saying(fits: Fits, todo: Sequence[Piece], report: Report, n_at_once: int) -
             fold = fits.parts[begun["part"]].fold
             watch.begin(f"compare learners, fold {fold} of {n_folds}", begun["name"])
 
-    def done(piece: Piece, seconds: float) -> None:
+    def done(piece: Piece, seconds: float | None) -> None:
         nonlocal furthest, n_left
-        furthest, n_left = max(furthest, places[piece] + 1), n_left - 1
+        furthest, n_left = max(furthest, places[_key(piece)] + 1), n_left - 1
+        if seconds is None:
+            watch.left.skip(piece.arguments["name"], piece.weight)
+            return
         watch.done(piece.arguments["name"], piece.weight, seconds)
         begin()
 
     begin()
     return done
+
+
+def _key(piece: Piece) -> tuple[int, str]:
+    return piece.arguments["part"], piece.arguments["name"]

@@ -9,6 +9,7 @@ from sklearn.base import clone
 
 from whynear.data.problem import Problem
 from whynear.learn.registry import LEARNERS
+from whynear.metric.steps import estimators_of
 from whynear.model.pipeline import FittedPipeline
 from whynear.study.bands import Preprocessing, spectra_of, without_preprocessing
 from whynear.study.cases import explained_cases, reasons_of
@@ -18,7 +19,7 @@ from whynear.study.findings import findings_of
 from whynear.study.folds import at_most, possible_folds
 from whynear.study.interpretation import interpret, levels_of, maps_of, placed_rows_of, profiles_of
 from whynear.study.learning import caveats_of_weights
-from whynear.study.methods import KeptFits, Methods
+from whynear.study.methods import KeptFits, Methods, chosen_settings
 from whynear.study.rejection import rejection_of, remember_rejection
 from whynear.study.result import Study
 from whynear.study.score import PartsScore
@@ -68,7 +69,7 @@ def studied(
     comparison = compare(
         used.X,
         used.y,
-        settings.learners,
+        settings.learners if used.kind == "classes" else settings.learners_of_numbers,
         methods,
         n_folds=n_folds,
         report=steps.within(0.02, 0.6),
@@ -163,7 +164,7 @@ def _compared_rows(problem: Problem, settings: StudySettings) -> tuple[Problem, 
         f"Of {len(problem.X):,} rows, a random {COMPARED_ROWS:,} were used to compare learners, to interpret and to "
         "draw"
     )
-    fitted = "as many as its learner can use" if problem.kind == "classes" else "all of them"
+    fitted = "as many as its learner can use"
     return at_most(problem, COMPARED_ROWS, settings.random_state), (f"{rows}; the model was fitted to {fitted}.",)
 
 
@@ -180,7 +181,11 @@ def _learned(
 
 
 def refitted(model: Any) -> Any:
-    """Return the learner to refit without features; a map is not held to directions that they may take away."""
+    """Return the learner to refit without features, with the parameters that it has chosen in folds.
+
+    A map is not held to directions that the features may take away.
+    """
     learner = clone(model)
+    estimators_of(learner)[-1].set_params(**chosen_settings(model))
     cut = [name for name in learner.get_params() if name.endswith("minimumnormregressor__effective_dim")]
     return learner.set_params(**dict.fromkeys(cut))

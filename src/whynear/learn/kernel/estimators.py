@@ -100,6 +100,10 @@ class LearnedKernel(CheckedWhenLoaded, WithEvidence, WithMetric):
         check_parameters(self, whole, "max_steps", least=0)
         check_parameters(self, whole, "n_folds", least=2)
 
+    def chosen_settings(self) -> dict[str, Any]:
+        """Return the parameters that were chosen: a fit with them to other rows of the table makes no choice again."""
+        return {"shape": self.shape_, "columns": self.columns_, "max_steps": self.n_steps_}
+
     def _learn(self, data: Labelled, Y: Array, groups: Any, unit: float = 1.0) -> Array:
         """Learn the metric and the model of checked rows; return the outputs for each of them, held out.
 
