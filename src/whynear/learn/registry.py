@@ -59,10 +59,10 @@ ALL_LEARNERS = (
 )
 
 # Those of numbers, the simplest first again. A name may stand for a learner of either kind of target.
-MINIMUM_NORM = "minimum norm"
+MINIMUM_NORM, KERNEL = "minimum norm", "rfm"
 LEARNERS_OF_NUMBERS = (
     Learner("MinimumNormRegressor", "minimum_norm", studied=True, compared=True, called=MINIMUM_NORM),
-    Learner("RFMRegressor", "kernel.estimators", studied=True, compared=True, called="rfm"),
+    Learner("RFMRegressor", "kernel.estimators", studied=True, compared=True, called=KERNEL),
 )
 
 STUDIED = tuple(learner.name for learner in ALL_LEARNERS if learner.studied)

@@ -305,11 +305,10 @@ class Methods:
         if not n_varying(X) or name == MEAN:
             return DummyRegressor() if numeric else DummyClassifier(strategy="prior")
         if name in (known := REGRESSORS if numeric else LEARNERS):
-            shared = {"random_state": self.seed, "n_jobs": self.n_jobs, "class_weight": self.class_weight}
             learner = known[name](**self.chosen)
-            return self._scaled(
-                learner.set_params(**{one: shared[one] for one in shared if one in learner.get_params()})
-            )
+            shared = {"random_state": self.seed, "n_jobs": self.n_jobs, "class_weight": self.class_weight}
+            taken = {name: value for name, value in shared.items() if name in learner.get_params()}
+            return self._scaled(learner.set_params(**taken))
         if name in YARDSTICKS:
             return _standardised(self._yardstick(name, y, *X.shape))
         if name == RIDGE:
@@ -337,9 +336,16 @@ class Methods:
 
 
 def chosen_settings(model: Any) -> dict[str, Any]:
-    """Return the parameters that the learner of a fitted model has chosen in folds of its own; of most learners none."""
+    """Return the parameters that the learner of a fitted model has chosen in folds of its own; most choose none."""
     learner = estimators_of(model)[-1]
     return learner.chosen_settings() if hasattr(learner, "chosen_settings") else {}
+
+
+def settled(model: Any) -> Any:
+    """Return a fitted model to fit again, with the parameters that it has chosen."""
+    again = clone(model)
+    estimators_of(again)[-1].set_params(**chosen_settings(model))
+    return again
 
 
 def fit_in_groups(

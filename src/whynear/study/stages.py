@@ -5,11 +5,8 @@ from __future__ import annotations
 from importlib.metadata import version
 from typing import Any, Protocol
 
-from sklearn.base import clone
-
 from whynear.data.problem import Problem
 from whynear.learn.registry import LEARNERS
-from whynear.metric.steps import estimators_of
 from whynear.model.pipeline import FittedPipeline
 from whynear.study.bands import Preprocessing, spectra_of, without_preprocessing
 from whynear.study.cases import explained_cases, reasons_of
@@ -19,7 +16,7 @@ from whynear.study.findings import findings_of
 from whynear.study.folds import at_most, possible_folds
 from whynear.study.interpretation import interpret, levels_of, maps_of, placed_rows_of, profiles_of
 from whynear.study.learning import caveats_of_weights
-from whynear.study.methods import KeptFits, Methods, chosen_settings
+from whynear.study.methods import KeptFits, Methods, settled
 from whynear.study.rejection import rejection_of, remember_rejection
 from whynear.study.result import Study
 from whynear.study.score import PartsScore
@@ -185,7 +182,6 @@ def refitted(model: Any) -> Any:
 
     A map is not held to directions that the features may take away.
     """
-    learner = clone(model)
-    estimators_of(learner)[-1].set_params(**chosen_settings(model))
+    learner = settled(model)
     cut = [name for name in learner.get_params() if name.endswith("minimumnormregressor__effective_dim")]
     return learner.set_params(**dict.fromkeys(cut))
