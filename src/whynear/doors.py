@@ -46,7 +46,8 @@ def study(
     held-out folds, and the simplest one within one standard error of the best is fitted to all rows. Its metric is
     interpreted: verdicts on features by refitting, relevance intervals and their tolerance, class profiles
     and maps of the cases. Selected cases are explained. No score uses rows that a choice was made on. A numeric target
-    is predicted by `MinimumNormRegressor`, compared with plain kNN, ridge regression, PLS and the mean.
+    is predicted by `MinimumNormRegressor` or `RFMRegressor`, compared with plain kNN, ridge regression, PLS and the
+    mean. A random forest, boosting and logistic or ridge regression are yardsticks, which are never chosen.
 
     Parameters
     ----------
@@ -66,7 +67,7 @@ def study(
         Which rows are held out together, and in how many folds.
     learner : str
         ``"auto"`` compares several; or one of the names in `whynear.learn.STUDIED`, such as ``"grlvq"``, ``"gmlvq"``,
-        ``"lmnn"`` and ``"lann"``.
+        ``"lmnn"``, ``"rfm"`` and ``"lann"``; for a numeric target ``"minimum norm"`` or ``"rfm"``.
     score : {"accuracy", "balanced_accuracy", "log_loss", "roc_auc"}
         The score by which learners are compared and chosen: the share of rows predicted right, the mean recall of the
         classes, the mean of -log of the probability of the true class, or the area under the ROC curve (of more than

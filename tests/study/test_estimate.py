@@ -61,6 +61,15 @@ def test_all_methods_are_fitted_on_each_fold_and_learners_within_it_too():
     assert len(planned_fits(["grlvq"], ["plain kNN"], 5, 100, 10, 2)) == 10
 
 
+def test_yardsticks_are_counted_and_a_learner_chooses_once_for_a_fold():
+    assert fit_seconds("random forest", 4_000, 40, 2) > fit_seconds("random forest", 400, 40, 2) > 0.1
+    assert fit_seconds("boosting", 400, 40, 10) > fit_seconds("boosting", 400, 40, 2) > 0.01
+    assert fit_seconds("rfm", 400, 40, 2, settled=True) < 0.2 * fit_seconds("rfm", 400, 40, 2)
+    assert fit_seconds("gmlvq", 400, 40, 2, settled=True) == fit_seconds("gmlvq", 400, 40, 2)
+    fits = dict(planned_fits(["gmlvq", "rfm"], ["boosting"], 5, 100, 10, 2))
+    assert fits["rfm"] == fit_seconds("rfm", 53, 10, 2, settled=True)
+
+
 def test_a_part_reports_within_its_stretch_of_the_whole():
     seen = []
     steps = Steps(lambda step, share: seen.append((step, share)))

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from whynear.learn.registry import COMPARED, LEARNERS, Traits
+from whynear.learn.registry import COMPARED, LEARNERS, OF_NUMBERS, Traits
 from whynear.study.settings import COMPARED_ROWS
+from whynear.verdict.outside import n_rounds, trees_for
 
 START_SECONDS = 12.0  # to import, to draw and to write
 NCA, NCA_PAIR_SECONDS, NCA_ROWS = "NCA with kNN", 8e-7, 2_000  # it compares all rows with all rows
+FOREST, BOOSTING, LOGISTIC = "random forest", "boosting", "logistic regression"
+TREE_SECONDS, TREE_CELL_SECONDS = 1e-3, 3e-8  # of a forest; a cell is one of the columns tried, at each level
+ROUND_SECONDS, ROUND_CELL_SECONDS, ROUND_LEAF_SECONDS = 3e-4, 1.5e-8, 6e-7  # of a tree of boosting
+LEAVES, ROWS_OF_A_LEAF = 31, 20  # at most, and at least
 INNER_FOLDS, INNER_ROWS = 3, 1_000  # by which a learner is chosen within a fold
 JUDGED_ENTRY_SECONDS, JUDGED_ROWS, JUDGED_COLUMNS = 1e-3, 800, 70  # of verdicts and sets
 REFITS = 40  # of the learner, by verdicts
@@ -33,13 +39,22 @@ class Estimate:
         return f"about {time} and {self.n_bytes / 1e9:.1f} GB of memory"
 
 
-def fit_seconds(method: str, n_rows: int, n_columns: int, n_classes: int, spectra: bool = False) -> float:
-    """Estimate how long one fit takes."""
+def fit_seconds(
+    method: str, n_rows: int, n_columns: int, n_classes: int, spectra: bool = False, *, settled: bool = False
+) -> float:
+    """Estimate how long one fit takes; a ``settled`` one repeats what an earlier fit has chosen."""
     if method == NCA:
         return fit_seconds("", n_rows, n_columns, n_classes) + NCA_PAIR_SECONDS * min(n_rows, NCA_ROWS) ** 2
+    if method == FOREST:
+        tried = n_rows * (n_columns**0.5 if n_classes else n_columns) * math.log2(n_rows + 1)
+        return trees_for(n_rows, n_columns, not n_classes) * (TREE_SECONDS + TREE_CELL_SECONDS * tried)
+    if method == BOOSTING:
+        leaves = n_columns * min(LEAVES, n_rows / ROWS_OF_A_LEAF)
+        tree = ROUND_SECONDS + ROUND_CELL_SECONDS * n_rows * n_columns + ROUND_LEAF_SECONDS * leaves
+        return tree * n_rounds(n_columns, n_classes) * (n_classes if n_classes > 2 else 1)
     traits = LEARNERS[method].traits if method in LEARNERS else Traits()
     seconds: float = traits.cost.seconds(n_rows, n_columns, n_classes, spectra)
-    return seconds
+    return seconds * (traits.settled if settled else 1.0)
 
 
 def planned_fits(
@@ -60,7 +75,8 @@ def planned_fits(
     inner = min(train, INNER_ROWS) * (INNER_FOLDS - 1) // INNER_FOLDS
     of_fold = [(name, fit_seconds(name, train, *shape)) for name in (*learners, *others)]
     if len(learners) > 1:
-        of_fold += [(name, fit_seconds(name, inner, *shape)) for name in learners for _ in range(INNER_FOLDS)]
+        seconds = [(name, fit_seconds(name, inner, *shape, settled=True)) for name in learners]
+        of_fold += [one for one in seconds for _ in range(INNER_FOLDS)]
     return of_fold * n_folds
 
 
@@ -79,9 +95,10 @@ def estimate(
     about 2 minutes and 1.1 GB of memory
     """
     compared, judged = min(n_rows, COMPARED_ROWS), min(n_rows, JUDGED_ROWS)
-    names = learners if n_classes else ()
-    fits = planned_fits(names, (NCA,) if n_classes else ("",) * 4, n_folds, compared, n_columns, n_classes, spectra)
-    refits = [fit_seconds(name, judged, n_columns, n_classes, spectra) for name in names] or [0.0]
+    names = learners if n_classes else OF_NUMBERS
+    others = (NCA, FOREST, BOOSTING, LOGISTIC) if n_classes else (*("",) * 4, FOREST, BOOSTING)
+    fits = planned_fits(names, others, n_folds, compared, n_columns, n_classes, spectra)
+    refits = [fit_seconds(name, judged, n_columns, n_classes, spectra, settled=True) for name in names]
     seconds = (
         START_SECONDS
         + sum(seconds for _, seconds in fits) / FITS_AT_ONCE

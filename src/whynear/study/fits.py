@@ -292,7 +292,7 @@ def _pieces(fits: Fits, wanted: Sequence[str]) -> list[Piece]:
         Piece(
             fit_and_predict,
             {"name": name, "part": number, "keep": name in wanted and (keeping or not part.within), "chosen": {}},
-            fit_seconds(name, len(part.train), fits.X.shape[1], n_classes),
+            fit_seconds(name, len(part.train), fits.X.shape[1], n_classes, settled=part.within),
         )
         for number, part in enumerate(fits.parts)
         for name in part.names

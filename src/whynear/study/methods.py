@@ -35,7 +35,7 @@ from whynear.metric.steps import estimators_of
 from whynear.model.files import load, save
 from whynear.model.pipeline import FittedPipeline, weights_for
 from whynear.study.bands import Preprocessing
-from whynear.study.estimate import NCA, NCA_ROWS
+from whynear.study.estimate import BOOSTING, FOREST, LOGISTIC, NCA, NCA_ROWS
 from whynear.study.folds import stratified_rows
 from whynear.study.settings import ClassWeight
 from whynear.utils.archive import ArchiveError
@@ -222,7 +222,6 @@ BASELINES = (PLAIN, NCA)
 RIDGE, PLS, MEAN = "ridge", "PLS", "mean"  # for numeric targets
 NUMERIC_BASELINES = (PLAIN, RIDGE, PLS, MEAN)
 # Compared with the learner that is chosen, and never chosen: they measure no distances.
-FOREST, BOOSTING, LOGISTIC = "random forest", "boosting", "logistic regression"
 YARDSTICKS, NUMERIC_YARDSTICKS = (FOREST, BOOSTING, LOGISTIC), (FOREST, BOOSTING, RIDGE)
 NO_LEARNERS = frozenset((*BASELINES, *NUMERIC_BASELINES, *YARDSTICKS, *NUMERIC_YARDSTICKS))
 RIDGE_PENALTIES = np.logspace(-6, 6, 25)  # of standardised columns

@@ -36,10 +36,19 @@ def trees_for(n_rows: int, n_columns: int, measured: bool) -> int:
     return int(np.clip(TREE_CELLS / cells, FEWEST_TREES if measured else FEWEST_TREES_OF_CLASSES, MOST_TREES))
 
 
+def n_rounds(n_columns: int, n_classes: int) -> int:
+    """Return as many rounds of boosting as are affordable; one has a tree for each of more than two classes.
+
+    >>> n_rounds(30, 2), n_rounds(2_000, 2), n_rounds(800, 10)
+    (100, 100, 25)
+    """
+    trees = n_classes if n_classes > 2 else 1
+    return int(np.clip(ROUND_COLUMNS / (n_columns * trees), FEWEST_ROUNDS, MOST_ROUNDS))
+
+
 def boosting(n_columns: int, n_classes: int, random_state: int = 0) -> BaseEstimator:
     """Return unfitted boosting, of a measured target without classes; fewer rounds learn faster."""
-    trees_of_round = n_classes if n_classes > 2 else 1
-    rounds = int(np.clip(ROUND_COLUMNS / (n_columns * trees_of_round), FEWEST_ROUNDS, MOST_ROUNDS))
+    rounds = n_rounds(n_columns, n_classes)
     kind = HistGradientBoostingClassifier if n_classes else HistGradientBoostingRegressor
     rate = min(0.3, 0.1 * MOST_ROUNDS / rounds)
     return kind(learning_rate=rate, max_iter=rounds, early_stopping=False, random_state=random_state)

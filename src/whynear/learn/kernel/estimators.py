@@ -70,7 +70,7 @@ PREDICTION_BYTES = 64 << 20
 class LearnedKernel(CheckedWhenLoaded, WithEvidence, WithMetric):
     """What classes and numbers share: a kernel model of the training rows under a learned distance."""
 
-    traits = Traits(FitCost(0.05, row=4e-4, entry=1e-5), most_rows=20_000)
+    traits = Traits(FitCost(0.1, row=2e-3, entry=1e-5), most_rows=20_000, settled=0.15)
     classifies: ClassVar[bool]
     shape: str
     columns: str
